@@ -1,0 +1,55 @@
+# Two commands do all the set-up: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST := native/launch
+INSTALLED := $(VENV)/.installed
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test lint types floors rust python end-to-end bench schema clean
+
+demo: $(INSTALLED)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/demo/demo.py demo
+
+test: lint types floors rust python end-to-end
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(INSTALLED)
+	$(BIN)/mypy
+
+floors: $(INSTALLED)
+	$(BIN)/lint-imports
+
+rust:
+	cargo fmt --manifest-path $(RUST)/Cargo.toml --check
+	cargo clippy --manifest-path $(RUST)/Cargo.toml --all-targets --locked -- -D warnings
+	cargo test --manifest-path $(RUST)/Cargo.toml --locked
+
+python: $(INSTALLED)
+	$(BIN)/pytest
+
+# What a user does first, with the words of the README, on the installed command.
+end-to-end: $(INSTALLED)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/demo/demo.py --check build/end-to-end
+
+bench: $(INSTALLED)
+	$(BIN)/python benchmarks/verdicts_on_traces.py
+	$(BIN)/python benchmarks/live_weighings.py
+	$(BIN)/python benchmarks/tool_speed.py
+
+schema: $(INSTALLED)
+	$(BIN)/python -m steelyard.model.schema > src/steelyard/model/record.schema.json
+
+clean:
+	rm -rf $(VENV) build dist demo $(RUST)/target src/*.egg-info src/steelyard/native/steelyard-launch
+
+# Editable, so that tests see the sources; built again when the native part or the packaging changes.
+$(INSTALLED): pyproject.toml constraints.txt $(wildcard $(RUST)/src/*.rs $(RUST)/src/sys/*.rs) $(RUST)/Cargo.toml $(RUST)/Cargo.lock
+	@command -v cargo >/dev/null || { echo "steelyard builds a small native part with Rust: install cargo (https://rustup.rs), then run make again"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@

@@ -1,0 +1,161 @@
+//! What else is known about a launch than its time: how the scheduler treated the target, and
+//! how busy the machine was.
+
+use crate::sys;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+/// How the scheduler treated one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Time on a CPU.
+    pub cpu_ns: u64,
+    /// Time runnable without a CPU.
+    pub delay_ns: u64,
+    /// How often it was put on a CPU.
+    pub timeslices: u64,
+}
+
+impl Schedule {
+    /// Reads `/proc/PID/schedstat`, which a zombie still has.
+    #[must_use]
+    pub fn of(pid: &str) -> Option<Self> {
+        parse_schedstat(&std::fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?)
+    }
+}
+
+fn parse_schedstat(text: &str) -> Option<Schedule> {
+    let mut numbers = text.split_whitespace().map(str::parse);
+    let mut next = || numbers.next()?.ok();
+    let schedule = Schedule {
+        cpu_ns: next()?,
+        delay_ns: next()?,
+        timeslices: next()?,
+    };
+    // A kernel that does not keep these numbers has the file but leaves them at zero.
+    (schedule.cpu_ns | schedule.delay_ns | schedule.timeslices != 0).then_some(schedule)
+}
+
+/// The machine's counters, kept open so that reading them costs little.
+pub struct Gauges {
+    pressure: Option<File>,
+    stat: Option<File>,
+    tick_ns: u64,
+}
+
+/// The machine's counters at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// Time for which some task waited for a CPU.
+    pub pressure_ns: Option<u64>,
+    /// Time the hypervisor gave to others.
+    pub steal_ns: Option<u64>,
+}
+
+impl Reading {
+    /// What was added since an earlier reading.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        let growth = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
+        Self {
+            pressure_ns: growth(self.pressure_ns, earlier.pressure_ns),
+            steal_ns: growth(self.steal_ns, earlier.steal_ns),
+        }
+    }
+}
+
+impl Gauges {
+    /// Opens what this machine has.
+    #[must_use]
+    pub fn open() -> Self {
+        Self {
+            pressure: File::open("/proc/pressure/cpu").ok(),
+            stat: File::open("/proc/stat").ok(),
+            tick_ns: sys::tick_ns(),
+        }
+    }
+
+    /// Reads the counters.
+    #[must_use]
+    pub fn read(&self) -> Reading {
+        Reading {
+            pressure_ns: head(self.pressure.as_ref())
+                .and_then(|text| parse_pressure(&text))
+                .map(|micros| micros.saturating_mul(1000)),
+            steal_ns: head(self.stat.as_ref())
+                .and_then(|text| parse_steal(&text))
+                .map(|ticks| ticks.saturating_mul(self.tick_ns)),
+        }
+    }
+}
+
+/// The beginning of a file; in both files the first line is the one needed.
+fn head(file: Option<&File>) -> Option<String> {
+    let mut buffer = [0; 256];
+    let count = file?.read_at(&mut buffer, 0).ok()?;
+    Some(String::from_utf8_lossy(&buffer[..count]).into_owned())
+}
+
+fn parse_pressure(text: &str) -> Option<u64> {
+    let line = text.lines().find(|line| line.starts_with("some "))?;
+    let total = line
+        .split_whitespace()
+        .find_map(|word| word.strip_prefix("total="))?;
+    total.parse().ok()
+}
+
+fn parse_steal(text: &str) -> Option<u64> {
+    // cpu user nice system idle iowait irq softirq steal
+    let line = text.lines().find(|line| line.starts_with("cpu "))?;
+    line.split_whitespace().nth(8)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schedstat_needs_three_numbers_not_all_zero() {
+        let expected = Schedule {
+            cpu_ns: 999_138,
+            delay_ns: 7791,
+            timeslices: 4,
+        };
+        assert_eq!(parse_schedstat("999138 7791 4\n"), Some(expected));
+        assert_eq!(parse_schedstat("0 0 0\n"), None);
+        assert_eq!(parse_schedstat("12 13\n"), None);
+        assert_eq!(parse_schedstat(""), None);
+    }
+
+    #[test]
+    fn pressure_is_the_total_of_the_line_some() {
+        let text = "some avg10=0.13 avg60=0.11 avg300=0.13 total=2587189\nfull avg10=0 total=7\n";
+        assert_eq!(parse_pressure(text), Some(2_587_189));
+        assert_eq!(parse_pressure("full avg10=0 total=7\n"), None);
+    }
+
+    #[test]
+    fn steal_is_the_eighth_column_of_all_cpus() {
+        let text = "cpu  2978 0 1407 103810 812 0 27 11 0 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
+        assert_eq!(parse_steal(text), Some(11));
+        assert_eq!(parse_steal("cpu  1 2 3 4\n"), None);
+    }
+
+    #[test]
+    fn growth_is_unknown_unless_both_ends_are_known() {
+        let known = Reading {
+            pressure_ns: Some(5),
+            steal_ns: None,
+        };
+        assert_eq!(
+            known.since(Reading {
+                pressure_ns: Some(2),
+                steal_ns: Some(1)
+            }),
+            Reading {
+                pressure_ns: Some(3),
+                steal_ns: None
+            }
+        );
+    }
+}

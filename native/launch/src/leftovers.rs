@@ -1,0 +1,97 @@
+//! What a target leaves behind. As the server is a subreaper, every orphaned descendant of the
+//! target becomes its child, whatever group or session it moved to.
+
+use crate::protocol::latin1_encode;
+use crate::sys::{self, Child};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How often to look again for processes that are still dying, or that others had started
+/// before they died.
+const ROUNDS: usize = 100;
+
+/// Time for killed processes to die.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Kills and reaps every child of the server, once the target itself has been reaped; returns
+/// "pid name" of those that had not ended by themselves. If there are none, as is usual, that
+/// is a single system call.
+#[must_use]
+pub fn clear() -> Vec<String> {
+    let mut names = BTreeMap::new();
+    let mut rounds = 0;
+    while rounds < ROUNDS {
+        match sys::peek_child() {
+            Child::None => break,
+            Child::Ended { pid, killed } => {
+                // The kill of the target's group may have ended it before it was ever looked at.
+                if killed {
+                    names.entry(pid).or_insert_with(|| name(pid));
+                }
+                if sys::reap(pid).is_err() {
+                    break;
+                }
+            }
+            Child::Alive => {
+                for pid in living_children() {
+                    names.entry(pid).or_insert_with(|| name(pid));
+                    sys::kill(pid);
+                }
+                std::thread::sleep(PAUSE);
+                rounds += 1;
+            }
+        }
+    }
+    names
+        .into_iter()
+        .map(|(pid, name)| format!("{pid} {name}"))
+        .collect()
+}
+
+/// The name of a process, which a zombie still has.
+fn name(pid: i32) -> String {
+    std::fs::read(format!("/proc/{pid}/comm")).map_or_else(
+        |_| String::from("?"),
+        |name| latin1_encode(name.strip_suffix(b"\n").unwrap_or(&name)),
+    )
+}
+
+fn living_children() -> Vec<i32> {
+    let Ok(entries) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    let us = sys::own_pid();
+    entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|&pid| {
+            std::fs::read(format!("/proc/{pid}/stat"))
+                .is_ok_and(|stat| parse_parent(&stat) == Some((us, true)))
+        })
+        .collect()
+}
+
+/// The parent's number, and whether the process is alive.
+fn parse_parent(stat: &[u8]) -> Option<(i32, bool)> {
+    // The name stands in parentheses and may itself hold some, and spaces.
+    let end = stat.iter().rposition(|&byte| byte == b')')?;
+    let rest = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
+    let mut words = rest.split_whitespace();
+    let state = words.next()?;
+    let parent = words.next()?.parse().ok()?;
+    Some((parent, !matches!(state, "Z" | "X")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parent_is_found_behind_any_name() {
+        assert_eq!(parse_parent(b"12 (sh) S 7 12 12"), Some((7, true)));
+        assert_eq!(parse_parent(b"12 (a) Z 1 (b) Z 7 12"), Some((7, false)));
+        assert_eq!(parse_parent(b"12 (\xff) R 1"), Some((1, true)));
+        assert_eq!(parse_parent(b"12 sh S 7"), None);
+        assert_eq!(parse_parent(b""), None);
+    }
+}

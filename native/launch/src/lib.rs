@@ -1,0 +1,27 @@
+//! The launch server of Steelyard: starts one command at a time, waits for its end, and says
+//! what it cost.
+//!
+//! The driver talks to it over a Unix stream socket on fd 0, one JSON object a line each way
+//! (see [`protocol`]). It is a process of its own rather than a part of the driver for two
+//! reasons:
+//!
+//! * A child made by fork or vfork starts on its parent's memory, and the kernel counts that
+//!   into the child's `ru_maxrss` when it executes the target. A driver that has grown to
+//!   300 MiB makes `/bin/true` look 320 MB large; this server keeps the floor at its own few MB.
+//! * The server sees the end of its driver as the end of the socket, even after `kill -9`, and
+//!   then kills the running target and everything it started, so that nothing is orphaned.
+//!
+//! All `unsafe` code is in [`sys`].
+
+#![warn(missing_docs)]
+
+pub mod channel;
+pub mod covariates;
+pub mod launch;
+pub mod leftovers;
+pub mod protocol;
+pub mod server;
+pub mod spawn;
+pub mod sys;
+pub mod tail;
+pub mod wait;

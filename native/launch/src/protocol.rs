@@ -1,0 +1,256 @@
+//! What goes over the socket: one JSON object a line each way.
+//!
+//! Bytes (paths, arguments, environment, captured output) travel as strings in which each
+//! character U+0000..U+00FF stands for one byte, because JSON has no byte strings and none of
+//! these need be UTF-8.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The largest tail a request may ask for: the server's memory counts into its targets' peak.
+pub const TAIL_LIMIT: usize = 16 << 20;
+
+/// A byte string without NUL, as system calls take them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text(CString);
+
+impl Text {
+    /// The string as the C library takes it.
+    #[must_use]
+    pub fn c_string(&self) -> &CString {
+        &self.0
+    }
+
+    /// The string as a path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        Path::new(OsStr::from_bytes(self.0.as_bytes()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let text = String::deserialize(deserializer)?;
+        let bytes = latin1_decode(&text)
+            .ok_or_else(|| D::Error::custom("a string holds a character above U+00FF"))?;
+        CString::new(bytes)
+            .map(Text)
+            .map_err(|_| D::Error::custom("a string holds a NUL byte"))
+    }
+}
+
+/// The bytes that `text` stands for; `None` if a character is above U+00FF.
+#[must_use]
+pub fn latin1_decode(text: &str) -> Option<Vec<u8>> {
+    text.chars().map(|char| u8::try_from(char).ok()).collect()
+}
+
+/// The string that stands for `bytes`.
+#[must_use]
+pub fn latin1_encode(bytes: &[u8]) -> String {
+    bytes.iter().map(|&byte| char::from(byte)).collect()
+}
+
+/// Where the target's standard output or standard error goes.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sink {
+    /// A file, created or truncated.
+    File(Text),
+    /// A pipe of which the last so many bytes are kept.
+    Tail(usize),
+}
+
+/// One launch, as the driver asks for it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// What to execute; the driver has already searched `PATH`.
+    pub program: Text,
+    /// The arguments, the zeroth included.
+    pub argv: Vec<Text>,
+    /// The whole environment, as `NAME=value`.
+    pub env: Vec<Text>,
+    /// The directory to start in; `None` is the server's own.
+    pub cwd: Option<Text>,
+    /// What to read from; `None` is `/dev/null`.
+    pub stdin: Option<Text>,
+    /// Where standard output goes; `None` is `/dev/null`.
+    pub stdout: Option<Sink>,
+    /// Where standard error goes; `None` is `/dev/null`.
+    pub stderr: Option<Sink>,
+    /// How long it may run before it is killed.
+    pub timeout_ns: Option<u64>,
+    /// The CPUs it may run on; `None` is the server's own set.
+    pub cpus: Option<Vec<u16>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cancel {
+    cancel: bool,
+}
+
+/// Whether `line` is `{"cancel":true}`.
+#[must_use]
+pub fn is_cancel(line: &[u8]) -> bool {
+    serde_json::from_slice::<Cancel>(line).is_ok_and(|message| message.cancel)
+}
+
+impl Request {
+    /// Reads a request from one line.
+    ///
+    /// # Errors
+    /// A [`Failure`] of stage "request" if the line is not one.
+    pub fn parse(line: &[u8]) -> Result<Self, Failure> {
+        let request: Self = serde_json::from_slice(line)
+            .map_err(|error| Failure::request(format!("not a launch request: {error}")))?;
+        if request.argv.is_empty() {
+            return Err(Failure::request("argv is empty"));
+        }
+        for sink in [&request.stdout, &request.stderr] {
+            if matches!(sink, Some(Sink::Tail(keep)) if *keep > TAIL_LIMIT) {
+                return Err(Failure::request(format!(
+                    "a tail of more than {TAIL_LIMIT} bytes"
+                )));
+            }
+        }
+        Ok(request)
+    }
+}
+
+/// At which step a launch failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stage {
+    /// The program, or the interpreter it names, could not be executed.
+    Spawn,
+    /// The file for standard input could not be opened.
+    Stdin,
+    /// The file or pipe for standard output could not be opened.
+    Stdout,
+    /// The file or pipe for standard error could not be opened.
+    Stderr,
+    /// The directory to start in cannot be entered.
+    Cwd,
+    /// The CPUs asked for cannot be had.
+    Affinity,
+    /// The line was not a request.
+    Request,
+}
+
+/// Why there was no launch.
+#[derive(Debug, Serialize)]
+pub struct Failure {
+    /// The step that failed.
+    pub stage: Stage,
+    /// The system's error number, if a system call failed.
+    pub errno: Option<i32>,
+    /// The same for people.
+    pub message: String,
+}
+
+impl Failure {
+    /// A failed system call.
+    #[must_use]
+    pub fn system(stage: Stage, doing: &str, error: &std::io::Error) -> Self {
+        Self {
+            stage,
+            errno: error.raw_os_error(),
+            message: format!("{doing}: {error}"),
+        }
+    }
+
+    /// A line that is not a request.
+    #[must_use]
+    pub fn request(message: impl Into<String>) -> Self {
+        Self {
+            stage: Stage::Request,
+            errno: None,
+            message: message.into(),
+        }
+    }
+}
+
+/// The reply to a launch that did not come about.
+#[derive(Serialize)]
+pub struct Refusal {
+    /// Why.
+    pub error: Failure,
+}
+
+/// The first line the server writes: what can be measured on this machine.
+#[derive(Serialize)]
+pub struct Hello {
+    /// The server's name.
+    pub hello: &'static str,
+    /// The server's version.
+    pub version: &'static str,
+    /// Ends are seen through a pidfd (else through SIGCHLD).
+    pub pidfd: bool,
+    /// `/proc/PID/schedstat` can be read.
+    pub schedstat: bool,
+    /// `/proc/pressure/cpu` can be read.
+    pub pressure: bool,
+    /// `/proc/stat` has a steal column.
+    pub steal: bool,
+}
+
+/// What a launch cost and how it ended. Times are in nanoseconds.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// `CLOCK_MONOTONIC` just before the spawn.
+    pub start_ns: u64,
+    /// From the start to the wake-up at the target's end.
+    pub wall_ns: u64,
+    /// The part of `wall_ns` that went by until the target was executing.
+    pub spawn_ns: u64,
+    /// CPU time of the target's main thread.
+    pub cpu_ns: Option<u64>,
+    /// Time the main thread was runnable and waited for a CPU.
+    pub delay_ns: Option<u64>,
+    /// How often the main thread was put on a CPU.
+    pub timeslices: Option<u64>,
+    /// User CPU time, waited-for children included, as are all the counts that follow.
+    pub user_ns: u64,
+    /// System CPU time.
+    pub sys_ns: u64,
+    /// Peak memory; never below the server's own few MB.
+    pub max_rss_bytes: u64,
+    /// Page faults without input/output.
+    pub minor_faults: u64,
+    /// Page faults with input/output.
+    pub major_faults: u64,
+    /// Switches because the target waited.
+    pub voluntary_switches: u64,
+    /// Switches because others were given the CPU.
+    pub involuntary_switches: u64,
+    /// CPU time beyond the main thread's: other threads and waited-for children.
+    pub others_ns: Option<u64>,
+    /// Growth of the machine's CPU pressure ("some") over the launch.
+    pub pressure_ns: Option<u64>,
+    /// Growth of the machine's stolen time over the launch.
+    pub steal_ns: Option<u64>,
+    /// The exit code, if it exited.
+    pub exit_code: Option<i32>,
+    /// The signal, if one killed it.
+    pub signal: Option<i32>,
+    /// Whether it was killed for running too long.
+    pub timed_out: bool,
+    /// Whether it was killed because the driver asked.
+    pub cancelled: bool,
+    /// The end of standard output, if kept.
+    pub stdout: Option<String>,
+    /// The end of standard error, if kept.
+    pub stderr: Option<String>,
+    /// How much came through the pipe of standard output.
+    pub stdout_bytes: Option<u64>,
+    /// How much came through the pipe of standard error.
+    pub stderr_bytes: Option<u64>,
+    /// "pid name" of every other process that had to be killed when the target was gone. After a
+    /// timeout or a cancel that includes the children it was working with.
+    pub left_behind: Vec<String>,
+}

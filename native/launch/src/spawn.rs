@@ -1,0 +1,194 @@
+//! Everything up to the running target: its files, its directory, its CPUs, the spawn.
+
+use crate::protocol::{Failure, Request, Sink, Stage, Text};
+use crate::sys::{self, Spawner};
+use crate::tail::Capture;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// The target's fds 0, 1 and 2, opened before anything is timed.
+pub struct Streams([OwnedFd; 3]);
+
+/// Our side of those streams of which the tail is wanted.
+pub struct Captures {
+    /// Standard output.
+    pub out: Option<Capture>,
+    /// Standard error.
+    pub err: Option<Capture>,
+}
+
+/// Opens what the request names. The standard library sees to it at start that fds 0 to 2 are
+/// taken, so all of these are above.
+///
+/// # Errors
+/// A failure of the stream's stage.
+pub fn open_streams(request: &Request) -> Result<(Streams, Captures), Failure> {
+    let stdin = open_source(request.stdin.as_ref())?;
+    let (stdout, out) = open_sink(Stage::Stdout, request.stdout.as_ref())?;
+    let (stderr, err) = match &request.stderr {
+        // Two openings of one file would overwrite each other's output.
+        sink @ Some(Sink::File(path)) if *sink == request.stdout => {
+            let shared = stdout
+                .try_clone()
+                .map_err(|error| Failure::system(Stage::Stderr, &opening(path.path()), &error))?;
+            (shared, None)
+        }
+        sink => open_sink(Stage::Stderr, sink.as_ref())?,
+    };
+    Ok((Streams([stdin, stdout, stderr]), Captures { out, err }))
+}
+
+fn open_source(path: Option<&Text>) -> Result<OwnedFd, Failure> {
+    let path = path.map_or(Path::new("/dev/null"), Text::path);
+    open(OpenOptions::new().read(true), Stage::Stdin, path)
+}
+
+fn open_sink(stage: Stage, sink: Option<&Sink>) -> Result<(OwnedFd, Option<Capture>), Failure> {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    match sink {
+        None => Ok((open(&mut options, stage, Path::new("/dev/null"))?, None)),
+        Some(Sink::File(path)) => {
+            options.create(true).truncate(true);
+            Ok((open(&mut options, stage, path.path())?, None))
+        }
+        Some(Sink::Tail(keep)) => {
+            let (capture, write) = Capture::open(*keep)
+                .map_err(|error| Failure::system(stage, "cannot make a pipe", &error))?;
+            Ok((write, Some(capture)))
+        }
+    }
+}
+
+fn open(options: &mut OpenOptions, stage: Stage, path: &Path) -> Result<OwnedFd, Failure> {
+    options
+        // The server leads a session, and must not get a terminal by opening one.
+        .custom_flags(libc::O_NOCTTY)
+        .open(path)
+        .map(File::into)
+        .map_err(|error| Failure::system(stage, &opening(path), &error))
+}
+
+fn opening(path: &Path) -> String {
+    format!("cannot open {}", path.display())
+}
+
+/// A target that has just been started.
+#[derive(Clone, Copy, Debug)]
+pub struct Started {
+    /// Its number, and that of its group.
+    pub pid: i32,
+    /// The clock before the spawn.
+    pub start_ns: u64,
+    /// How long the spawn took.
+    pub spawn_ns: u64,
+}
+
+/// Starts the target, and closes our copies of its files: with a pipe's write end still open
+/// here, its end would never show.
+///
+/// # Errors
+/// A failure of stage cwd, affinity or spawn.
+pub fn start(request: &Request, streams: Streams) -> Result<Started, Failure> {
+    if let Some(cwd) = &request.cwd {
+        check_directory(cwd)?;
+    }
+    let Streams([stdin, stdout, stderr]) = &streams;
+    let spawner = Spawner::new(
+        request.program.c_string(),
+        request.argv.iter().map(Text::c_string),
+        request.env.iter().map(Text::c_string),
+        request.cwd.as_ref().map(|cwd| cwd.c_string().as_c_str()),
+        [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()],
+    )
+    .map_err(|error| Failure::system(Stage::Spawn, "cannot prepare the spawn", &error))?;
+    let pinned = request.cpus.as_deref().map(Pinned::to).transpose()?;
+    let start_ns = sys::now_ns();
+    let spawned = spawner.spawn();
+    let spawn_ns = sys::now_ns() - start_ns;
+    drop(pinned);
+    drop(spawner);
+    drop(streams);
+    let pid = spawned.map_err(|error| not_spawned(request, &error))?;
+    Ok(Started {
+        pid,
+        start_ns,
+        spawn_ns,
+    })
+}
+
+/// Looks at the directory beforehand, so that the spawn's ENOENT can only mean the program.
+fn check_directory(cwd: &Text) -> Result<(), Failure> {
+    sys::enterable(cwd.c_string()).map_err(|error| {
+        let doing = format!("cannot change to {}", cwd.path().display());
+        Failure::system(Stage::Cwd, &doing, &error)
+    })
+}
+
+fn not_spawned(request: &Request, error: &io::Error) -> Failure {
+    let program = request.program.path();
+    let mut doing = format!("cannot execute {}", program.display());
+    if error.raw_os_error() == Some(libc::ENOENT) && program.exists() {
+        doing.push_str(" (the file exists: its interpreter or loader does not)");
+    }
+    Failure::system(Stage::Spawn, &doing, error)
+}
+
+/// The server confined to some CPUs for as long as this lives: children inherit that, and it
+/// takes no window in which the target runs elsewhere.
+struct Pinned {
+    before: Vec<u64>,
+}
+
+impl Pinned {
+    fn to(cpus: &[u16]) -> Result<Self, Failure> {
+        let wanted = mask(cpus);
+        let refused = |error| {
+            let doing = format!("cannot run on CPUs {cpus:?}");
+            Failure::system(Stage::Affinity, &doing, &error)
+        };
+        let pinned = Self {
+            before: sys::own_affinity().map_err(refused)?,
+        };
+        sys::set_own_affinity(&wanted).map_err(refused)?;
+        // The kernel drops those CPUs it does not have without a word, as long as one is left.
+        if sys::own_affinity().map_err(refused)? != wanted {
+            return Err(refused(io::Error::from_raw_os_error(libc::EINVAL)));
+        }
+        Ok(pinned)
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        // Fails only if all those CPUs went away, and then the kernel has already moved us.
+        let _ = sys::set_own_affinity(&self.before);
+    }
+}
+
+fn mask(cpus: &[u16]) -> Vec<u64> {
+    let words = cpus
+        .iter()
+        .max()
+        .map_or(0, |&cpu| usize::from(cpu) / 64 + 1);
+    let mut mask = vec![0; words];
+    for &cpu in cpus {
+        mask[usize::from(cpu) / 64] |= 1 << (cpu % 64);
+    }
+    mask
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mask_has_a_bit_for_each_cpu_and_no_word_too_many() {
+        assert_eq!(mask(&[]), Vec::<u64>::new());
+        assert_eq!(mask(&[1, 0]), [3]);
+        assert_eq!(mask(&[65]), [0, 2]);
+    }
+}

@@ -1,0 +1,143 @@
+//! Descriptors: pipes, pidfds, signalfds, and waiting for them.
+
+use super::{check, signal_set};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+/// Puts `file` on fd 0, without close-on-exec.
+///
+/// # Errors
+/// If the system refuses.
+pub fn open_on_stdin(file: &File) -> io::Result<()> {
+    // SAFETY: both numbers are open descriptors; nothing in this process owns fd 0, which the
+    // standard library only ever borrows.
+    check(unsafe { libc::dup2(file.as_raw_fd(), 0) }).map(drop)
+}
+
+/// Has every descriptor above 2 closed on exec, those that were inherited included. Kernels
+/// before 5.11 cannot; there the driver's care must do.
+pub fn close_all_on_exec() {
+    // SAFETY: the call takes numbers only, and closes nothing in this process.
+    unsafe {
+        libc::syscall(
+            libc::SYS_close_range,
+            3,
+            libc::c_uint::MAX,
+            libc::CLOSE_RANGE_CLOEXEC,
+        );
+    }
+}
+
+/// A pipe (read end, write end), closed on exec, whose read end does not block.
+///
+/// # Errors
+/// If the system has no descriptors left.
+pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends: [RawFd; 2] = [-1; 2];
+    // SAFETY: `ends` has room for the two descriptors.
+    check(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) })?;
+    // SAFETY: pipe2 has just made both, so nobody else owns them.
+    let (read, write) = unsafe { (owned(ends[0]), owned(ends[1])) };
+    // SAFETY: `read` is open. Only this end's flag changes: the target's writes still block.
+    check(unsafe { libc::fcntl(read.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })?;
+    Ok((read, write))
+}
+
+/// A descriptor that becomes readable when the process ends.
+///
+/// # Errors
+/// If the kernel does not have pidfds, or a filter refuses them.
+pub fn pidfd_open(pid: i32) -> io::Result<OwnedFd> {
+    // SAFETY: the call takes two numbers, and its result is a new descriptor, closed on exec.
+    let result = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    let fd = RawFd::try_from(result).unwrap_or(-1);
+    check(fd)?;
+    // SAFETY: the descriptor is new, so nobody else owns it.
+    Ok(unsafe { owned(fd) })
+}
+
+/// # Safety
+/// `fd` must be open and owned by nobody.
+unsafe fn owned(fd: RawFd) -> OwnedFd {
+    // SAFETY: as the caller promises.
+    unsafe { OwnedFd::from_raw_fd(fd) }
+}
+
+/// Signals as something to poll for. They must be blocked to arrive here.
+pub struct SignalFd(File);
+
+impl SignalFd {
+    /// Listens for `signals`.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn new(signals: &[libc::c_int]) -> io::Result<Self> {
+        let set = signal_set(signals);
+        let flags = libc::SFD_CLOEXEC | libc::SFD_NONBLOCK;
+        // SAFETY: `set` is initialised; -1 asks for a new descriptor.
+        let fd = check(unsafe { libc::signalfd(-1, &set, flags) })?;
+        // SAFETY: the descriptor is new, so nobody else owns it.
+        Ok(Self(File::from(unsafe { owned(fd) })))
+    }
+
+    /// Takes one pending signal, if there is one.
+    #[must_use]
+    pub fn take(&self) -> Option<i32> {
+        const RECORD: usize = std::mem::size_of::<libc::signalfd_siginfo>();
+        let mut record = [0; RECORD];
+        (&self.0).read_exact(&mut record).ok()?;
+        // The number is the record's first field.
+        let number = [record[0], record[1], record[2], record[3]];
+        i32::try_from(u32::from_ne_bytes(number)).ok()
+    }
+
+    /// The descriptor, to poll it.
+    #[must_use]
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// What to poll for: input on `fd`, or nothing if there is none.
+#[must_use]
+pub fn poll_entry(fd: Option<BorrowedFd<'_>>) -> libc::pollfd {
+    libc::pollfd {
+        fd: fd.map_or(-1, |fd| fd.as_raw_fd()),
+        events: libc::POLLIN,
+        revents: 0,
+    }
+}
+
+/// Sleeps until one of `entries` is ready or the time is over; which ones are ready.
+///
+/// # Errors
+/// If the system refuses; an interruption counts as nothing being ready.
+pub fn poll<const N: usize>(
+    mut entries: [libc::pollfd; N],
+    timeout_ns: Option<u64>,
+) -> io::Result<[bool; N]> {
+    let timeout = timeout_ns.map(|ns| libc::timespec {
+        tv_sec: libc::time_t::try_from(ns / 1_000_000_000).unwrap_or(libc::time_t::MAX),
+        // Below a thousand million, so it fits every C type.
+        tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+    });
+    let timeout = timeout
+        .as_ref()
+        .map_or(std::ptr::null(), |timeout| timeout as *const _);
+    // SAFETY: the entries and the timeout outlive the call; no signal mask is given. A closed
+    // descriptor would be reported, not misused.
+    let result = unsafe {
+        libc::ppoll(
+            entries.as_mut_ptr(),
+            N as libc::nfds_t,
+            timeout,
+            std::ptr::null(),
+        )
+    };
+    match check(result) {
+        Ok(_) => Ok(entries.map(|entry| entry.revents != 0)),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok([false; N]),
+        Err(error) => Err(error),
+    }
+}

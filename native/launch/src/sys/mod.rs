@@ -1,0 +1,69 @@
+//! Safe wrappers of the system calls that the standard library does not offer. All `unsafe`
+//! code of the crate is in here.
+
+mod descriptors;
+mod processes;
+mod spawner;
+
+pub use descriptors::{
+    close_all_on_exec, open_on_stdin, pidfd_open, pipe, poll, poll_entry, SignalFd,
+};
+pub use processes::{
+    block_signals, enterable, exit_is_pending, kill, kill_group, own_affinity, own_pid, peek_child,
+    randomize_addresses, reap, reset_child_signal, set_own_affinity, subreaper, Child, Ended,
+};
+pub use spawner::Spawner;
+
+use std::io;
+
+/// The monotonic clock.
+#[must_use]
+pub fn now_ns() -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `time` is a valid place for the result; this clock exists on every Linux.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000
+        + u64::try_from(time.tv_nsec).unwrap_or(0)
+}
+
+/// How long one tick of the kernel's clock counters is.
+#[must_use]
+pub fn tick_ns() -> u64 {
+    // SAFETY: sysconf takes no pointers.
+    let rate = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    1_000_000_000 / u64::try_from(rate).unwrap_or(0).max(1)
+}
+
+/// Turns the -1 of a system call into its error.
+fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result == -1 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+/// The same for calls that return an error number.
+fn check_number(result: libc::c_int) -> io::Result<()> {
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::from_raw_os_error(result))
+    }
+}
+
+/// A set of signals.
+fn signal_set(signals: &[libc::c_int]) -> libc::sigset_t {
+    let mut set = std::mem::MaybeUninit::uninit();
+    // SAFETY: sigemptyset initialises the set before sigaddset and assume_init use it.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        for &signal in signals {
+            libc::sigaddset(set.as_mut_ptr(), signal);
+        }
+        set.assume_init()
+    }
+}

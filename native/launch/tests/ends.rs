@@ -1,0 +1,243 @@
+//! How targets are brought to an end, with all they started.
+
+mod common;
+
+use common::{is_alive, left_behind, number, pids_in, python, sh, wait_until, with};
+use common::{Driver, Scratch};
+use serde_json::{json, Value};
+
+const SOON: u64 = 200_000_000;
+
+fn timed_out(driver: &mut Driver, target: Value) -> Value {
+    let reply = driver.run(&with(target, "timeout_ns", json!(SOON)));
+    assert_eq!(reply["timed_out"], true, "{reply}");
+    assert_eq!(reply["cancelled"], false);
+    assert_eq!(reply["signal"], libc::SIGKILL);
+    assert!(number(&reply, "wall_ns") >= SOON);
+    reply
+}
+
+/// A target that stays, and whose number and whose child's number appear in the file.
+fn lingering(scratch: &Scratch) -> Value {
+    let path = scratch.text("pids");
+    sh(&format!(
+        "sleep 1000 & echo $$ $! > {path}.new; mv {path}.new {path}; wait"
+    ))
+}
+
+#[test]
+fn a_timeout_kills_the_whole_group() {
+    let mut driver = Driver::start();
+    let scratch = Scratch::new();
+    timed_out(&mut driver, lingering(&scratch));
+    for pid in pids_in(&scratch.path("pids"), 2) {
+        assert!(!is_alive(pid));
+    }
+}
+
+#[test]
+fn a_timeout_kills_what_resists() {
+    let mut driver = Driver::start();
+    timed_out(
+        &mut driver,
+        sh("trap '' TERM HUP INT; while :; do sleep 1000; done"),
+    );
+    timed_out(&mut driver, sh("kill -STOP $$"));
+    let moved = "import os, time\nos.setpgid(0, os.getpgid(os.getppid()))\ntime.sleep(1000)";
+    timed_out(&mut driver, python(moved));
+    // A target that is quick enough is not touched.
+    let reply = driver.run(&with(sh("exit 4"), "timeout_ns", json!(20_000_000_000_u64)));
+    assert_eq!(
+        (&reply["exit_code"], &reply["timed_out"]),
+        (&json!(4), &json!(false))
+    );
+}
+
+#[test]
+fn output_before_a_timeout_is_kept() {
+    let mut driver = Driver::start();
+    let reply = timed_out(&mut driver, sh("echo started; exec sleep 1000"));
+    assert_eq!(reply["stdout"], "started\n");
+}
+
+#[test]
+fn a_cancel_kills_what_is_in_flight() {
+    for mut driver in [Driver::start(), Driver::without_pidfd()] {
+        let scratch = Scratch::new();
+        driver.send(&lingering(&scratch));
+        let pids = pids_in(&scratch.path("pids"), 2);
+        driver.send(&json!({"cancel": true}));
+        let reply = driver.receive();
+        assert_eq!(
+            (&reply["cancelled"], &reply["timed_out"]),
+            (&json!(true), &json!(false))
+        );
+        assert!(!pids.into_iter().any(is_alive));
+        assert_eq!(driver.run(&sh("exit 6"))["cancelled"], false);
+    }
+}
+
+#[test]
+fn a_cancel_may_come_with_its_request() {
+    let mut driver = Driver::start();
+    let target = sh("exec sleep 1000");
+    driver.send_line(&format!("{target}\n{{\"cancel\":true}}"));
+    assert_eq!(driver.receive()["cancelled"], true);
+}
+
+#[test]
+fn a_late_cancel_is_ignored() {
+    let mut driver = Driver::start();
+    driver.send(&json!({"cancel": true}));
+    let reply = driver.run(&sh("exit 7"));
+    assert_eq!(
+        (&reply["exit_code"], &reply["cancelled"]),
+        (&json!(7), &json!(false))
+    );
+}
+
+#[test]
+fn a_request_sent_early_waits_its_turn() {
+    let mut driver = Driver::start();
+    driver.send(&sh("sleep 0.1; exit 1"));
+    driver.send(&sh("exit 2"));
+    assert_eq!(driver.receive()["exit_code"], 1);
+    assert_eq!(driver.receive()["exit_code"], 2);
+}
+
+#[test]
+fn an_idle_server_ends_with_its_driver() {
+    assert_eq!(Driver::start().hang_up().code(), Some(0));
+}
+
+#[test]
+fn nothing_outlives_the_driver() {
+    for mut driver in [Driver::start(), Driver::without_pidfd()] {
+        let scratch = Scratch::new();
+        let path = scratch.text("pids");
+        let script = format!(
+            "import os, subprocess, time
+child = subprocess.Popen(['sleep', '1000'])
+daemon = subprocess.Popen(['sleep', '1000'], start_new_session=True)
+open('{path}', 'w').write(f'{{os.getpid()}} {{child.pid}} {{daemon.pid}}\\n')
+time.sleep(1000)"
+        );
+        driver.send(&python(&script));
+        let pids = pids_in(&scratch.path("pids"), 3);
+        assert_eq!(driver.hang_up().code(), Some(0));
+        assert!(!pids.into_iter().any(is_alive));
+    }
+}
+
+#[test]
+fn a_signal_to_the_server_ends_it_with_its_target() {
+    for signal in [libc::SIGTERM, libc::SIGHUP, libc::SIGINT] {
+        let mut driver = Driver::start();
+        let scratch = Scratch::new();
+        driver.send(&lingering(&scratch));
+        let pids = pids_in(&scratch.path("pids"), 2);
+        let server = i32::try_from(driver.server.id()).expect("a pid");
+        // SAFETY: kill takes numbers only; the server is our child and not yet reaped.
+        unsafe { libc::kill(server, signal) };
+        assert_eq!(driver.wait_for_exit().code(), Some(128 + signal));
+        assert!(!pids.into_iter().any(is_alive));
+    }
+}
+
+#[test]
+fn a_background_child_is_killed_and_named() {
+    for mut driver in [Driver::start(), Driver::without_pidfd()] {
+        let scratch = Scratch::new();
+        let path = scratch.text("pids");
+        let reply = driver.run(&sh(&format!(
+            "sleep 1000 & echo $! > {path}; \
+             while ! grep -q sleep /proc/$!/comm; do :; done; exit 8"
+        )));
+        assert_eq!(reply["exit_code"], 8);
+        assert_eq!(left_behind(&reply), ["sleep"]);
+        assert!(!is_alive(pids_in(&scratch.path("pids"), 1)[0]));
+        assert_eq!(left_behind(&driver.run(&sh("exit 0"))), [""; 0]);
+    }
+}
+
+#[test]
+fn a_daemon_is_killed_and_named() {
+    let mut driver = Driver::start();
+    let scratch = Scratch::new();
+    let path = scratch.text("pids");
+    let script = format!(
+        "import os, time
+r, w = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        open('/proc/self/comm', 'w').write('my daemon')
+        open('{path}', 'w').write(f'{{os.getpid()}}\\n')
+        os.write(w, b'x')
+        time.sleep(1000)
+    os._exit(0)
+os.wait()
+os.read(r, 1)"
+    );
+    let reply = driver.run(&python(&script));
+    assert_eq!(reply["exit_code"], 0);
+    assert_eq!(left_behind(&reply), ["my daemon"]);
+    assert!(!is_alive(pids_in(&scratch.path("pids"), 1)[0]));
+}
+
+#[test]
+fn a_family_outside_the_group_is_killed_to_the_last() {
+    let mut driver = Driver::start();
+    // Each is killed only when its parent is dead and it has come down to the server.
+    let script = "import os, time
+r, w = os.pipe()
+for depth in range(5):
+    if os.fork() != 0:
+        if depth == 0: os.read(r, 1); os._exit(0)
+        time.sleep(1000)
+    os.setsid()
+os.write(w, b'x')
+time.sleep(1000)";
+    let reply = driver.run(&python(script));
+    assert_eq!(left_behind(&reply), ["python3"; 5]);
+}
+
+#[test]
+fn children_that_have_ended_are_not_left_behind() {
+    let mut driver = Driver::start();
+    // One that is never waited for, and one orphan of the same kind.
+    let script = "import os, time
+if os.fork() == 0:
+    if os.fork() == 0: os._exit(0)
+    os._exit(0)
+time.sleep(0.1)";
+    assert_eq!(left_behind(&driver.run(&python(script))), [""; 0]);
+}
+
+#[test]
+fn a_pipe_held_open_is_not_waited_for() {
+    let mut driver = Driver::start();
+    let reply = driver.run(&sh("(trap '' TERM; sleep 1000) & echo done"));
+    assert_eq!(reply["stdout"], "done\n");
+    // Nor is one that is written to for ever, or that was closed long before the end.
+    let reply = driver.run(&sh("yes & exit 9"));
+    assert_eq!(reply["exit_code"], 9);
+    let reply = driver.run(&sh("exec >&- 2>&-; sleep 0.1; exit 10"));
+    assert_eq!(reply["exit_code"], 10);
+}
+
+#[test]
+fn a_stopped_server_harms_nothing() {
+    let mut driver = Driver::start();
+    let scratch = Scratch::new();
+    let path = scratch.text("pids");
+    driver.send(&sh(&format!("echo $$ > {path}; sleep 0.2; exit 11")));
+    let target = pids_in(&scratch.path("pids"), 1)[0];
+    let server = i32::try_from(driver.server.id()).expect("a pid");
+    // SAFETY: kill takes numbers only; the server is our child and not yet reaped.
+    unsafe { libc::kill(server, libc::SIGSTOP) };
+    wait_until("the target has ended", || !is_alive(target));
+    // SAFETY: as above.
+    unsafe { libc::kill(server, libc::SIGCONT) };
+    assert_eq!(driver.receive()["exit_code"], 11);
+}

@@ -1,0 +1,162 @@
+"""The words that `compare` and `run` share, and how they become settings. Imports nothing heavy: `--help` reads it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from steelyard.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from steelyard.model.records import Settings
+
+Number = TypeVar("Number", int, float)
+
+Metric = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME[,NAME]",
+        help="What is measured: active, wall, cpu, user, sys, delay, max_rss, minor_faults, major_faults, "
+        "voluntary_switches, involuntary_switches, timeslices. Several may be given; the first decides.  "
+        "[default: active]",
+    ),
+]
+Alpha = Annotated[float, typer.Option(metavar="P", help="Chance of a wrong verdict that you accept, 0.00001 to 0.2.")]
+MaxTime = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="Longest time to measure.  [default: 30, or none with a number of launches]"),
+]
+WarmUp = Annotated[int, typer.Option("--warmup", metavar="N", help="Warm-up launches of each command, not judged.")]
+Prepare = Annotated[
+    list[str] | None,
+    typer.Option(metavar="CMD", help="Run before each launch, untimed; given twice, once for each command."),
+]
+Cleanup = Annotated[
+    list[str] | None,
+    typer.Option(metavar="CMD", help="Run when all is measured; given twice, once for each command."),
+]
+Stdin = Annotated[Path | None, typer.Option(metavar="FILE", help="Standard input of each launch.  [default: empty]")]
+Shell = Annotated[bool, typer.Option("--shell", help="Run the commands by /bin/sh -c; its start is measured and said.")]
+IgnoreFailure = Annotated[bool, typer.Option("--ignore-failure", "-i", help="Accept launches that fail.")]
+Timeout = Annotated[float | None, typer.Option(metavar="SECONDS", help="Kill a launch that takes longer; an error.")]
+Cpu = Annotated[
+    int | None,
+    typer.Option("--cpu", metavar="N", help="Pin every launch to processor N (one-threaded programs)."),
+]
+Env = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME[=VALUE]", help="Pass on (or set) an environment variable; may be repeated."),
+]
+InheritEnv = Annotated[
+    bool, typer.Option("--inherit-env", help="Pass on the whole environment instead of the small whitelist.")
+]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Repeat the plan of the weighing that showed this seed.")]
+Json = Annotated[
+    Path | None,
+    typer.Option("--json", "-o", metavar="FILE", help="Keep the record: raw numbers and verdicts (.gz compresses)."),
+]
+Markdown = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write a Markdown table.")]
+Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the raw launches as CSV.")]
+
+
+def settings_from(words: dict[str, Any], *, launches: int | None, least: int) -> Settings:
+    """Check the shared options (by parameter name) and make settings of them; raises UsageError naming the option."""
+    from steelyard.design.draws import new_seed
+    from steelyard.model.records import Settings
+    from steelyard.subjects.command import environment_names
+
+    _in_range("--alpha", words["alpha"], 1e-5, 0.2)
+    _in_range("--warmup", words["warm_up"], 0, 1000)
+    if launches is not None and launches < least:
+        raise UsageError(f"{launches} launches can never show anything at alpha {words['alpha']:g}: at least {least}")
+    for option in ("max_time", "timeout"):
+        if words[option] is not None:
+            _in_range(f"--{option.replace('_', '-')}", words[option], 1e-3, 1e6)
+    names, values = environment_names(words["env"] or [], os.environ, inherit=words["inherit_env"])
+    return Settings(
+        margin=words.get("margin", 0.5) / 100,
+        alpha=words["alpha"],
+        metrics=metric_names(words["metric"]),
+        pairs=launches,
+        max_time_s=words["max_time"] if words["max_time"] is not None or launches is not None else 30.0,
+        warm_up=words["warm_up"],
+        seed=new_seed() if words["seed"] is None else _in_range("--seed", words["seed"], 0, 2**63 - 1),
+        timeout_s=words["timeout"],
+        cpu=_processor(words["cpu"]),
+        ignore_failure=words["ignore_failure"],
+        environment=names,
+        variables=values,
+        directory=str(Path.cwd()),
+        stdin=_readable(words["stdin"]),
+        prepare=_hooks("--prepare", words["prepare"]),
+        cleanup=_hooks("--cleanup", words["cleanup"]),
+    )
+
+
+def metric_names(wanted: Iterable[str] | None) -> list[str]:
+    """Split and check the names of metrics; the default if none is wanted."""
+    from steelyard.model.metrics import DEFAULT_METRIC, METRICS
+
+    names = [name.strip() for word in wanted or [DEFAULT_METRIC] for name in word.split(",")]
+    for name in names:
+        if name not in METRICS:
+            raise UsageError(f"--metric {name!r} is not known: choose from {', '.join(METRICS)}")
+    return list(dict.fromkeys(names))
+
+
+def margin_percent(word: str) -> float:
+    """Read a margin: a number of percent, with or without the sign."""
+    try:
+        percent = float(word.strip().removesuffix("%"))
+    except ValueError:
+        raise UsageError(f"--margin {word!r} is no percentage: write for example --margin 0.5%") from None
+    return _in_range("--margin", percent, 0.001, 50, "%")
+
+
+def check_writable(*paths: Path | None) -> None:
+    """Before anything is measured: raise UsageError for an output file that could not be written afterwards."""
+    for path in paths:
+        if path is None:
+            continue
+        if path.is_dir():
+            raise UsageError(f"cannot write {path}: it is a folder; give a file's name")
+        if not path.parent.is_dir():
+            raise UsageError(f"cannot write {path}: there is no folder {path.parent}; make it first")
+        if not os.access(path.parent, os.W_OK):
+            raise UsageError(f"cannot write {path}: the folder {path.parent} is not writable; give another place")
+
+
+def _in_range(option: str, value: Number, low: float, high: float, unit: str = "") -> Number:
+    if not low <= value <= high:
+        raise UsageError(f"{option} {value:g} is out of range: {low:g}{unit} to {high:g}{unit}")
+    return value
+
+
+def _processor(number: int | None) -> int | None:
+    if number is not None and number not in os.sched_getaffinity(0):
+        allowed = ", ".join(str(cpu) for cpu in sorted(os.sched_getaffinity(0)))
+        raise UsageError(f"--cpu {number} is not a processor that may be used here: choose from {allowed}")
+    return number
+
+
+def _readable(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    if not path.exists():
+        raise UsageError(f"--stdin {path} does not exist: check the path")
+    if path.is_dir() or not os.access(path, os.R_OK):
+        raise UsageError(f"--stdin {path} cannot be read: check that it is a file and its permissions")
+    return str(path.absolute())
+
+
+def _hooks(option: str, commands: list[str] | None) -> list[str]:
+    if len(commands or []) > 2:
+        raise UsageError(
+            f"{option} was given {len(commands or [])} times: once for both commands, or twice, one for each"
+        )
+    return list(commands or [])

@@ -1,0 +1,54 @@
+"""`steelyard run`: measure one command alone."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from steelyard.cli import options
+
+
+def run(
+    command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command to measure, in quotes.")],
+    metric: options.Metric = None,
+    launches: Annotated[
+        int | None, typer.Option(metavar="N", help="Most launches.  [default: as many as the time allows]")
+    ] = None,
+    max_time: options.MaxTime = None,
+    alpha: options.Alpha = 0.01,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="A name for it.  [default: the command]")] = None,
+    warm_up: options.WarmUp = 1,
+    prepare: options.Prepare = None,
+    cleanup: options.Cleanup = None,
+    stdin: options.Stdin = None,
+    shell: options.Shell = False,
+    ignore_failure: options.IgnoreFailure = False,
+    timeout: options.Timeout = None,
+    cpu: options.Cpu = None,
+    env: options.Env = None,
+    inherit_env: options.InheritEnv = False,
+    seed: options.Seed = None,
+    json: options.Json = None,
+    markdown: options.Markdown = None,
+    csv: options.Csv = None,
+) -> None:
+    """Measure one command alone: median, spread, where the values crowd, how quiet the machine was. No verdict.
+
+    To compare two versions use `steelyard compare`: numbers of two runs, taken one after the other, are apart by more
+    than most changes.
+    """
+    words = locals()
+
+    from steelyard.cli.outcome import exit_status, show_outcome
+    from steelyard.cli.screen import watching
+    from steelyard.design.session import measure
+    from steelyard.subjects.command import command_subject
+
+    options.check_writable(json, markdown, csv)
+    settings = options.settings_from(words, launches=launches, least=1)
+    subject = command_subject(command, name or command, "command", shell=shell)
+    with watching() as watch:
+        outcome = measure((subject,), settings, watch)
+    show_outcome(outcome, json=json, markdown=markdown, csv=csv)
+    raise typer.Exit(exit_status(outcome, strict=False))

@@ -1,0 +1,30 @@
+"""`steelyard show`: look at a kept record again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from steelyard.cli import options
+
+
+def show(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="A record or a journal.  [default: the last one measured]"),
+    ] = None,
+    json: options.Json = None,
+    markdown: options.Markdown = None,
+    csv: options.Csv = None,
+) -> None:
+    """Show a kept weighing or run again: its verdicts are derived anew from the raw launches."""
+    import os
+
+    from steelyard.cli.outcome import show_outcome
+    from steelyard.design.session import recall
+    from steelyard.history.shelf import Shelf
+
+    options.check_writable(json, markdown, csv)
+    show_outcome(recall(file or Shelf.of_user(os.environ).latest()), json=json, markdown=markdown, csv=csv)

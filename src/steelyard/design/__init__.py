@@ -1,0 +1,1 @@
+"""The experiment: pairing, randomisation, looks, budget."""

@@ -1,0 +1,42 @@
+"""The plan of a weighing: a pure function of its seed, so that `--seed` repeats it pair by pair on any machine."""
+
+from __future__ import annotations
+
+import secrets
+from hashlib import blake2b
+
+from steelyard.model.launches import Draw
+
+# A page of padding moves the stack through every alignment that matters; PYTHONHASHSEED ends at 2^32 - 1, and 0 would
+# switch hash randomisation off.
+PADDING_BELOW = 4096
+_HASH_SEEDS = 2**32 - 1
+
+
+def new_seed() -> int:
+    """A seed for a plan that nobody asked to repeat; short enough to type again."""
+    return secrets.randbelow(2**32)
+
+
+def first_side(seed: int, benchmark: int, pair: int) -> int:
+    """The fair coin: 0 if the baseline runs first in this pair, 1 if the candidate does."""
+    return _bits(seed, "order", benchmark, pair) % 2
+
+
+def draw_pair(seed: int, benchmark: int, pair: int) -> Draw:
+    """What the two launches of a pair share."""
+    return Draw(
+        hash_seed=1 + _bits(seed, "hash seed", benchmark, pair) % _HASH_SEEDS,
+        padding_bytes=_bits(seed, "padding", benchmark, pair) % PADDING_BELOW,
+    )
+
+
+def round_order(seed: int, round_number: int, benchmarks: list[int]) -> list[int]:
+    """The random order in which one round visits the benchmarks that are still open."""
+    return sorted(benchmarks, key=lambda benchmark: _bits(seed, "round", benchmark, round_number))
+
+
+def _bits(seed: int, what: str, benchmark: int, number: int) -> int:
+    # A hash of the place rather than a stream of numbers: no draw depends on how many others were made before it.
+    place = f"{seed}/{what}/{benchmark}/{number}".encode()
+    return int.from_bytes(blake2b(place, digest_size=8).digest(), "little")

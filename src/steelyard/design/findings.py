@@ -1,0 +1,128 @@
+"""What the user should know beside the numbers: findings as values, which `report` puts on the screen."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from steelyard.model.launches import ROLES, USED, Launches
+from steelyard.model.metrics import METRICS
+from steelyard.model.records import Finding, Run, Settings, Weighing
+from steelyard.stats.signed_rank import fewest_differences
+from steelyard.stats.verdict import Judgement
+
+# Below this a launch is mostly the start of a process, which the program under test cannot change.
+SHORT_LAUNCH_NS = 5_000_000
+
+
+def data_findings(
+    record: Weighing | Run, benchmark: int, asked: str, shown: str, judgement: Judgement | None
+) -> list[Finding]:
+    """Everything that the launches of one benchmark call for in one metric."""
+    found = [
+        _fallback(record, asked, shown),
+        _caution(shown),
+        _coarse_clock(record.settings, judgement),
+        _short(record.launches, benchmark),
+        _pinned_threads(record, shown),
+    ]
+    return [finding for finding in found if finding is not None]
+
+
+def undecided_findings(record: Weighing, benchmark: int, pairs: int) -> list[Finding]:
+    """Why there is no number at all."""
+    fewest = fewest_differences(record.settings.alpha)
+    what = "pairs were measured" if pairs != 1 else "pair was measured"
+    if pairs >= fewest:
+        message, remedy = (
+            f"{pairs} {what} before the first look at the data",
+            "let it run on: the first look is at 12 pairs",
+        )
+    else:
+        message = f"{pairs} {what}; fewer than {fewest} can never show anything at alpha {record.settings.alpha:g}"
+        remedy = _longer(record, benchmark, fewest)
+    return [Finding(code="too-few-pairs", message=message, remedy=remedy)]
+
+
+def _longer(record: Weighing, benchmark: int, fewest: int) -> str:
+    wall = record.launches.column("wall_ns")[np.array(record.launches.benchmark, dtype=int) == benchmark]
+    if not len(wall):
+        return "let it run on"
+    seconds = 2 * float(np.median(wall)) / 1e9 * fewest
+    return f"--max-time {max(1, round(1.5 * seconds))} allows about {round(1.5 * fewest)}"
+
+
+def _fallback(record: Weighing | Run, asked: str, shown: str) -> Finding | None:
+    if asked == shown:
+        return None
+    if not record.machine.offers.get("schedstat", True):
+        why = "this machine does not tell how long a process waits for a processor"
+        return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active")
+    why = "other threads or child processes did some of the work"
+    remedy = "that is right for such programs; waits for a processor are not corrected"
+    return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active", remedy=remedy)
+
+
+def _caution(shown: str) -> Finding | None:
+    caution = METRICS[shown].caution
+    return None if caution is None else Finding(code="noisy-metric", message=caution)
+
+
+def _coarse_clock(settings: Settings, judgement: Judgement | None) -> Finding | None:
+    if judgement is None or judgement.blur < settings.margin / 2:
+        return None
+    return Finding(
+        code="coarse-clock",
+        message=f"the clock's ticks hide changes of up to {judgement.blur:.2g} of a launch",
+        remedy="make a launch longer",
+    )
+
+
+def _short(launches: Launches, benchmark: int) -> Finding | None:
+    chosen = (np.array(launches.benchmark, dtype=int) == benchmark) & (
+        np.array(launches.role, dtype=int) == ROLES.index(USED)
+    )
+    if not chosen.any():
+        return None
+    wall = float(np.median(launches.column("wall_ns")[chosen]))
+    if wall >= SHORT_LAUNCH_NS:
+        return None
+    spawn = float(np.median(launches.column("spawn_ns")[chosen]))
+    return Finding(
+        code="short-launch",
+        message=f"a launch takes {wall / 1e6:.2f} ms, {spawn / 1e6:.2f} ms of it just to be spawned: "
+        "too short to time the work inside",
+        remedy="let one launch do more work; a change of the work is a larger change than the one shown",
+    )
+
+
+def _pinned_threads(record: Weighing | Run, shown: str) -> Finding | None:
+    if record.settings.cpu is None or shown != "wall" or "active" not in record.settings.metrics:
+        return None
+    return Finding(
+        code="pinned-threads",
+        message=f"all threads and children shared processor {record.settings.cpu}",
+        remedy="leave --cpu out for programs with several threads",
+    )
+
+
+def left_behind_finding(processes: list[str]) -> list[Finding]:
+    """Name the processes ("PID name" each) that outlived their launch and were killed; nothing if there were none."""
+    if not processes:
+        return []
+    shown = ", ".join(sorted({name.partition(" ")[2] for name in processes})[:5])
+    return [
+        Finding(
+            code="left-behind",
+            message=f"launches left {len(processes)} processes behind, which were killed: {shown}",
+            remedy="a program that goes on after its main process ended is measured only until then",
+        )
+    ]
+
+
+def shell_finding(seconds: list[float]) -> Finding:
+    """Say what a shell's own start takes, from a few launches of one that does nothing."""
+    return Finding(
+        code="shell",
+        message=f"the shell's own start takes about {float(np.median(seconds)) * 1e3:.2f} ms of every launch",
+        remedy="leave --shell out where no pipe or shell word is needed",
+    )

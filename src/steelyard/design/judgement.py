@@ -1,0 +1,213 @@
+"""From a record's launches to its verdicts: which metric, which looks, what the user should know beside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import expm1, isfinite
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.design.findings import data_findings, undecided_findings
+from steelyard.model.errors import MeasurementError
+from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
+from steelyard.model.metrics import METRICS
+from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
+from steelyard.stats.looks import plan_looks
+from steelyard.stats.signed_rank import fewest_differences
+from steelyard.stats.summary import centre, median_interval, modes
+from steelyard.stats.verdict import Judgement, judge, pairs_needed, resolution
+
+# A launch that waited for a processor for longer than this share of its time counts as disturbed in the report.
+DISTURBED_FROM = 0.01
+
+
+@dataclass(frozen=True)
+class MetricPairs:
+    """A metric over the complete used pairs of one benchmark, falling back from `active` where it is not defined."""
+
+    launches: Launches
+    benchmark: int
+    metric: str
+
+    def first(self, pairs: int) -> tuple[FloatArray, FloatArray]:
+        """(baseline, candidate) of the first `pairs` pairs, positive; raises MeasurementError if undefined for one."""
+        sides = self._values if self.used_metric(pairs) == self.metric else self._wall
+        baseline, candidate = sides[0][:pairs], sides[1][:pairs]
+        if np.isnan(baseline).any() or np.isnan(candidate).any():
+            raise MeasurementError(
+                f"this machine cannot measure {self.metric} (it comes from /proc/PID/schedstat): choose --metric wall"
+            )
+        equal_zero = (baseline == 0) & (candidate == 0)  # no change at all, of whatever size
+        baseline, candidate = np.where(equal_zero, 1.0, baseline), np.where(equal_zero, 1.0, candidate)
+        if (baseline <= 0).any() or (candidate <= 0).any():
+            raise MeasurementError(
+                f"{self.metric} was 0 in some launches and not in others, so it has no relative change: "
+                "choose another --metric"
+            )
+        return baseline, candidate
+
+    def used_metric(self, pairs: int) -> str:
+        """The metric itself, or `wall` once a launch among the first pairs was not its main thread's work alone.
+
+        Which launches those are does not depend on which side was slower, so falling back costs no error.
+        """
+        if self.metric != "active":
+            return self.metric
+        return "wall" if any(np.isnan(side[:pairs]).any() for side in self._values) else "active"
+
+    def count(self) -> int:
+        """How many complete pairs there are."""
+        return len(self._wall[0])
+
+    @cached_property
+    def _values(self) -> tuple[FloatArray, FloatArray]:
+        return self.launches.pair_values(self.benchmark, self.metric)
+
+    @cached_property
+    def _wall(self) -> tuple[FloatArray, FloatArray]:
+        return self.launches.pair_values(self.benchmark, "wall")
+
+
+def look_at(pairs: MetricPairs, settings: Settings, *, ended: bool, newest_only: bool) -> Judgement | None:
+    """Judge the pairs so far; None before the first look."""
+    return judge(pairs.first, pairs.count(), settings.margin, settings.alpha, ended=ended, newest_only=newest_only)
+
+
+def verdicts(record: Weighing) -> list[Verdict]:
+    """Every benchmark in every metric, the deciding one first; raises MeasurementError where that is undefined."""
+    return [
+        _verdict(record, benchmark, metric)
+        for benchmark in range(len(record.benchmarks))
+        for metric in record.settings.metrics
+    ]
+
+
+def _verdict(record: Weighing, benchmark: int, metric: str) -> Verdict:
+    settings = record.settings
+    pairs = MetricPairs(record.launches, benchmark, metric)
+    ended = record.stop[benchmark] in ("pairs", "time")
+    try:
+        judgement = look_at(pairs, settings, ended=ended, newest_only=False)
+    except MeasurementError as error:
+        if metric == settings.metrics[0]:
+            raise
+        return _unjudged(record, pairs, [Finding(code="undefined", message=str(error))])
+    if judgement is None or not isfinite(judgement.estimate.lower):
+        return _unjudged(record, pairs, undecided_findings(record, benchmark, pairs.count()))
+    return _judged(record, pairs, judgement)
+
+
+def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdict:
+    settings, shown = record.settings, judgement.look.pairs
+    metric = pairs.used_metric(shown)
+    baseline, candidate = pairs.first(shown)
+    smallest = resolution(judgement, settings.margin)
+    needed = None
+    if judgement.word == "undecided":
+        # A later budget ends at a look that may spend about what is left after the looks until now.
+        level = plan_looks(2 * shown, settings.alpha, ended=True)[-1].level
+        needed = pairs_needed(judgement, settings.margin, level)
+    return Verdict(
+        metric=metric,
+        verdict=judgement.word,
+        change=expm1(judgement.estimate.centre),
+        interval=(expm1(judgement.lower), expm1(judgement.upper)),
+        p_value=judgement.p_value,
+        pairs=shown,
+        looks=judgement.looks,
+        resolution=None if smallest is None else expm1(smallest),
+        pairs_needed=needed,
+        baseline=_side(baseline),
+        candidate=_side(candidate),
+        findings=data_findings(record, pairs.benchmark, pairs.metric, metric, judgement),
+        **_shared(record, pairs.benchmark),
+    )
+
+
+def _unjudged(record: Weighing, pairs: MetricPairs, findings: list[Finding]) -> Verdict:
+    """Too few pairs, or a metric that is not defined: no number at all."""
+    level = record.settings.alpha
+    return Verdict(
+        metric=pairs.metric,
+        verdict="undecided",
+        change=None,
+        interval=None,
+        p_value=None,
+        pairs=pairs.count(),
+        looks=0,
+        resolution=None,
+        pairs_needed=fewest_differences(level) if pairs.count() < fewest_differences(level) else None,
+        findings=findings,
+        **_shared(record, pairs.benchmark),
+    )
+
+
+def _side(values: FloatArray) -> Side:
+    described = centre(values)
+    return Side(median=described.median, spread=described.spread, launches=len(values))
+
+
+def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
+    """What a verdict says of a benchmark whatever the metric."""
+    launches = record.launches
+    mine = np.array(launches.benchmark, dtype=int) == benchmark
+    roles = np.array(launches.role, dtype=int)
+    share = (launches.column("delay_ns") / launches.column("wall_ns"))[mine & (roles != ROLES.index(WARM_UP))]
+    known = share[~np.isnan(share)]
+    shared: dict[str, Any] = {
+        "benchmark": record.benchmarks[benchmark].name,
+        "seconds": _seconds(launches, mine),
+        "disturbed": int((known > DISTURBED_FROM).sum()),
+        "worst_delay": float(known.max()) if len(known) else None,
+    }
+    if isinstance(record, Weighing):
+        shared["repeated"] = int((mine & (roles == ROLES.index(DISTURBED))).sum()) // 2
+    return shared
+
+
+def _seconds(launches: Launches, mine: npt.NDArray[np.bool_]) -> float:
+    start, wall = launches.column("start_ns")[mine], launches.column("wall_ns")[mine]
+    return float((start + wall).max() - start.min()) / 1e9 if len(start) else 0.0
+
+
+def summaries(record: Run) -> list[Summary]:
+    """A run's benchmarks in its metrics; raises MeasurementError where the first metric is undefined."""
+    return [
+        _summary(record, benchmark, metric)
+        for benchmark in range(len(record.benchmarks))
+        for metric in record.settings.metrics
+    ]
+
+
+def _summary(record: Run, benchmark: int, metric: str) -> Summary:
+    used = record.launches.select(benchmark=benchmark, role=ROLES.index(USED), side=0)
+    if not len(used):
+        raise MeasurementError("nothing was measured before the run stopped")
+    values, shown = record.launches.metric(metric)[used], metric
+    if metric == "active" and np.isnan(values).any():
+        values, shown = record.launches.metric("wall")[used], "wall"
+    if np.isnan(values).any():
+        raise MeasurementError(f"this machine cannot measure {METRICS[metric].name}: choose --metric wall")
+    described, shared = centre(values), _shared(record, benchmark)
+    return Summary(
+        metric=shown,
+        median=described.median,
+        spread=described.spread,
+        interval=median_interval(values, record.settings.alpha),
+        lowest=float(values.min()),
+        highest=float(values.max()),
+        modes=modes(values),
+        launches=len(values),
+        quality=_quality(described.spread, shared["worst_delay"]),
+        findings=data_findings(record, benchmark, metric, shown, None),
+        **shared,
+    )
+
+
+def _quality(spread: float, worst_delay: float | None) -> Literal["quiet", "noisy", "disturbed"]:
+    if worst_delay is not None and worst_delay > 0.1:
+        return "disturbed"
+    return "noisy" if spread > 0.02 else "quiet"

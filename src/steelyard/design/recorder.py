@@ -1,0 +1,135 @@
+"""One launch after the other, each on disk before the next one starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from signal import Signals
+from typing import Protocol
+
+from steelyard.model.errors import MeasurementError
+from steelyard.model.launches import DISTURBED, ROLES, Draw, Launches, LaunchRow, LaunchSpec, Measured
+
+
+class TargetLauncher(Protocol):
+    """Whatever can run a launch: the native launcher, or a scripted one in tests."""
+
+    def launch(self, spec: LaunchSpec) -> Measured:
+        """Run one launch to its end."""
+
+
+class RowSink(Protocol):
+    """Where rows go before the next launch."""
+
+    def append(self, row: LaunchRow) -> None:
+        """Keep one row."""
+
+    def discard(self, benchmark: int, pair: int) -> None:
+        """Note that a pair that was kept as used is disturbed and will be repeated."""
+
+
+class InterruptedByUser(Exception):  # noqa: N818 - it is no error
+    """The user asked to stop; what was measured stands."""
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What is launched: each side's launch under a draw, and the commands that surround it."""
+
+    names: tuple[str, ...]
+    spec: Callable[[int, int, Draw], LaunchSpec]
+    """spec(benchmark, side, draw)"""
+    prepare: Sequence[LaunchSpec] = ()
+    cleanup: Sequence[LaunchSpec] = ()
+
+
+@dataclass
+class Recorder:
+    """Launches targets, checks how they ended, and keeps every row."""
+
+    targets: Targets
+    launcher: TargetLauncher
+    sink: RowSink
+    interrupted: Callable[[], bool]
+    ignore_failure: bool = False
+    rows: list[LaunchRow] = field(default_factory=list)
+    left_behind: list[str] = field(default_factory=list)
+
+    def launch(self, benchmark: int, pair: int, side: int, order: int, role: str, draw: Draw) -> LaunchRow:
+        """Run, check and keep one launch; raises MeasurementError if it failed, InterruptedByUser if cut short."""
+        self._surround("--prepare", self.targets.prepare, side)
+        measured = self._run(self.targets.spec(benchmark, side, draw))
+        self._check(measured, self.targets.names[side])
+        row = _row(measured, (benchmark, pair, side, order, ROLES.index(role), *draw))
+        self.sink.append(row)
+        self.rows.append(row)
+        self.left_behind += measured.left_behind
+        return row
+
+    def discard_pair(self, benchmark: int, pair: int) -> None:
+        """Give a pair that is complete the role `disturbed`: it is known as such only after its second launch."""
+        self.sink.discard(benchmark, pair)
+        disturbed = ROLES.index(DISTURBED)
+        self.rows[-2:] = [row._replace(role=disturbed) for row in self.rows[-2:]]
+
+    def clean_up(self) -> None:
+        """Run the clean-up commands, each once."""
+        for side in range(len(self.targets.names)):
+            if side < max(1, len(self.targets.cleanup)):
+                self._surround("--cleanup", self.targets.cleanup, side)
+
+    def launches(self) -> Launches:
+        """The rows so far, as columns."""
+        return Launches.of_rows(self.rows)
+
+    def _surround(self, option: str, specs: Sequence[LaunchSpec], side: int) -> None:
+        if specs:
+            measured = self._run(specs[min(side, len(specs) - 1)])
+            if failure := _failure(measured):
+                raise MeasurementError(f"the {option} command {failure}{_last_words(measured)}")
+
+    def _run(self, spec: LaunchSpec) -> Measured:
+        if self.interrupted():
+            raise InterruptedByUser
+        measured = self.launcher.launch(spec)
+        if measured.cancelled:
+            raise InterruptedByUser
+        return measured
+
+    def _check(self, measured: Measured, name: str) -> None:
+        if measured.timed_out:
+            raise MeasurementError(
+                f"{name} did not end within {measured.wall_ns / 1e9:.3g} s and was killed: "
+                "raise --timeout if it needs longer"
+            )
+        failure = _failure(measured)
+        if failure and not self.ignore_failure:
+            raise MeasurementError(
+                f"{name} {failure}{_last_words(measured)}: mend the command, or accept failures with --ignore-failure. "
+                "(A launch sees only a small environment: pass more with --env NAME or --inherit-env.)"
+            )
+
+
+def _failure(measured: Measured) -> str | None:
+    if measured.signal is not None:
+        return f"was killed by {_signal_name(measured.signal)}"
+    if measured.exit_code:
+        return f"failed with exit status {measured.exit_code}"
+    return None
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _last_words(measured: Measured) -> str:
+    words = (measured.stderr or b"").decode(errors="replace").strip().splitlines()
+    return f" (its last words: {words[-1].strip()})" if words else ""
+
+
+def _row(measured: Measured, place: tuple[int, int, int, int, int, int, int]) -> LaunchRow:
+    numbers = (getattr(measured, name) for name in LaunchRow._fields[len(place) :])
+    return LaunchRow(*place, *numbers)

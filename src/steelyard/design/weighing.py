@@ -1,0 +1,178 @@
+"""The experiment: random pairs, looks at growing numbers of them, until the verdict stands or the budget ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import expm1, isfinite
+
+from steelyard.design.budget import Budget
+from steelyard.design.disturbance import is_disturbed, may_repeat
+from steelyard.design.draws import draw_pair, first_side, round_order
+from steelyard.design.findings import left_behind_finding
+from steelyard.design.judgement import MetricPairs, look_at
+from steelyard.design.recorder import InterruptedByUser, Recorder
+from steelyard.model.errors import SteelyardError
+from steelyard.model.launches import USED, WARM_UP, LaunchRow
+from steelyard.model.progress import Progress
+from steelyard.model.records import Finding, StopReason, Weighing
+from steelyard.stats.looks import next_look, plan_looks
+from steelyard.stats.signed_rank import fewest_differences
+from steelyard.stats.verdict import Judgement, is_futile
+
+# Warm-up launches are slower than what follows, so a budget is called hopeless only if it is short by this factor.
+_WARM_UP_SLOWNESS = 2.0
+
+
+@dataclass
+class _Open:
+    """A benchmark on its way to a verdict."""
+
+    number: int
+    attempts: int = 0
+    kept: int = 0
+    repeated: int = 0
+    look_at: int = field(default_factory=lambda: next_look(0))
+    judgement: Judgement | None = None
+    stop: StopReason | None = None
+
+
+class Experiment:
+    """One weighing while it is measured. The recorder, the clock and the watcher come from outside."""
+
+    def __init__(
+        self,
+        header: Weighing,
+        recorder: Recorder,
+        clock: Callable[[], float],
+        watch: Callable[[Progress], None],
+    ) -> None:
+        self._header, self._settings = header, header.settings
+        self._recorder, self._clock, self._watch = recorder, clock, watch
+        self._open = [_Open(number) for number in range(len(header.benchmarks))]
+        self._budget = Budget(header.settings, clock())
+        self._findings: list[Finding] = []
+        self.error: SteelyardError | None = None
+
+    def run(self) -> Weighing:
+        """Measure until every benchmark has stopped; the record holds all that was measured, however it ended.
+
+        A failed launch does not raise: it stops the weighing with `failed`, and `error` says why.
+        """
+        try:
+            self._warm_up()
+            rounds = 0
+            while still := [benchmark.number for benchmark in self._open if benchmark.stop is None]:
+                for number in round_order(self._settings.seed, rounds, still):
+                    self._advance(self._open[number])
+                rounds += 1
+            self._recorder.clean_up()
+        except InterruptedByUser:
+            self._stop_all("interrupted")
+        except SteelyardError as error:
+            self.error = error
+            self._findings.append(Finding(code="failed", message=str(error)))
+            self._stop_all("failed")
+        return self._record()
+
+    def _warm_up(self) -> None:
+        for pair in range(self._settings.warm_up):
+            for benchmark in self._open:
+                self._pair(benchmark.number, pair, WARM_UP)
+        if self._settings.warm_up and self._is_hopeless():
+            self._stop_all("futile")
+
+    def _is_hopeless(self) -> bool:
+        """Whether not even the fewest pairs that can show anything fit into the budget."""
+        seconds = sum(row.wall_ns for row in self._recorder.rows) / 1e9 / self._settings.warm_up
+        left = self._budget.time_left(self._clock())
+        needed = fewest_differences(self._settings.alpha) * seconds / _WARM_UP_SLOWNESS
+        return left is not None and needed > left
+
+    def _advance(self, benchmark: _Open) -> None:
+        """Measure one more pair of a benchmark, look if a look is due, and stop it if it has come to an end."""
+        rows = self._pair(benchmark.number, self._settings.warm_up + benchmark.attempts, USED)
+        benchmark.attempts += 1
+        if is_disturbed(*rows, self._settings.metrics[0]) and may_repeat(benchmark.repeated, benchmark.kept):
+            self._recorder.discard_pair(benchmark.number, rows[0].pair)
+            benchmark.repeated += 1
+        else:
+            benchmark.kept += 1
+        self._stop_or_go_on(benchmark)
+        self._watch(self._progress(benchmark))
+
+    def _pair(self, benchmark: int, pair: int, role: str) -> tuple[LaunchRow, LaunchRow]:
+        seed = self._settings.seed
+        draw, first = draw_pair(seed, benchmark, pair), first_side(seed, benchmark, pair)
+        one, other = (
+            self._recorder.launch(benchmark, pair, side, order, role, draw)
+            for order, side in enumerate((first, 1 - first))
+        )
+        return one, other
+
+    def _stop_or_go_on(self, benchmark: _Open) -> None:
+        ended = self._budget_end(benchmark)
+        if ended is None and benchmark.kept < benchmark.look_at:
+            return
+        pairs = MetricPairs(self._recorder.launches(), benchmark.number, self._settings.metrics[0])
+        benchmark.judgement = look_at(pairs, self._settings, ended=ended is not None, newest_only=True)
+        benchmark.look_at = next_look(benchmark.kept)
+        if benchmark.judgement is not None and benchmark.judgement.word != "undecided":
+            benchmark.stop = ended or "decided"
+        else:
+            benchmark.stop = ended or self._futile(benchmark)
+
+    def _budget_end(self, benchmark: _Open) -> StopReason | None:
+        if self._settings.pairs is not None and benchmark.kept >= self._settings.pairs:
+            return "pairs"
+        if self._budget.time_is_up(self._clock(), self._seconds_per_pair(benchmark)):
+            return "time"
+        return None
+
+    def _futile(self, benchmark: _Open) -> StopReason | None:
+        judgement, limit = benchmark.judgement, self._limit(benchmark)
+        if judgement is None or limit is None or limit <= benchmark.kept:
+            return None
+        last = plan_looks(limit, self._settings.alpha, ended=True)[-1]
+        return "futile" if is_futile(judgement, self._settings.margin, limit, last.level) else None
+
+    def _limit(self, benchmark: _Open) -> int | None:
+        return self._budget.pairs_in_all(benchmark.kept, self._clock(), self._seconds_per_pair(benchmark))
+
+    def _seconds_per_pair(self, benchmark: _Open) -> float:
+        """Elapsed seconds a pair, all benchmarks that are still open taken together."""
+        attempts = sum(one.attempts for one in self._open) + self._settings.warm_up * len(self._open)
+        each = (self._clock() - self._budget.started) / max(1, attempts)
+        return each * max(1, sum(one.stop is None for one in self._open)) if benchmark.attempts else each
+
+    def _progress(self, benchmark: _Open) -> Progress:
+        limit, now = self._limit(benchmark), self._clock()
+        left = None if limit is None else max(0.0, (limit - benchmark.kept) * self._seconds_per_pair(benchmark))
+        judgement = benchmark.judgement
+        shown = judgement is not None and isfinite(judgement.estimate.lower)
+        return Progress(
+            benchmark=self._header.benchmarks[benchmark.number].name,
+            done=benchmark.kept,
+            limit=limit,
+            change=expm1(judgement.estimate.centre) if judgement and shown else None,
+            interval=(expm1(judgement.lower), expm1(judgement.upper)) if judgement and shown else None,
+            seconds_left=left if self._settings.max_time_s is None else self._budget.time_left(now),
+        )
+
+    def _stop_all(self, reason: StopReason) -> None:
+        for benchmark in self._open:
+            benchmark.stop = benchmark.stop or reason
+
+    def _record(self) -> Weighing:
+        return self._header.model_copy(
+            update={
+                "stop": [benchmark.stop for benchmark in self._open],
+                "seconds": self._clock() - self._budget.started,
+                "findings": [
+                    *self._header.findings,
+                    *self._findings,
+                    *left_behind_finding(self._recorder.left_behind),
+                ],
+                "launches": self._recorder.launches(),
+            }
+        )

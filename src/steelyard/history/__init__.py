@@ -1,0 +1,1 @@
+"""Weighings and runs over time."""

@@ -1,0 +1,1 @@
+"""What this host is: facts that are stored with every record."""

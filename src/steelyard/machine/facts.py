@@ -1,0 +1,207 @@
+"""Facts about this host, read once for a record; whatever cannot be read is left out, never an error."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import psutil
+
+from steelyard.model.records import MachineFacts
+
+Answer = TypeVar("Answer")
+
+_CPU = Path("sys/devices/system/cpu/cpu0")
+_CLOCK_SOURCE = Path("sys/devices/system/clocksource/clocksource0/current_clocksource")
+
+_CACHE_KINDS = {"Data": "d", "Instruction": "i", "Unified": ""}
+
+# 64-bit ARM names no model, only numbers (Linux arch/arm64/include/asm/cputype.h).
+_ARM_IMPLEMENTERS = {
+    0x41: "ARM",
+    0x42: "Broadcom",
+    0x43: "Cavium",
+    0x48: "HiSilicon",
+    0x4E: "NVIDIA",
+    0x50: "Applied Micro",
+    0x51: "Qualcomm",
+    0x53: "Samsung",
+    0x61: "Apple",
+    0x6D: "Microsoft",
+    0xC0: "Ampere",
+}
+_ARM_PARTS = {
+    0xD03: "Cortex-A53",
+    0xD05: "Cortex-A55",
+    0xD07: "Cortex-A57",
+    0xD08: "Cortex-A72",
+    0xD0B: "Cortex-A76",
+    0xD0C: "Neoverse-N1",
+    0xD40: "Neoverse-V1",
+    0xD41: "Cortex-A78",
+    0xD49: "Neoverse-N2",
+    0xD4F: "Neoverse-V2",
+}
+
+# What firmware calls itself in the machines that hypervisors make up (as in systemd-detect-virt).
+_VIRTUAL_FIRMWARE = {
+    "KVM": "kvm",
+    "QEMU": "qemu",
+    "OpenStack": "kvm",
+    "Google": "google",
+    "Amazon EC2": "amazon",
+    "VMware": "vmware",
+    "VirtualBox": "virtualbox",
+    "innotek": "virtualbox",
+    "Xen": "xen",
+    "Virtual Machine": "hyper-v",
+    "Parallels": "parallels",
+    "Bochs": "bochs",
+}
+# These vendors' firmware also runs on bare metal that they rent out: there only the processor's flag decides.
+_ALSO_BARE = {"google", "amazon"}
+_CONTAINER_GROUPS = {"docker": "docker", "kubepods": "kubernetes", "lxc": "lxc", "libpod": "podman"}
+
+
+def read_facts(root: Path = Path("/"), offers: dict[str, bool] | None = None) -> MachineFacts:
+    """Read the facts of this host below `root`; `offers` is what the launcher found that it can read here.
+
+    Cores and memory come from psutil, kernel and C library from `platform`, the rest from /proc and /sys.
+    """
+    processors = _processors(root)
+    cores = _asked(lambda: psutil.cpu_count(logical=True)) or len(processors) or 1
+    physical = _asked(lambda: psutil.cpu_count(logical=False))
+    model, architecture, caches = _model(processors), platform.machine(), _caches(root)
+    microcode = _first(processors, "microcode") or _text(root / _CPU / "microcode/version")
+    return MachineFacts(
+        key=_key(model, architecture, cores, physical, caches, microcode),
+        cpu_model=model,
+        architecture=architecture,
+        cores_logical=cores,
+        cores_physical=physical,
+        caches=caches,
+        microcode=microcode,
+        memory_bytes=_asked(lambda: int(psutil.virtual_memory().total)),
+        kernel=f"{platform.system()} {platform.release()}".strip(),
+        libc=" ".join(_asked(platform.libc_ver) or ()).strip(),
+        virtualization=_virtualization(root, processors),
+        governor=_text(root / _CPU / "cpufreq/scaling_governor"),
+        clock_source=_text(root / _CLOCK_SOURCE),
+        aslr=_number(_text(root / "proc/sys/kernel/randomize_va_space")),
+        offers=dict(offers or {}),
+    )
+
+
+def _key(
+    model: str,
+    architecture: str,
+    cores: int,
+    physical: int | None,
+    caches: dict[str, str],
+    microcode: str | None,
+) -> str:
+    """Hash what stays as it is while the machine stays the same: no clock rate, kernel or memory."""
+    stable = [model, architecture, cores, physical, sorted(caches.items()), microcode]
+    return hashlib.sha256(json.dumps(stable).encode()).hexdigest()[:16]
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip() or None
+    except OSError:
+        return None
+
+
+def _number(text: str | None) -> int | None:
+    try:
+        return int(text, 0) if text else None
+    except ValueError:
+        return None
+
+
+def _asked(question: Callable[[], Answer]) -> Answer | None:
+    """Ask a library that reads files of its own; where these are missing or odd, it raises any of these."""
+    try:
+        return question()
+    except (psutil.Error, OSError, RuntimeError, ValueError, LookupError, AttributeError):
+        return None
+
+
+def _processors(root: Path) -> list[dict[str, str]]:
+    """Split /proc/cpuinfo into its blocks, one a processor; some architectures add a block for the board."""
+    blocks = []
+    for block in (_text(root / "proc/cpuinfo") or "").split("\n\n"):
+        fields = (line.partition(":") for line in block.splitlines())
+        found = {name.strip(): value.strip() for name, colon, value in fields if colon}
+        if found:
+            blocks.append(found)
+    return blocks
+
+
+def _first(processors: list[dict[str, str]], field: str) -> str | None:
+    return next((found[field] for found in processors if found.get(field)), None)
+
+
+def _model(processors: list[dict[str, str]]) -> str:
+    """Name the processor as its architecture does: by a model name, by ARM's numbers, else not at all."""
+    for field in ("model name", "cpu model", "cpu", "uarch"):
+        if name := _first(processors, field):
+            return " ".join(name.split())
+    arm = {_arm(found) for found in processors if "CPU part" in found}
+    return " + ".join(sorted(arm)) or platform.processor() or ""
+
+
+def _arm(processor: dict[str, str]) -> str:
+    implementer = _number(processor.get("CPU implementer"))
+    part = _number(processor["CPU part"])
+    if implementer is None or part is None:
+        return f"ARM part {processor['CPU part']}"
+    maker = _ARM_IMPLEMENTERS.get(implementer, f"implementer {implementer:#x}")
+    known = _ARM_PARTS.get(part) if maker == "ARM" else None
+    return f"{maker} {known or f'part {part:#x}'}"
+
+
+def _caches(root: Path) -> dict[str, str]:
+    caches = {}
+    for folder in sorted((root / _CPU / "cache").glob("index*")):
+        level, kind, size = (_text(folder / name) for name in ("level", "type", "size"))
+        if level and size:
+            caches[f"L{level}{_CACHE_KINDS.get(kind or '', '')}"] = size
+    return caches
+
+
+def _virtualization(root: Path, processors: list[dict[str, str]]) -> str | None:
+    """Name the layers between this process and the processor: `kvm`, `docker`, `kvm + docker`."""
+    layers = [layer for layer in (_hypervisor(root, processors), _container(root)) if layer]
+    return " + ".join(layers) or None
+
+
+def _hypervisor(root: Path, processors: list[dict[str, str]]) -> str | None:
+    flagged = "hypervisor" in (_first(processors, "flags") or "").split()
+    if "microsoft" in (_text(root / "proc/sys/kernel/osrelease") or "").lower():
+        return "wsl"
+    if hypervisor := _text(root / "sys/hypervisor/type"):
+        return hypervisor
+    firmware = " ".join(
+        _text(root / "sys/class/dmi/id" / name) or "" for name in ("sys_vendor", "product_name", "board_vendor")
+    )
+    for mark, name in _VIRTUAL_FIRMWARE.items():
+        if mark in firmware and (flagged or name not in _ALSO_BARE):
+            return name
+    return "virtual machine" if flagged else None
+
+
+def _container(root: Path) -> str | None:
+    if named := _text(root / "run/systemd/container"):
+        return named
+    for marker, name in {"run/.containerenv": "podman", ".dockerenv": "docker"}.items():
+        # Unlike Path.exists, os.path.exists takes what may not be looked at for absent.
+        if os.path.exists(root / marker):  # noqa: PTH110
+            return name
+    groups = _text(root / "proc/1/cgroup") or ""
+    return next((name for mark, name in _CONTAINER_GROUPS.items() if mark in groups), None)

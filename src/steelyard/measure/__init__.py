@@ -1,0 +1,1 @@
+"""How one launch is measured."""

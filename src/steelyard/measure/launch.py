@@ -1,0 +1,157 @@
+"""Timing: one fresh process, measured from outside by the native launch server.
+
+The server (`native/launch`) is a process of its own because a child that is spawned from a grown parent reports that
+parent's memory as its own `max_rss` (a 300 MiB parent makes /bin/true a 320 MB program), and because a server that
+sees its driver die can take the running target with it.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+from dataclasses import fields
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import steelyard.native
+from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.launches import LaunchSpec, Measured
+
+SERVER = Path(steelyard.native.__file__).parent / "steelyard-launch"
+
+_MEASURED_FIELDS = frozenset(field.name for field in fields(Measured))
+_CANCEL = b'{"cancel":true}\n'
+# What the server could not do before it came to the target itself: the user's words are at fault, not the target.
+_USAGE_STAGES = {"stdin", "cwd", "affinity"}
+
+
+class Launcher:
+    """The launch server, started once; `launch` may be called any number of times. Not for several threads at once."""
+
+    def __init__(self, server: Path = SERVER) -> None:
+        """Start the server; raises MeasurementError where it cannot run here."""
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                self._process = subprocess.Popen(
+                    [server], stdin=theirs, stdout=subprocess.DEVNULL, start_new_session=True
+                )
+        except OSError as error:
+            ours.close()
+            raise MeasurementError(
+                f"the launch server {server} does not start ({error.strerror}); reinstall steelyard"
+            ) from error
+        self._socket = ours
+        self._replies = ours.makefile("rb")
+        self._sending = self._in_flight = self._cancel_wanted = False
+        hello = self._receive()
+        self.offers: dict[str, bool] = {name: value for name, value in hello.items() if isinstance(value, bool)}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the server and whatever it still runs."""
+        self._replies.close()
+        self._socket.close()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def launch(self, spec: LaunchSpec) -> Measured:
+        """Run one launch to its end and return what it measured.
+
+        Raises UsageError for a launch that cannot be set up (input, directory, processor) and MeasurementError for a
+        program that cannot be executed. A non-zero exit, a signal or a time-out is returned, not raised.
+        """
+        self._send(_request(spec))
+        reply = self._receive()
+        self._in_flight = False
+        if "error" in reply:
+            raise _launch_error(spec, reply["error"])
+        return _measured(reply)
+
+    def cancel(self) -> None:
+        """Kill the launch in flight, if any; safe to call from a signal handler while `launch` waits."""
+        if self._sending:
+            self._cancel_wanted = True
+        elif self._in_flight:
+            self._socket.sendall(_CANCEL)
+
+    def _send(self, line: bytes) -> None:
+        self._sending = True
+        try:
+            self._socket.sendall(line)
+        except OSError as error:
+            raise _server_ended() from error
+        self._in_flight, self._sending = True, False
+        if self._cancel_wanted:
+            self._cancel_wanted = False
+            self._socket.sendall(_CANCEL)
+
+    def _receive(self) -> dict[str, Any]:
+        try:
+            line = self._replies.readline()
+        except OSError as error:
+            raise _server_ended() from error
+        if not line:
+            raise _server_ended()
+        reply: dict[str, Any] = json.loads(line)
+        return reply
+
+
+def _server_ended() -> MeasurementError:
+    return MeasurementError("the launch server ended unexpectedly; what was measured so far is kept")
+
+
+def _request(spec: LaunchSpec) -> bytes:
+    def output(target: bytes | int | None) -> dict[str, Any] | None:
+        if isinstance(target, int):
+            return {"tail": target}
+        return None if target is None else {"file": _text(target)}
+
+    request = {
+        "program": _text(spec.program),
+        "argv": [_text(argument) for argument in spec.argv],
+        "env": [_text(entry) for entry in spec.env],
+        "cwd": None if spec.cwd is None else _text(spec.cwd),
+        "stdin": None if spec.stdin is None else _text(spec.stdin),
+        "stdout": output(spec.stdout),
+        "stderr": output(spec.stderr),
+        "timeout_ns": spec.timeout_ns,
+        "cpus": spec.cpus,
+    }
+    return json.dumps(request).encode() + b"\n"
+
+
+def _text(data: bytes) -> str:
+    """One char a byte: JSON has no bytes, and paths and arguments need not be UTF-8."""
+    return data.decode("latin-1")
+
+
+def _measured(reply: dict[str, Any]) -> Measured:
+    values = {name: value for name, value in reply.items() if name in _MEASURED_FIELDS}
+    for name in ("stdout", "stderr"):
+        if values.get(name) is not None:
+            values[name] = values[name].encode("latin-1")
+    values["left_behind"] = tuple(values.get("left_behind") or ())
+    return Measured(**values)
+
+
+def _launch_error(spec: LaunchSpec, error: dict[str, Any]) -> UsageError | MeasurementError:
+    stage, reason = error["stage"], error["message"]
+    if stage in _USAGE_STAGES:
+        return UsageError(f"the launch could not be set up ({stage}): {reason}")
+    program = spec.program.decode(errors="backslashreplace")
+    return MeasurementError(
+        f"cannot execute {program}: {reason}; check that the file is a program this machine can run"
+    )

@@ -1,0 +1,1 @@
+"""What a weighing is: typed records, units, the file format and its versions."""

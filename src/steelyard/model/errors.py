@@ -1,0 +1,28 @@
+"""The errors that belong to the user: one sentence that names the thing and the way out.
+
+They live on the lowest floor so that every package can raise them and `cli` can turn them into an exit status.
+"""
+
+
+class SteelyardError(Exception):
+    """A user's mistake or a failed measurement; the message is shown as it is, without a traceback."""
+
+    exit_status = 3
+
+
+class UsageError(SteelyardError):
+    """Wrong usage or configuration: a value out of range, a file that cannot be read as a weighing."""
+
+    exit_status = 2
+
+
+class InterruptedBeforeStart(SteelyardError):  # noqa: N818 - it is no error
+    """The user stopped before the first launch had ended: there is nothing to keep or to show."""
+
+    exit_status = 130
+
+
+class MeasurementError(SteelyardError):
+    """A launch that failed: never a number, never a verdict."""
+
+    exit_status = 3

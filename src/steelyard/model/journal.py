@@ -1,0 +1,102 @@
+"""The journal: a record while it is being measured, one JSON line a launch, on disk before the next launch starts.
+
+First line: the record without its launches. Then one array a launch, in LaunchRow's order of fields, and
+{"discard": [benchmark, pair]} after a disturbed pair. Last line: how it ended.
+Whatever is cut off at the end, by a kill or a full disk, costs at most the line that was being written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from steelyard.model.errors import MeasurementError
+from steelyard.model.launches import DISTURBED, ROLES, USED, LaunchRow
+from steelyard.model.records import Run, Weighing
+
+
+class Journal:
+    """Appends to one journal file. Every `append` has reached the operating system when it returns."""
+
+    def __init__(self, path: Path, header: Weighing | Run) -> None:
+        """Create the file; raises MeasurementError where it cannot be written."""
+        self.path = path
+        try:
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise MeasurementError(f"cannot write the journal {path}: {error.strerror}") from error
+        self._write(header.model_dump_json(exclude={"launches", "derived"}).encode())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._file)
+
+    def append(self, row: LaunchRow) -> None:
+        """Write one launch."""
+        self._write(json.dumps(row, separators=(",", ":")).encode())
+
+    def discard(self, benchmark: int, pair: int) -> None:
+        """Write that a pair was disturbed and will be repeated."""
+        self._write(json.dumps({"discard": [benchmark, pair]}).encode())
+
+    def end(self, outcome: dict[str, Any]) -> None:
+        """Write how it ended: the record's fields that were not known at its start."""
+        self._write(json.dumps(outcome).encode())
+
+    def _write(self, line: bytes) -> None:
+        line += b"\n"
+        try:
+            while line:
+                line = line[os.write(self._file, line) :]
+        except OSError as error:
+            raise MeasurementError(
+                f"cannot write the journal {self.path}: {error.strerror}; what was measured before is in it"
+            ) from error
+
+
+def assemble(lines: list[bytes]) -> dict[str, Any]:
+    """Turn a journal's lines into a record's fields; a torn last line is left out. ValueError if it is no journal."""
+    fields: dict[str, Any] = json.loads(lines[0])
+    rows: list[list[Any]] = []
+    discarded: set[tuple[int, int]] = set()
+    for entry in _whole_lines(lines[1:]):
+        match entry:
+            case [*_] if len(entry) == len(LaunchRow._fields):
+                rows.append(entry)
+            case {"discard": [int() as benchmark, int() as pair]}:
+                discarded.add((benchmark, pair))
+            case dict():
+                fields.update(entry)
+            case _:
+                raise ValueError("a line is neither a launch nor an end")
+    fields["launches"] = _columns(rows, discarded)
+    return fields
+
+
+def _whole_lines(lines: list[bytes]) -> Iterator[Any]:
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield json.loads(line)
+        except ValueError:
+            if number < len(lines):
+                raise
+            return
+
+
+def _columns(rows: list[list[Any]], discarded: set[tuple[int, int]]) -> dict[str, list[Any]]:
+    names = LaunchRow._fields
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    used, disturbed = ROLES.index(USED), ROLES.index(DISTURBED)
+    columns["role"] = [
+        disturbed if role == used and (benchmark, pair) in discarded else role
+        for role, benchmark, pair in zip(columns["role"], columns["benchmark"], columns["pair"], strict=True)
+    ]
+    return columns

@@ -1,0 +1,210 @@
+"""Launches: one row while it is measured, columns once it is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from steelyard.model.errors import MeasurementError
+
+FloatArray = npt.NDArray[np.float64]
+
+WARM_UP, USED, DISTURBED = "warm-up", "used", "disturbed"
+ROLES = (WARM_UP, USED, DISTURBED)
+
+
+@dataclass(frozen=True)
+class LaunchSpec:
+    """Everything that fixes one launch: what to execute and the surroundings it finds.
+
+    Bytes, because paths, arguments and environments are bytes to the kernel. `stdin`, `stdout` and `stderr` are paths;
+    None is /dev/null, and an int keeps the last so many bytes of an output for error messages.
+    """
+
+    program: bytes
+    argv: tuple[bytes, ...]
+    env: tuple[bytes, ...]
+    cwd: bytes | None = None
+    stdin: bytes | None = None
+    stdout: bytes | int | None = None
+    stderr: bytes | int | None = 4096
+    timeout_ns: int | None = None
+    cpus: tuple[int, ...] | None = None
+
+
+class Draw(NamedTuple):
+    """What is drawn anew for each pair and shared by its two launches, so that it cancels."""
+
+    hash_seed: int
+    padding_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one launch measured, from outside. Times in ns, sizes in bytes; None where the machine cannot tell."""
+
+    start_ns: int
+    wall_ns: int
+    spawn_ns: int
+    cpu_ns: int | None
+    delay_ns: int | None
+    timeslices: int | None
+    user_ns: int
+    sys_ns: int
+    max_rss_bytes: int
+    minor_faults: int
+    major_faults: int
+    voluntary_switches: int
+    involuntary_switches: int
+    others_ns: int | None
+    pressure_ns: int | None
+    steal_ns: int | None
+    exit_code: int | None
+    signal: int | None
+    timed_out: bool = False
+    cancelled: bool = False
+    stdout: bytes | None = None
+    stderr: bytes | None = None
+    left_behind: tuple[str, ...] = ()
+
+
+class LaunchRow(NamedTuple):
+    """One launch as it is journaled: where it stands in the plan, then its raw numbers.
+
+    `role` indexes ROLES; `side` is 0 for the baseline, 1 for the candidate; `order` is 0 for the launch that ran
+    first in its pair. A run (one subject alone) has only side 0.
+    """
+
+    benchmark: int
+    pair: int
+    side: int
+    order: int
+    role: int
+    hash_seed: int
+    padding_bytes: int
+    start_ns: int
+    wall_ns: int
+    spawn_ns: int
+    cpu_ns: int | None
+    delay_ns: int | None
+    timeslices: int | None
+    user_ns: int
+    sys_ns: int
+    max_rss_bytes: int
+    minor_faults: int
+    major_faults: int
+    voluntary_switches: int
+    involuntary_switches: int
+    others_ns: int | None
+    pressure_ns: int | None
+    steal_ns: int | None
+    exit_code: int | None
+    signal: int | None
+
+
+class Launches(BaseModel):
+    """The raw launches of a record, one list a column, in the order in which they ran (fields as in LaunchRow)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    benchmark: list[int] = Field(default_factory=list, description="index into `benchmarks`")
+    pair: list[int] = Field(default_factory=list, description="number of the pair within its benchmark")
+    side: list[int] = Field(default_factory=list, description="0 baseline, 1 candidate")
+    order: list[int] = Field(default_factory=list, description="0 ran first in its pair, 1 second")
+    role: list[int] = Field(default_factory=list, description="0 warm-up, 1 used, 2 disturbed and repeated")
+    hash_seed: list[int] = Field(default_factory=list, description="hash seed drawn for the pair")
+    padding_bytes: list[int] = Field(default_factory=list, description="environment padding drawn for the pair")
+    start_ns: list[int] = Field(default_factory=list, description="monotonic clock just before the spawn, ns")
+    wall_ns: list[int] = Field(default_factory=list, description="elapsed time, ns")
+    spawn_ns: list[int] = Field(default_factory=list, description="time the spawn itself took, ns")
+    cpu_ns: list[int | None] = Field(default_factory=list, description="scheduler's run time, main thread, ns")
+    delay_ns: list[int | None] = Field(default_factory=list, description="runnable but waiting, main thread, ns")
+    timeslices: list[int | None] = Field(default_factory=list, description="times put on a processor")
+    user_ns: list[int] = Field(default_factory=list, description="user time of all threads, ns")
+    sys_ns: list[int] = Field(default_factory=list, description="system time of all threads, ns")
+    max_rss_bytes: list[int] = Field(default_factory=list, description="largest resident set, bytes")
+    minor_faults: list[int] = Field(default_factory=list, description="page faults without I/O")
+    major_faults: list[int] = Field(default_factory=list, description="page faults with I/O")
+    voluntary_switches: list[int] = Field(default_factory=list, description="voluntary context switches")
+    involuntary_switches: list[int] = Field(default_factory=list, description="involuntary context switches")
+    others_ns: list[int | None] = Field(default_factory=list, description="cpu of other threads and children, ns")
+    pressure_ns: list[int | None] = Field(default_factory=list, description="machine's CPU pressure meanwhile, ns")
+    steal_ns: list[int | None] = Field(default_factory=list, description="machine's stolen time meanwhile, ns")
+    exit_code: list[int | None] = Field(default_factory=list, description="exit status; null if a signal ended it")
+    signal: list[int | None] = Field(default_factory=list, description="the signal that ended it; else null")
+
+    @model_validator(mode="after")
+    def _check_columns(self) -> Self:
+        lengths = {len(getattr(self, name)) for name in LaunchRow._fields}
+        if len(lengths) > 1:
+            raise ValueError("the columns of `launches` differ in length")
+        if any(role not in range(len(ROLES)) for role in self.role) or any(side not in (0, 1) for side in self.side):
+            raise ValueError("`launches` has a side or a role out of range")
+        return self
+
+    @classmethod
+    def of_rows(cls, rows: list[LaunchRow]) -> Launches:
+        """Turn journaled rows into columns without validating each number again: they were measured, not read."""
+        if not rows:
+            return cls()
+        columns = zip(*rows, strict=True)
+        return cls.model_construct(
+            **{name: list(column) for name, column in zip(LaunchRow._fields, columns, strict=True)}
+        )
+
+    def __len__(self) -> int:
+        return len(self.wall_ns)
+
+    def column(self, name: str) -> FloatArray:
+        """One raw column as floats; NaN where the machine could not tell."""
+        return np.array(getattr(self, name), dtype=np.float64)
+
+    def metric(self, name: str) -> FloatArray:
+        """A metric of every launch, in its unit; NaN where it is not defined for a launch.
+
+        `active` is wall - delay and is defined only where the main thread did all the work (`worked_alone`);
+        `cpu` is the scheduler's exact run time there, and the kernel's total of user and sys elsewhere.
+        """
+        match name:
+            case "active":
+                return np.where(self.worked_alone(), self.column("wall_ns") - self.column("delay_ns"), np.nan)
+            case "cpu":
+                total = self.column("user_ns") + self.column("sys_ns")
+                return np.where(self.worked_alone(), self.column("cpu_ns"), total)
+            case "max_rss":
+                return self.column("max_rss_bytes")
+            case "wall" | "user" | "sys" | "delay":
+                return self.column(f"{name}_ns")
+            case _ if name in LaunchRow._fields:
+                return self.column(name)
+        raise MeasurementError(f"no launch has a metric named {name!r}")
+
+    def worked_alone(self) -> npt.NDArray[np.bool_]:
+        """Whether the main thread did all of a launch's work, so that its delay is the launch's delay.
+
+        rusage is in µs and the exit path is billed after schedstat was read, hence the allowance.
+        """
+        others, cpu = self.column("others_ns"), self.column("cpu_ns")
+        with np.errstate(invalid="ignore"):
+            return np.asarray(others <= 100_000 + 0.005 * cpu)
+
+    def select(self, *, benchmark: int, role: int, side: int) -> npt.NDArray[np.intp]:
+        """Positions of one side's launches of one benchmark in one role, in order of their pair."""
+        chosen = (np.array(self.benchmark) == benchmark) & (np.array(self.role) == role) & (np.array(self.side) == side)
+        positions = np.flatnonzero(chosen)
+        return positions[np.argsort(np.array(self.pair)[positions], kind="stable")]
+
+    def pair_values(self, benchmark: int, metric: str) -> tuple[FloatArray, FloatArray]:
+        """The metric of the complete used pairs of a benchmark: (baseline, candidate), in order of their pair."""
+        values, pairs = self.metric(metric), np.array(self.pair)
+        baseline = self.select(benchmark=benchmark, role=ROLES.index(USED), side=0)
+        candidate = self.select(benchmark=benchmark, role=ROLES.index(USED), side=1)
+        complete = np.intersect1d(pairs[baseline], pairs[candidate])
+        return (
+            values[baseline[np.isin(pairs[baseline], complete)]],
+            values[candidate[np.isin(pairs[candidate], complete)]],
+        )

@@ -1,0 +1,192 @@
+"""What is stored: a weighing of two subjects, or a run of one. One record = one file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from steelyard.model.launches import Launches
+from steelyard.model.metrics import DEFAULT_METRIC, METRICS
+
+FORMAT: Final = "steelyard"
+VERSION: Final = 1
+
+Word = Literal["slower", "faster", "same", "undecided"]
+StopReason = Literal["decided", "pairs", "time", "futile", "interrupted", "failed"]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Finding(_Record):
+    """Something the user should know: a stable code, what was seen, and the remedy if there is one."""
+
+    code: str
+    message: str
+    remedy: str | None = None
+
+
+class Subject(_Record):
+    """One side of a weighing: a command as the user gave it, and what is executed for it."""
+
+    name: str
+    command: str = Field(description="as the user wrote it")
+    argv: list[str] = Field(description="what is executed; bytes that are not UTF-8 as surrogate escapes")
+    program: str = Field(description="the file that argv[0] was found to be")
+    shell: bool = Field(default=False, description="run by /bin/sh -c, whose start is part of every launch")
+    digest: str | None = Field(default=None, description="SHA-256 of the program's file")
+
+
+class Benchmark(_Record):
+    """One named piece of work inside the subjects; a plain command is one benchmark."""
+
+    name: str
+    params: dict[str, str] = Field(default_factory=dict)
+
+
+class Settings(_Record):
+    """How it was measured: whatever would be needed to measure the same again."""
+
+    margin: float = Field(default=0.005, gt=0, lt=1, description="relative change that matters")
+    alpha: float = Field(default=0.01, gt=0, lt=0.5, description="chance of a wrong verdict that is accepted")
+    metrics: list[str] = Field(default=[DEFAULT_METRIC], min_length=1, description="the first decides")
+    pairs: int | None = Field(default=None, gt=0, description="most pairs (or launches of a run)")
+    max_time_s: float | None = Field(default=30.0, gt=0, description="budget of elapsed time")
+    warm_up: int = Field(default=1, ge=0, description="warm-up pairs, kept but not judged")
+    seed: int = Field(default=0, ge=0, description="repeats the plan: orders, hash seeds, padding")
+    timeout_s: float | None = Field(default=None, gt=0, description="longest that one launch may take")
+    cpu: int | None = Field(default=None, ge=0, description="processor that every launch is pinned to")
+    ignore_failure: bool = False
+    environment: list[str] = Field(default_factory=list, description="names passed on from the environment")
+    variables: dict[str, str] = Field(default_factory=dict, description="variables set outright")
+    directory: str = Field(default="/", description="working directory of the launches")
+    stdin: str | None = None
+    prepare: list[str] = Field(default_factory=list)
+    cleanup: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _known_metrics(self) -> Self:
+        for name in self.metrics:
+            if name not in METRICS:
+                raise ValueError(f"unknown metric {name!r}; known are {', '.join(METRICS)}")
+        return self
+
+
+class MachineFacts(_Record):
+    """One host. `key` is made of stable facts only: model, cores, caches, microcode; never clock rates."""
+
+    key: str
+    cpu_model: str
+    architecture: str
+    cores_logical: int
+    cores_physical: int | None = None
+    caches: dict[str, str] = Field(default_factory=dict, description='level and kind to size, e.g. "L1d": "48K"')
+    microcode: str | None = None
+    memory_bytes: int | None = None
+    kernel: str = ""
+    libc: str = ""
+    virtualization: str | None = None
+    governor: str | None = None
+    clock_source: str | None = None
+    aslr: int | None = None
+    offers: dict[str, bool] = Field(default_factory=dict, description="what the launcher could read here")
+
+
+class Side(_Record):
+    """One side's summary in one metric, in the metric's unit."""
+
+    median: float
+    spread: float = Field(description="interquartile range / 1.349 over the median: a relative standard deviation")
+    launches: int
+
+
+class Verdict(_Record):
+    """What the launches say of one benchmark in one metric. Derived: `steelyard show` derives it anew."""
+
+    benchmark: str
+    metric: str
+    verdict: Word
+    change: float | None = Field(description="relative change of the candidate; +0.01 is 1 % slower")
+    interval: tuple[float, float] | None = Field(description="repeated interval of `change` at 1 - alpha")
+    p_value: float | None = Field(description="of no change, at the look that was judged")
+    pairs: int = Field(description="pairs that were judged")
+    looks: int = Field(description="looks taken at the data, the judged one included")
+    seconds: float
+    resolution: float | None = Field(description="change that would have been found 9 times out of 10")
+    pairs_needed: int | None = Field(default=None, description="pairs that would decide, if undecided")
+    baseline: Side | None = None
+    candidate: Side | None = None
+    disturbed: int = Field(default=0, description="launches that waited for a processor for over 1 % of their time")
+    worst_delay: float | None = Field(default=None, description="largest share of a launch spent waiting")
+    repeated: int = Field(default=0, description="disturbed pairs that were repeated")
+    findings: list[Finding] = Field(default_factory=list)
+
+
+class Summary(_Record):
+    """What a run says of one benchmark in one metric; derived, and no verdict."""
+
+    benchmark: str
+    metric: str
+    median: float
+    spread: float
+    interval: tuple[float, float] | None = Field(description="of the median, at 1 - alpha")
+    lowest: float
+    highest: float
+    modes: list[float] = Field(description="where the values crowd; more than one is worth a look")
+    launches: int
+    seconds: float
+    quality: Literal["quiet", "noisy", "disturbed"]
+    disturbed: int = 0
+    worst_delay: float | None = None
+    findings: list[Finding] = Field(default_factory=list)
+
+
+class _Kept(_Record):
+    format: Literal["steelyard"] = FORMAT
+    version: Literal[1] = VERSION
+    tool: str = Field(description="the Steelyard version that measured")
+    created: str = Field(description="start, ISO 8601 in UTC")
+    machine: MachineFacts
+    settings: Settings
+    benchmarks: list[Benchmark]
+    stop: list[StopReason] = Field(description="why each benchmark stopped")
+    seconds: float = Field(ge=0, description="elapsed time of the measuring")
+    findings: list[Finding] = Field(default_factory=list, description="seen while measuring")
+    launches: Launches
+
+
+class Derived(_Record):
+    """What was worked out from the launches; kept for other programs, never read back by Steelyard."""
+
+    note: str = "derived from `launches`; `steelyard show` derives it anew"
+    verdicts: list[Verdict] = Field(default_factory=list)
+    summaries: list[Summary] = Field(default_factory=list)
+
+
+class Weighing(_Kept):
+    """One comparison of two subjects over all their benchmarks.
+
+    `verdict`, `change`, `interval` and `pairs` repeat the first benchmark's first metric at the top level, for
+    scripts; they are derived, like all that `derived` holds.
+    """
+
+    kind: Literal["weighing"] = "weighing"
+    verdict: Word | None = None
+    change: float | None = None
+    interval: tuple[float, float] | None = None
+    pairs: int | None = None
+    subjects: tuple[Subject, Subject]
+    derived: Derived | None = None
+
+
+class Run(_Kept):
+    """One subject measured alone, kept for later."""
+
+    kind: Literal["run"] = "run"
+    subjects: tuple[Subject]
+    derived: Derived | None = None
+
+
+Record = Annotated[Weighing | Run, Field(discriminator="kind")]

@@ -1,0 +1,1 @@
+"""The native artefacts that the wheel carries; no Python code lives here."""

@@ -1,0 +1,1 @@
+"""Records in words: one module a format. Nothing here measures, judges or opens a file."""

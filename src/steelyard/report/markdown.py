@@ -1,0 +1,165 @@
+"""A weighing or a run as a GitHub table, fit for a comment on a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.model.records import Finding, Run, Side, Summary, Verdict, Weighing
+from steelyard.report import sentences, words
+
+# As entities these stay text: no table cell, code span, link, emphasis, formula or mention begins with one.
+_SPECIAL = frozenset('&<>|`*_~[]\\#@!:${}^"')
+_LONGEST_NAME = 120
+
+
+def escape(text: str) -> str:
+    """Make any text safe within a table cell: nothing of it is taken for Markdown or HTML."""
+    safe = words.plain(text)
+    return "".join(f"&#{ord(character)};" if character in _SPECIAL else character for character in safe)
+
+
+def code(text: str) -> str:
+    """Show a name or a command as code; a cut one keeps both ends."""
+    return f"<code>{escape(words.shorten(words.plain(text), _LONGEST_NAME))}</code>"
+
+
+def weighing(record: Weighing, verdicts: list[Verdict]) -> str:
+    """Write a weighing: the verdict in bold, a table of all of them, what is undecided and what to know."""
+    lines = [_heading(record, verdicts), ""]
+    baseline, candidate = (code(subject.name) for subject in record.subjects)
+    lines += [f"baseline {baseline}, candidate {candidate}", ""]
+    if verdicts:
+        lines += [*_table(_titles(record), [_row(verdict) for verdict in verdicts]), ""]
+    lines += _list(_explanations(record, verdicts))
+    lines += _list(_notes(record.findings, verdicts))
+    lines.append(_origin(record))
+    return "\n".join(lines) + "\n"
+
+
+def run(record: Run, summaries: list[Summary]) -> str:
+    """Write a run: a table of levels and spreads, and what to know."""
+    stopped = sentences.stopped(record.stop)
+    lines = [f"subject {code(record.subjects[0].name)}" + (f" ({stopped})" if stopped else ""), ""]
+    confidence = words.confidence(record.settings.alpha)
+    titles = [
+        "benchmark",
+        "metric",
+        "median",
+        f"interval at {confidence}",
+        "varies by",
+        "range",
+        "launches",
+        "machine was",
+    ]
+    if summaries:
+        lines += [*_table(titles, [_summary_row(summary) for summary in summaries]), ""]
+    lines += _list(_notes(record.findings, summaries))
+    lines.append(_origin(record))
+    return "\n".join(lines) + "\n"
+
+
+def _heading(record: Weighing, verdicts: list[Verdict]) -> str:
+    stopped = sentences.stopped(record.stop)
+    after = f" ({stopped})" if stopped else ""
+    if not verdicts:
+        return f"**no result**: no pair was measured to its end{after}"
+    if len(record.benchmarks) > 1:
+        first = [verdict for verdict in verdicts if verdict.metric == verdicts[0].metric]
+        return f"**{sentences.tally(first)}**{after}"
+    return f"**{verdicts[0].verdict}** {sentences.evidence(verdicts[0], record.settings)}{after}"
+
+
+def _titles(record: Weighing) -> list[str]:
+    interval = f"interval at {words.confidence(record.settings.alpha)}"
+    return [
+        "benchmark",
+        "metric",
+        "verdict",
+        "change",
+        interval,
+        "pairs",
+        "baseline",
+        "candidate",
+        "resolution",
+    ]
+
+
+def _row(verdict: Verdict) -> list[str]:
+    return [
+        code(verdict.benchmark),
+        escape(verdict.metric),
+        f"**{verdict.verdict}**",
+        words.change(verdict.change) if verdict.change is not None else words.NOT_KNOWN,
+        words.interval(verdict.interval) if verdict.interval is not None else words.NOT_KNOWN,
+        f"{verdict.pairs:,}",
+        _level(verdict.baseline, verdict.metric),
+        _level(verdict.candidate, verdict.metric),
+        words.extent(verdict.resolution) if verdict.resolution is not None else words.NOT_KNOWN,
+    ]
+
+
+def _level(side: Side | None, metric: str) -> str:
+    if side is None:
+        return words.NOT_KNOWN
+    return f"{words.quantity(side.median, metric)} ± {words.percent(side.spread)}"
+
+
+def _summary_row(summary: Summary) -> list[str]:
+    median, lowest, highest = (
+        words.quantity(value, summary.metric) for value in (summary.median, summary.lowest, summary.highest)
+    )
+    ends = [words.quantity(end, summary.metric) for end in summary.interval or ()]
+    return [
+        code(summary.benchmark),
+        escape(summary.metric),
+        median,
+        f"[{', '.join(ends)}]" if ends else words.NOT_KNOWN,
+        words.percent(summary.spread),
+        f"{lowest} to {highest}",
+        f"{summary.launches:,}",
+        summary.quality,
+    ]
+
+
+def _table(titles: list[str], rows: list[list[str]]) -> list[str]:
+    left = {"benchmark", "metric", "verdict", "machine was"}
+    rule = [":--" if title in left else "--:" for title in titles]
+    return [f"| {' | '.join(cells)} |" for cells in (titles, rule, *rows)]
+
+
+def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
+    """Explain the deciding metric's verdicts that a table row leaves open."""
+    names = [benchmark.name for benchmark in record.benchmarks]
+    explained = []
+    for verdict in verdicts:
+        if verdict.metric != verdicts[0].metric or verdict.verdict not in ("same", "undecided"):
+            continue
+        position = names.index(verdict.benchmark) if verdict.benchmark in names else 0
+        reason = record.stop[position] if position < len(record.stop) else None
+        text = "; ".join(sentences.explanation(verdict, record.settings, reason))
+        explained.append(f"{code(verdict.benchmark)} is {verdict.verdict}: {text}")
+    return explained
+
+
+def _notes(kept: Sequence[Finding], derived: Sequence[Verdict | Summary]) -> list[str]:
+    found = list(kept)
+    for each in derived:
+        found += sentences.notes([], each)
+    lines = [_note(finding) for finding in found]
+    return list(dict.fromkeys(lines))
+
+
+def _note(finding: Finding) -> str:
+    remedy = f" ({escape(finding.remedy)})" if finding.remedy else ""
+    return f"note: {escape(finding.message)}{remedy}"
+
+
+def _list(items: list[str]) -> list[str]:
+    return [*(f"- {item}" for item in items), ""] if items else []
+
+
+def _origin(record: Weighing | Run) -> str:
+    machine = record.machine
+    cores = words.count(machine.cores_logical, "core")
+    where = f"{escape(machine.cpu_model or 'an unknown processor')}, {cores}"
+    return f"<sub>Steelyard {escape(record.tool)}, {escape(record.created)}, on {where}</sub>"

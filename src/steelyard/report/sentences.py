@@ -1,0 +1,196 @@
+"""What a verdict says, in plain words; every format that speaks to people takes its sentences from here."""
+
+from __future__ import annotations
+
+import math
+
+from steelyard.model.metrics import METRICS
+from steelyard.model.records import Finding, Settings, Side, StopReason, Summary, Verdict
+from steelyard.report import words
+
+_STOPPED: dict[StopReason, str] = {
+    "interrupted": "interrupted: this is what was measured until then",
+    "failed": "a launch failed: this is what was measured before it",
+}
+_WHY_UNDECIDED: dict[StopReason, str] = {
+    "time": "the time was up",
+    "pairs": "the limit of pairs was reached",
+    "futile": "stopped early, no verdict was in reach",
+}
+
+
+def stopped(reasons: list[StopReason]) -> str | None:
+    """Say that the measuring ended before its time; None where it ran its course."""
+    return next((text for reason, text in _STOPPED.items() if reason in reasons), None)
+
+
+def metric(name: str) -> str:
+    """Say what a metric is: `active: wall time less ...`."""
+    return f"{name}: {METRICS[name].meaning}" if name in METRICS else name
+
+
+def evidence(verdict: Verdict, settings: Settings) -> str:
+    """Write the change with what it rests on: interval, confidence, pairs and seconds."""
+    effort = f"{words.count(verdict.pairs, 'pair')} in {words.seconds(verdict.seconds)}"
+    if verdict.change is None:
+        return f"no change can be told, {effort}"
+    if verdict.interval is None:
+        return f"{words.change(verdict.change)}, no interval yet, {effort}"
+    confidence = words.confidence(settings.alpha)
+    change = f"{words.change(verdict.change)} {words.interval(verdict.interval)}"
+    return f"{change} at {confidence} confidence, {effort}"
+
+
+def side(summary: Side, metric_name: str) -> list[str]:
+    """Write one side's median, spread and launches, as parts that can be aligned below each other."""
+    return [
+        words.quantity(summary.median, metric_name),
+        f"varies by {words.percent(summary.spread)}",
+        words.count(summary.launches, "launch", "launches"),
+    ]
+
+
+def explanation(verdict: Verdict, settings: Settings, reason: StopReason | None) -> list[str]:
+    """Explain the verdict where the word and the numbers do not: what `same` and `undecided` mean here."""
+    if verdict.verdict == "same":
+        return [_same(verdict, settings)]
+    if verdict.verdict == "undecided":
+        return [text for text in (excluded(verdict, settings), budget(verdict, settings, reason)) if text]
+    return [_needs(verdict)] if verdict.change is not None else []
+
+
+def _needs(verdict: Verdict) -> str:
+    """Say who is slower, and what that means where the metric is no time."""
+    amount = f"{words.extent(verdict.change or 0.0)} {'less' if verdict.verdict == 'faster' else 'more'}"
+    if verdict.metric in METRICS and METRICS[verdict.metric].unit == "ns":
+        return f"the candidate needs {amount} time than the baseline"
+    return f"the candidate needs {amount} {verdict.metric}, which counts as {verdict.verdict}"
+
+
+def _same(verdict: Verdict, settings: Settings) -> str:
+    margin = words.percent(settings.margin)
+    low, high = verdict.interval or (0.0, 0.0)
+    if verdict.change is not None and (low > 0 or high < 0):
+        return f"there is a change, smaller than your margin of {margin}"
+    return f"any change is smaller than your margin of {margin}"
+
+
+def excluded(verdict: Verdict, settings: Settings) -> str | None:
+    """Say what an undecided interval rules out all the same, and which way it leans."""
+    if verdict.interval is None or verdict.change is None:
+        return None
+    low, high = verdict.interval
+    margin = settings.margin
+    if low > 0 or high < 0:
+        word, least, most = ("slower", low, high) if low > 0 else ("faster", -high, -low)
+        text = f"{word} by at least {words.extent(least)}, {_not_more_than(most)}"
+        if least < margin <= most:
+            text += f", with your margin of {words.percent(margin)} in between"
+    else:
+        text = f"not slower{_by_more_than(high)}, not faster{_by_more_than(-low)}"
+        if not math.isfinite(high) or low <= -1:
+            text = "nothing is ruled out yet"
+    return f"{text}; {leaning(verdict.change, verdict.interval, margin)}"
+
+
+def _not_more_than(most: float) -> str:
+    return f"not by more than {words.extent(most)}" if math.isfinite(most) else "how much at most is open"
+
+
+def _by_more_than(bound: float) -> str:
+    return f" by more than {words.extent(bound)}" if bound > 0 else ""
+
+
+def leaning(change: float, interval: tuple[float, float], margin: float) -> str:
+    """Say which verdict an undecided weighing is nearest to; none where the interval crosses both margins."""
+    if abs(change) >= margin:
+        return f"leans towards {'slower' if change > 0 else 'faster'}"
+    if interval[0] <= -margin and interval[1] >= margin:
+        return "leans neither way"
+    return "leans towards same"
+
+
+def budget(verdict: Verdict, settings: Settings, reason: StopReason | None) -> str:
+    """Say what budget would decide an undecided verdict, or why none would, and the option that grants it."""
+    why = _WHY_UNDECIDED.get(reason) if reason else None
+    return f"{why}; {_way_out(verdict, settings, reason)}" if why else _way_out(verdict, settings, reason)
+
+
+def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None) -> str:
+    if verdict.change is None or verdict.interval is None:
+        option = "--pairs" if reason == "pairs" else "--max-time"
+        return f"too few pairs for any verdict: let it run longer ({option})"
+    if verdict.pairs_needed is None:
+        return (
+            f"too close to your margin of {words.percent(settings.margin)} for any sensible budget;"
+            " another --margin would decide"
+        )
+    pairs = _rounded_up(verdict.pairs_needed)
+    elapsed = verdict.seconds / max(verdict.pairs, 1) * pairs
+    options = _options(pairs, elapsed, settings, reason)
+    return f"about {words.count(pairs, 'pair')}, {words.seconds(elapsed)}, would decide{options}"
+
+
+def _options(pairs: int, elapsed: float, settings: Settings, reason: StopReason | None) -> str:
+    options = []
+    if settings.pairs is not None and pairs > settings.pairs:
+        options.append(f"--pairs {pairs}")
+    if settings.max_time_s is not None and (elapsed > settings.max_time_s or reason == "time"):
+        options.append(f"--max-time {_rounded_up(max(elapsed, settings.max_time_s + 1))}")
+    return f": {' '.join(options)}" if options else ", which your budget allows"
+
+
+def _rounded_up(number: float) -> int:
+    """Round up to two digits: what is needed is itself an estimate."""
+    step: int = 10 ** max(0, math.floor(math.log10(max(number, 1))) - 1)
+    return math.ceil(number / step) * step
+
+
+def resolution(verdict: Verdict) -> str | None:
+    """Say how small a change this weighing could have seen."""
+    if verdict.resolution is None:
+        return None
+    return f"a change of {words.extent(verdict.resolution)} would have been found 9 times out of 10"
+
+
+def noise(verdict: Verdict | Summary) -> str:
+    """Say what disturbed the launches: how many waited for a processor, the worst, what was repeated."""
+    repeated = verdict.repeated if isinstance(verdict, Verdict) else 0
+    if verdict.worst_delay is None and not verdict.disturbed:
+        text = "not known, this machine does not tell how long a launch waited for a processor"
+    elif not verdict.disturbed:
+        text = "quiet, no launch waited long for a processor"
+    else:
+        text = f"{_of_launches(verdict)} waited for a processor"
+        if verdict.worst_delay is not None:
+            text += f", the worst for {words.percent(verdict.worst_delay)} of its time"
+    if repeated:
+        text += f"; {words.count(repeated, 'disturbed pair')} repeated"
+    return text
+
+
+def _of_launches(verdict: Verdict | Summary) -> str:
+    launches = (
+        sum(part.launches for part in (verdict.baseline, verdict.candidate) if part)
+        if isinstance(verdict, Verdict)
+        else verdict.launches
+    )
+    if launches < verdict.disturbed:
+        return words.count(verdict.disturbed, "launch", "launches")
+    return f"{verdict.disturbed:,} of {words.count(launches, 'launch', 'launches')}"
+
+
+def tally(verdicts: list[Verdict]) -> str:
+    """Count the verdicts of several benchmarks: `1 slower, 3 same`."""
+    found = [verdict.verdict for verdict in verdicts]
+    order = ("slower", "faster", "same", "undecided")
+    return ", ".join(f"{found.count(word)} {word}" for word in order if word in found)
+
+
+def notes(kept: list[Finding], derived: Verdict | Summary) -> list[Finding]:
+    """Collect what the user should know, each once; a metric's own caution comes last."""
+    found = [*kept, *derived.findings]
+    caution = METRICS[derived.metric].caution if derived.metric in METRICS else None
+    if caution and all(caution not in finding.message for finding in found):
+        found.append(Finding(code="metric-caution", message=f"{derived.metric}: {caution}"))
+    return [finding for position, finding in enumerate(found) if finding not in found[:position]]

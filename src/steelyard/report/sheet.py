@@ -1,0 +1,87 @@
+"""A sheet of labelled rows on a console: labels beside their text, or above it where that is narrow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from steelyard.report import words
+
+LABEL_COLUMNS = 11
+_NARROW = 50
+
+# Stands for a space that must not become a line break. Private use, so `plain` keeps it out of names.
+_GLUE = "\ue000"
+_GLUED = re.compile(
+    r"(?<=\d) (?=(?:%|ns|µs|ms|s|min|h|B|[KMGT]iB)(?![\w]))"  # 12.81 ms
+    r"|(?<=--pairs) (?=\d)|(?<=--max-time) (?=\d)"
+    r"|(?<=%,) (?=[-+\d])"  # within an interval
+    r"|(?<=±) "
+)
+
+
+class Sheet:
+    """Prints rows of styled text, wrapped to the console and without trailing blanks."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self.encoding = console.encoding
+        self.narrow = console.width < _NARROW
+        self.width = max(console.width, 8)
+        self.indent = 1 if self.narrow else LABEL_COLUMNS
+        self.text_width = self.width - self.indent
+
+    def name(self, text: str, width: int) -> str:
+        """Make a user-given name printable here, in at most `width` columns."""
+        return words.shorten(words.plain(text, self.encoding), width)
+
+    def row(self, label: str, *paragraphs: Text | str, style: str = "dim") -> None:
+        """Print a label and its paragraphs, each starting on a new line; `style` is the label's."""
+        lines = [line for paragraph in paragraphs for line in self.wrap(paragraph)]
+        if self.narrow:
+            if label:
+                self.line(Text(label, style))
+            for line in lines:
+                self.line(Text(" ") + line)
+            return
+        for position, line in enumerate(lines):
+            head = Text((label if position == 0 else "").ljust(self.indent), style)
+            self.line(head + line)
+
+    def wrap(self, paragraph: Text | str) -> list[Text]:
+        """Break a paragraph into lines, but never between a number and its unit."""
+        text = paragraph.copy() if isinstance(paragraph, Text) else Text(paragraph)
+        text.plain = _GLUED.sub(_GLUE, text.plain)
+        lines = []
+        for line in text.wrap(self._console, self.text_width):
+            line.plain = line.plain.replace(_GLUE, " ")
+            lines.append(line)
+        return lines
+
+    def grid(self, rows: Sequence[Sequence[Text]], right: frozenset[int] = frozenset()) -> None:
+        """Print rows of cells in aligned columns, two blanks apart; those in `right` are flushed right."""
+        widths = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
+        for row in rows:
+            line = Text()
+            for position, (cell, width) in enumerate(zip(row, widths, strict=True)):
+                blanks = " " * (width - cell.cell_len)
+                line.append("  " if position else "")
+                line.append_text(Text(blanks) + cell if position in right else cell + Text(blanks))
+            self.line(line)
+
+    def blank(self) -> None:
+        """Print an empty line."""
+        self._console.print()
+
+    def line(self, text: Text) -> None:
+        """Print one line as it is; what is too wide would be the caller's mistake and is cut."""
+        text = text.copy()
+        text.rstrip()
+        text.plain = words.symbols(text.plain, self.encoding)
+        if cell_len(text.plain) > self.width:
+            text.truncate(self.width, overflow="crop")
+        self._console.print(text, no_wrap=True, crop=False, overflow="ignore", soft_wrap=True)

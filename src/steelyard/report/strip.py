@@ -1,0 +1,112 @@
+"""A histogram on one line: how the pairs' changes lie, and where no change is."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from rich.cells import cell_len
+
+from steelyard.report import words
+
+BLOCKS, ZERO = "▁▂▃▄▅▆▇█", "┊"
+
+# Fewer cells than this show no shape; then the labels shrink first.
+_FEWEST_CELLS = 5
+# Fences at 2 interquartile ranges lie at 3.4 standard deviations of a normal: beyond are real stragglers.
+_FENCE = 2.0
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def strip(changes: npt.ArrayLike, width: int, encoding: str = "utf-8") -> str:
+    """Draw relative changes as `-2.1 % ▁▂▅█▇▃┊▁ +3.4 %  (3 beyond)`, at most `width` columns wide.
+
+    Where that is too wide, as `-2.1%▁▂█▇┊▁+3.4%(3)`; below that without its labels.
+
+    The ends are cut at the fences of a box plot and what lies beyond is counted; `┊` stands where 0 lies, or
+    `0 <` (`< 0`) outside where every value is far to one side of it. Empty where there is nothing to draw.
+    """
+    values = np.asarray(changes, dtype=np.float64)
+    values = np.sort(values[np.isfinite(values)])
+    if len(values) < 2:
+        return ""
+    low, high = _ends(values)
+    if low == high:
+        return _fitting([f"every pair {words.change(low)}", words.change(low)], width)
+    beyond = int(np.count_nonzero((values < low) | (values > high)))
+    shown = values[(values >= low) & (values <= high)]
+    for labels in (_roomy, _tight):
+        left, right = labels(low, high, beyond)
+        cells = width - cell_len(left) - cell_len(right)
+        if cells >= _FEWEST_CELLS:
+            return words.symbols(left + _bars(shown, low, high, cells) + right, encoding)
+    return words.symbols(_bars(shown, low, high, width), encoding) if width >= _FEWEST_CELLS else ""
+
+
+def _ends(values: FloatArray) -> tuple[float, float]:
+    lower, upper = np.quantile(values, [0.25, 0.75])
+    if lower == upper:
+        # Coarse clocks: half the values are equal and the fences would hide every other one.
+        lower, upper = np.quantile(values, [0.05, 0.95])
+        if lower == upper:
+            return float(values[0]), float(values[-1])
+    reach = _FENCE * (upper - lower)
+    inside = values[(values >= lower - reach) & (values <= upper + reach)]
+    return _with_zero(float(inside[0]), float(inside[-1]))
+
+
+def _with_zero(low: float, high: float) -> tuple[float, float]:
+    """Stretch the ends to 0 where that leaves the values at least two thirds of the strip."""
+    span = high - low
+    if 0 < low <= span / 2:
+        return 0.0, high
+    if -span / 2 <= high < 0:
+        return low, 0.0
+    return low, high
+
+
+def _roomy(low: float, high: float, beyond: int) -> tuple[str, str]:
+    left = f"{_label(low)} % "
+    right = f" {_label(high)} %"
+    if low > 0:
+        left = f"0 < {left}"
+    if high < 0:
+        right = f"{right} < 0"
+    return left, right + (f"  ({beyond:,} beyond)" if beyond else "")
+
+
+def _tight(low: float, high: float, beyond: int) -> tuple[str, str]:
+    return f"{_label(low)}%", f"{_label(high)}%" + (f"({beyond})" if beyond else "")
+
+
+def _label(value: float) -> str:
+    points = 100 * value
+    if abs(points) < 0.005:
+        return "0"
+    return f"{points:+.{0 if abs(points) >= 9.95 else 1 if abs(points) >= 0.095 else 2}f}"
+
+
+def _bars(values: FloatArray, low: float, high: float, cells: int) -> str:
+    """Draw the counts; with few values the bars stay few, since ten values in forty cells have no shape."""
+    bars = max(2, min(cells - 1, 2 * math.ceil(math.sqrt(len(values))) + 1))
+    if not low <= 0 <= high:
+        counts, _ = np.histogram(values, bins=bars, range=(low, high))
+        return _blocks(counts)
+    # Edges at multiples of one width from 0, so that the mark stands between two bars.
+    step = (high - low) / (bars - 1)
+    before, after = math.ceil(-low / step), math.ceil(high / step)
+    cell = np.clip(np.floor(values / step).astype(int), -before, after - 1) + before
+    drawn = _blocks(np.bincount(cell, minlength=before + after))
+    return drawn[:before] + ZERO + drawn[before:]
+
+
+def _blocks(counts: npt.NDArray[np.intp]) -> str:
+    most = int(counts.max())
+    heights = [math.ceil(int(number) / most * len(BLOCKS)) for number in counts]
+    return "".join(BLOCKS[height - 1] if height else " " for height in heights)
+
+
+def _fitting(choices: list[str], width: int) -> str:
+    return next((choice for choice in choices if len(choice) <= width), "")

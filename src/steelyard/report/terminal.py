@@ -1,0 +1,306 @@
+"""A weighing or a run on a terminal: the verdict at a glance, and below it all that it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+from rich.text import Text
+
+from steelyard.model.launches import ROLES, USED
+from steelyard.model.metrics import METRICS
+from steelyard.model.records import Finding, Run, StopReason, Summary, Verdict, Weighing, Word
+from steelyard.report import sentences, words
+from steelyard.report.sheet import Sheet
+from steelyard.report.strip import strip
+
+STYLES: dict[Word, str] = {
+    "slower": "bold red",
+    "faster": "bold green",
+    "same": "bold cyan",
+    "undecided": "bold yellow",
+}
+_QUALITIES = {"quiet": "green", "noisy": "yellow", "disturbed": "red"}
+_STRIP_COLUMNS = 60
+_NAME_COLUMNS = 24
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def weighing(console: Console, record: Weighing, verdicts: list[Verdict]) -> None:
+    """Print a weighing: one benchmark in full, several as a table."""
+    sheet = Sheet(console)
+    _stopped(sheet, record)
+    if not verdicts:
+        sheet.row("no result", "no pair was measured to its end", style="bold yellow")
+        _findings(sheet, record.findings)
+    elif len(record.benchmarks) > 1:
+        _many(sheet, record, verdicts)
+    else:
+        _one(sheet, record, verdicts)
+
+
+def run(console: Console, record: Run, summaries: list[Summary]) -> None:
+    """Print a run: each benchmark's level, its spread and how quiet the machine was."""
+    sheet = Sheet(console)
+    _stopped(sheet, record)
+    if not summaries:
+        sheet.row("no result", "no launch was measured to its end", style="bold yellow")
+        _findings(sheet, record.findings)
+        return
+    sheet.row("subject", Text(sheet.name(record.subjects[0].name, 3 * sheet.text_width), "bold"))
+    several = len(record.benchmarks) > 1
+    for position, summary in enumerate(summaries):
+        first = position == 0 or summaries[position - 1].benchmark != summary.benchmark
+        if first and several:
+            sheet.blank()
+            sheet.row("benchmark", Text(sheet.name(summary.benchmark, 3 * sheet.text_width), "bold"))
+        _summary(sheet, record, summary, full=first)
+    _findings(sheet, record.findings)
+
+
+def _stopped(sheet: Sheet, record: Weighing | Run) -> None:
+    text = sentences.stopped(record.stop)
+    if text:
+        sheet.row("stopped", Text(text, "yellow"))
+        sheet.blank()
+
+
+# --- one benchmark
+
+
+def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
+    first, others = verdicts[0], verdicts[1:]
+    reason = record.stop[0] if record.stop else None
+    _sides(sheet, record, first)
+    sheet.blank()
+    sheet.row(
+        first.verdict,
+        _emphasised(first, sentences.evidence(first, record.settings)),
+        *sentences.explanation(first, record.settings, reason),
+        style=STYLES[first.verdict],
+    )
+    sheet.blank()
+    sheet.row("metric", sentences.metric(first.metric))
+    _strip(sheet, "pairs", _changes(record, first), "no change")
+    _details(sheet, first)
+    if others:
+        _others(sheet, others)
+    _findings(sheet, sentences.notes(record.findings, first))
+    for verdict in others:
+        _findings(sheet, sentences.notes([], verdict))
+
+
+def _emphasised(verdict: Verdict, text: str) -> Text:
+    line = Text(text)
+    if verdict.change is not None:
+        line.stylize(STYLES[verdict.verdict], 0, len(words.change(verdict.change)))
+    return line
+
+
+def _sides(sheet: Sheet, record: Weighing, verdict: Verdict) -> None:
+    """Print who was weighed: name and numbers on one line where both sides fit, else below each other."""
+    names = [sheet.name(subject.name, 3 * sheet.text_width) for subject in record.subjects]
+    sides = (verdict.baseline, verdict.candidate)
+    parts = [sentences.side(part, verdict.metric) if part else [] for part in sides]
+    labels = ("baseline", "candidate")
+    if all(parts):
+        aligned = _aligned(parts)
+        name_width = max(Text(name).cell_len for name in names)
+        if not sheet.narrow and name_width + 2 + len(aligned[0]) <= sheet.text_width:
+            for label, name, numbers in zip(labels, names, aligned, strict=True):
+                padding = " " * (name_width - Text(name).cell_len + 2)
+                sheet.row(label, Text(name, "bold") + Text(padding + numbers))
+            return
+    for label, name, numbers_of_side in zip(labels, names, parts, strict=True):
+        sheet.row(label, Text(name, "bold"), ", ".join(numbers_of_side) or "no launch was judged")
+
+
+def _aligned(parts: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*parts, strict=True)]
+    return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in parts]
+
+
+def _details(sheet: Sheet, verdict: Verdict) -> None:
+    resolution = sentences.resolution(verdict)
+    if resolution:
+        sheet.row("resolution", resolution)
+    sheet.row("noise", sentences.noise(verdict))
+
+
+def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:
+    """Print the metrics that do not decide, a line each."""
+    sheet.blank()
+    if sheet.narrow:
+        for verdict in verdicts:
+            sheet.row(verdict.metric, _word(verdict) + Text(f" {_change(verdict)} {_interval(verdict)}".rstrip()))
+        return
+    rows = [
+        [Text(each.metric, "dim"), _word(each), Text(_change(each)), Text(_interval(each)), _medians(each)]
+        for each in verdicts
+    ]
+    widest = max(9, *(len(verdict.metric) for verdict in verdicts))
+    rows[0][0].pad_right(widest - rows[0][0].cell_len)
+    sheet.grid(rows)
+
+
+def _word(verdict: Verdict) -> Text:
+    return Text(verdict.verdict, STYLES[verdict.verdict])
+
+
+def _change(verdict: Verdict) -> str:
+    return words.change(verdict.change) if verdict.change is not None else words.NOT_KNOWN
+
+
+def _interval(verdict: Verdict) -> str:
+    return words.interval(verdict.interval) if verdict.interval is not None else ""
+
+
+def _medians(verdict: Verdict) -> Text:
+    if verdict.baseline is None or verdict.candidate is None:
+        return Text()
+    values = (words.quantity(part.median, verdict.metric) for part in (verdict.baseline, verdict.candidate))
+    return Text(" -> ".join(values), "dim")
+
+
+def _strip(sheet: Sheet, label: str, changes: FloatArray, zero: str) -> None:
+    width = min(sheet.text_width, _STRIP_COLUMNS)
+    drawn = strip(changes, width, sheet.encoding)
+    if not drawn:
+        return
+    mark = words.symbols("┊", sheet.encoding)
+    legend = [f"{mark} {zero}"] if mark in drawn else []
+    if drawn.endswith(")") and "beyond" not in drawn:
+        legend.append(f"{drawn[drawn.rindex('(') :]} beyond the ends")
+    line = "  ".join([drawn, *legend])
+    if len(line) <= sheet.text_width:
+        sheet.row(label, Text(drawn) + Text(line[len(drawn) :], "dim"))
+    else:
+        sheet.row(label, drawn, *(Text(text, "dim") for text in legend if sheet.narrow))
+
+
+def _changes(record: Weighing, verdict: Verdict) -> FloatArray:
+    baseline, candidate = record.launches.pair_values(_index(record, verdict.benchmark), verdict.metric)
+    known = baseline > 0
+    return candidate[known] / baseline[known] - 1
+
+
+def _index(record: Weighing | Run, benchmark: str) -> int:
+    names = [known.name for known in record.benchmarks]
+    return names.index(benchmark) if benchmark in names else 0
+
+
+def _findings(sheet: Sheet, findings: list[Finding], about: str = "") -> None:
+    for finding in findings:
+        message = words.plain_lines(f"{about}{finding.message}", sheet.encoding)
+        remedy = words.plain_lines(finding.remedy, sheet.encoding) if finding.remedy else []
+        sheet.row("note", *message, *(Text(line, "italic") for line in remedy), style="yellow")
+
+
+# --- several benchmarks
+
+
+def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
+    for label, subject in zip(("baseline", "candidate"), record.subjects, strict=True):
+        sheet.row(label, Text(sheet.name(subject.name, 3 * sheet.text_width), "bold"))
+    for metric in dict.fromkeys(verdict.metric for verdict in verdicts):
+        chosen = [verdict for verdict in verdicts if verdict.metric == metric]
+        sheet.blank()
+        sheet.row("metric", sentences.metric(metric))
+        _table(sheet, chosen, words.confidence(record.settings.alpha))
+        sheet.row("in all", f"{sentences.tally(chosen)} in {words.seconds(record.seconds)}")
+    first = [verdict for verdict in verdicts if verdict.metric == verdicts[0].metric]
+    _open(sheet, record, first)
+    disturbed = sum(verdict.disturbed for verdict in first)
+    if disturbed or record.findings or any(verdict.findings for verdict in verdicts):
+        sheet.blank()
+    if disturbed:
+        worst = max(first, key=lambda verdict: verdict.worst_delay or 0.0)
+        text = f"{words.count(disturbed, 'launch', 'launches')} waited for a processor"
+        if worst.worst_delay is not None:
+            name = sheet.name(worst.benchmark, _NAME_COLUMNS)
+            text += f", the worst for {words.percent(worst.worst_delay)} of its time ({name})"
+        sheet.row("noise", text)
+    _findings(sheet, record.findings)
+    for verdict in verdicts:
+        _findings(sheet, sentences.notes([], verdict), about=f"{verdict.benchmark}: ")
+
+
+def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
+    """Say of every undecided benchmark what is known all the same, and what would decide it."""
+    for verdict in verdicts:
+        if verdict.verdict != "undecided":
+            continue
+        position = _index(record, verdict.benchmark)
+        reason: StopReason | None = record.stop[position] if position < len(record.stop) else None
+        name = Text(sheet.name(verdict.benchmark, sheet.text_width), "bold")
+        sheet.blank()
+        texts = sentences.explanation(verdict, record.settings, reason)
+        sheet.row("undecided", name, *texts, style=STYLES["undecided"])
+
+
+def _table(sheet: Sheet, verdicts: list[Verdict], confidence: str) -> None:
+    """Print one row a benchmark; columns that do not fit are left out, the least needed first."""
+    if sheet.narrow:
+        for verdict in verdicts:
+            name = sheet.name(verdict.benchmark, sheet.width)
+            sheet.row(name, _word(verdict) + Text(f" {_change(verdict)}"), style="")
+        return
+    head = ["benchmark", "verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
+    cells = [_cells(verdict) for verdict in verdicts]
+    names = [Text(words.plain(verdict.benchmark, sheet.encoding)) for verdict in verdicts]
+    longest = max(len(head[0]), *(name.cell_len for name in names))
+    for columns in (6, 4, 3, 2):
+        taken = [max(len(head[i + 1]), *(row[i].cell_len for row in cells)) + 2 for i in range(columns)]
+        room = sheet.width - sum(taken)
+        if room >= min(longest, _NAME_COLUMNS):
+            break
+    rows = [[Text(title, "dim") for title in head[: columns + 1]]]
+    for verdict, row in zip(verdicts, cells, strict=True):
+        rows.append([Text(sheet.name(verdict.benchmark, room)), *row[:columns]])
+    sheet.grid(rows, right=frozenset({2, 4, 5, 6}))
+
+
+def _cells(verdict: Verdict) -> list[Text]:
+    sides = (verdict.baseline, verdict.candidate)
+    medians = [words.quantity(part.median, verdict.metric) if part else "" for part in sides]
+    plain = [_change(verdict), _interval(verdict), f"{verdict.pairs:,}", *medians]
+    return [_word(verdict), *map(Text, plain)]
+
+
+# --- a run
+
+
+def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool) -> None:
+    metric = summary.metric
+    level = Text(f"{words.quantity(summary.median, metric)} median", "bold")
+    if summary.interval is not None:
+        low, high = (words.quantity(end, metric) for end in summary.interval)
+        level.append(f" [{low}, {high}] at {words.confidence(record.settings.alpha)} confidence", "not bold")
+    span = f"{words.quantity(summary.lowest, metric)} to {words.quantity(summary.highest, metric)}"
+    effort = f"{words.count(summary.launches, 'launch', 'launches')} in {words.seconds(summary.seconds)}"
+    spread = f"varies by {words.percent(summary.spread)}, from {span}, over {effort}"
+    sheet.blank()
+    sheet.row(metric, level, spread, style="bold" if full else "dim")
+    if len(summary.modes) > 1:
+        modes = " and ".join(words.quantity(mode, metric) for mode in summary.modes)
+        sheet.row("modes", f"the launches crowd at {modes}, as if they did different things")
+    if full:
+        if metric in METRICS:
+            sheet.row("metric", sentences.metric(metric))
+        _strip(sheet, "launches", _around_median(record, summary), "the median")
+        quality = Text(summary.quality, _QUALITIES[summary.quality])
+        sheet.row("noise", quality + Text(f": {_without_quiet(summary)}"))
+    _findings(sheet, sentences.notes([], summary))
+
+
+def _without_quiet(summary: Summary) -> str:
+    return sentences.noise(summary).removeprefix("quiet, ")
+
+
+def _around_median(record: Run, summary: Summary) -> FloatArray:
+    used = record.launches.select(benchmark=_index(record, summary.benchmark), role=ROLES.index(USED), side=0)
+    values = record.launches.metric(summary.metric)[used]
+    return values / summary.median - 1 if summary.median > 0 else values[:0]

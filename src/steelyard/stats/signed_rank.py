@@ -1,0 +1,173 @@
+"""The Wilcoxon signed-rank test, inverted: estimate, interval and p-value for the centre of paired differences.
+
+Everything is expressed in Walsh averages, the n(n+1)/2 values (d_i + d_j)/2 with i <= j. The signed-rank statistic of
+`d - t` is the number of Walsh averages above t, so that its test inverts to order statistics of the Walsh averages
+(Hodges and Lehmann 1963; Hollander, Wolfe and Chicken, *Nonparametric Statistical Methods*, 3.2-3.3).
+
+Ties and zeros: critical values are those of untied differences, and intervals are closed. That is valid for tied data:
+an infinitesimal symmetric jitter breaks every tie without moving an order statistic, so the closed interval covers at
+least as often as claimed. For the p-value a zero counts against the side that is being shown, which keeps
+`lower > 0` and `p <= level` the same statement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import comb, inf, sqrt
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+# Up to here the null distribution is exact. Above, the normal approximation with continuity correction differs from it
+# by a few percent of the tail, on the safe side (tests/stats/test_signed_rank.py).
+EXACT_UP_TO = 400
+# Below this many differences all Walsh averages are formed at once; above, they are counted instead (n log n).
+_FORM_ALL_UP_TO = 512
+
+_NORMAL = NormalDist()
+
+
+@lru_cache(maxsize=256)
+def null_cdf(n: int) -> FloatArray:
+    """P(W <= w) for w = 0 ... n(n+1)/2 under the null hypothesis, exactly, for n untied differences."""
+    mass = np.zeros(n * (n + 1) // 2 + 1)
+    mass[0] = 1.0
+    for rank in range(1, n + 1):
+        mass[rank:] += mass[:-rank].copy()
+        mass *= 0.5
+    return np.cumsum(mass)
+
+
+def lower_tail(n: int, w: int) -> float:
+    """P(W <= w) under the null hypothesis of symmetry about 0."""
+    if w < 0:
+        return 0.0
+    if w >= n * (n + 1) // 2:
+        return 1.0
+    if n <= EXACT_UP_TO:
+        return float(null_cdf(n)[w])
+    mean, deviation = _null_moments(n)
+    return _NORMAL.cdf((w + 0.5 - mean) / deviation)
+
+
+@lru_cache(maxsize=4096)
+def critical_count(n: int, level: float) -> int:
+    """The largest w with 2 P(W <= w) <= level, or -1 when n differences can never reach the level."""
+    if n <= EXACT_UP_TO:
+        return int(np.searchsorted(null_cdf(n), level / 2, side="right")) - 1
+    mean, deviation = _null_moments(n)
+    w = int(mean + deviation * _NORMAL.inv_cdf(level / 2))
+    while 2 * lower_tail(n, w) > level:
+        w -= 1
+    return w
+
+
+def attained_level(n: int, level: float) -> float:
+    """The level that a two-sided test at `level` really spends: 0 when n differences can never reach it."""
+    return 2 * lower_tail(n, critical_count(n, level))
+
+
+def fewest_differences(level: float) -> int:
+    """The smallest n that can ever reach a two-sided level (n differences of one sign have p = 2^(1-n))."""
+    n = 1
+    while critical_count(n, level) < 0:
+        n += 1
+    return n
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A centre with its interval: differences in, differences out. `lower`/`upper` are infinite for too small n."""
+
+    centre: float
+    lower: float
+    upper: float
+    n: int
+    level: float
+
+    @property
+    def standard_error(self) -> float:
+        """The interval's half-width in units of its normal quantile: the noise of `centre`."""
+        return (self.upper - self.lower) / 2 / normal_quantile(self.level)
+
+
+def estimate(d: npt.ArrayLike, level: float) -> Estimate:
+    """Hodges-Lehmann estimate of the centre of d (shape (n,), n >= 1) and its 1 - level interval."""
+    ordered = np.sort(np.asarray(d, dtype=np.float64))
+    n = len(ordered)
+    total, outside = n * (n + 1) // 2, critical_count(n, level)
+    middle = [walsh_average(ordered, rank) for rank in {(total + 1) // 2, total // 2 + 1}]
+    reachable = outside >= 0
+    return Estimate(
+        centre=sum(middle) / len(middle),
+        lower=walsh_average(ordered, outside + 1) if reachable else -inf,
+        upper=walsh_average(ordered, total - outside) if reachable else inf,
+        n=n,
+        level=level,
+    )
+
+
+def p_value(d: npt.ArrayLike) -> float:
+    """Two-sided p-value of symmetry about 0; zeros count against whichever side is being shown."""
+    ordered = np.sort(np.asarray(d, dtype=np.float64))
+    n = len(ordered)
+    total = n * (n + 1) // 2
+    at_most_zero = _count_walsh(ordered, 0.0)
+    at_least_zero = total - _count_walsh(ordered, np.nextafter(0.0, -1.0))
+    return min(1.0, 2 * lower_tail(n, min(at_most_zero, at_least_zero)))
+
+
+def walsh_average(ordered: FloatArray, rank: int) -> float:
+    """The rank-th smallest (from 1) Walsh average of sorted differences."""
+    n = len(ordered)
+    if n <= _FORM_ALL_UP_TO:
+        rows, columns = _upper_triangle(n)
+        return float(np.partition((ordered[rows] + ordered[columns]) / 2, rank - 1)[rank - 1])
+    return _select_walsh(ordered, rank)
+
+
+def normal_quantile(level: float) -> float:
+    """The two-sided normal quantile z of a level: P(|Z| > z) = level."""
+    return -_NORMAL.inv_cdf(level / 2)
+
+
+@lru_cache(maxsize=64)
+def _upper_triangle(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    return np.triu_indices(n)
+
+
+def _null_moments(n: int) -> tuple[float, float]:
+    return n * (n + 1) / 4, sqrt(n * (n + 1) * (2 * n + 1) / 24)
+
+
+def _last_partner(ordered: FloatArray, t: float) -> npt.NDArray[np.intp]:
+    """For each i, the end of the run of partners j with ordered[i] + ordered[j] <= 2t."""
+    return np.searchsorted(ordered, 2 * t - ordered, side="right")
+
+
+def _count_walsh(ordered: FloatArray, t: float) -> int:
+    """The number of Walsh averages <= t, without forming them."""
+    return int(np.maximum(_last_partner(ordered, t) - np.arange(len(ordered)), 0).sum())
+
+
+def _select_walsh(ordered: FloatArray, rank: int) -> float:
+    """Narrow a bracket around the rank-th Walsh average by counting, then sort the few averages left in it."""
+    low, high = float(ordered[0]) - 1.0, float(ordered[-1])
+    below, through = 0, comb(len(ordered) + 1, 2)
+    while through - below > 4 * len(ordered):
+        middle = (low + high) / 2
+        if not low < middle < high:
+            return high  # thousands of exact ties: the bracket is one value
+        count = _count_walsh(ordered, middle)
+        if count >= rank:
+            high, through = middle, count
+        else:
+            low, below = middle, count
+    start = np.maximum(_last_partner(ordered, low), np.arange(len(ordered)))
+    stop = _last_partner(ordered, high)
+    inside = [(ordered[i] + ordered[start[i] : stop[i]]) / 2 for i in np.flatnonzero(stop > start)]
+    return float(np.sort(np.concatenate(inside))[rank - below - 1])

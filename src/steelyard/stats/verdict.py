@@ -1,0 +1,180 @@
+"""From paired differences to a verdict: the looks, the rule, and what an `undecided` would have needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isfinite, log1p, sqrt
+from statistics import NormalDist
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.stats.looks import Look, plan_looks
+from steelyard.stats.signed_rank import Estimate, estimate, normal_quantile, p_value
+
+FloatArray = npt.NDArray[np.float64]
+Word = Literal["slower", "faster", "same", "undecided"]
+
+# A weighing that is less likely than this to reach a verdict within its budget is stopped.
+FUTILE_BELOW = 0.02
+# The noise must be known before the future can be told from it: no look before this many pairs is called futile.
+FUTILE_FROM_PAIRS = 30
+# `pairs_needed` is the budget that would decide this often; beyond so many times the pairs at hand nobody waits for it.
+DECIDES_BY = 0.8
+NOT_BEYOND = 1000
+
+_NORMAL = NormalDist()
+_NINE_IN_TEN = _NORMAL.inv_cdf(0.9)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the pairs say at the look that was judged. Changes are log-ratios: ln(candidate / baseline)."""
+
+    word: Word
+    estimate: Estimate
+    look: Look
+    looks: int
+    blur: float
+    p_value: float
+
+    @property
+    def lower(self) -> float:
+        """Lower end of the repeated interval, widened by what the clock's tick hides."""
+        return self._widened(self.estimate.lower, -self.blur)
+
+    @property
+    def upper(self) -> float:
+        """Upper end of the repeated interval, widened by what the clock's tick hides."""
+        return self._widened(self.estimate.upper, self.blur)
+
+    def _widened(self, end: float, by: float) -> float:
+        # "No change" leaves the ticks of both sides alike, so what excludes 0 excludes it however coarse the clock.
+        widened = end + by
+        return 0.0 if widened * end < 0 else widened
+
+
+def log_margin(margin: float) -> float:
+    """The margin as a log-ratio: one bound for both directions, so that swapping the sides mirrors the verdict."""
+    return log1p(margin)
+
+
+def judge_look(d: FloatArray, look: Look, margin: float, *, looks: int, alpha: float, blur: float = 0.0) -> Judgement:
+    """Judge the first `look.pairs` differences d (shape (n,), log-ratios) at one look.
+
+    `blur` is the largest change that the clock's rounding can hide (see `clock_blur`). The p-value is adjusted for the
+    looks: it is at most alpha exactly when this look excludes "no change".
+    """
+    seen = d[: look.pairs]
+    centre = estimate(seen, look.level)
+    adjusted = min(1.0, p_value(seen) * alpha / look.level)
+    undecided = Judgement("undecided", centre, look, looks, blur, adjusted)
+    return Judgement(_rule(undecided, log_margin(margin)), centre, look, looks, blur, adjusted)
+
+
+def _rule(seen: Judgement, margin: float) -> Word:
+    centre = seen.estimate
+    if centre.lower > 0 and centre.centre >= margin:
+        return "slower"
+    if centre.upper < 0 and centre.centre <= -margin:
+        return "faster"
+    if -margin < seen.lower and seen.upper < margin:
+        return "same"
+    return "undecided"
+
+
+def judge(
+    values: Callable[[int], tuple[FloatArray, FloatArray]],
+    pairs: int,
+    margin: float,
+    alpha: float,
+    *,
+    ended: bool,
+    newest_only: bool = False,
+) -> Judgement | None:
+    """Replay the looks at `pairs` pairs and stop at the first that decides; else the newest look's judgement.
+
+    `values(n)` gives the positive values of the first n pairs, (baseline, candidate), shape (n,) each. `ended` says
+    that the budget ended with these pairs, which makes the last look the final one. `newest_only` judges just the newest
+    look, for a caller that has judged the others before. None if there are too few pairs for any look.
+    """
+    looks = list(enumerate(plan_looks(pairs, alpha, ended=ended), start=1))
+    judgement = None
+    for number, look in looks[-1:] if newest_only else looks:
+        baseline, candidate = values(look.pairs)
+        d = np.log(candidate) - np.log(baseline)
+        blur = clock_blur(baseline, candidate)
+        judgement = judge_look(d, look, margin, looks=number, alpha=alpha, blur=blur)
+        if judgement.word != "undecided":
+            break
+    return judgement
+
+
+def clock_blur(baseline: FloatArray, candidate: FloatArray) -> float:
+    """The largest log-ratio that a clock's ticks can hide from a pair; 0 where noise spreads values over many ticks.
+
+    Where values repeat (no more distinct values than half the launches), their smallest gap is the tick, and two
+    rounded readings make each value wrong by up to one tick.
+    """
+    values = np.concatenate([baseline, candidate])
+    distinct = np.unique(values)
+    if 2 * len(distinct) > len(values):
+        return 0.0
+    tick = float(np.diff(distinct).min()) if len(distinct) > 1 else float(distinct[0])
+    return 2 * tick / float(np.median(values))
+
+
+def resolution(judgement: Judgement, margin: float) -> float | None:
+    """The smallest change (log-ratio) that this many pairs with this noise would have found 9 times out of 10."""
+    error = judgement.estimate.standard_error
+    if not isfinite(error):
+        return None
+    excludes_none = (normal_quantile(judgement.look.level) + _NINE_IN_TEN) * error
+    reaches_margin = log_margin(margin) + _NINE_IN_TEN * error
+    return max(excludes_none, reaches_margin)
+
+
+def chance_of_verdict(judgement: Judgement, margin: float, pairs: int, level: float) -> float:
+    """How likely a look at `pairs` pairs in all, at `level`, is to reach a verdict, as seen from this look.
+
+    The predictive distribution of the later estimate given the present one (flat prior, normal approximation:
+    Jennison and Turnbull, *Group Sequential Methods*, 10.3).
+    """
+    now = judgement.estimate
+    if not isfinite(now.standard_error):
+        return 1.0
+    later_error = now.standard_error * sqrt(now.n / pairs)
+    wander = sqrt(max(now.standard_error**2 - later_error**2, 1e-30))
+    half_width, bound = normal_quantile(level) * later_error, log_margin(margin)
+    room = bound - half_width - judgement.blur
+    same = _between(-room, room, now.centre, wander) if room > 0 else 0.0
+    reach = max(half_width, bound)
+    return same + 1 - _between(-reach, reach, now.centre, wander)
+
+
+def is_futile(judgement: Judgement, margin: float, pairs: int, level: float) -> bool:
+    """Whether a budget of `pairs` pairs in all has no fair chance of a verdict any more."""
+    enough = judgement.look.pairs >= FUTILE_FROM_PAIRS
+    return enough and chance_of_verdict(judgement, margin, pairs, level) < FUTILE_BELOW
+
+
+def pairs_needed(judgement: Judgement, margin: float, level: float) -> int | None:
+    """The pairs in all that would decide 4 times out of 5; None if there is no sensible number of them."""
+    now = judgement.look.pairs
+    if not isfinite(judgement.estimate.standard_error):
+        return None
+    for pairs in _geometric(now, now * NOT_BEYOND):
+        if chance_of_verdict(judgement, margin, pairs, level) >= DECIDES_BY:
+            return pairs
+    return None
+
+
+def _geometric(first: int, last: int) -> Sequence[int]:
+    steps = max(2, int(np.log(last / first) / np.log(1.1)))
+    return [int(size) for size in np.geomspace(first, last, steps)][1:]
+
+
+def _between(low: float, high: float, mean: float, deviation: float) -> float:
+    return _NORMAL.cdf((high - mean) / deviation) - _NORMAL.cdf((low - mean) / deviation)

@@ -1,0 +1,1 @@
+"""What can be weighed; each kind of subject becomes launch specs."""

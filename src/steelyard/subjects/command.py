@@ -1,0 +1,115 @@
+"""A command as a subject: its words, the program they name, and the surroundings of its launches."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from steelyard.model.errors import UsageError
+from steelyard.model.launches import Draw, LaunchSpec
+from steelyard.model.records import Settings, Subject
+
+# What a launch inherits unless more is asked for: where to find programs, who and where one is, language and time zone.
+PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
+
+PADDING_NAME = "STEELYARD_PADDING"
+_SHELL = "/bin/sh"
+
+
+def command_subject(command: str, name: str, role: str, *, shell: bool, search_path: str | None = None) -> Subject:
+    """Read one command line; `role` is what an error calls it.
+
+    Raises UsageError if it has no words, or its program is missing or not executable.
+    """
+    if not command.strip():
+        raise UsageError(f"the {role} command is empty: give the command to run, in quotes")
+    argv = [_SHELL, "-c", command] if shell else _words(command, role)
+    program = _find_program(argv[0], role, search_path)
+    return Subject(
+        name=name,
+        command=command,
+        argv=argv,
+        program=program,
+        shell=shell,
+        digest=None if shell else _digest(program),
+    )
+
+
+def shared_environment(settings: Settings, source: Mapping[str, str]) -> dict[str, str]:
+    """The part of a launch's environment that is the same for every pair: names passed on, and those set outright."""
+    passed = {name: source[name] for name in settings.environment if name in source}
+    return {**passed, **settings.variables}
+
+
+def environment_names(
+    wanted: Iterable[str], source: Mapping[str, str], *, inherit: bool
+) -> tuple[list[str], dict[str, str]]:
+    """Sort `--env` words into names to pass on (NAME) and values to set (NAME=VALUE); UsageError for an unset name."""
+    names, values = list(source) if inherit else [name for name in PASSED_ON if name in source], {}
+    for word in wanted:
+        name, equals, value = word.partition("=")
+        if not name or "\0" in word:
+            raise UsageError(f"--env {word!r} names no variable: write --env NAME or --env NAME=VALUE")
+        if equals:
+            values[name] = value
+        elif name in source:
+            names.append(name)
+        else:
+            raise UsageError(f"--env {name}: that variable is not set here; set it, or write --env {name}=VALUE")
+    return sorted(set(names)), values
+
+
+def launch_spec(subject: Subject, settings: Settings, shared: Mapping[str, str], draw: Draw) -> LaunchSpec:
+    """The launch of a subject under one pair's draw; both launches of the pair get the same draw."""
+    drawn = {
+        "PYTHONHASHSEED": str(draw.hash_seed),
+        "PERL_HASH_SEED": f"0x{draw.hash_seed:x}",
+        PADDING_NAME: "x" * draw.padding_bytes,
+    }
+    return LaunchSpec(
+        program=os.fsencode(subject.program),
+        argv=tuple(os.fsencode(word) for word in subject.argv),
+        env=tuple(os.fsencode(f"{name}={value}") for name, value in {**drawn, **shared}.items()),
+        cwd=os.fsencode(settings.directory),
+        stdin=None if settings.stdin is None else os.fsencode(settings.stdin),
+        timeout_ns=None if settings.timeout_s is None else round(settings.timeout_s * 1e9),
+        cpus=None if settings.cpu is None else (settings.cpu,),
+    )
+
+
+def _words(command: str, role: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise UsageError(
+            f"the {role} command {command!r} cannot be split into words ({error}): check its quotes"
+        ) from error
+
+
+def _find_program(word: str, role: str, search_path: str | None) -> str:
+    if "/" not in word:
+        found = shutil.which(word, path=search_path)
+        if found is None:
+            raise UsageError(
+                f"the {role} command {word!r} was not found on PATH: check the spelling, give its path, "
+                "or use --shell for a shell's own commands"
+            )
+        return found
+    path = Path(word)
+    if not path.exists():
+        raise UsageError(f"the {role} command {word!r} does not exist: check the path")
+    if path.is_dir() or not os.access(path, os.X_OK):
+        raise UsageError(f"the {role} command {word!r} is not executable: chmod +x it, or name its interpreter first")
+    return word
+
+
+def _digest(program: str) -> str | None:
+    try:
+        with Path(program).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None  # executable but not readable: it can still be weighed

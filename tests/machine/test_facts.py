@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from steelyard.machine.facts import read_facts
+
+X86 = """\
+processor\t: 0
+model name\t: Abacus(R)  9000   CPU @ 3.00GHz
+microcode\t: 0x2b
+cpu MHz\t\t: {mhz}
+flags\t\t: fpu sse2 {flags}
+
+processor\t: 1
+model name\t: Abacus(R)  9000   CPU @ 3.00GHz
+microcode\t: 0x2b
+cpu MHz\t\t: 800.0
+"""
+ARM = """\
+processor\t: 0
+BogoMIPS\t: 243.75
+CPU implementer\t: 0x41
+CPU architecture: 8
+CPU part\t: 0xd0c
+
+processor\t: 1
+CPU implementer\t: 0x61
+CPU part\t: 0x022
+
+Serial\t: 0
+"""
+
+
+class Tree:
+    """A made-up /proc and /sys."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def write(self, path: str, text: str | bytes) -> None:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    def cache(self, index: int, level: str, kind: str, size: str) -> None:
+        for name, value in (("level", level), ("type", kind), ("size", size)):
+            self.write(f"sys/devices/system/cpu/cpu0/cache/index{index}/{name}", f"{value}\n")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    made = Tree(tmp_path)
+    made.write("proc/cpuinfo", X86.format(mhz="2400.1", flags=""))
+    made.cache(0, "1", "Data", "48K")
+    made.cache(1, "1", "Instruction", "32K")
+    made.cache(2, "2", "Unified", "2048K")
+    made.write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n")
+    made.write("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n")
+    made.write("proc/sys/kernel/randomize_va_space", "2\n")
+    return made
+
+
+def test_the_tree_is_read(tree: Tree) -> None:
+    facts = read_facts(tree.root, {"schedstat": True})
+    assert facts.cpu_model == "Abacus(R) 9000 CPU @ 3.00GHz"
+    assert facts.microcode == "0x2b"
+    assert facts.caches == {"L1d": "48K", "L1i": "32K", "L2": "2048K"}
+    assert facts.governor == "powersave"
+    assert facts.clock_source == "tsc"
+    assert facts.aslr == 2
+    assert facts.virtualization is None
+    assert facts.offers == {"schedstat": True}
+
+
+def test_the_key_is_short_and_survives_what_changes(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = read_facts(tree.root)
+    assert len(before.key) == 16
+    assert set(before.key) <= set("0123456789abcdef")
+    tree.write("proc/cpuinfo", X86.format(mhz="1000.0", flags="hypervisor"))
+    tree.write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n")
+    tree.write("proc/sys/kernel/randomize_va_space", "0\n")
+    monkeypatch.setattr("platform.release", lambda: "99.0")
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Memory", (), {"total": 1})())
+    after = read_facts(tree.root)
+    assert after.key == before.key
+    assert (after.governor, after.aslr, after.memory_bytes) == ("performance", 0, 1)
+    assert "99.0" in after.kernel
+
+
+def test_the_key_changes_with_each_stable_fact(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = [read_facts(tree.root).key]
+    tree.cache(2, "2", "Unified", "1024K")
+    keys.append(read_facts(tree.root).key)
+    tree.write("proc/cpuinfo", X86.replace("0x2b", "0x2c"))
+    keys.append(read_facts(tree.root).key)
+    tree.write("proc/cpuinfo", X86.replace("9000", "9001"))
+    keys.append(read_facts(tree.root).key)
+    monkeypatch.setattr(psutil, "cpu_count", lambda logical=True: 64 if logical else 32)
+    keys.append(read_facts(tree.root).key)
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    keys.append(read_facts(tree.root).key)
+    assert len(set(keys)) == len(keys)
+
+
+def test_arm_is_named_by_its_numbers(tree: Tree) -> None:
+    tree.write("proc/cpuinfo", ARM)
+    assert read_facts(tree.root).cpu_model == "ARM Neoverse-N1 + Apple part 0x22"
+
+
+@pytest.mark.parametrize(
+    ("files", "flags", "layers"),
+    [
+        ({}, "hypervisor", "virtual machine"),
+        ({"sys/class/dmi/id/sys_vendor": "QEMU\n"}, "", "qemu"),
+        ({"sys/class/dmi/id/sys_vendor": "Amazon EC2\n"}, "", None),
+        ({"sys/class/dmi/id/sys_vendor": "Amazon EC2\n"}, "hypervisor", "amazon"),
+        ({"sys/hypervisor/type": "xen\n"}, "", "xen"),
+        ({"proc/sys/kernel/osrelease": "5.15-microsoft-standard-WSL2\n"}, "hypervisor", "wsl"),
+        ({".dockerenv": ""}, "hypervisor", "virtual machine + docker"),
+        ({"run/.containerenv": ""}, "", "podman"),
+        ({"run/systemd/container": "lxc\n"}, "", "lxc"),
+        ({"proc/1/cgroup": "0::/kubepods/besteffort/pod1\n"}, "", "kubernetes"),
+    ],
+)
+def test_layers_between_program_and_processor(
+    tree: Tree, files: dict[str, str], flags: str, layers: str | None
+) -> None:
+    tree.write("proc/cpuinfo", X86.format(mhz="1", flags=flags))
+    for path, text in files.items():
+        tree.write(path, text)
+    assert read_facts(tree.root).virtualization == layers
+
+
+def test_an_empty_machine_has_no_facts_and_no_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError
+
+    monkeypatch.setattr(psutil, "cpu_count", refuse)
+    monkeypatch.setattr(psutil, "virtual_memory", refuse)
+    monkeypatch.setattr("platform.libc_ver", refuse)
+    monkeypatch.setattr("platform.processor", lambda: "")
+    facts = read_facts(tmp_path)
+    assert facts.cpu_model == facts.libc == ""
+    assert facts.cores_logical == 1
+    assert facts.caches == {}
+    assert facts.memory_bytes is facts.cores_physical is facts.microcode is None
+    assert facts.virtualization is facts.governor is facts.clock_source is facts.aslr is None
+
+
+@given(st.binary(max_size=300))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_garbage_is_no_error(tree: Tree, garbage: bytes) -> None:
+    tree.write("proc/cpuinfo", b"CPU part:" + garbage)
+    tree.write("proc/sys/kernel/randomize_va_space", garbage)
+    assert read_facts(tree.root).cores_logical >= 1
+
+
+def test_this_machine_has_a_key_that_stays() -> None:
+    first, second = read_facts(), read_facts()
+    assert first.key == second.key
+    assert first.architecture
+    assert first.memory_bytes

@@ -1,0 +1,165 @@
+"""Records to render: small, made up, one of each kind."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.records import (
+    Benchmark,
+    Finding,
+    MachineFacts,
+    Run,
+    Settings,
+    Side,
+    StopReason,
+    Subject,
+    Summary,
+    Verdict,
+    Weighing,
+)
+
+MACHINE = MachineFacts(key="0123456789abcdef", cpu_model="Abacus 9000", architecture="x86_64", cores_logical=2)
+
+
+def subject(name: str) -> Subject:
+    return Subject(name=name, command=name, argv=name.split(), program="/usr/bin/true")
+
+
+def row(pair: int, side: int, wall_ns: int, *, benchmark: int = 0, order: int = 0, role: int = 1) -> LaunchRow:
+    return LaunchRow(
+        benchmark=benchmark,
+        pair=pair,
+        side=side,
+        order=order,
+        role=role,
+        hash_seed=pair,
+        padding_bytes=0,
+        start_ns=pair * 10**8,
+        wall_ns=wall_ns,
+        spawn_ns=10**5,
+        cpu_ns=wall_ns - 10**5,
+        delay_ns=10**4,
+        timeslices=3,
+        user_ns=wall_ns,
+        sys_ns=0,
+        max_rss_bytes=9 * 2**20,
+        minor_faults=300,
+        major_faults=0,
+        voluntary_switches=1,
+        involuntary_switches=0,
+        others_ns=0,
+        pressure_ns=None,
+        steal_ns=0,
+        exit_code=0,
+        signal=None,
+    )
+
+
+def pair_rows(change: float, pairs: int = 33, *, benchmark: int = 0, noise: float = 0.01) -> list[LaunchRow]:
+    random = np.random.default_rng(7)
+    rows = []
+    for pair in range(pairs):
+        level = 12.81e6 * (1 + random.exponential(noise))
+        other = level * (1 + change) * np.exp(random.standard_t(3) * noise)
+        order = int(random.integers(2))
+        rows.append(row(pair, 0, int(level), benchmark=benchmark, order=order))
+        rows.append(row(pair, 1, int(other), benchmark=benchmark, order=1 - order))
+    return rows
+
+
+def weighing(
+    change: float = 0.01,
+    *,
+    names: tuple[str, str] = ("./sort-old data.bin", "./sort-new data.bin"),
+    benchmarks: tuple[str, ...] = ("sort",),
+    stop: StopReason = "decided",
+    settings: Settings | None = None,
+    findings: tuple[Finding, ...] = (),
+    pairs: int = 33,
+) -> Weighing:
+    rows = [row for number in range(len(benchmarks)) for row in pair_rows(change, pairs, benchmark=number)]
+    return Weighing(
+        tool="0.1.0",
+        created="2026-01-01T00:00:00Z",
+        machine=MACHINE,
+        settings=settings or Settings(),
+        benchmarks=[Benchmark(name=name) for name in benchmarks],
+        stop=[stop] * len(benchmarks),
+        seconds=0.9,
+        findings=list(findings),
+        launches=Launches.of_rows(rows),
+        subjects=(subject(names[0]), subject(names[1])),
+    )
+
+
+BASE = Verdict(
+    benchmark="sort",
+    metric="active",
+    verdict="slower",
+    change=0.0102,
+    interval=(0.0061, 0.0140),
+    p_value=1e-5,
+    pairs=33,
+    looks=4,
+    seconds=0.87,
+    resolution=0.0071,
+    baseline=Side(median=12.81e6, spread=0.012, launches=33),
+    candidate=Side(median=12.94e6, spread=0.013, launches=33),
+    disturbed=14,
+    worst_delay=0.43,
+    repeated=2,
+)
+
+
+def verdict(**changes: object) -> Verdict:
+    return Verdict.model_validate(BASE.model_dump() | changes)
+
+
+SLOWER = BASE
+FASTER = verdict(verdict="faster", change=-0.0102, interval=(-0.014, -0.0061))
+SAME = verdict(verdict="same", change=0.0003, interval=(-0.002, 0.0031))
+SAME_BUT_REAL = verdict(verdict="same", change=0.003, interval=(0.0012, 0.0045))
+UNDECIDED = verdict(verdict="undecided", change=0.0042, interval=(-0.004, 0.012), pairs_needed=237)
+LEANING = verdict(verdict="undecided", change=0.0042, interval=(0.001, 0.008))
+TOO_FEW = verdict(
+    verdict="undecided",
+    change=None,
+    interval=None,
+    p_value=None,
+    pairs=4,
+    resolution=None,
+    worst_delay=None,
+    disturbed=0,
+)
+
+SUMMARY = Summary(
+    benchmark="sort",
+    metric="active",
+    median=12.81e6,
+    spread=0.012,
+    interval=(12.70e6, 12.95e6),
+    lowest=12.1e6,
+    highest=19.3e6,
+    modes=[12.7e6],
+    launches=50,
+    seconds=2.1,
+    quality="noisy",
+    disturbed=5,
+    worst_delay=0.03,
+)
+
+
+def run(*, stop: StopReason = "pairs", benchmarks: tuple[str, ...] = ("sort",), name: str = "./sort data.bin") -> Run:
+    rows = [r for number in range(len(benchmarks)) for r in pair_rows(0, 50, benchmark=number) if r.side == 0]
+    return Run(
+        tool="0.1.0",
+        created="2026-01-01T00:00:00Z",
+        machine=MACHINE,
+        settings=Settings(),
+        benchmarks=[Benchmark(name=each) for each in benchmarks],
+        stop=[stop] * len(benchmarks),
+        seconds=2.1,
+        launches=Launches.of_rows(rows),
+        subjects=(subject(name),),
+    )

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from steelyard.model.progress import Progress
+from steelyard.report.live import LiveLine, fit
+
+WIPE = "\r\x1b[K"
+PROGRESS = Progress("sort", done=33, limit=252, change=0.0102, interval=(0.0061, 0.014), seconds_left=12)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def capable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+
+
+def test_the_line_tells_pairs_estimate_and_time_left() -> None:
+    out = Terminal()
+    with LiveLine(out, clock=Clock(), columns=lambda: 80) as line:
+        line(PROGRESS)
+        assert out.getvalue() == f"{WIPE}sort  33/252 pairs  +1.02 % [+0.61 %, +1.40 %]  12 s left"
+
+
+def test_it_is_wiped_at_exit_even_when_interrupted() -> None:
+    out = Terminal()
+    with pytest.raises(KeyboardInterrupt), LiveLine(out, clock=Clock()) as line:
+        line(PROGRESS)
+        raise KeyboardInterrupt
+    assert out.getvalue().endswith(WIPE)
+
+
+def test_nothing_was_shown_so_nothing_is_wiped() -> None:
+    out = Terminal()
+    with LiveLine(out):
+        pass
+    assert out.getvalue() == ""
+
+
+def test_silent_on_anything_but_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    piped = io.StringIO()
+    with LiveLine(piped) as line:
+        line(PROGRESS)
+    monkeypatch.setenv("TERM", "dumb")
+    dumb = Terminal()
+    with LiveLine(dumb) as line:
+        line(PROGRESS)
+    assert piped.getvalue() == dumb.getvalue() == ""
+
+
+def test_at_most_four_refreshes_a_second() -> None:
+    out, clock = Terminal(), Clock()
+    line = LiveLine(out, clock=clock)
+    for tick in range(1001):
+        clock.now = tick / 1000
+        line(PROGRESS)
+    assert out.getvalue().count(WIPE) == 5  # at 0, 0.25, 0.5, 0.75 and 1 s
+
+
+def test_a_terminal_that_went_away_does_not_end_the_measurement() -> None:
+    class Gone(Terminal):
+        def write(self, _: str) -> int:
+            raise BrokenPipeError
+
+    with LiveLine(Gone(), clock=Clock()) as line:
+        line(PROGRESS)
+
+
+def test_names_cannot_steer_the_terminal() -> None:
+    out = Terminal()
+    LiveLine(out, clock=Clock(), columns=lambda: 80)(Progress("\x1b[2J\u202e", 1, None))
+    assert out.getvalue().removeprefix(WIPE).isprintable()
+
+
+@given(
+    st.text(),
+    st.integers(0, 10**7),
+    st.none() | st.integers(1, 10**7),
+    st.none() | st.floats(-0.99, 100),
+    st.none() | st.tuples(st.floats(-1, 0), st.floats(0, 1e6)),
+    st.none() | st.floats(-5, 1e6),
+    st.integers(1, 100),
+)
+def test_it_never_breaks_the_line(
+    name: str,
+    done: int,
+    limit: int | None,
+    change: float | None,
+    interval: tuple[float, float] | None,
+    left: float | None,
+    width: int,
+) -> None:
+    out = Terminal()
+    LiveLine(out, clock=Clock(), columns=lambda: width)(Progress(name, done, limit, change, interval, left))
+    shown = out.getvalue().removeprefix(WIPE)
+    assert cell_len(shown) < max(width, 2)
+    assert "\n" not in shown
+
+
+def test_twenty_columns_keep_what_matters() -> None:
+    shown = fit(PROGRESS, "sort", 19)
+    assert "33/252" in shown
+    assert "+1.02 %" in shown
+
+
+def test_a_run_counts_launches() -> None:
+    assert "3 launches" in fit(Progress("x", 3, None), "x", 80, "launch", "launches")

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steelyard.model.records import Finding, Settings
+from steelyard.report import markdown
+
+from . import records
+from .records import SAME_BUT_REAL, SLOWER, SUMMARY, TOO_FEW, UNDECIDED, verdict
+
+
+def table(text: str) -> list[list[str]]:
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
+def test_the_verdict_comes_first_and_the_table_has_it_all() -> None:
+    text = markdown.weighing(records.weighing(), [SLOWER])
+    assert text.startswith("**slower** +1.02 % [+0.61 %, +1.40 %] at 99 % confidence, 33 pairs in 0.9 s\n")
+    head, rule, row = table(text)
+    cells = dict(zip(head, row, strict=True))
+    assert len(rule) == len(head)
+    assert cells["verdict"] == "**slower**"
+    assert cells["change"] == "+1.02 %"
+    assert cells["interval at 99 %"] == "[+0.61 %, +1.40 %]"
+    assert cells["pairs"] == "33"
+    assert cells["baseline"] == "12.81 ms ± 1.2 %"
+    assert cells["candidate"] == "12.94 ms ± 1.3 %"
+    assert cells["resolution"] == "0.71 %"
+
+
+def test_every_verdict_gets_a_row() -> None:
+    record = records.weighing(benchmarks=("parse", "sort"))
+    text = markdown.weighing(record, [verdict(benchmark="parse"), TOO_FEW])
+    assert "**1 slower, 1 undecided**" in text
+    assert [row[2] for row in table(text)[2:]] == ["**slower**", "**undecided**"]
+    assert "n/a" in table(text)[3]
+
+
+def test_what_the_table_leaves_open_is_explained() -> None:
+    record = records.weighing(stop="time", settings=Settings(max_time_s=3))
+    undecided = markdown.weighing(record, [UNDECIDED])
+    assert "not slower by more than 1.20 %" in undecided
+    assert "--max-time 7" in undecided
+    assert "smaller than your margin of 0.5 %" in markdown.weighing(records.weighing(), [SAME_BUT_REAL])
+
+
+def test_an_interrupted_weighing_says_so_in_its_first_line() -> None:
+    first = markdown.weighing(records.weighing(stop="interrupted"), [TOO_FEW]).splitlines()[0]
+    assert "interrupted" in first
+    assert "no result" in markdown.weighing(records.weighing(pairs=0), [])
+
+
+@given(st.text(st.characters()))
+def test_nothing_given_is_taken_for_markup(text: str) -> None:
+    safe = markdown.escape(text)
+    assert not re.search(r"[|`<>*_~\[\]\\@!:$\n\r]|#(?!\d+;)", safe)
+    assert html.unescape(safe).isprintable()
+
+
+@pytest.mark.parametrize("name", ["a|b", "`a`", "a\nb", "<script>", "**a**", "@all #1 https://x", "\x1b[1m"])
+def test_no_name_breaks_the_table(name: str) -> None:
+    record = records.weighing(names=(name, name), findings=(Finding(code="x", message=name, remedy=name),))
+    text = markdown.weighing(record, [verdict(benchmark=name)])
+    plain = markdown.weighing(records.weighing(), [SLOWER])
+    assert [len(row) for row in table(text)] == [len(row) for row in table(plain)]
+    assert f"({markdown.escape(name)})" in text
+    assert name not in text
+
+
+def test_a_run_has_its_level_and_its_quality() -> None:
+    text = markdown.run(records.run(), [SUMMARY])
+    head, _, row = table(text)
+    cells = dict(zip(head, row, strict=True))
+    assert cells["median"] == "12.81 ms"
+    assert cells["interval at 99 %"] == "[12.70 ms, 12.95 ms]"
+    assert cells["range"] == "12.10 ms to 19.30 ms"
+    assert cells["machine was"] == "noisy"
+    assert "Abacus 9000, 2 cores" in text

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from steelyard.model.records import Finding, Settings
+from steelyard.report import terminal
+from steelyard.report.strip import ZERO
+
+from . import records
+from .records import FASTER, LEANING, SAME, SAME_BUT_REAL, SLOWER, SUMMARY, TOO_FEW, UNDECIDED, verdict
+
+HOSTILE = "\x1b[2J\x9b31m\u202e\udcff\n名前|`<b>" + "x" * 90
+SUITE = ("parse", "emit", "a-benchmark-with-quite-a-long-name[param=17,other=abc]", "sort")
+
+
+def suite_verdicts() -> list[records.Verdict]:
+    examples = (SLOWER, FASTER, SAME, UNDECIDED)
+    pairs = zip(examples, SUITE, strict=True)
+    return [each.model_copy(update={"benchmark": name}) for each, name in pairs]
+
+
+def printed(show: Callable[[Console], None], width: int = 80) -> str:
+    out = io.StringIO()
+    show(Console(file=out, width=width))
+    return out.getvalue()
+
+
+def weighed(*verdicts: records.Verdict, width: int = 80, record: records.Weighing | None = None) -> str:
+    record = record or records.weighing()
+    return printed(lambda console: terminal.weighing(console, record, list(verdicts)), width)
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+FINDING = Finding(code="governor", message="the clock\x07 is\nnot fixed", remedy="run `steelyard tune`")
+EXAMPLES: dict[str, Callable[[Console], None]] = {
+    "slower": lambda c: terminal.weighing(c, records.weighing(findings=(FINDING,)), [SLOWER]),
+    "faster": lambda c: terminal.weighing(c, records.weighing(-0.01), [FASTER]),
+    "same": lambda c: terminal.weighing(c, records.weighing(0), [SAME]),
+    "real": lambda c: terminal.weighing(c, records.weighing(0.003), [SAME_BUT_REAL]),
+    "undecided": lambda c: terminal.weighing(c, records.weighing(0.004, stop="time"), [UNDECIDED]),
+    "leaning": lambda c: terminal.weighing(c, records.weighing(0.004, stop="futile"), [LEANING]),
+    "interrupted": lambda c: terminal.weighing(c, records.weighing(stop="interrupted", pairs=4), [TOO_FEW]),
+    "hostile": lambda c: terminal.weighing(c, records.weighing(names=(HOSTILE, HOSTILE)), [SLOWER]),
+    "metrics": lambda c: terminal.weighing(c, records.weighing(), [SLOWER, verdict(metric="max_rss")]),
+    "suite": lambda c: terminal.weighing(c, records.weighing(benchmarks=SUITE), suite_verdicts()),
+    "hostile suite": lambda c: terminal.weighing(
+        c, records.weighing(benchmarks=(HOSTILE, "sort")), [verdict(benchmark=HOSTILE), UNDECIDED]
+    ),
+    "empty": lambda c: terminal.weighing(c, records.weighing(pairs=0, stop="interrupted"), []),
+    "run": lambda c: terminal.run(c, records.run(), [SUMMARY, SUMMARY.model_copy(update={"metric": "wall"})]),
+    "hostile run": lambda c: terminal.run(c, records.run(name=HOSTILE, benchmarks=("sort", HOSTILE)), [SUMMARY]),
+    "empty run": lambda c: terminal.run(c, records.run(stop="failed"), []),
+}
+
+
+@pytest.mark.parametrize("width", [8, 20, 33, 50, 80, 120])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_no_line_is_too_wide_and_nothing_unprintable_is_printed(name: str, width: int) -> None:
+    lines = printed(EXAMPLES[name], width).split("\n")
+    assert len(lines) > 1
+    for line in lines:
+        assert cell_len(line) <= width
+        assert line == line.rstrip()
+        assert line.isprintable()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_ascii_streams_get_ascii(name: str) -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii", newline="")
+    EXAMPLES[name](Console(file=stream, width=80))
+    stream.flush()
+    text = raw.getvalue().decode("ascii")
+    assert all(cell_len(line) <= 80 for line in text.splitlines())
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("width", [20, 80])
+def test_slower_says_all_that_it_rests_on(width: int) -> None:
+    text = flat(weighed(SLOWER, width=width))
+    for said in (
+        "./sort-old data.bin",
+        "./sort-new data.bin",
+        "12.81 ms",
+        "12.94 ms",
+        "varies by 1.2 %",
+        "33 launches",
+        "slower +1.02 % [+0.61 %, +1.40 %] at 99 % confidence, 33 pairs in 0.9 s",
+        "active: wall time less the time spent waiting for a processor",
+        "a change of 0.71 % would have been found 9 times out of 10",
+        "14 of 66 launches waited for a processor, the worst for 43 % of its time",
+        ZERO,
+    ):
+        assert said in text
+
+
+def test_a_number_is_never_torn_from_its_unit() -> None:
+    for width in range(20, 60):
+        text = weighed(UNDECIDED, width=width, record=records.weighing(stop="time", settings=Settings(max_time_s=3)))
+        assert not re.search(r"\d\n *(%|ms|s|pairs,)\s", text.replace("33\n", "33 "))
+        assert "--max-time\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("example", "word", "code"),
+    [(SLOWER, "slower", "1;31"), (FASTER, "faster", "1;32"), (SAME, "same", "1;36"), (UNDECIDED, "undecided", "1;33")],
+)
+def test_the_verdict_has_its_colour(
+    example: records.Verdict, word: str, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    out = io.StringIO()
+    console = Console(file=out, width=80, force_terminal=True, color_system="standard")
+    terminal.weighing(console, records.weighing(), [example])
+    assert f"\x1b[{code}m{word}" in out.getvalue()
+
+
+def test_a_small_but_real_change_is_named_with_the_margin() -> None:
+    text = flat(weighed(SAME_BUT_REAL))
+    assert "same +0.30 %" in text
+    assert "smaller than your margin of 0.5 %" in text
+
+
+def test_undecided_names_its_bounds_and_the_budget_that_would_decide() -> None:
+    record = records.weighing(0.004, stop="time", settings=Settings(max_time_s=3))
+    text = flat(weighed(UNDECIDED, record=record))
+    assert "not slower by more than 1.20 %, not faster by more than 0.40 %" in text
+    assert "about 240 pairs, 6.3 s, would decide: --max-time 7" in text
+
+
+def test_interrupted_says_so_first() -> None:
+    text = weighed(TOO_FEW, record=records.weighing(stop="interrupted"))
+    assert "interrupted: this is what was measured until then" in text.splitlines()[0]
+
+
+def test_findings_come_with_their_remedies_and_their_lines() -> None:
+    text = printed(EXAMPLES["slower"])
+    assert re.search(r"note +the clock\\x07 is\n +not fixed\n +run `steelyard tune`", text)
+
+
+def test_other_metrics_get_a_line_each() -> None:
+    memory = verdict(metric="max_rss", change=0.03, interval=(0.029, 0.031), verdict="slower")
+    wall = verdict(metric="wall", verdict="undecided", interval=(-0.1, 0.1))
+    lines = weighed(SLOWER, memory, wall).splitlines()
+    assert re.match(r"max_rss +slower +\+3.00 % +\[\+2.90 %, \+3.10 %\]", lines[-2])
+    assert re.match(r"wall +undecided +\+1.02 % +\[-10.0 %, \+10.0 %\]", lines[-1])
+
+
+def test_several_benchmarks_get_a_row_each_and_a_tally() -> None:
+    text = weighed(*suite_verdicts(), record=records.weighing(benchmarks=SUITE), width=120)
+    assert re.search(r"^parse +slower +\+1.02 % +\[\+0.61 %, \+1.40 %\] +33 +12.81 ms +12.94 ms$", text, re.MULTILINE)
+    assert re.search(r"^emit +faster +-1.02 %", text, re.MULTILINE)
+    assert "1 slower, 1 faster, 1 same, 1 undecided" in text
+    assert "56 launches waited" in text
+
+
+@pytest.mark.parametrize("width", [20, 60, 80])
+def test_narrow_tables_keep_the_verdict_and_the_change(width: int) -> None:
+    text = flat(weighed(*suite_verdicts(), record=records.weighing(benchmarks=SUITE), width=width))
+    assert "emit faster -1.02 %" in text
+    assert "sort undecided +0.42 %" in text
+
+
+def test_the_strip_belongs_to_the_benchmark_and_the_metric() -> None:
+    # Every pair of the example differs by about 30 %: drawn from the launches, not from the verdict.
+    text = weighed(SLOWER, record=records.weighing(0.3))
+    assert "0 < +2" in text
+
+
+def test_a_run_shows_its_level_and_how_quiet_it_was() -> None:
+    text = flat(printed(EXAMPLES["run"]))
+    for said in (
+        "subject ./sort data.bin",
+        "active 12.81 ms median [12.70 ms, 12.95 ms] at 99 % confidence",
+        "varies by 1.2 %, from 12.10 ms to 19.30 ms, over 50 launches in 2.1 s",
+        "noisy: 5 of 50 launches waited",
+        "the median",
+    ):
+        assert said in text
+    assert "crowd" not in text
+
+
+def test_a_run_with_two_modes_points_at_them() -> None:
+    summary = SUMMARY.model_copy(update={"modes": [12.7e6, 15e6]})
+    text = flat(printed(lambda console: terminal.run(console, records.run(), [summary])))
+    assert "crowd at 12.70 ms and 15.00 ms" in text
