@@ -149,8 +149,16 @@ def test_an_empty_machine_has_no_facts_and_no_errors(tmp_path: Path, monkeypatch
     assert facts.cpu_model == facts.libc == ""
     assert facts.cores_logical == 1
     assert facts.caches == {}
-    assert facts.memory_bytes is facts.cores_physical is facts.microcode is None
-    assert facts.virtualization is facts.governor is facts.clock_source is facts.aslr is None
+    for missing in (
+        "memory_bytes",
+        "cores_physical",
+        "microcode",
+        "virtualization",
+        "governor",
+        "clock_source",
+        "aslr",
+    ):
+        assert getattr(facts, missing) is None
 
 
 @given(st.binary(max_size=300))

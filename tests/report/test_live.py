@@ -40,9 +40,14 @@ def test_the_line_tells_pairs_estimate_and_time_left() -> None:
 
 def test_it_is_wiped_at_exit_even_when_interrupted() -> None:
     out = Terminal()
-    with pytest.raises(KeyboardInterrupt), LiveLine(out, clock=Clock()) as line:
-        line(PROGRESS)
-        raise KeyboardInterrupt
+
+    def interrupted() -> None:
+        with LiveLine(out, clock=Clock()) as line:
+            line(PROGRESS)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert out.getvalue().endswith(WIPE)
 
 

@@ -13,7 +13,7 @@ AROUND_ZERO = RANDOM.normal(0.002, 0.01, 200)
 
 
 @given(
-    st.lists(st.floats(-0.99, 50) | st.just(0.0) | st.just(float("nan")), max_size=60),
+    st.lists(st.floats(-0.99, 1e9) | st.just(0.0) | st.just(float("nan")), max_size=60),
     st.integers(0, 100),
     st.sampled_from(["utf-8", "ascii"]),
 )
@@ -55,7 +55,7 @@ def test_stragglers_are_cut_and_counted() -> None:
 
 def test_zero_far_away_is_named_beside_the_strip() -> None:
     assert strip(AROUND_ZERO + 0.3, 60).startswith("0 < +27 % ")
-    assert strip(AROUND_ZERO - 0.3, 60).endswith("-27 % < 0")
+    assert strip(AROUND_ZERO - 0.3, 60).endswith("-26 % < 0")
     assert ZERO not in strip(AROUND_ZERO + 0.3, 60)
 
 

@@ -55,8 +55,8 @@ def measure(
     with Launcher() as launcher, Interrupt(launcher.cancel) as interrupt:
         header = _header(subjects, settings, launcher, shared)
         kept = shelf.new_name(header.kind)
+        targets = _targets(header, shared)
         with Journal(kept.with_name(f"{kept.name}.journal"), header) as journal:
-            targets = _targets(header, shared)
             recorder = Recorder(targets, launcher, journal, interrupt.is_requested, settings.ignore_failure)
             experiment: Experiment | Measuring
             if isinstance(header, Weighing):

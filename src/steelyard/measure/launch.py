@@ -36,7 +36,7 @@ class Launcher:
         try:
             with theirs:
                 self._process = subprocess.Popen(
-                    [server], stdin=theirs, stdout=subprocess.DEVNULL, start_new_session=True
+                    [server], stdin=theirs.fileno(), stdout=subprocess.DEVNULL, start_new_session=True
                 )
         except OSError as error:
             ours.close()

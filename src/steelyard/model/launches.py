@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -151,10 +151,8 @@ class Launches(BaseModel):
         """Turn journaled rows into columns without validating each number again: they were measured, not read."""
         if not rows:
             return cls()
-        columns = zip(*rows, strict=True)
-        return cls.model_construct(
-            **{name: list(column) for name, column in zip(LaunchRow._fields, columns, strict=True)}
-        )
+        columns: dict[str, Any] = dict(zip(LaunchRow._fields, map(list, zip(*rows, strict=True)), strict=True))
+        return cls.model_construct(**columns)
 
     def __len__(self) -> int:
         return len(self.wall_ns)

@@ -1,9 +1,9 @@
 """When to look at a growing set of pairs, and what each look may spend of the error.
 
 The looks are at 12, 15, 18, 23, 29, 36, ... pairs, and their levels add up to alpha however many there are, so the
-budget need not be known when the first is taken. That the levels simply add up (Bonferroni over the looks) holds for every
-joint behaviour of the looks: for drift, bursts and any other change of the noise within a weighing, where the usual
-group-sequential boundaries assume independent increments.
+budget need not be known when the first is taken. That the levels simply add up (Bonferroni over the looks) holds for
+every joint behaviour of the looks: for drift, bursts and any other change of the noise within a weighing, where the
+usual group-sequential boundaries assume independent increments.
 
 The last look, at the end of the budget, may spend all that is left: whether it is the last depends on the clock and
 on `--pairs`, never on which side was slower.

@@ -97,8 +97,8 @@ def judge(
     """Replay the looks at `pairs` pairs and stop at the first that decides; else the newest look's judgement.
 
     `values(n)` gives the positive values of the first n pairs, (baseline, candidate), shape (n,) each. `ended` says
-    that the budget ended with these pairs, which makes the last look the final one. `newest_only` judges just the newest
-    look, for a caller that has judged the others before. None if there are too few pairs for any look.
+    that the budget ended with these pairs, which makes the last look the final one. `newest_only` judges just the
+    newest look, for a caller that has judged the others before. None if there are too few pairs for any look.
     """
     looks = list(enumerate(plan_looks(pairs, alpha, ended=ended), start=1))
     judgement = None

@@ -1,0 +1,1 @@
+"""Steelyard's claims, measured: each file here is one command that prints one table."""

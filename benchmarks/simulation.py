@@ -1,0 +1,156 @@
+"""Weighings without a machine: the procedure of `steelyard.stats` on recorded and on synthetic noise, truth known."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import log1p
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.stats.verdict import Judgement, judge
+
+FloatArray = npt.NDArray[np.float64]
+# noise(generator, pairs) -> values of shape (pairs, 2), equal in distribution on both sides
+Noise = Callable[[np.random.Generator, int], FloatArray]
+
+TRACES = Path(__file__).resolve().parent.parent / "tests" / "data" / "traces"
+TRACE_NAMES = ("ambient", "bursts")
+TRACE_METRICS = ("cpu", "active", "wall")
+
+
+def trace(name: str, metric: str) -> FloatArray:
+    """One metric of a recorded trace in seconds, shape (pairs, 2), sides as they were labelled."""
+    with gzip.open(TRACES / f"{name}.csv.gz", "rt", newline="") as file:
+        rows = list(csv.DictReader(file))
+    values = np.empty((len(rows) // 2, 2))
+    for row in rows:
+        wall, delay = float(row["wall_s"]), float(row["run_delay_s"])
+        value = {"cpu": float(row["cpu_s"]), "wall": wall, "active": wall - delay}[metric]
+        values[int(row["pair"]), int(row["side"])] = value
+    return values
+
+
+def window_of(values: FloatArray) -> Noise:
+    """Recorded noise: a stretch that starts anywhere, the two labels of each pair swapped by a fair coin."""
+
+    def noise(generator: np.random.Generator, pairs: int) -> FloatArray:
+        start = generator.integers(0, len(values) - pairs + 1)
+        stretch = values[start : start + pairs]
+        swap = generator.random(pairs) < 0.5
+        return np.where(swap[:, None], stretch[:, ::-1], stretch)
+
+    return noise
+
+
+def _paired(generator: np.random.Generator, launches: FloatArray) -> FloatArray:
+    """Deal launches, in the order in which they ran, to the two sides as a weighing does."""
+    pairs = launches.reshape(-1, 2)
+    swap = generator.random(len(pairs)) < 0.5
+    return np.where(swap[:, None], pairs[:, ::-1], pairs)
+
+
+def quiet(generator: np.random.Generator, pairs: int) -> FloatArray:
+    """Independent normal noise of 1 %."""
+    return np.exp(0.01 * generator.standard_normal((pairs, 2)))
+
+
+def heavy(generator: np.random.Generator, pairs: int) -> FloatArray:
+    """Student's t with 2 degrees of freedom: no variance at all."""
+    return np.exp(0.005 * generator.standard_t(2, (pairs, 2)))
+
+
+def drift(generator: np.random.Generator, pairs: int) -> FloatArray:
+    """Autocorrelated: a random walk that is pulled back slowly, 5 % wide, under 1 % of independent noise."""
+    steps = 0.01 * generator.standard_normal(2 * pairs)
+    level, levels = 0.0, np.empty(2 * pairs)
+    for launch, step in enumerate(steps):
+        level = 0.98 * level + step
+        levels[launch] = level
+    return _paired(generator, np.exp(levels + 0.01 * generator.standard_normal(2 * pairs)))
+
+
+def bimodal(generator: np.random.Generator, pairs: int) -> FloatArray:
+    """Two modes 4 % apart, drawn launch by launch, as two layouts of the heap would be."""
+    modes = 0.04 * (generator.random((pairs, 2)) < 0.4)
+    return np.exp(modes + 0.005 * generator.standard_normal((pairs, 2)))
+
+
+def stalls(generator: np.random.Generator, pairs: int) -> FloatArray:
+    """1 % of noise, and every twentieth launch stalls for up to its own length again."""
+    stalled = generator.random((pairs, 2)) < 0.05
+    return np.exp(0.01 * generator.standard_normal((pairs, 2))) * (1 + stalled * generator.random((pairs, 2)))
+
+
+def skewed(generator: np.random.Generator, pairs: int) -> FloatArray:
+    """Never faster than the work, often slower: exponential delays of 2 %, whose size changes every 40 launches."""
+    size = np.repeat(generator.choice([0.005, 0.02, 0.08], size=2 * pairs // 40 + 1), 40)[: 2 * pairs]
+    return _paired(generator, 1 + generator.exponential(1.0, 2 * pairs) * size)
+
+
+SYNTHETIC: dict[str, Noise] = {
+    noise.__name__: noise
+    for noise in (quiet, heavy, drift, bimodal, stalls, skewed)  # type: ignore[attr-defined]
+}
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What many weighings of one kind came to."""
+
+    words: Counter[str]
+    median_pairs: float
+    coverage: float
+    weighings: int
+
+    def share(self, *words: str) -> float:
+        """The share of weighings that ended with one of the words."""
+        return sum(self.words[word] for word in words) / self.weighings
+
+
+def simulate(
+    noise: Noise,
+    change: float,
+    *,
+    margin: float = 0.005,
+    alpha: float = 0.01,
+    pairs: int = 252,
+    weighings: int = 1000,
+    seed: int = 1,
+    tick: float | None = None,
+) -> Tally:
+    """Weigh many times with a true relative `change`; `tick` (relative to a launch of 1) rounds what the clock shows."""
+    generator = np.random.default_rng(seed)
+    truth = log1p(change)
+    judgements: list[Judgement] = []
+    for _ in range(weighings):
+        sides = noise(generator, pairs) * np.array([1.0, 1.0 + change])
+        if tick is not None:
+            begin = generator.random((pairs, 2)) * tick
+            sides = (np.floor((begin + sides) / tick) - np.floor(begin / tick)) * tick
+        judgements.append(_weigh(sides, margin, alpha))
+    return Tally(
+        words=Counter(judgement.word for judgement in judgements),
+        median_pairs=float(np.median([judgement.look.pairs for judgement in judgements])),
+        coverage=float(np.mean([judgement.lower <= truth <= judgement.upper for judgement in judgements])),
+        weighings=weighings,
+    )
+
+
+def _weigh(sides: FloatArray, margin: float, alpha: float) -> Judgement:
+    judgement = judge(lambda n: (sides[:n, 0], sides[:n, 1]), len(sides), margin, alpha, ended=True)
+    if judgement is None:
+        raise ValueError("a simulation needs pairs")
+    return judgement
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """A Markdown table of rows whose cells are shown as they are."""
+    lines = [list(header), *([str(cell) for cell in row] for row in rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

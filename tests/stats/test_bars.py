@@ -1,0 +1,66 @@
+"""What the statistics claim, held to its bars by simulation; benchmarks/verdicts_on_traces.py prints the whole table.
+
+Seeds are fixed, so a result does not change from run to run. Bars are those of the claims, with no allowance for the
+chance of the simulation except where it is said.
+"""
+
+from __future__ import annotations
+
+import pytest
+from benchmarks.simulation import SYNTHETIC, TRACE_NAMES, Noise, Tally, simulate, trace, window_of
+
+ALPHA = 0.01
+WRONG = ("slower", "faster")
+
+
+def on_trace(name: str, metric: str, change: float, *, margin: float = 0.005) -> Tally:
+    return simulate(window_of(trace(name, metric)), change, margin=margin, alpha=ALPHA, weighings=500)
+
+
+@pytest.mark.parametrize("metric", ["cpu", "active", "wall"])
+@pytest.mark.parametrize("name", TRACE_NAMES)
+def test_false_alarms_on_every_trace(name: str, metric: str) -> None:
+    assert on_trace(name, metric, 0.0).share(*WRONG) <= ALPHA
+
+
+@pytest.mark.parametrize(("metric", "found"), [("cpu", 0.99), ("active", 0.98)])
+def test_one_percent_slower_is_found_under_bursts_in_few_pairs(metric: str, found: float) -> None:
+    tally = on_trace("bursts", metric, 0.01)
+    assert tally.share("slower") >= found
+    assert tally.median_pairs <= 30
+
+
+@pytest.mark.parametrize("metric", ["cpu", "active"])
+@pytest.mark.parametrize("name", TRACE_NAMES)
+def test_half_a_percent_is_found_with_a_margin_of_a_fifth(name: str, metric: str) -> None:
+    assert on_trace(name, metric, 0.005, margin=0.002).share("slower") >= 0.95
+
+
+@pytest.mark.parametrize("change", [0.0, 0.003, 0.01, 0.03, 0.10])
+def test_the_interval_covers_the_truth_at_the_stopping_look(change: float) -> None:
+    for name in TRACE_NAMES:
+        assert on_trace(name, "active", change).coverage >= 1 - ALPHA
+
+
+@pytest.mark.parametrize("noise", SYNTHETIC.values(), ids=SYNTHETIC.keys())
+def test_false_alarms_on_every_kind_of_noise(noise: Noise) -> None:
+    assert simulate(noise, 0.0, weighings=500).share(*WRONG) <= ALPHA
+
+
+@pytest.mark.parametrize("tick", [0.08, 0.01, 0.001])
+def test_ticks_cost_no_false_alarms_and_no_wrong_same(tick: float) -> None:
+    assert simulate(SYNTHETIC["quiet"], 0.0, tick=tick, weighings=300).share(*WRONG) <= ALPHA
+    changed = simulate(SYNTHETIC["quiet"], 0.01, tick=tick, weighings=300)
+    assert changed.share("same", "faster") <= ALPHA
+    assert changed.coverage >= 1 - ALPHA
+
+
+def test_a_side_that_is_disturbed_more_is_not_the_procedure_s_doing() -> None:
+    """The bars above can fail: without the random order, drift within a pair is a false alarm."""
+
+    def always_first(generator, pairs):  # type: ignore[no-untyped-def]
+        values = SYNTHETIC["quiet"](generator, pairs)
+        values[:, 1] *= 1.01  # whatever runs second finds the caches cold
+        return values
+
+    assert simulate(always_first, 0.0, weighings=100).share("slower") > 0.9
