@@ -93,10 +93,7 @@ def skewed(generator: np.random.Generator, pairs: int) -> FloatArray:
     return _paired(generator, 1 + generator.exponential(1.0, 2 * pairs) * size)
 
 
-SYNTHETIC: dict[str, Noise] = {
-    noise.__name__: noise
-    for noise in (quiet, heavy, drift, bimodal, stalls, skewed)  # type: ignore[attr-defined]
-}
+SYNTHETIC: dict[str, Noise] = {noise.__name__: noise for noise in (quiet, heavy, drift, bimodal, stalls, skewed)}
 
 
 @dataclass(frozen=True)
@@ -124,7 +121,7 @@ def simulate(
     seed: int = 1,
     tick: float | None = None,
 ) -> Tally:
-    """Weigh many times with a true relative `change`; `tick` (relative to a launch of 1) rounds what the clock shows."""
+    """Weigh many times with a true relative `change`; `tick`, relative to a launch of 1, is the clock's."""
     generator = np.random.default_rng(seed)
     truth = log1p(change)
     judgements: list[Judgement] = []

@@ -1,0 +1,81 @@
+"""What Steelyard does, shown in half a minute: the same program is `same` under load, one 1 % slower is `slower`.
+
+    python examples/demo/demo.py [--check] FOLDER
+
+Builds two versions of work.c into FOLDER, weighs them with the `steelyard` on the path, and keeps every file there.
+With --check it fails unless the verdicts are right, which CI asks for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import shutil
+import subprocess
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from load import Bursts
+
+SOURCE = Path(__file__).with_name("work.c")
+ROUNDS = {"work": 2800, "work-1%-slower": 2828}
+SLOWER = 1
+
+
+def main() -> int:
+    """Build, weigh twice, show; the number of wrong verdicts."""
+    arguments = _arguments()
+    folder: Path = arguments.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    work, slower = _build(folder)
+    # CI runs this often: a wrong verdict in a hundred, which the default accepts, would be one too many.
+    strictness = ["--alpha", "0.001"] if arguments.check else []
+    print("\n1. A program against itself, while other work disturbs the machine:\n")
+    same = _weigh(work, work, folder / "same", strictness, Bursts())
+    print("\n2. The same program against a version that does 1 % more work:\n")
+    changed = _weigh(work, slower, folder / "slower", strictness, nullcontext())
+    print(f"\nEverything measured is in {folder}; look again with: steelyard show {folder / 'slower.json.gz'}")
+    wrong = (same not in ("same", "undecided")) + (changed != "slower")
+    if arguments.check and wrong:
+        print(f"wrong: the verdicts were {same} and {changed}", file=sys.stderr)
+    return wrong if arguments.check else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Shows what Steelyard does.")
+    parser.add_argument("folder", type=Path, help="where the programs and the files go")
+    parser.add_argument("--check", action="store_true", help="fail unless both verdicts are right")
+    return parser.parse_args()
+
+
+def _build(folder: Path) -> list[Path]:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        sys.exit("the demo compiles a small C program: install a C compiler (Debian: apt-get install gcc libc6-dev)")
+    programs = []
+    for name, rounds in ROUNDS.items():
+        program = folder / name
+        subprocess.run([compiler, "-O2", f"-DROUNDS={rounds}", "-o", program, SOURCE], check=True)
+        programs.append(program)
+    return programs
+
+
+def _weigh(
+    baseline: Path, candidate: Path, kept: Path, options: list[str], load: AbstractContextManager[object]
+) -> str:
+    record = kept.with_suffix(".json.gz")
+    files = ["--json", record, "--markdown", kept.with_suffix(".md"), "--csv", kept.with_suffix(".csv")]
+    command = ["steelyard", "compare", str(baseline), str(candidate), *options, *files]
+    print(f"$ steelyard compare {baseline} {candidate}\n", flush=True)
+    with load:
+        status = subprocess.run(command, check=False).returncode
+    if status not in (0, SLOWER):
+        sys.exit(status)
+    with gzip.open(record) as file:
+        return str(json.load(file)["verdict"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""Other work on the machine: bursts of 1 to 3 busy loops, as in the recorded trace `bursts`.
+
+python examples/demo/load.py        until it is interrupted
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from types import TracebackType
+from typing import NoReturn, Self
+
+_BUSY = [sys.executable, "-S", "-c", "while True: pass"]
+
+
+class Bursts:
+    """A context in which the machine is as noisy as a shared one: bursts of 0.05 to 1.5 s, gaps of up to 1.5 s."""
+
+    def __enter__(self) -> Self:
+        self._bursts = subprocess.Popen([sys.executable, __file__])
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bursts.terminate()
+        self._bursts.wait()
+
+
+def _burst(seconds: float, loops: int) -> None:
+    running = [subprocess.Popen(_BUSY) for _ in range(loops)]
+    try:
+        time.sleep(seconds)
+    finally:
+        for loop in running:
+            loop.kill()
+            loop.wait()
+
+
+def _stop(number: int, frame: object) -> NoReturn:
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGINT, _stop)
+    while True:
+        _burst(random.uniform(0.05, 1.5), random.randint(1, 3))
+        time.sleep(random.uniform(0, 1.5))
