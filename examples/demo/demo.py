@@ -17,7 +17,9 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from load import Bursts
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from benchmarks.load import Bursts
 
 SOURCE = Path(__file__).with_name("work.c")
 ROUNDS = {"work": 2800, "work-1%-slower": 2828}
@@ -62,12 +64,19 @@ def _build(folder: Path) -> list[Path]:
     return programs
 
 
+def _steelyard() -> str:
+    found = shutil.which("steelyard")
+    if found is None:
+        sys.exit("there is no steelyard on the path: run `make demo`, or install it first")
+    return found
+
+
 def _weigh(
     baseline: Path, candidate: Path, kept: Path, options: list[str], load: AbstractContextManager[object]
 ) -> str:
     record = kept.with_suffix(".json.gz")
-    files = ["--json", record, "--markdown", kept.with_suffix(".md"), "--csv", kept.with_suffix(".csv")]
-    command = ["steelyard", "compare", str(baseline), str(candidate), *options, *files]
+    files = ["--json", str(record), "--markdown", f"{kept}.md", "--csv", f"{kept}.csv"]
+    command = [_steelyard(), "compare", str(baseline), str(candidate), *options, *files]
     print(f"$ steelyard compare {baseline} {candidate}\n", flush=True)
     with load:
         status = subprocess.run(command, check=False).returncode

@@ -112,6 +112,6 @@ def test_too_few_differences_exclude_nothing() -> None:
 def test_coverage_on_tied_and_skew_free_noise(n: int) -> None:
     generator = np.random.default_rng(5)
     level, tries = 0.05, 2000
-    for draw in (lambda: np.round(generator.normal(0, 1.5, n)), lambda: generator.standard_cauchy(n)):
-        covered = sum(found.lower <= 0 <= found.upper for found in (estimate(draw(), level) for _ in range(tries)))
+    for draws in (np.round(generator.normal(0, 1.5, (tries, n))), generator.standard_cauchy((tries, n))):
+        covered = sum(found.lower <= 0 <= found.upper for found in (estimate(d, level) for d in draws))
         assert covered / tries >= 1 - level - 3 * np.sqrt(level * (1 - level) / tries)

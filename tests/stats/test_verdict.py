@@ -109,6 +109,10 @@ class TestCoarseClock:
     def test_a_fine_clock_blurs_nothing(self) -> None:
         assert clock_blur(*pair_values(0.0, 0.01, 30)) == 0.0
 
+    def test_a_stall_makes_no_tick_of_its_length(self) -> None:
+        values = np.append(np.full(11, 12.0), 12_000.0)
+        assert clock_blur(values, values) == 2.0
+
     def test_a_tick_blurs_by_two_ticks(self) -> None:
         values = np.array([12.0, 13.0] * 10)
         assert clock_blur(values, values) == pytest.approx(2 / 12.5)

@@ -73,7 +73,15 @@ class MetricPairs:
 
 def look_at(pairs: MetricPairs, settings: Settings, *, ended: bool, newest_only: bool) -> Judgement | None:
     """Judge the pairs so far; None before the first look."""
-    return judge(pairs.first, pairs.count(), settings.margin, settings.alpha, ended=ended, newest_only=newest_only)
+    return judge(
+        pairs.first,
+        pairs.count(),
+        settings.margin,
+        settings.alpha,
+        ended=ended,
+        newest_only=newest_only,
+        exact=not METRICS[pairs.metric].rounded,
+    )
 
 
 def verdicts(record: Weighing) -> list[Verdict]:

@@ -93,19 +93,21 @@ def judge(
     *,
     ended: bool,
     newest_only: bool = False,
+    exact: bool = False,
 ) -> Judgement | None:
     """Replay the looks at `pairs` pairs and stop at the first that decides; else the newest look's judgement.
 
     `values(n)` gives the positive values of the first n pairs, (baseline, candidate), shape (n,) each. `ended` says
     that the budget ended with these pairs, which makes the last look the final one. `newest_only` judges just the
-    newest look, for a caller that has judged the others before. None if there are too few pairs for any look.
+    newest look, for a caller that has judged the others before. `exact` values are counts, which no clock rounds. None
+    if there are too few pairs for any look.
     """
     looks = list(enumerate(plan_looks(pairs, alpha, ended=ended), start=1))
     judgement = None
     for number, look in looks[-1:] if newest_only else looks:
         baseline, candidate = values(look.pairs)
         d = np.log(candidate) - np.log(baseline)
-        blur = clock_blur(baseline, candidate)
+        blur = 0.0 if exact else clock_blur(baseline, candidate)
         judgement = judge_look(d, look, margin, looks=number, alpha=alpha, blur=blur)
         if judgement.word != "undecided":
             break
@@ -115,14 +117,14 @@ def judge(
 def clock_blur(baseline: FloatArray, candidate: FloatArray) -> float:
     """The largest log-ratio that a clock's ticks can hide from a pair; 0 where noise spreads values over many ticks.
 
-    Where values repeat (no more distinct values than half the launches), their smallest gap is the tick, and two
-    rounded readings make each value wrong by up to one tick.
+    Where values repeat (no more distinct values than half the launches), their smallest gap is the tick, unless the
+    smallest value is smaller; two rounded readings make each value wrong by up to one tick.
     """
     values = np.concatenate([baseline, candidate])
     distinct = np.unique(values)
     if 2 * len(distinct) > len(values):
         return 0.0
-    tick = float(np.diff(distinct).min()) if len(distinct) > 1 else float(distinct[0])
+    tick = float(np.min(np.diff(distinct), initial=distinct[0]))
     return 2 * tick / float(np.median(values))
 
 

@@ -40,7 +40,7 @@ def _burst(seconds: float, loops: int) -> None:
             loop.wait()
 
 
-def _stop(number: int, frame: object) -> NoReturn:
+def _stop(*_: object) -> NoReturn:
     sys.exit(0)
 
 

@@ -1,0 +1,128 @@
+"""A machine made of numbers: launches take what a script says, and a clock that only they move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from steelyard.design.recorder import Recorder, Targets
+from steelyard.design.weighing import Experiment
+from steelyard.model.launches import Draw, Launches, LaunchRow, LaunchSpec, Measured
+from steelyard.model.records import Benchmark, MachineFacts, Run, Settings, Subject, Weighing
+
+MACHINE = MachineFacts(key="0", cpu_model="scripted", architecture="none", cores_logical=1)
+PLAIN = Measured(
+    start_ns=0,
+    wall_ns=12_000_000,
+    spawn_ns=100_000,
+    cpu_ns=11_900_000,
+    delay_ns=0,
+    timeslices=1,
+    user_ns=11_900_000,
+    sys_ns=0,
+    max_rss_bytes=2**20,
+    minor_faults=100,
+    major_faults=0,
+    voluntary_switches=0,
+    involuntary_switches=0,
+    others_ns=0,
+    pressure_ns=0,
+    steal_ns=0,
+    exit_code=0,
+    signal=None,
+)
+
+# script(number of the launch, spec) -> what it measures
+Script = Callable[[int, LaunchSpec], Measured]
+
+
+def noisy(change: float = 0.0, noise: float = 0.01, seed: int = 1, wall_ns: float = 12e6) -> Script:
+    """Launches of `wall_ns` with lognormal noise; the candidate's take `change` longer."""
+    generator = np.random.default_rng(seed)
+
+    def script(number: int, spec: LaunchSpec) -> Measured:  # noqa: ARG001
+        factor = 1 + change if spec.program == b"candidate" else 1.0
+        return replace(PLAIN, wall_ns=int(wall_ns * factor * np.exp(noise * generator.standard_normal())))
+
+    return script
+
+
+@dataclass
+class Machine:
+    """The launcher, the clock and the journal of one scripted weighing."""
+
+    script: Script
+    now: float = 1000.0
+    specs: list[LaunchSpec] = field(default_factory=list)
+    events: list[str] = field(default_factory=list)
+    rows: list[LaunchRow] = field(default_factory=list)
+
+    def launch(self, spec: LaunchSpec) -> Measured:
+        self.events.append(f"launch {spec.program.decode()}")
+        measured = replace(self.script(len(self.specs), spec), start_ns=int(self.now * 1e9))
+        self.specs.append(spec)
+        self.now += measured.wall_ns / 1e9
+        return measured
+
+    def append(self, row: LaunchRow) -> None:
+        self.events.append(f"keep {row.pair}.{row.side}")
+        self.rows.append(row)
+
+    def discard(self, benchmark: int, pair: int) -> None:
+        self.events.append(f"discard {benchmark}.{pair}")
+
+    def clock(self) -> float:
+        return self.now
+
+
+def spec(benchmark: int, side: int, draw: Draw) -> LaunchSpec:
+    program = (b"baseline", b"candidate")[side]
+    return LaunchSpec(program, (program, str(benchmark).encode()), (f"{draw.hash_seed}/{draw.padding_bytes}".encode(),))
+
+
+def subject(name: str) -> Subject:
+    return Subject(name=name, command=name, argv=[name], program=name)
+
+
+def weighing(benchmarks: int = 1, **settings: object) -> Weighing:
+    """The header of a weighing of `benchmarks` benchmarks, before anything is measured."""
+    return Weighing(
+        tool="test",
+        created="2026-01-01T00:00:00+00:00",
+        machine=MACHINE,
+        settings=Settings.model_validate({"seed": 1, **settings}),
+        subjects=(subject("baseline"), subject("candidate")),
+        benchmarks=[Benchmark(name=f"benchmark {number}") for number in range(benchmarks)],
+        stop=["interrupted"] * benchmarks,
+        seconds=0,
+        launches=Launches(),
+    )
+
+
+def run_header(**settings: object) -> Run:
+    header = weighing(**settings)
+    return Run(
+        **header.model_dump(
+            exclude={"subjects", "kind", "verdict", "change", "interval", "pairs", "derived", "launches"}
+        ),
+        subjects=(header.subjects[0],),
+        launches=Launches(),
+    )
+
+
+def recorder(machine: Machine, header: Weighing | Run, **options: object) -> Recorder:
+    names = tuple(one.name for one in header.subjects)
+    defaults: dict[str, object] = {"interrupted": lambda: False, "targets": Targets(names, spec)}
+    return Recorder(launcher=machine, sink=machine, **{**defaults, **options})  # type: ignore[arg-type]
+
+
+def experiment(machine: Machine, header: Weighing, **options: object) -> Experiment:
+    return Experiment(header, recorder(machine, header, **options), machine.clock, lambda _: None)
+
+
+def weigh(script: Script, benchmarks: int = 1, **settings: object) -> tuple[Weighing, Machine]:
+    """A whole scripted weighing: its record and the machine that it ran on."""
+    machine = Machine(script)
+    return experiment(machine, weighing(benchmarks, **settings)).run(), machine
