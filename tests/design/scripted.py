@@ -102,7 +102,7 @@ def weighing(benchmarks: int = 1, **settings: object) -> Weighing:
 
 
 def run_header(**settings: object) -> Run:
-    header = weighing(**settings)
+    header = weighing(1, **settings)
     return Run(
         **header.model_dump(
             exclude={"subjects", "kind", "verdict", "change", "interval", "pairs", "derived", "launches"}

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from steelyard.design.disturbance import is_disturbed, may_repeat
@@ -17,7 +19,7 @@ from tests.design.scripted import noisy, weigh
     ],
 )
 def test_only_what_the_metric_does_not_correct_for_disturbs(
-    metric: str, lost: dict[str, int | None], disturbed: bool
+    metric: str, lost: dict[str, Any], disturbed: bool
 ) -> None:
     machine = weigh(noisy(noise=0), pairs=12, warm_up=0)[1]
     calm, other = machine.rows[:2]

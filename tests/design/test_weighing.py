@@ -201,7 +201,7 @@ def test_prepare_runs_before_each_launch_and_cleanup_once_at_the_end() -> None:
     hooks = {
         name: [LaunchSpec(f"{name} {side}".encode(), (b"x",), ()) for side in "ab"] for name in ("prepare", "cleanup")
     }
-    targets = Targets(("baseline", "candidate"), spec, **hooks)  # type: ignore[arg-type]
+    targets = Targets(("baseline", "candidate"), spec, **hooks)
     experiment(machine, weighing(pairs=12, warm_up=0), targets=targets).run()
     launched = [event.removeprefix("launch ") for event in machine.events if event.startswith("launch")]
     before = {"baseline": "prepare a", "candidate": "prepare b"}

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from steelyard.design.findings import data_findings, undecided_findings
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
+from steelyard.model.launches import DISTURBED, ROLES, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
 from steelyard.stats.looks import plan_looks
@@ -163,7 +163,7 @@ def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
     launches = record.launches
     mine = np.array(launches.benchmark, dtype=int) == benchmark
     roles = np.array(launches.role, dtype=int)
-    share = (launches.column("delay_ns") / launches.column("wall_ns"))[mine & (roles != ROLES.index(WARM_UP))]
+    share = (launches.column("delay_ns") / launches.column("wall_ns"))[mine & (roles == ROLES.index(USED))]
     known = share[~np.isnan(share)]
     shared: dict[str, Any] = {
         "benchmark": record.benchmarks[benchmark].name,

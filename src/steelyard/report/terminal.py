@@ -40,6 +40,7 @@ def weighing(console: Console, record: Weighing, verdicts: list[Verdict]) -> Non
         _many(sheet, record, verdicts)
     else:
         _one(sheet, record, verdicts)
+    _plan(sheet, record)
 
 
 def run(console: Console, record: Run, summaries: list[Summary]) -> None:
@@ -59,6 +60,11 @@ def run(console: Console, record: Run, summaries: list[Summary]) -> None:
             sheet.row("benchmark", Text(sheet.name(summary.benchmark, 3 * sheet.text_width), "bold"))
         _summary(sheet, record, summary, full=first)
     _findings(sheet, record.findings)
+    _plan(sheet, record)
+
+
+def _plan(sheet: Sheet, record: Weighing | Run) -> None:
+    sheet.row("plan", Text(f"--seed {record.settings.seed} draws the same plan again", "dim"))
 
 
 def _stopped(sheet: Sheet, record: Weighing | Run) -> None:
