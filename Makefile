@@ -38,6 +38,7 @@ end-to-end: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/verdicts_on_traces.py
+	$(BIN)/python benchmarks/repeats_on_traces.py
 	$(BIN)/python benchmarks/live_weighings.py
 	$(BIN)/python benchmarks/tool_speed.py
 

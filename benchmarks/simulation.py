@@ -130,7 +130,7 @@ def simulate(
         if tick is not None:
             begin = generator.random((pairs, 2)) * tick
             sides = (np.floor((begin + sides) / tick) - np.floor(begin / tick)) * tick
-        judgements.append(_weigh(sides, margin, alpha))
+        judgements.append(weigh_once(sides, margin=margin, alpha=alpha))
     return Tally(
         words=Counter(judgement.word for judgement in judgements),
         median_pairs=float(np.median([judgement.look.pairs for judgement in judgements])),
@@ -139,7 +139,8 @@ def simulate(
     )
 
 
-def _weigh(sides: FloatArray, margin: float, alpha: float) -> Judgement:
+def weigh_once(sides: FloatArray, *, margin: float, alpha: float) -> Judgement:
+    """Judge one simulated weighing, values of shape (pairs, 2), whose budget ends with its pairs."""
     judgement = judge(lambda n: (sides[:n, 0], sides[:n, 1]), len(sides), margin, alpha, ended=True)
     if judgement is None:
         raise ValueError("a simulation needs pairs")

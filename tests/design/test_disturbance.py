@@ -12,7 +12,7 @@ from tests.design.scripted import noisy, weigh
     ("metric", "lost", "disturbed"),
     [
         ("active", {"steal_ns": 3_000_000}, True),
-        ("active", {"steal_ns": 1_000_000}, False),
+        ("active", {"steal_ns": 400_000}, False),
         ("active", {"delay_ns": 9_000_000}, False),  # corrected for
         ("wall", {"delay_ns": 9_000_000}, True),
         ("wall", {"delay_ns": None, "steal_ns": None}, False),
