@@ -79,15 +79,17 @@ class Experiment:
         for pair in range(self._settings.warm_up):
             for benchmark in self._open:
                 self._pair(benchmark.number, pair, WARM_UP)
-        if self._settings.warm_up and self._is_hopeless():
-            self._stop_all("futile")
+                if self._is_hopeless():
+                    self._stop_all("futile")
+                    return
 
     def _is_hopeless(self) -> bool:
-        """Whether not even the fewest pairs that can show anything fit into the budget."""
-        seconds = sum(row.wall_ns for row in self._recorder.rows) / 1e9 / self._settings.warm_up
+        """Whether not even the fewest pairs that can show anything fit into the budget, as the warm-up went so far."""
+        rows = self._recorder.rows
+        seconds_per_launch = sum(row.wall_ns for row in rows) / 1e9 / len(rows) / _WARM_UP_SLOWNESS
+        launches = 2 * fewest_differences(self._settings.alpha) * len(self._open)
         left = self._budget.time_left(self._clock())
-        needed = fewest_differences(self._settings.alpha) * seconds / _WARM_UP_SLOWNESS
-        return left is not None and needed > left
+        return left is not None and launches * seconds_per_launch > left
 
     def _advance(self, benchmark: _Open) -> None:
         """Measure one more pair of a benchmark, look if a look is due, and stop it if it has come to an end."""

@@ -133,7 +133,8 @@ def _details(sheet: Sheet, verdict: Verdict) -> None:
     resolution = sentences.resolution(verdict)
     if resolution:
         sheet.row("resolution", resolution)
-    sheet.row("noise", sentences.noise(verdict))
+    if verdict.baseline is not None:
+        sheet.row("noise", sentences.noise(verdict))
 
 
 def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:
