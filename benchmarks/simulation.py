@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.stats.family import CHANGED, step_down
 from steelyard.stats.verdict import Judgement, judge
 
 FloatArray = npt.NDArray[np.float64]
@@ -137,6 +138,46 @@ def simulate(
         coverage=float(np.mean([judgement.lower <= truth <= judgement.upper for judgement in judgements])),
         weighings=weighings,
     )
+
+
+@dataclass(frozen=True)
+class SuiteTally:
+    """How many suites of identical programs had any `slower` or `faster`, and how many of their benchmarks."""
+
+    suites: int
+    with_false_alarm: int
+    alarms: int
+
+
+def simulate_suite(
+    noise: Noise,
+    *,
+    benchmarks: int,
+    suites: int,
+    pairs: int = 252,
+    alpha: float = 0.01,
+    shared: bool = True,
+    seed: int = 1,
+) -> SuiteTally:
+    """Weigh suites of benchmarks that did not change; `shared` is whether they share alpha, as they have to."""
+    generator = np.random.default_rng(seed)
+    alarms = []
+    for _ in range(suites):
+        values = [noise(generator, pairs) for _ in range(benchmarks)]
+        found = step_down(benchmarks, _judge_member(values, pairs, alpha, shared=shared))
+        alarms.append(sum(one is not None and one.word in CHANGED for one in found))
+    return SuiteTally(suites, sum(count > 0 for count in alarms), sum(alarms))
+
+
+def _judge_member(
+    values: list[FloatArray], pairs: int, alpha: float, *, shared: bool
+) -> Callable[[int, int], Judgement | None]:
+    def judge_member(member: int, sharing: int) -> Judgement | None:
+        one, other = values[member].T
+        members = sharing if shared else 1
+        return judge(lambda n: (one[:n], other[:n]), pairs, 0.005, alpha, ended=True, members=members)
+
+    return judge_member
 
 
 def weigh_once(sides: FloatArray, *, margin: float, alpha: float) -> Judgement:

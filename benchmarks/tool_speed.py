@@ -61,15 +61,15 @@ def _record() -> Weighing:
             wall = int(12e6 * np.exp(0.05 * generator.standard_normal() + 0.004 * side))
             clock = 2 * pair + side
             place = [0, pair, side, side, 1, pair + 1, pair % 4096, clock * 13_000_000]
-            measured = [wall, 100_000, wall, 0, 1, wall, 0, 2**20, 120, 0, 0, 1, 0, 0, 0, 0, None]
+            measured = [wall, 100_000, wall, 0, 1, wall, 0, 2**20, 120, 0, 0, 1, 0, 0, 0, 0, None, 0]
             rows.append(LaunchRow._make([*place, *measured]))
-    subjects = tuple(Subject(name=name, command=name, argv=[name], program=f"/bin/{name}") for name in ("old", "new"))
+    subjects = [Subject(name=name, command=name, argv=[name], program=f"/bin/{name}") for name in ("old", "new")]
     return Weighing(
         tool="benchmark",
         created="2026-01-01T00:00:00+00:00",
         machine=read_facts(),
         settings=Settings(margin=0.001, max_time_s=None, pairs=PAIRS),
-        subjects=(subjects[0], subjects[1]),
+        subjects=subjects,
         benchmarks=[Benchmark(name="work")],
         stop=["pairs"],
         seconds=PAIRS * 0.026,

@@ -82,6 +82,10 @@ def spec(benchmark: int, side: int, draw: Draw) -> LaunchSpec:
     return LaunchSpec(program, (program, str(benchmark).encode()), (f"{draw.hash_seed}/{draw.padding_bytes}".encode(),))
 
 
+def name(benchmark: int, side: int) -> str:  # noqa: ARG001
+    return ("baseline", "candidate")[side]
+
+
 def subject(name: str) -> Subject:
     return Subject(name=name, command=name, argv=[name], program=name)
 
@@ -93,7 +97,7 @@ def weighing(benchmarks: int = 1, **settings: object) -> Weighing:
         created="2026-01-01T00:00:00+00:00",
         machine=MACHINE,
         settings=Settings.model_validate({"seed": 1, **settings}),
-        subjects=(subject("baseline"), subject("candidate")),
+        subjects=[subject("baseline"), subject("candidate")],
         benchmarks=[Benchmark(name=f"benchmark {number}") for number in range(benchmarks)],
         stop=["interrupted"] * benchmarks,
         seconds=0,
@@ -107,14 +111,13 @@ def run_header(**settings: object) -> Run:
         **header.model_dump(
             exclude={"subjects", "kind", "verdict", "change", "interval", "pairs", "derived", "launches"}
         ),
-        subjects=(header.subjects[0],),
+        subjects=[header.subjects[0]],
         launches=Launches(),
     )
 
 
 def recorder(machine: Machine, header: Weighing | Run, **options: object) -> Recorder:
-    names = tuple(one.name for one in header.subjects)
-    defaults: dict[str, object] = {"interrupted": lambda: False, "targets": Targets(names, spec)}
+    defaults: dict[str, object] = {"interrupted": lambda: False, "targets": Targets(name, spec)}
     return Recorder(launcher=machine, sink=machine, **{**defaults, **options})  # type: ignore[arg-type]
 
 

@@ -18,9 +18,7 @@ from tests.design.scripted import noisy, weigh
         ("wall", {"delay_ns": None, "steal_ns": None}, False),
     ],
 )
-def test_only_what_the_metric_does_not_correct_for_disturbs(
-    metric: str, lost: dict[str, Any], disturbed: bool
-) -> None:
+def test_only_what_the_metric_does_not_correct_for_disturbs(metric: str, lost: dict[str, Any], disturbed: bool) -> None:
     machine = weigh(noisy(noise=0), pairs=12, warm_up=0)[1]
     calm, other = machine.rows[:2]
     assert is_disturbed(calm._replace(**lost), other, metric) is disturbed

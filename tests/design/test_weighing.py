@@ -11,7 +11,7 @@ from steelyard.design.recorder import Targets
 from steelyard.design.weighing import Experiment
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchSpec, Measured
 from steelyard.model.progress import Progress
-from tests.design.scripted import PLAIN, Machine, experiment, noisy, recorder, spec, weigh, weighing
+from tests.design.scripted import PLAIN, Machine, experiment, name, noisy, recorder, spec, weigh, weighing
 
 
 def roles(rows: list[int]) -> Counter[str]:
@@ -110,9 +110,9 @@ class TestSeveralBenchmarks:
         quick, slow = noisy(0.2, 0.001), noisy(0.0, 0.02)
         record, _ = weigh(script, 3, pairs=29, max_time_s=None, warm_up=0)
         counts = Counter(record.launches.benchmark)
-        assert counts == {0: 24, 1: 58, 2: 58}
+        assert counts == {0: 30, 1: 58, 2: 58}
         assert record.stop == ["decided", "pairs", "pairs"]
-        first_rounds = [tuple(record.launches.benchmark[place : place + 6 : 2]) for place in range(0, 72, 6)]
+        first_rounds = [tuple(record.launches.benchmark[place : place + 6 : 2]) for place in range(0, 90, 6)]
         assert all(sorted(visited) == [0, 1, 2] for visited in first_rounds)
         assert len(set(first_rounds)) > 2
 
@@ -201,7 +201,7 @@ def test_prepare_runs_before_each_launch_and_cleanup_once_at_the_end() -> None:
     hooks = {
         name: [LaunchSpec(f"{name} {side}".encode(), (b"x",), ()) for side in "ab"] for name in ("prepare", "cleanup")
     }
-    targets = Targets(("baseline", "candidate"), spec, **hooks)
+    targets = Targets(name, spec, **hooks)
     experiment(machine, weighing(pairs=12, warm_up=0), targets=targets).run()
     launched = [event.removeprefix("launch ") for event in machine.events if event.startswith("launch")]
     before = {"baseline": "prepare a", "candidate": "prepare b"}
@@ -212,7 +212,7 @@ def test_prepare_runs_before_each_launch_and_cleanup_once_at_the_end() -> None:
 
 def test_a_failing_hook_is_an_error_that_names_it() -> None:
     machine = Machine(lambda number, spec: replace(PLAIN, exit_code=1 if spec.program == b"hook" else 0))  # noqa: ARG005
-    targets = Targets(("baseline", "candidate"), spec, prepare=[LaunchSpec(b"hook", (b"hook",), ())])
+    targets = Targets(name, spec, prepare=[LaunchSpec(b"hook", (b"hook",), ())])
     one = experiment(machine, weighing(), targets=targets)
     assert one.run().stop == ["failed"]
     assert "--prepare" in str(one.error)

@@ -53,6 +53,7 @@ def row(pair: int, side: int, wall_ns: int, *, benchmark: int = 0, order: int = 
         steal_ns=0,
         exit_code=0,
         signal=None,
+        overhead_ns=0,
     )
 
 
@@ -89,7 +90,7 @@ def weighing(
         seconds=0.9,
         findings=list(findings),
         launches=Launches.of_rows(rows),
-        subjects=(subject(names[0]), subject(names[1])),
+        subjects=[subject(names[0]), subject(names[1])],
     )
 
 
@@ -161,5 +162,5 @@ def run(*, stop: StopReason = "pairs", benchmarks: tuple[str, ...] = ("sort",), 
         stop=[stop] * len(benchmarks),
         seconds=2.1,
         launches=Launches.of_rows(rows),
-        subjects=(subject(name),),
+        subjects=[subject(name)],
     )

@@ -1,32 +1,53 @@
-"""`steelyard compare`: weigh two commands."""
+"""`steelyard compare`: weigh commands against the first of them."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from steelyard.cli import options
+from steelyard.cli.arity import SEPARATOR
 from steelyard.model.errors import UsageError
 
 
 def compare(
-    baseline: Annotated[str, typer.Argument(metavar="BASELINE", help="The command to compare with, in quotes.")],
-    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The command that may be faster or slower.")],
+    commands: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="BASELINE CANDIDATE...", help="Commands in quotes; each is compared with the first."),
+    ] = None,
     margin: Annotated[
-        str,
-        typer.Option(metavar="PERCENT", help="Smallest change that matters; less is `same`. 0.001% to 50%."),
+        str, typer.Option(metavar="PERCENT", help="Smallest change that matters; less is `same`. 0.001% to 50%.")
     ] = "0.5%",
     metric: options.Metric = None,
     pairs: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Most pairs to measure.  [default: as many as the time allows]"),
+        int | None, typer.Option(metavar="N", help="Most pairs to measure.  [default: as many as the time allows]")
     ] = None,
     max_time: options.MaxTime = None,
     alpha: options.Alpha = 0.01,
     names: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Names for the two.  [default: the commands themselves]")
+        str | None, typer.Option(metavar="A,B,...", help="Names for the commands.  [default: the commands]")
     ] = None,
+    parameter_list: Annotated[
+        list[str] | None,
+        typer.Option("--parameter-list", "-L", metavar="NAME A,B,C", help="Weigh with {NAME} set to each value."),
+    ] = None,
+    parameter_scan: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parameter-scan", "-P", metavar="NAME FROM TO STEP", help="The same with numbers evenly spaced."
+        ),
+    ] = None,
+    control: Annotated[
+        bool, typer.Option("--control", help="Weigh the baseline against itself too; no verdict if that alarms.")
+    ] = False,
+    reference_output: Annotated[
+        bool, typer.Option("--reference-output", help="First check that both sides print the same.")
+    ] = False,
+    repeat: options.Repeat = 1,
+    output: options.Output = None,
+    wait_quiet: options.WaitQuiet = 0,
     warm_up: options.WarmUp = 1,
     prepare: options.Prepare = None,
     cleanup: options.Cleanup = None,
@@ -39,42 +60,70 @@ def compare(
     inherit_env: options.InheritEnv = False,
     seed: options.Seed = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with status 4 if it stays undecided.")] = False,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="JOURNAL", help="Carry on an interrupted weighing with the same plan; give no commands."),
+    ] = None,
     json: options.Json = None,
     markdown: options.Markdown = None,
     csv: options.Csv = None,
 ) -> None:
-    """Weigh two commands: say whether CANDIDATE is slower or faster than BASELINE, or the same.
+    """Weigh commands: say whether each CANDIDATE is slower or faster than BASELINE, or the same.
 
-    Both run in adjacent pairs, in random order, until the verdict stands or the budget ends.
+    They run in adjacent pairs, in random order, until the verdict stands or the budget ends.
 
-    Exit status: 0 nothing is slower, 1 the candidate is slower, 2 wrong usage, 3 a measurement failed, 4 undecided
+    Exit status: 0 nothing is slower, 1 a candidate is slower, 2 wrong usage, 3 a measurement failed, 4 undecided
     (with --strict), 130 interrupted.
     """
     words = {**locals(), "margin": options.margin_percent(margin)}
 
     from steelyard.cli.outcome import exit_status, show_outcome
     from steelyard.cli.screen import watching
-    from steelyard.design.session import measure
-    from steelyard.stats.signed_rank import fewest_differences
-    from steelyard.subjects.command import command_subject
+    from steelyard.design import session
 
     options.check_writable(json, markdown, csv)
-    settings = options.settings_from(words, launches=pairs, least=fewest_differences(alpha))
-    first, second = _names(names, baseline, candidate)
-    subjects = (
-        command_subject(baseline, first, "baseline", shell=shell),
-        command_subject(candidate, second, "candidate", shell=shell),
-    )
-    with watching() as watch:
-        outcome = measure(subjects, settings, watch)
+    if resume is not None:
+        if commands:
+            raise UsageError("--resume takes its commands from the journal: give no others")
+        with watching() as watch:
+            outcome = session.resume(resume, watch)
+    else:
+        weighing = _weighing(words)
+        with watching() as watch:
+            outcome = session.measure(*weighing, watch)
     show_outcome(outcome, json=json, markdown=markdown, csv=csv)
     raise typer.Exit(exit_status(outcome, strict=strict))
 
 
-def _names(names: str | None, baseline: str, candidate: str) -> tuple[str, str]:
+def _weighing(words: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """The subjects, benchmarks and settings that the command line asks for."""
+    from steelyard.stats.signed_rank import fewest_differences
+    from steelyard.subjects.command import command_subject
+    from steelyard.subjects.suite import benchmarks_of, parameter_list, parameter_scan
+
+    commands = words["commands"] or []
+    if len(commands) < 2:
+        raise UsageError("compare needs two commands or more, each in quotes: steelyard compare './old' './new'")
+    settings = options.settings_from(words, launches=words["pairs"], least=fewest_differences(words["alpha"]))
+    roles = ["baseline"] + ["candidate"] * (len(commands) - 1)
+    subjects = [
+        command_subject(command, name, role, shell=words["shell"])
+        for command, name, role in zip(commands, _names(words["names"], commands), roles, strict=True)
+    ]
+    parameters = [parameter_list(*given.split(SEPARATOR)) for given in words["parameter_list"] or []]
+    parameters += [parameter_scan(*given.split(SEPARATOR)) for given in words["parameter_scan"] or []]
+    return subjects, benchmarks_of(subjects, parameters, control=words["control"]), settings
+
+
+def _names(names: str | None, commands: list[str]) -> list[str]:
     if names is None:
-        return (baseline, candidate) if baseline != candidate else (f"{baseline} (1)", f"{candidate} (2)")
+        return [
+            command if commands.count(command) == 1 else f"{command} ({place})"
+            for place, command in enumerate(commands, start=1)
+        ]
     parts = [name.strip() for name in names.split(",")]
-    if len(parts) != 2 or not all(parts) or parts[0] == parts[1]:
-        raise UsageError(f"--names {names!r} has to be two different names with a comma between them: --names old,new")
-    return parts[0], parts[1]
+    if len(parts) != len(commands) or not all(parts) or len(set(parts)) < len(parts):
+        raise UsageError(
+            f"--names {names!r} has to be {len(commands)} different names with commas between them: --names old,new"
+        )
+    return parts

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard import __version__
+from steelyard.cli.arity import CompareCommand
 from steelyard.cli.compare import compare
 from steelyard.cli.run import run
 from steelyard.cli.show import show
@@ -22,7 +23,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(compare)
+app.command(cls=CompareCommand)(compare)
 app.command()(run)
 app.command()(show)
 

@@ -31,6 +31,15 @@ MaxTime = Annotated[
     float | None,
     typer.Option(metavar="SECONDS", help="Longest time to measure.  [default: 30, or none with a number of launches]"),
 ]
+Repeat = Annotated[
+    int, typer.Option(metavar="N", help="Run the command N times in one launch, for commands too short to time.")
+]
+Output = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Where the commands' standard output goes.  [default: nowhere]")
+]
+WaitQuiet = Annotated[
+    float, typer.Option(metavar="SECONDS", help="Wait up to so long in all for other work to calm down.")
+]
 WarmUp = Annotated[int, typer.Option("--warmup", metavar="N", help="Warm-up launches of each command, not judged.")]
 Prepare = Annotated[
     list[str] | None,
@@ -72,6 +81,9 @@ def settings_from(words: dict[str, Any], *, launches: int | None, least: int) ->
 
     _in_range("--alpha", words["alpha"], 1e-5, 0.2)
     _in_range("--warmup", words["warm_up"], 0, 1000)
+    _in_range("--repeat", words["repeat"], 1, 1_000_000)
+    _in_range("--wait-quiet", words["wait_quiet"], 0, 86_400)
+    check_writable(words["output"])
     if launches is not None and launches < least:
         raise UsageError(f"{launches} launches can never show anything at alpha {words['alpha']:g}: at least {least}")
     for option in ("max_time", "timeout"):
@@ -93,6 +105,10 @@ def settings_from(words: dict[str, Any], *, launches: int | None, least: int) ->
         variables=values,
         directory=str(Path.cwd()),
         stdin=_readable(words["stdin"]),
+        output=None if words["output"] is None else str(words["output"].absolute()),
+        repeat=words["repeat"],
+        reference_output=words.get("reference_output", False),
+        wait_quiet_s=words["wait_quiet"],
         prepare=_hooks("--prepare", words["prepare"]),
         cleanup=_hooks("--cleanup", words["cleanup"]),
     )

@@ -18,6 +18,8 @@ def run(
     max_time: options.MaxTime = None,
     alpha: options.Alpha = 0.01,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="A name for it.  [default: the command]")] = None,
+    repeat: options.Repeat = 1,
+    output: options.Output = None,
     warm_up: options.WarmUp = 1,
     prepare: options.Prepare = None,
     cleanup: options.Cleanup = None,
@@ -38,17 +40,18 @@ def run(
     To compare two versions use `steelyard compare`: numbers of two runs, taken one after the other, are apart by more
     than most changes.
     """
-    words = locals()
+    words = {**locals(), "wait_quiet": 0}
 
     from steelyard.cli.outcome import exit_status, show_outcome
     from steelyard.cli.screen import watching
     from steelyard.design.session import measure
     from steelyard.subjects.command import command_subject
+    from steelyard.subjects.suite import benchmarks_of
 
     options.check_writable(json, markdown, csv)
     settings = options.settings_from(words, launches=launches, least=1)
     subject = command_subject(command, name or command, "command", shell=shell)
     with watching() as watch:
-        outcome = measure((subject,), settings, watch)
+        outcome = measure([subject], benchmarks_of([subject], [], control=False), settings, watch)
     show_outcome(outcome, json=json, markdown=markdown, csv=csv)
     raise typer.Exit(exit_status(outcome, strict=False))

@@ -6,7 +6,7 @@ import numpy as np
 
 from steelyard.model.launches import ROLES, USED, Launches
 from steelyard.model.metrics import METRICS
-from steelyard.model.records import Finding, Run, Settings, Weighing
+from steelyard.model.records import Finding, Run, Settings, Verdict, Weighing
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import Judgement
 
@@ -24,6 +24,7 @@ def data_findings(
         _coarse_clock(record.settings, judgement),
         _short(record.launches, benchmark),
         _pinned_threads(record, shown),
+        _shared_alpha(record, judgement),
     ]
     return [finding for finding in found if finding is not None]
 
@@ -83,7 +84,7 @@ def _short(launches: Launches, benchmark: int) -> Finding | None:
     )
     if not chosen.any():
         return None
-    wall = float(np.median(launches.column("wall_ns")[chosen]))
+    wall = float(np.median(launches.metric("wall")[chosen]))
     if wall >= SHORT_LAUNCH_NS:
         return None
     spawn = float(np.median(launches.column("spawn_ns")[chosen]))
@@ -95,6 +96,21 @@ def _short(launches: Launches, benchmark: int) -> Finding | None:
     )
 
 
+def _shared_alpha(record: Weighing | Run, judgement: Judgement | None) -> Finding | None:
+    if judgement is None or judgement.word != "undecided":
+        return None
+    alone = judgement.estimate.lower > 0 or judgement.estimate.upper < 0
+    together = judgement.strict.lower > 0 or judgement.strict.upper < 0
+    if not alone or together:
+        return None
+    return Finding(
+        code="shared-alpha",
+        message="the interval excludes no change, but not surely enough for one of "
+        f"{len(record.benchmarks)} benchmarks",
+        remedy="more of them make chance findings likelier, so each needs stronger evidence: allow more time",
+    )
+
+
 def _pinned_threads(record: Weighing | Run, shown: str) -> Finding | None:
     if record.settings.cpu is None or shown != "wall" or "active" not in record.settings.metrics:
         return None
@@ -102,6 +118,27 @@ def _pinned_threads(record: Weighing | Run, shown: str) -> Finding | None:
         code="pinned-threads",
         message=f"all threads and children shared processor {record.settings.cpu}",
         remedy="leave --cpu out for programs with several threads",
+    )
+
+
+def withheld(verdict: Verdict, alarm: Verdict) -> Verdict:
+    """A verdict that is not given, because the control's baseline was found different from itself."""
+    change, level = f"{alarm.change:+.2%}", f"p = {alarm.p_value:.2g}"
+    message = f"the control found the baseline {alarm.verdict} than itself ({change}, {level}), so no verdict is given"
+    finding = Finding(
+        code="control-alarm",
+        message=message,
+        remedy="look for what favours one side: --prepare, files that launches leave behind, other programs' timers",
+    )
+    return verdict.model_copy(update={"verdict": "undecided", "findings": [finding, *verdict.findings]})
+
+
+def same_command_finding(name: str) -> Finding:
+    """Say that a candidate is the baseline itself."""
+    return Finding(
+        code="same-command",
+        message=f"{name} runs the same program with the same arguments as the baseline: this is a control, "
+        "and any verdict but `same` would be a false alarm",
     )
 
 

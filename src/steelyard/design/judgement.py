@@ -10,11 +10,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.design.findings import data_findings, undecided_findings
+from steelyard.design.findings import data_findings, undecided_findings, withheld
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import DISTURBED, ROLES, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
+from steelyard.stats.family import CHANGED, step_down
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.summary import centre, median_interval, modes
@@ -71,8 +72,10 @@ class MetricPairs:
         return self.launches.pair_values(self.benchmark, "wall")
 
 
-def look_at(pairs: MetricPairs, settings: Settings, *, ended: bool, newest_only: bool) -> Judgement | None:
-    """Judge the pairs so far; None before the first look."""
+def look_at(
+    pairs: MetricPairs, settings: Settings, *, ended: bool, newest_only: bool, members: int = 1
+) -> Judgement | None:
+    """Judge the pairs so far, with alpha shared among `members` benchmarks; None before the first look."""
     return judge(
         pairs.first,
         pairs.count(),
@@ -81,30 +84,45 @@ def look_at(pairs: MetricPairs, settings: Settings, *, ended: bool, newest_only:
         ended=ended,
         newest_only=newest_only,
         exact=not METRICS[pairs.metric].rounded,
+        members=members,
     )
 
 
 def verdicts(record: Weighing) -> list[Verdict]:
-    """Every benchmark in every metric, the deciding one first; raises MeasurementError where that is undefined."""
-    return [
-        _verdict(record, benchmark, metric)
-        for benchmark in range(len(record.benchmarks))
-        for metric in record.settings.metrics
-    ]
+    """Every benchmark in every metric, the deciding one first, then the control if there is one.
+
+    Raises MeasurementError where the deciding metric is undefined. A control that alarms withholds every verdict.
+    """
+    members = [number for number, benchmark in enumerate(record.benchmarks) if not benchmark.control]
+    controls = [number for number, benchmark in enumerate(record.benchmarks) if benchmark.control]
+    by_metric = [_family(record, members, metric) for metric in record.settings.metrics]
+    found = [one for of_benchmark in zip(*by_metric, strict=True) for one in of_benchmark]
+    controlled = [one for number in controls for one in _family(record, [number], record.settings.metrics[0])]
+    alarms = [control for control in controlled if control.verdict in CHANGED]
+    return [*(withheld(verdict, alarms[0]) if alarms else verdict for verdict in found), *controlled]
 
 
-def _verdict(record: Weighing, benchmark: int, metric: str) -> Verdict:
+def _family(record: Weighing, members: list[int], metric: str) -> list[Verdict]:
+    """The verdicts of some benchmarks in one metric, which share alpha."""
     settings = record.settings
-    pairs = MetricPairs(record.launches, benchmark, metric)
-    ended = record.stop[benchmark] in ("pairs", "time")
+    pairs = [MetricPairs(record.launches, number, metric) for number in members]
+
+    def judge_member(member: int, sharing: int) -> Judgement | None:
+        ended = record.stop[members[member]] in ("pairs", "time")
+        return look_at(pairs[member], settings, ended=ended, newest_only=False, members=sharing)
+
     try:
-        judgement = look_at(pairs, settings, ended=ended, newest_only=False)
+        judged = step_down(len(members), judge_member)
     except MeasurementError as error:
         if metric == settings.metrics[0]:
             raise
-        return _unjudged(record, pairs, [Finding(code="undefined", message=str(error))])
+        return [_unjudged(record, one, [Finding(code="undefined", message=str(error))]) for one in pairs]
+    return [_verdict(record, *both) for both in zip(pairs, judged, strict=True)]
+
+
+def _verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement | None) -> Verdict:
     if judgement is None or not isfinite(judgement.estimate.lower):
-        return _unjudged(record, pairs, undecided_findings(record, benchmark, pairs.count()))
+        return _unjudged(record, pairs, undecided_findings(record, pairs.benchmark, pairs.count()))
     return _judged(record, pairs, judgement)
 
 
@@ -128,8 +146,8 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
         looks=judgement.looks,
         resolution=None if smallest is None else expm1(smallest),
         pairs_needed=needed,
-        baseline=_side(baseline),
-        candidate=_side(candidate),
+        baseline=_side(baseline, metric, settings),
+        candidate=_side(candidate, metric, settings),
         findings=data_findings(record, pairs.benchmark, pairs.metric, metric, judgement),
         **_shared(record, pairs.benchmark),
     )
@@ -153,9 +171,14 @@ def _unjudged(record: Weighing, pairs: MetricPairs, findings: list[Finding]) -> 
     )
 
 
-def _side(values: FloatArray) -> Side:
-    described = centre(values)
+def _side(values: FloatArray, metric: str, settings: Settings) -> Side:
+    described = centre(_of_one(values, metric, settings))
     return Side(median=described.median, spread=described.spread, launches=len(values))
+
+
+def _of_one(values: FloatArray, metric: str, settings: Settings) -> FloatArray:
+    """A launch's values as those of one process, where `--repeat` made it of several: memory does not add up."""
+    return values if METRICS[metric].unit == "bytes" else values / settings.repeat
 
 
 def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
@@ -167,11 +190,13 @@ def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
     known = share[~np.isnan(share)]
     shared: dict[str, Any] = {
         "benchmark": record.benchmarks[benchmark].name,
+        "index": benchmark,
         "seconds": _seconds(launches, mine),
         "disturbed": int((known > DISTURBED_FROM).sum()),
         "worst_delay": float(known.max()) if len(known) else None,
     }
     if isinstance(record, Weighing):
+        shared["control"] = record.benchmarks[benchmark].control
         shared["repeated"] = int((mine & (roles == ROLES.index(DISTURBED))).sum()) // 2
     return shared
 
@@ -199,6 +224,7 @@ def _summary(record: Run, benchmark: int, metric: str) -> Summary:
         values, shown = record.launches.metric("wall")[used], "wall"
     if np.isnan(values).any():
         raise MeasurementError(f"this machine cannot measure {METRICS[metric].name}: choose --metric wall")
+    values = _of_one(values, shown, record.settings)
     described, shared = centre(values), _shared(record, benchmark)
     return Summary(
         metric=shown,

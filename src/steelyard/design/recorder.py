@@ -36,11 +36,18 @@ class InterruptedByUser(Exception):  # noqa: N818 - it is no error
 class Targets:
     """What is launched: each side's launch under a draw, and the commands that surround it."""
 
-    names: tuple[str, ...]
+    name: Callable[[int, int], str]
+    """name(benchmark, side)"""
     spec: Callable[[int, int, Draw], LaunchSpec]
     """spec(benchmark, side, draw)"""
     prepare: Sequence[LaunchSpec] = ()
+    """Before each launch: one for all, or one for each side."""
     cleanup: Sequence[LaunchSpec] = ()
+    """When all is measured, each once."""
+    empty_shell: LaunchSpec | None = None
+    """What is measured in each pair and subtracted from its launches, where they are run by a shell."""
+    check: Callable[[int, int], None] = lambda benchmark, side: None  # noqa: ARG005
+    """check(benchmark, side) raises MeasurementError if the target is no longer the program that it was."""
 
 
 @dataclass
@@ -54,13 +61,20 @@ class Recorder:
     ignore_failure: bool = False
     rows: list[LaunchRow] = field(default_factory=list)
     left_behind: list[str] = field(default_factory=list)
+    _overhead_ns: int = 0
+
+    def start_pair(self) -> None:
+        """Measure what the coming pair's launches have in common beside the commands: the start of a shell."""
+        if self.targets.empty_shell is not None:
+            self._overhead_ns = self._run(self.targets.empty_shell).wall_ns
 
     def launch(self, benchmark: int, pair: int, side: int, order: int, role: str, draw: Draw) -> LaunchRow:
         """Run, check and keep one launch; raises MeasurementError if it failed, InterruptedByUser if cut short."""
         self._surround("--prepare", self.targets.prepare, side)
+        self.targets.check(benchmark, side)
         measured = self._run(self.targets.spec(benchmark, side, draw))
-        self._check(measured, self.targets.names[side])
-        row = _row(measured, (benchmark, pair, side, order, ROLES.index(role), *draw))
+        self.check_ended(measured, self.targets.name(benchmark, side), self.ignore_failure)
+        row = _row(measured, (benchmark, pair, side, order, ROLES.index(role), *draw), self._overhead_ns)
         self.sink.append(row)
         self.rows.append(row)
         self.left_behind += measured.left_behind
@@ -74,9 +88,8 @@ class Recorder:
 
     def clean_up(self) -> None:
         """Run the clean-up commands, each once."""
-        for side in range(len(self.targets.names)):
-            if side < max(1, len(self.targets.cleanup)):
-                self._surround("--cleanup", self.targets.cleanup, side)
+        for side in range(len(self.targets.cleanup)):
+            self._surround("--cleanup", self.targets.cleanup, side)
 
     def launches(self) -> Launches:
         """The rows so far, as columns."""
@@ -96,14 +109,18 @@ class Recorder:
             raise InterruptedByUser
         return measured
 
-    def _check(self, measured: Measured, name: str) -> None:
+    @staticmethod
+    def check_ended(measured: Measured, name: str, ignore_failure: bool) -> None:
+        """Raise MeasurementError if a launch did not end well, InterruptedByUser if it was cut short."""
+        if measured.cancelled:
+            raise InterruptedByUser
         if measured.timed_out:
             raise MeasurementError(
                 f"{name} did not end within {measured.wall_ns / 1e9:.3g} s and was killed: "
                 "raise --timeout if it needs longer"
             )
         failure = _failure(measured)
-        if failure and not self.ignore_failure:
+        if failure and not ignore_failure:
             raise MeasurementError(
                 f"{name} {failure}{_last_words(measured)}: mend the command, or accept failures with --ignore-failure. "
                 "(A launch sees only a small environment: pass more with --env NAME or --inherit-env.)"
@@ -130,6 +147,6 @@ def _last_words(measured: Measured) -> str:
     return f" (its last words: {words[-1].strip()})" if words else ""
 
 
-def _row(measured: Measured, place: tuple[int, int, int, int, int, int, int]) -> LaunchRow:
-    numbers = (getattr(measured, name) for name in LaunchRow._fields[len(place) :])
-    return LaunchRow(*place, *numbers)
+def _row(measured: Measured, place: tuple[int, int, int, int, int, int, int], overhead_ns: int) -> LaunchRow:
+    numbers = [getattr(measured, name) for name in LaunchRow._fields[len(place) : -1]]
+    return LaunchRow._make([*place, *numbers, overhead_ns])

@@ -12,24 +12,24 @@ from typing import Any
 
 import steelyard
 from steelyard.design.alone import Measuring
-from steelyard.design.draws import draw_pair
-from steelyard.design.findings import shell_finding
+from steelyard.design.findings import same_command_finding
 from steelyard.design.interrupt import Interrupt
 from steelyard.design.judgement import summaries, verdicts
-from steelyard.design.recorder import Recorder, Targets
+from steelyard.design.recorder import Recorder
+from steelyard.design.targets import targets_of, with_preliminaries
 from steelyard.design.weighing import Experiment
 from steelyard.history.shelf import Shelf
 from steelyard.machine.facts import read_facts
+from steelyard.machine.pressure import wait_until_quiet
 from steelyard.measure.launch import Launcher
-from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError
+from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UsageError
 from steelyard.model.files import load, save, with_derived
 from steelyard.model.journal import Journal
-from steelyard.model.launches import Launches, LaunchSpec
+from steelyard.model.launches import Launches
 from steelyard.model.progress import Progress
-from steelyard.model.records import Benchmark, Derived, Finding, Run, Settings, Subject, Weighing
-from steelyard.subjects.command import command_subject, launch_spec, shared_environment
-
-_SHELL_STARTS = 7
+from steelyard.model.records import Benchmark, Derived, Finding, MachineFacts, Run, Settings, Subject, Weighing
+from steelyard.subjects.command import shared_environment
+from steelyard.subjects.programs import digest
 
 
 @dataclass(frozen=True)
@@ -41,33 +41,87 @@ class Outcome:
 
 
 def measure(
-    subjects: tuple[Subject, Subject] | tuple[Subject],
+    subjects: list[Subject],
+    benchmarks: list[Benchmark],
     settings: Settings,
     watch: Callable[[Progress], None],
     source: Mapping[str, str] = os.environ,
 ) -> Outcome:
-    """Weigh two subjects, or measure one alone, and keep the record on the user's shelf.
+    """Weigh candidates against a baseline, or measure one subject alone, and keep the record on the user's shelf.
 
     `source` is the environment that names are passed on from. Raises SteelyardError if it cannot even start.
     """
-    shared = shared_environment(settings, source)
+    fields: dict[str, Any] = {
+        "tool": steelyard.__version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "settings": settings,
+        "subjects": subjects,
+        "benchmarks": benchmarks,
+        "stop": ["interrupted"] * len(benchmarks),  # what a journal says that nobody ended
+        "seconds": 0.0,
+        "findings": _same_commands(subjects),
+        "launches": Launches(),
+    }
+    make = Weighing if len(subjects) > 1 else Run
+    return _carry_out(lambda facts: make(machine=facts, **fields), watch, source)
+
+
+def resume(path: Path, watch: Callable[[Progress], None], source: Mapping[str, str] = os.environ) -> Outcome:
+    """Carry on a weighing that was interrupted or killed, with the same plan, and keep the whole of it.
+
+    Raises UsageError for a record that is no weighing, had come to its end, or is of another machine or program.
+    """
+    record = load(path)
+    if isinstance(record, Run):
+        raise UsageError(f"{path} is a run of one subject: only a weighing can be resumed")
+    if "interrupted" not in record.stop:
+        raise UsageError(f"{path} was not interrupted, it had come to its end: look at it with steelyard show")
+    for subject in record.subjects:
+        if subject.digest is not None and digest(subject.program) != subject.digest:
+            raise UsageError(f"{subject.program} is not the program that {path} began with: weigh anew")
+
+    def header(facts: MachineFacts) -> Weighing:
+        if facts.key != record.machine.key:
+            raise UsageError(f"{path} was measured on another machine: pairs of two machines cannot be mixed")
+        return record
+
+    outcome = _carry_out(header, watch, source)
+    if path.suffix == ".journal" and outcome.error is None:
+        path.unlink(missing_ok=True)  # the finished record holds all of it
+    return outcome
+
+
+def _carry_out(
+    header_of: Callable[[MachineFacts], Weighing | Run], watch: Callable[[Progress], None], source: Mapping[str, str]
+) -> Outcome:
     shelf = Shelf.of_user(source)
     with Launcher() as launcher, Interrupt(launcher.cancel) as interrupt:
-        header = _header(subjects, settings, launcher, shared)
+        header = header_of(read_facts(offers=launcher.offers))
+        shared = shared_environment(header.settings, source)
+        targets = targets_of(header, shared)
+        header = with_preliminaries(header, targets, launcher)
         kept = shelf.new_name(header.kind)
-        targets = _targets(header, shared)
         with Journal(kept.with_name(f"{kept.name}.journal"), header) as journal:
-            recorder = Recorder(targets, launcher, journal, interrupt.is_requested, settings.ignore_failure)
-            experiment: Experiment | Measuring
-            if isinstance(header, Weighing):
-                experiment = Experiment(header, recorder, time.monotonic, watch)
-            else:
-                experiment = Measuring(header, recorder, time.monotonic, watch)
+            rows = header.launches.rows()
+            for row in rows:
+                journal.append(row)
+            recorder = Recorder(
+                targets, launcher, journal, interrupt.is_requested, header.settings.ignore_failure, rows
+            )
+            experiment = _experiment(header, recorder, watch)
             record = experiment.run()
             journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings"}))
         outcome = _keep(record, experiment.error, journal.path, kept)
     shelf.prune()
     return outcome
+
+
+def _experiment(
+    header: Weighing | Run, recorder: Recorder, watch: Callable[[Progress], None]
+) -> Experiment | Measuring:
+    if isinstance(header, Weighing):
+        return Experiment(header, recorder, time.monotonic, watch, wait_until_quiet)
+    return Measuring(header, recorder, time.monotonic, watch)
 
 
 def recall(path: Path) -> Outcome:
@@ -102,50 +156,10 @@ def _keep(record: Weighing | Run, error: SteelyardError | None, journal: Path, k
     return Outcome(derived, error)
 
 
-def _header(
-    subjects: tuple[Subject, Subject] | tuple[Subject],
-    settings: Settings,
-    launcher: Launcher,
-    shared: Mapping[str, str],
-) -> Weighing | Run:
-    fields: dict[str, Any] = {
-        "tool": steelyard.__version__,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": read_facts(offers=launcher.offers),
-        "settings": settings,
-        "subjects": subjects,
-        "benchmarks": [Benchmark(name=" | ".join(subject.name for subject in subjects))],
-        "stop": ["interrupted"],  # what a journal says that nobody ended
-        "seconds": 0.0,
-        "findings": _shell_findings(subjects, settings, launcher, shared),
-        "launches": Launches(),
-    }
-    return Weighing(**fields) if len(subjects) == 2 else Run(**fields)
-
-
-def _targets(header: Weighing | Run, shared: Mapping[str, str]) -> Targets:
-    settings = header.settings
-
-    def surrounding(option: str, commands: list[str]) -> list[LaunchSpec]:
-        # A hook runs as it would from the user's prompt: no time limit of the launches, no pinning, no input.
-        plain = settings.model_copy(update={"timeout_s": None, "cpu": None, "stdin": None})
-        found = [command_subject(command, option, option, shell=False) for command in commands]
-        return [launch_spec(subject, plain, shared, draw_pair(settings.seed, 0, 0)) for subject in found]
-
-    return Targets(
-        names=tuple(subject.name for subject in header.subjects),
-        spec=lambda benchmark, side, draw: launch_spec(header.subjects[side], settings, shared, draw),  # noqa: ARG005
-        prepare=surrounding("--prepare", settings.prepare),
-        cleanup=surrounding("--cleanup", settings.cleanup),
-    )
-
-
-def _shell_findings(
-    subjects: tuple[Subject, ...], settings: Settings, launcher: Launcher, shared: Mapping[str, str]
-) -> list[Finding]:
-    if not any(subject.shell for subject in subjects):
-        return []
-    empty = launch_spec(
-        command_subject(":", "shell", "shell", shell=True), settings, shared, draw_pair(settings.seed, 0, 0)
-    )
-    return [shell_finding([launcher.launch(empty).wall_ns / 1e9 for _ in range(_SHELL_STARTS)])]
+def _same_commands(subjects: list[Subject]) -> list[Finding]:
+    baseline, *candidates = subjects
+    return [
+        same_command_finding(candidate.name)
+        for candidate in candidates
+        if (candidate.argv, candidate.digest) == (baseline.argv, baseline.digest)
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import expm1, isfinite
@@ -13,9 +14,10 @@ from steelyard.design.findings import left_behind_finding
 from steelyard.design.judgement import MetricPairs, look_at
 from steelyard.design.recorder import InterruptedByUser, Recorder
 from steelyard.model.errors import SteelyardError
-from steelyard.model.launches import USED, WARM_UP, LaunchRow
+from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchRow
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, StopReason, Weighing
+from steelyard.stats.family import CHANGED, members_left
 from steelyard.stats.looks import next_look, plan_looks
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import Judgement, is_futile
@@ -29,6 +31,8 @@ class _Open:
     """A benchmark on its way to a verdict."""
 
     number: int
+    control: bool = False
+    warm_ups: int = 0
     attempts: int = 0
     kept: int = 0
     repeated: int = 0
@@ -46,11 +50,14 @@ class Experiment:
         recorder: Recorder,
         clock: Callable[[], float],
         watch: Callable[[Progress], None],
+        settle: Callable[[float], float] = lambda most_s: 0.0,  # noqa: ARG005
     ) -> None:
         self._header, self._settings = header, header.settings
         self._recorder, self._clock, self._watch = recorder, clock, watch
-        self._open = [_Open(number) for number in range(len(header.benchmarks))]
-        self._budget = Budget(header.settings, clock())
+        self._open = [_resumed(number, header, recorder.rows) for number in range(len(header.benchmarks))]
+        used = sum(row.wall_ns for row in recorder.rows) / 1e9
+        self._budget = Budget(header.settings, clock() - used)
+        self._settle, self._may_wait_s = settle, header.settings.wait_quiet_s
         self._findings: list[Finding] = []
         self.error: SteelyardError | None = None
 
@@ -60,9 +67,13 @@ class Experiment:
         A failed launch does not raise: it stops the weighing with `failed`, and `error` says why.
         """
         try:
+            self._wait_for_quiet()
             self._warm_up()
-            rounds = 0
-            while still := [benchmark.number for benchmark in self._open if benchmark.stop is None]:
+            for benchmark in self._open:
+                if benchmark.kept >= benchmark.look_at and benchmark.stop is None:
+                    self._stop_or_go_on(benchmark)  # the look that an interrupted weighing still owes
+            rounds = max(benchmark.attempts for benchmark in self._open)
+            while still := self._still_open():
                 for number in round_order(self._settings.seed, rounds, still):
                     self._advance(self._open[number])
                 rounds += 1
@@ -75,9 +86,17 @@ class Experiment:
             self._stop_all("failed")
         return self._record()
 
+    def _still_open(self) -> list[int]:
+        """The benchmarks to visit in this round; a control goes on for as long as any other does, and ends with it."""
+        if all(benchmark.stop is not None for benchmark in self._open if not benchmark.control):
+            self._stop_all("decided")
+        return [benchmark.number for benchmark in self._open if benchmark.stop is None]
+
     def _warm_up(self) -> None:
         for pair in range(self._settings.warm_up):
             for benchmark in self._open:
+                if benchmark.warm_ups > pair:
+                    continue
                 self._pair(benchmark.number, pair, WARM_UP)
                 if self._is_hopeless():
                     self._stop_all("futile")
@@ -98,14 +117,23 @@ class Experiment:
         if is_disturbed(*rows, self._settings.metrics[0]) and may_repeat(benchmark.repeated, benchmark.kept):
             self._recorder.discard_pair(benchmark.number, rows[0].pair)
             benchmark.repeated += 1
+            self._wait_for_quiet()
         else:
             benchmark.kept += 1
         self._stop_or_go_on(benchmark)
         self._watch(self._progress(benchmark))
 
+    def _wait_for_quiet(self) -> None:
+        """Use some of the time that may be waited; it does not count as measuring."""
+        if self._may_wait_s > 0:
+            waited = self._settle(self._may_wait_s)
+            self._may_wait_s -= waited
+            self._budget.started += waited
+
     def _pair(self, benchmark: int, pair: int, role: str) -> tuple[LaunchRow, LaunchRow]:
         seed = self._settings.seed
         draw, first = draw_pair(seed, benchmark, pair), first_side(seed, benchmark, pair)
+        self._recorder.start_pair()
         one, other = (
             self._recorder.launch(benchmark, pair, side, order, role, draw)
             for order, side in enumerate((first, 1 - first))
@@ -117,12 +145,22 @@ class Experiment:
         if ended is None and benchmark.kept < benchmark.look_at:
             return
         pairs = MetricPairs(self._recorder.launches(), benchmark.number, self._settings.metrics[0])
-        benchmark.judgement = look_at(pairs, self._settings, ended=ended is not None, newest_only=True)
+        benchmark.judgement = look_at(
+            pairs, self._settings, ended=ended is not None, newest_only=True, members=self._sharing(benchmark)
+        )
         benchmark.look_at = next_look(benchmark.kept)
-        if benchmark.judgement is not None and benchmark.judgement.word != "undecided":
+        if benchmark.control:
+            benchmark.stop = ended
+        elif benchmark.judgement is not None and benchmark.judgement.word != "undecided":
             benchmark.stop = ended or "decided"
         else:
             benchmark.stop = ended or self._futile(benchmark)
+
+    def _sharing(self, benchmark: _Open) -> int:
+        """Among how many benchmarks alpha is shared at this look."""
+        members = [one for one in self._open if not one.control]
+        words = [one.judgement.word for one in members if one.judgement is not None]
+        return 1 if benchmark.control else members_left(len(members), sum(word in CHANGED for word in words))
 
     def _budget_end(self, benchmark: _Open) -> StopReason | None:
         if self._settings.pairs is not None and benchmark.kept >= self._settings.pairs:
@@ -178,3 +216,17 @@ class Experiment:
                 "launches": self._recorder.launches(),
             }
         )
+
+
+def _resumed(number: int, header: Weighing, rows: list[LaunchRow]) -> _Open:
+    """A benchmark where an earlier session left it: at its beginning, if there was none."""
+    resumed = _Open(number, control=header.benchmarks[number].control)
+    mine = [row for row in rows if row.benchmark == number]
+    sides = {role: Counter(row.pair for row in mine if ROLES[row.role] == role) for role in ROLES}
+    whole = {role: sum(count == 2 for count in pairs.values()) for role, pairs in sides.items()}
+    begun = sides[USED] | sides[DISTURBED]
+    resumed.warm_ups, resumed.kept, resumed.repeated = whole[WARM_UP], whole[USED], whole[DISTURBED]
+    # A pair that was cut in two stays in the record, unused; the next one has a number, and so a draw, of its own.
+    resumed.attempts = max(begun) + 1 - header.settings.warm_up if begun else 0
+    resumed.look_at = next_look(max(0, resumed.kept - 1))
+    return resumed

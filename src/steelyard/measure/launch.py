@@ -73,6 +73,14 @@ class Launcher:
         Raises UsageError for a launch that cannot be set up (input, directory, processor) and MeasurementError for a
         program that cannot be executed. A non-zero exit, a signal or a time-out is returned, not raised.
         """
+        measured = self._launch_once(spec)
+        for _ in range(1, spec.repeat):
+            if measured.cancelled or measured.timed_out:
+                break
+            measured = measured.followed_by(self._launch_once(spec))
+        return measured
+
+    def _launch_once(self, spec: LaunchSpec) -> Measured:
         self._send(_request(spec))
         reply = self._receive()
         self._in_flight = False

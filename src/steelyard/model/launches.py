@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -34,6 +34,8 @@ class LaunchSpec:
     stderr: bytes | int | None = 4096
     timeout_ns: int | None = None
     cpus: tuple[int, ...] | None = None
+    repeat: int = 1
+    """How many processes, one after the other, make up this launch; its numbers are their sums."""
 
 
 class Draw(NamedTuple):
@@ -71,6 +73,43 @@ class Measured:
     stderr: bytes | None = None
     left_behind: tuple[str, ...] = ()
 
+    def has_failed(self) -> bool:
+        """Whether it did not end by itself with exit status 0."""
+        return self.cancelled or self.timed_out or self.signal is not None or self.exit_code != 0
+
+    def followed_by(self, later: Measured) -> Measured:
+        """Both as one launch: times and counts add up, the memory is the larger one's, a failure is either one's."""
+        summed = {name: _sum(getattr(self, name), getattr(later, name)) for name in _ADD_UP}
+        return replace(
+            self if self.has_failed() else later,
+            start_ns=self.start_ns,
+            max_rss_bytes=max(self.max_rss_bytes, later.max_rss_bytes),
+            left_behind=self.left_behind + later.left_behind,
+            **summed,
+        )
+
+
+_ADD_UP = (
+    "wall_ns",
+    "spawn_ns",
+    "cpu_ns",
+    "delay_ns",
+    "timeslices",
+    "user_ns",
+    "sys_ns",
+    "minor_faults",
+    "major_faults",
+    "voluntary_switches",
+    "involuntary_switches",
+    "others_ns",
+    "pressure_ns",
+    "steal_ns",
+)
+
+
+def _sum(one: int | None, other: int | None) -> Any:
+    return None if one is None or other is None else one + other
+
 
 class LaunchRow(NamedTuple):
     """One launch as it is journaled: where it stands in the plan, then its raw numbers.
@@ -104,6 +143,7 @@ class LaunchRow(NamedTuple):
     steal_ns: int | None
     exit_code: int | None
     signal: int | None
+    overhead_ns: int
 
 
 class Launches(BaseModel):
@@ -137,6 +177,8 @@ class Launches(BaseModel):
     exit_code: list[int | None] = Field(default_factory=list, description="exit status; null if a signal ended it")
     signal: list[int | None] = Field(default_factory=list, description="the signal that ended it; else null")
 
+    overhead_ns: list[int] = Field(default_factory=list, description="start of an empty shell in this pair, ns; else 0")
+
     @model_validator(mode="after")
     def _check_columns(self) -> Self:
         lengths = {len(getattr(self, name)) for name in LaunchRow._fields}
@@ -154,6 +196,10 @@ class Launches(BaseModel):
         columns: dict[str, Any] = dict(zip(LaunchRow._fields, map(list, zip(*rows, strict=True)), strict=True))
         return cls.model_construct(**columns)
 
+    def rows(self) -> list[LaunchRow]:
+        """The launches as rows again, to go on from."""
+        return [LaunchRow._make(row) for row in zip(*(getattr(self, name) for name in LaunchRow._fields), strict=True)]
+
     def __len__(self) -> int:
         return len(self.wall_ns)
 
@@ -164,18 +210,21 @@ class Launches(BaseModel):
     def metric(self, name: str) -> FloatArray:
         """A metric of every launch, in its unit; NaN where it is not defined for a launch.
 
-        `active` is wall - delay and is defined only where the main thread did all the work (`worked_alone`);
-        `cpu` is the scheduler's exact run time there, and the kernel's total of user and sys elsewhere.
+        `wall` is what was measured less the start of an empty shell, where a shell was asked for; `active` is
+        wall - delay and is defined only where the main thread did all the work (`worked_alone`); `cpu` is the
+        scheduler's exact run time there, and the kernel's total of user and sys elsewhere.
         """
         match name:
+            case "wall":
+                return self.column("wall_ns") - self.column("overhead_ns")
             case "active":
-                return np.where(self.worked_alone(), self.column("wall_ns") - self.column("delay_ns"), np.nan)
+                return np.where(self.worked_alone(), self.metric("wall") - self.column("delay_ns"), np.nan)
             case "cpu":
                 total = self.column("user_ns") + self.column("sys_ns")
                 return np.where(self.worked_alone(), self.column("cpu_ns"), total)
             case "max_rss":
                 return self.column("max_rss_bytes")
-            case "wall" | "user" | "sys" | "delay":
+            case "user" | "sys" | "delay":
                 return self.column(f"{name}_ns")
             case _ if name in LaunchRow._fields:
                 return self.column(name)

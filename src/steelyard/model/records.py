@@ -1,4 +1,4 @@
-"""What is stored: a weighing of two subjects, or a run of one. One record = one file."""
+"""What is stored: a weighing of two or more subjects, or a run of one. One record = one file."""
 
 from __future__ import annotations
 
@@ -40,10 +40,15 @@ class Subject(_Record):
 
 
 class Benchmark(_Record):
-    """One named piece of work inside the subjects; a plain command is one benchmark."""
+    """One named piece of work inside the subjects; a plain command is one benchmark.
+
+    Of more than two subjects, each candidate's comparison with the baseline is a benchmark of its own.
+    """
 
     name: str
-    params: dict[str, str] = Field(default_factory=dict)
+    params: dict[str, str] = Field(default_factory=dict, description="values of {name} in the commands")
+    candidate: int = Field(default=1, ge=0, description="index into `subjects` of side 1; side 0 is subject 0")
+    control: bool = Field(default=False, description="the baseline against itself: it must not be found changed")
 
 
 class Settings(_Record):
@@ -63,6 +68,10 @@ class Settings(_Record):
     variables: dict[str, str] = Field(default_factory=dict, description="variables set outright")
     directory: str = Field(default="/", description="working directory of the launches")
     stdin: str | None = None
+    output: str | None = Field(default=None, description="file for the targets' output; null discards it")
+    repeat: int = Field(default=1, ge=1, description="processes a launch, one after the other")
+    reference_output: bool = Field(default=False, description="both sides have to print the same")
+    wait_quiet_s: float = Field(default=0, ge=0, description="longest wait in all for other work to calm down")
     prepare: list[str] = Field(default_factory=list)
     cleanup: list[str] = Field(default_factory=list)
 
@@ -106,6 +115,8 @@ class Verdict(_Record):
     """What the launches say of one benchmark in one metric. Derived: `steelyard show` derives it anew."""
 
     benchmark: str
+    index: int = Field(default=0, ge=0, description="of the benchmark in `benchmarks`")
+    control: bool = Field(default=False, description="the baseline against itself")
     metric: str
     verdict: Word
     change: float | None = Field(description="relative change of the candidate; +0.01 is 1 % slower")
@@ -128,6 +139,7 @@ class Summary(_Record):
     """What a run says of one benchmark in one metric; derived, and no verdict."""
 
     benchmark: str
+    index: int = Field(default=0, ge=0, description="of the benchmark in `benchmarks`")
     metric: str
     median: float
     spread: float
@@ -166,7 +178,7 @@ class Derived(_Record):
 
 
 class Weighing(_Kept):
-    """One comparison of two subjects over all their benchmarks.
+    """One comparison of candidates with a baseline over all their benchmarks.
 
     `verdict`, `change`, `interval` and `pairs` repeat the first benchmark's first metric at the top level, for
     scripts; they are derived, like all that `derived` holds.
@@ -177,7 +189,7 @@ class Weighing(_Kept):
     change: float | None = None
     interval: tuple[float, float] | None = None
     pairs: int | None = None
-    subjects: tuple[Subject, Subject]
+    subjects: list[Subject] = Field(min_length=2, description="the baseline, then the candidates")
     derived: Derived | None = None
 
 
@@ -185,7 +197,7 @@ class Run(_Kept):
     """One subject measured alone, kept for later."""
 
     kind: Literal["run"] = "run"
-    subjects: tuple[Subject]
+    subjects: list[Subject] = Field(min_length=1, max_length=1)
     derived: Derived | None = None
 
 

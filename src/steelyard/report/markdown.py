@@ -26,8 +26,9 @@ def code(text: str) -> str:
 def weighing(record: Weighing, verdicts: list[Verdict]) -> str:
     """Write a weighing: the verdict in bold, a table of all of them, what is undecided and what to know."""
     lines = [_heading(record, verdicts), ""]
-    baseline, candidate = (code(subject.name) for subject in record.subjects)
-    lines += [f"baseline {baseline}, candidate {candidate}", ""]
+    baseline, *candidates = (code(subject.name) for subject in record.subjects)
+    label = "candidate" if len(candidates) == 1 else "candidates"
+    lines += [f"baseline {baseline}, {label} {', '.join(candidates)}", ""]
     if verdicts:
         lines += [*_table(_titles(record), [_row(verdict) for verdict in verdicts]), ""]
     lines += _list(_explanations(record, verdicts))

@@ -6,7 +6,7 @@ import csv
 import io
 
 from steelyard.model.launches import ROLES, LaunchRow
-from steelyard.model.records import Run, Weighing
+from steelyard.model.records import Run, Subject, Weighing
 from steelyard.report import words
 
 SIDES = ("baseline", "candidate")
@@ -29,9 +29,13 @@ def launches_csv(record: Weighing | Run) -> str:
             [
                 words.plain(record.benchmarks[row.benchmark].name),
                 sides[row.side],
-                words.plain(record.subjects[row.side].name),
+                words.plain(_subject(record, row).name),
                 ROLES[row.role],
                 *row,
             ]
         )
     return out.getvalue()
+
+
+def _subject(record: Weighing | Run, row: LaunchRow) -> Subject:
+    return record.subjects[record.benchmarks[row.benchmark].candidate if row.side == 1 else 0]

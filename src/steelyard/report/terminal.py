@@ -11,7 +11,7 @@ from rich.text import Text
 
 from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import METRICS
-from steelyard.model.records import Finding, Run, StopReason, Summary, Verdict, Weighing, Word
+from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing, Word
 from steelyard.report import sentences, words
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
@@ -154,6 +154,8 @@ def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:
 
 
 def _word(verdict: Verdict) -> Text:
+    if verdict.control and verdict.verdict in ("same", "undecided"):
+        return Text("no alarm")
     return Text(verdict.verdict, STYLES[verdict.verdict])
 
 
@@ -189,14 +191,9 @@ def _strip(sheet: Sheet, label: str, changes: FloatArray, zero: str) -> None:
 
 
 def _changes(record: Weighing, verdict: Verdict) -> FloatArray:
-    baseline, candidate = record.launches.pair_values(_index(record, verdict.benchmark), verdict.metric)
+    baseline, candidate = record.launches.pair_values(verdict.index, verdict.metric)
     known = baseline > 0
     return candidate[known] / baseline[known] - 1
-
-
-def _index(record: Weighing | Run, benchmark: str) -> int:
-    names = [known.name for known in record.benchmarks]
-    return names.index(benchmark) if benchmark in names else 0
 
 
 def _findings(sheet: Sheet, findings: list[Finding], about: str = "") -> None:
@@ -210,14 +207,17 @@ def _findings(sheet: Sheet, findings: list[Finding], about: str = "") -> None:
 
 
 def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
-    for label, subject in zip(("baseline", "candidate"), record.subjects, strict=True):
+    for place, subject in enumerate(record.subjects):
+        label = "baseline" if place == 0 else "candidate"
         sheet.row(label, Text(sheet.name(subject.name, 3 * sheet.text_width), "bold"))
     for metric in dict.fromkeys(verdict.metric for verdict in verdicts):
         chosen = [verdict for verdict in verdicts if verdict.metric == metric]
         sheet.blank()
         sheet.row("metric", sentences.metric(metric))
         _table(sheet, chosen, words.confidence(record.settings.alpha))
-        sheet.row("in all", f"{sentences.tally(chosen)} in {words.seconds(record.seconds)}")
+        counted = [verdict for verdict in chosen if not verdict.control]
+        sheet.row("in all", f"{sentences.tally(counted)} in {words.seconds(record.seconds)}")
+    verdicts = [verdict for verdict in verdicts if not verdict.control]
     first = [verdict for verdict in verdicts if verdict.metric == verdicts[0].metric]
     _open(sheet, record, first)
     disturbed = sum(verdict.disturbed for verdict in first)
@@ -240,8 +240,7 @@ def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     for verdict in verdicts:
         if verdict.verdict != "undecided":
             continue
-        position = _index(record, verdict.benchmark)
-        reason: StopReason | None = record.stop[position] if position < len(record.stop) else None
+        reason = record.stop[verdict.index]
         name = Text(sheet.name(verdict.benchmark, sheet.text_width), "bold")
         sheet.blank()
         texts = sentences.explanation(verdict, record.settings, reason)
@@ -308,6 +307,6 @@ def _without_quiet(summary: Summary) -> str:
 
 
 def _around_median(record: Run, summary: Summary) -> FloatArray:
-    used = record.launches.select(benchmark=_index(record, summary.benchmark), role=ROLES.index(USED), side=0)
+    used = record.launches.select(benchmark=summary.index, role=ROLES.index(USED), side=0)
     values = record.launches.metric(summary.metric)[used]
     return values / summary.median - 1 if summary.median > 0 else values[:0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, log1p, sqrt
 from statistics import NormalDist
 from typing import Literal
@@ -31,10 +31,15 @@ _NINE_IN_TEN = _NORMAL.inv_cdf(0.9)
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the pairs say at the look that was judged. Changes are log-ratios: ln(candidate / baseline)."""
+    """What the pairs say at the look that was judged. Changes are log-ratios: ln(candidate / baseline).
+
+    `estimate` has the interval at this look's level; `strict` the wider one that a change has to exclude "no change"
+    with where several benchmarks share alpha (the same one where there is only one).
+    """
 
     word: Word
     estimate: Estimate
+    strict: Estimate
     look: Look
     looks: int
     blur: float
@@ -61,24 +66,35 @@ def log_margin(margin: float) -> float:
     return log1p(margin)
 
 
-def judge_look(d: FloatArray, look: Look, margin: float, *, looks: int, alpha: float, blur: float = 0.0) -> Judgement:
+def judge_look(
+    d: FloatArray,
+    look: Look,
+    margin: float,
+    *,
+    looks: int,
+    alpha: float,
+    blur: float = 0.0,
+    strict_level: float | None = None,
+) -> Judgement:
     """Judge the first `look.pairs` differences d (shape (n,), log-ratios) at one look.
 
-    `blur` is the largest change that the clock's rounding can hide (see `clock_blur`). The p-value is adjusted for the
-    looks: it is at most alpha exactly when this look excludes "no change".
+    `blur` is the largest change that the clock's rounding can hide (see `clock_blur`); `strict_level` is this look's
+    level for `slower` and `faster` if it is another than the interval's. The p-value is adjusted for the looks: it is
+    at most alpha exactly when the interval of this look excludes "no change".
     """
     seen = d[: look.pairs]
     centre = estimate(seen, look.level)
+    strict = centre if strict_level is None else estimate(seen, strict_level)
     adjusted = min(1.0, p_value(seen) * alpha / look.level)
-    undecided = Judgement("undecided", centre, look, looks, blur, adjusted)
-    return Judgement(_rule(undecided, log_margin(margin)), centre, look, looks, blur, adjusted)
+    undecided = Judgement("undecided", centre, strict, look, looks, blur, adjusted)
+    return replace(undecided, word=_rule(undecided, log_margin(margin)))
 
 
 def _rule(seen: Judgement, margin: float) -> Word:
-    centre = seen.estimate
-    if centre.lower > 0 and centre.centre >= margin:
+    centre = seen.estimate.centre
+    if seen.strict.lower > 0 and centre >= margin:
         return "slower"
-    if centre.upper < 0 and centre.centre <= -margin:
+    if seen.strict.upper < 0 and centre <= -margin:
         return "faster"
     if -margin < seen.lower and seen.upper < margin:
         return "same"
@@ -94,21 +110,26 @@ def judge(
     ended: bool,
     newest_only: bool = False,
     exact: bool = False,
+    members: int = 1,
 ) -> Judgement | None:
     """Replay the looks at `pairs` pairs and stop at the first that decides; else the newest look's judgement.
 
     `values(n)` gives the positive values of the first n pairs, (baseline, candidate), shape (n,) each. `ended` says
     that the budget ended with these pairs, which makes the last look the final one. `newest_only` judges just the
-    newest look, for a caller that has judged the others before. `exact` values are counts, which no clock rounds. None
-    if there are too few pairs for any look.
+    newest look, for a caller that has judged the others before. `exact` values are counts, which no clock rounds.
+    `members` is how many benchmarks share alpha for `slower` and `faster` (`stats.family`). None if there are too few
+    pairs for any look.
     """
-    looks = list(enumerate(plan_looks(pairs, alpha, ended=ended), start=1))
+    looks = plan_looks(pairs, alpha, ended=ended)
+    strict = looks if members == 1 else plan_looks(pairs, alpha / members, ended=ended)
+    planned = list(enumerate(zip(looks, strict, strict=True), start=1))
     judgement = None
-    for number, look in looks[-1:] if newest_only else looks:
+    for number, (look, strict_look) in planned[-1:] if newest_only else planned:
         baseline, candidate = values(look.pairs)
         d = np.log(candidate) - np.log(baseline)
         blur = 0.0 if exact else clock_blur(baseline, candidate)
-        judgement = judge_look(d, look, margin, looks=number, alpha=alpha, blur=blur)
+        level = None if members == 1 else strict_look.level
+        judgement = judge_look(d, look, margin, looks=number, alpha=alpha, blur=blur, strict_level=level)
         if judgement.word != "undecided":
             break
     return judgement

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Iterable, Mapping
@@ -12,12 +12,14 @@ from pathlib import Path
 from steelyard.model.errors import UsageError
 from steelyard.model.launches import Draw, LaunchSpec
 from steelyard.model.records import Settings, Subject
+from steelyard.subjects.programs import digest
 
 # What a launch inherits unless more is asked for: where to find programs, who and where one is, language and time zone.
 PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
 
 PADDING_NAME = "STEELYARD_PADDING"
 _SHELL = "/bin/sh"
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def command_subject(command: str, name: str, role: str, *, shell: bool, search_path: str | None = None) -> Subject:
@@ -28,15 +30,33 @@ def command_subject(command: str, name: str, role: str, *, shell: bool, search_p
     if not command.strip():
         raise UsageError(f"the {role} command is empty: give the command to run, in quotes")
     argv = [_SHELL, "-c", command] if shell else _words(command, role)
-    program = _find_program(argv[0], role, search_path)
+    # A program that a parameter names is looked for when the parameter's values are known.
+    deferred = _PLACEHOLDER.search(argv[0]) is not None
+    program = argv[0] if deferred else _find_program(argv[0], role, search_path)
     return Subject(
         name=name,
         command=command,
         argv=argv,
         program=program,
         shell=shell,
-        digest=None if shell else _digest(program),
+        digest=None if shell or deferred else digest(program),
     )
+
+
+def with_parameters(subject: Subject, params: Mapping[str, str], role: str) -> Subject:
+    """The subject with every {name} in its words replaced; a replaced word stays one word, whatever is in it.
+
+    Raises UsageError if that names a program that is missing.
+    """
+    if not params:
+        return subject
+    argv = [_replaced(word, params) for word in subject.argv]
+    program = subject.program if argv[0] == subject.argv[0] else _find_program(argv[0], role, None)
+    return subject.model_copy(update={"argv": argv, "program": program})
+
+
+def _replaced(word: str, params: Mapping[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda found: params.get(found[1], found[0]), word)
 
 
 def shared_environment(settings: Settings, source: Mapping[str, str]) -> dict[str, str]:
@@ -76,8 +96,10 @@ def launch_spec(subject: Subject, settings: Settings, shared: Mapping[str, str],
         env=tuple(os.fsencode(f"{name}={value}") for name, value in {**drawn, **shared}.items()),
         cwd=os.fsencode(settings.directory),
         stdin=None if settings.stdin is None else os.fsencode(settings.stdin),
+        stdout=None if settings.output is None else os.fsencode(settings.output),
         timeout_ns=None if settings.timeout_s is None else round(settings.timeout_s * 1e9),
         cpus=None if settings.cpu is None else (settings.cpu,),
+        repeat=settings.repeat,
     )
 
 
@@ -105,11 +127,3 @@ def _find_program(word: str, role: str, search_path: str | None) -> str:
     if path.is_dir() or not os.access(path, os.X_OK):
         raise UsageError(f"the {role} command {word!r} is not executable: chmod +x it, or name its interpreter first")
     return word
-
-
-def _digest(program: str) -> str | None:
-    try:
-        with Path(program).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return None  # executable but not readable: it can still be weighed

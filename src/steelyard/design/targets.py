@@ -1,0 +1,119 @@
+"""What a record's benchmarks launch, and what is looked at before the first pair."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from steelyard.design.draws import draw_pair
+from steelyard.design.findings import shell_finding
+from steelyard.design.recorder import Recorder, TargetLauncher, Targets
+from steelyard.model.errors import MeasurementError
+from steelyard.model.launches import Draw, LaunchSpec
+from steelyard.model.records import Run, Settings, Subject, Weighing
+from steelyard.subjects.command import command_subject, launch_spec, with_parameters
+from steelyard.subjects.programs import Programs
+
+_SHELL_STARTS = 7
+
+
+def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
+    """Every launch of a record; `shared` is the environment that all of them find.
+
+    Raises UsageError for a hook, or for a program that a parameter names, that is missing.
+    """
+    settings = record.settings
+    subjects = {
+        (number, side): _subject(record, number, side)
+        for number in range(len(record.benchmarks))
+        for side in range(len(record.subjects[:2]))
+    }
+    programs = Programs()
+
+    def spec(benchmark: int, side: int, draw: Draw) -> LaunchSpec:
+        return launch_spec(subjects[benchmark, side], settings, shared, draw)
+
+    def check(benchmark: int, side: int) -> None:
+        programs.check(subjects[benchmark, side].program, subjects[benchmark, side].name)
+
+    return Targets(
+        name=lambda benchmark, side: _called(record, benchmark, subjects[benchmark, side].name),
+        spec=spec,
+        prepare=_hooks("--prepare", settings.prepare, settings, shared),
+        cleanup=_hooks("--cleanup", settings.cleanup, settings, shared),
+        empty_shell=_empty_shell(settings, shared) if any(subject.shell for subject in record.subjects) else None,
+        check=check,
+    )
+
+
+def with_preliminaries(record: Weighing | Run, targets: Targets, launcher: TargetLauncher) -> Weighing | Run:
+    """The record with what is found before its first pair; nothing for one that is resumed.
+
+    Raises MeasurementError if both sides were to print the same and do not.
+    """
+    if len(record.launches):
+        return record
+    if record.settings.reference_output:
+        _compare_outputs(record, targets, launcher)
+    if targets.empty_shell is None:
+        return record
+    starts = [launcher.launch(targets.empty_shell).wall_ns / 1e9 for _ in range(_SHELL_STARTS)]
+    return record.model_copy(update={"findings": [*record.findings, shell_finding(starts)]})
+
+
+def _subject(record: Weighing | Run, number: int, side: int) -> Subject:
+    benchmark = record.benchmarks[number]
+    place = benchmark.candidate if side == 1 else 0
+    role = "baseline" if place == 0 else "candidate"
+    return with_parameters(record.subjects[place], benchmark.params, role)
+
+
+def _called(record: Weighing | Run, number: int, name: str) -> str:
+    values = ", ".join(f"{key}={value}" for key, value in record.benchmarks[number].params.items())
+    return f"{name} ({values})" if values else name
+
+
+def _hooks(option: str, commands: list[str], settings: Settings, shared: Mapping[str, str]) -> list[LaunchSpec]:
+    # A hook runs as it would from the user's prompt: no time limit of the launches, no pinning, no input, once.
+    plain = settings.model_copy(update={"timeout_s": None, "cpu": None, "stdin": None, "output": None, "repeat": 1})
+    subjects = [command_subject(command, option, option, shell=False) for command in commands]
+    return [launch_spec(subject, plain, shared, draw_pair(settings.seed, 0, 0)) for subject in subjects]
+
+
+def _empty_shell(settings: Settings, shared: Mapping[str, str]) -> LaunchSpec:
+    return launch_spec(
+        command_subject(":", "shell", "shell", shell=True), settings, shared, draw_pair(settings.seed, 0, 0)
+    )
+
+
+def _compare_outputs(record: Weighing | Run, targets: Targets, launcher: TargetLauncher) -> None:
+    """Run both sides of each benchmark once and compare what they print, byte by byte."""
+    with tempfile.TemporaryDirectory(prefix="steelyard-") as folder:
+        places = [Path(folder) / side for side in ("baseline", "candidate")]
+        for number, benchmark in enumerate(record.benchmarks):
+            draw = draw_pair(record.settings.seed, number, 0)
+            for side, place in enumerate(places):
+                spec = replace(targets.spec(number, side, draw), stdout=str(place).encode(), repeat=1)
+                Recorder.check_ended(launcher.launch(spec), targets.name(number, side), record.settings.ignore_failure)
+            line = _first_difference(*places)
+            if line is not None:
+                raise MeasurementError(
+                    f"{benchmark.name}: the two sides print different things, first in line {line}: a faster wrong "
+                    "answer is not faster. Mend the candidate, or leave --reference-output out."
+                )
+
+
+def _first_difference(one: Path, other: Path) -> int | None:
+    """The number of the first line in which two files differ, from 1; None if they are equal."""
+    with one.open("rb") as left, other.open("rb") as right:
+        line = 1
+        while True:
+            mine, theirs = left.read(1 << 16), right.read(1 << 16)
+            if mine != theirs:
+                common = next((n for n, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), None)
+                return line + mine[:common].count(b"\n")
+            if not mine:
+                return None
+            line += mine.count(b"\n")

@@ -1,0 +1,44 @@
+"""Waiting for other work on the machine to calm down, as the kernel's pressure information tells it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+# Quiet: over a tenth of a second, some task waited for a processor for less than this share of the time.
+QUIET_BELOW = 0.05
+_STEP_S = 0.1
+
+
+def wait_until_quiet(
+    most_s: float,
+    *,
+    read: Callable[[], float | None] | None = None,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> float:
+    """Wait until the machine is quiet, for at most `most_s` seconds; returns how long that took.
+
+    `read` gives the seconds for which tasks have waited for a processor so far. Where the kernel does not tell, there
+    is nothing to wait for.
+    """
+    waited_so_far = read or _pressure_s
+    started = clock()
+    before = waited_so_far()
+    while before is not None and clock() - started + _STEP_S <= most_s:
+        sleep(_STEP_S)
+        now = waited_so_far()
+        if now is None or now - before < QUIET_BELOW * _STEP_S:
+            break
+        before = now
+    return clock() - started
+
+
+def _pressure_s(source: Path = Path("/proc/pressure/cpu")) -> float | None:
+    """Total of the line `some`, in seconds; None where there is no pressure information."""
+    try:
+        total = next(word for word in source.read_text().split() if word.startswith("total="))
+        return int(total.removeprefix("total=")) / 1e6
+    except (OSError, StopIteration, ValueError):
+        return None

@@ -1,0 +1,80 @@
+"""Several benchmarks in one weighing: every candidate, with every combination of parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal, InvalidOperation
+from itertools import product
+
+from steelyard.model.errors import UsageError
+from steelyard.model.records import Benchmark, Subject
+
+# More rounds than this would not end; a scan that makes more has a step that is wrong.
+MOST_BENCHMARKS = 10_000
+
+CONTROL_NAME = "control"
+
+
+def parameter_list(name: str, values: str) -> tuple[str, list[str]]:
+    """Read `--parameter-list NAME A,B,C`; a comma within a value has a backslash before it."""
+    found = [value.replace("\0", ",") for value in values.replace("\\,", "\0").split(",")]
+    if len(set(found)) < len(found):
+        raise UsageError(f"--parameter-list {name} {values!r} names a value twice: each may stand once")
+    return _checked_name("--parameter-list", name), found
+
+
+def parameter_scan(name: str, first: str, last: str, step: str) -> tuple[str, list[str]]:
+    """Read `--parameter-scan NAME FROM TO STEP`: FROM, FROM + STEP, ... up to TO, exact in decimals."""
+    option = f"--parameter-scan {name} {first} {last} {step}"
+    try:
+        low, high, width = Decimal(first), Decimal(last), Decimal(step)
+    except InvalidOperation:
+        raise UsageError(f"{option}: FROM, TO and STEP have to be numbers") from None
+    if not all(number.is_finite() for number in (low, high, width)) or width == 0 or (high - low) / width < 0:
+        raise UsageError(f"{option} never arrives: STEP has to lead from FROM to TO")
+    if (high - low) / width >= MOST_BENCHMARKS:
+        raise UsageError(f"{option} makes more than {MOST_BENCHMARKS} benchmarks: choose a larger step")
+    count = int((high - low) / width) + 1
+    return _checked_name("--parameter-scan", name), [f"{low + number * width:f}" for number in range(count)]
+
+
+def benchmarks_of(
+    subjects: list[Subject], parameters: Iterable[tuple[str, list[str]]], *, control: bool
+) -> list[Benchmark]:
+    """One benchmark a candidate and combination of parameters, then the control if it is wanted.
+
+    Raises UsageError for a parameter that is given twice or used in no command.
+    """
+    given = list(parameters)
+    names = [name for name, _ in given]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"the parameter {name!r} is given twice: give all its values at once")
+        if not any(f"{{{name}}}" in subject.command for subject in subjects):
+            raise UsageError(f"the parameter {name!r} is used in no command: write {{{name}}} where it goes")
+    combinations = [dict(zip(names, values, strict=True)) for values in product(*(values for _, values in given))]
+    candidates = range(1, len(subjects)) if len(subjects) > 1 else range(1)
+    if len(combinations) * len(candidates) > MOST_BENCHMARKS:
+        raise UsageError(f"the parameters make more than {MOST_BENCHMARKS} benchmarks: give fewer values")
+    several = len(candidates) > 1
+    benchmarks = [
+        Benchmark(name=_name(subjects[candidate], params, named=several), params=params, candidate=candidate)
+        for params in combinations
+        for candidate in candidates
+    ]
+    if control:
+        benchmarks.append(Benchmark(name=CONTROL_NAME, params=combinations[0], candidate=0, control=True))
+    return benchmarks
+
+
+def _name(candidate: Subject, params: dict[str, str], *, named: bool) -> str:
+    values = ", ".join(f"{name}={value}" for name, value in params.items())
+    if not values:
+        return candidate.name
+    return f"{candidate.name}, {values}" if named else values
+
+
+def _checked_name(option: str, name: str) -> str:
+    if not name.isidentifier():
+        raise UsageError(f"{option} {name!r} is no name: use letters, digits and _, as in {{size}}")
+    return name

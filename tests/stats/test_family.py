@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from benchmarks.simulation import SYNTHETIC, simulate_suite
+from steelyard.stats.family import members_left, step_down
+from steelyard.stats.verdict import Judgement, judge
+
+
+def judged(changes: list[float], pairs: int = 45, noise: float = 0.01) -> Callable[[int, int], Judgement | None]:
+    generator = np.random.default_rng(1)
+    values = [
+        (
+            np.exp(noise * generator.standard_normal(pairs)),
+            (1 + change) * np.exp(noise * generator.standard_normal(pairs)),
+        )
+        for change in changes
+    ]
+
+    def judge_member(member: int, sharing: int) -> Judgement | None:
+        one, other = values[member]
+        return judge(lambda n: (one[:n], other[:n]), pairs, 0.005, 0.01, ended=True, members=sharing)
+
+    return judge_member
+
+
+def words(found: list[Judgement | None]) -> list[str]:
+    return [one.word for one in found if one is not None]
+
+
+def test_each_finding_gives_its_share_to_the_others() -> None:
+    assert [members_left(5, changed) for changed in (0, 2, 4, 5)] == [5, 3, 1, 1]
+    asked: list[tuple[int, int]] = []
+    plain = judged([0.3, 0.0, 0.3])
+
+    def watch(member: int, sharing: int) -> Judgement | None:
+        asked.append((member, sharing))
+        return plain(member, sharing)
+
+    assert words(step_down(3, watch)) == ["slower", "undecided", "slower"]
+    assert asked == [(0, 3), (1, 3), (2, 3), (1, 1)]
+
+
+def test_a_borderline_change_is_found_beside_clear_ones_and_not_beside_none() -> None:
+    """What Holm gains over Bonferroni: the same data, judged among others that are clear."""
+    shares = {}
+    for sharing in (1, 8):
+        one = judged([0.006], pairs=29)(0, sharing)
+        assert one is not None
+        shares[sharing] = one.word
+    assert shares == {1: "slower", 8: "undecided"}
+    clear = [0.3] * 7
+    assert words(step_down(8, judged([0.006, *clear], pairs=29)))[0] == "slower"
+    assert words(step_down(8, judged([0.006, *[0.0] * 7], pairs=29)))[0] == "undecided"
+
+
+def test_a_member_without_pairs_has_no_judgement() -> None:
+    assert step_down(2, lambda member, sharing: None) == [None, None]
+
+
+def test_any_false_alarm_in_a_suite_of_100() -> None:
+    """At most alpha of all suites; at alpha 0.05, so that 40 suites could show it."""
+    tally = simulate_suite(SYNTHETIC["quiet"], benchmarks=100, suites=40, pairs=45, alpha=0.05)
+    assert tally.with_false_alarm <= 4
+    alone = simulate_suite(SYNTHETIC["quiet"], benchmarks=100, suites=10, pairs=45, alpha=0.05, shared=False)
+    assert alone.with_false_alarm >= 5, "without the correction the bar has to be missed, or it shows nothing"
