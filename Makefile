@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint types floors rust python end-to-end bench schema clean
+.PHONY: demo test lint types floors rust python end-to-end bench generated clean
 
 demo: $(INSTALLED)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/demo/demo.py demo
@@ -42,8 +42,10 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/live_weighings.py
 	$(BIN)/python benchmarks/tool_speed.py
 
-schema: $(INSTALLED)
+# What is generated from the code and shipped; tests hold both to the code.
+generated: $(INSTALLED)
 	$(BIN)/python -m steelyard.model.schema > src/steelyard/model/record.schema.json
+	$(BIN)/python -m steelyard.cli.manual > docs/steelyard.1
 
 clean:
 	rm -rf $(VENV) build dist demo $(RUST)/target src/*.egg-info src/steelyard/native/steelyard-launch

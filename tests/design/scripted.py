@@ -116,13 +116,13 @@ def run_header(**settings: object) -> Run:
     )
 
 
-def recorder(machine: Machine, header: Weighing | Run, **options: object) -> Recorder:
+def recorder(machine: Machine, **options: object) -> Recorder:
     defaults: dict[str, object] = {"interrupted": lambda: False, "targets": Targets(name, spec)}
     return Recorder(launcher=machine, sink=machine, **{**defaults, **options})  # type: ignore[arg-type]
 
 
 def experiment(machine: Machine, header: Weighing, **options: object) -> Experiment:
-    return Experiment(header, recorder(machine, header, **options), machine.clock, lambda _: None)
+    return Experiment(header, recorder(machine, **options), machine.clock, lambda _: None)
 
 
 def weigh(script: Script, benchmarks: int = 1, **settings: object) -> tuple[Weighing, Machine]:

@@ -119,7 +119,7 @@ class TestRun:
     @staticmethod
     def measure(script: Script, **settings: object) -> Measuring:
         header, machine = run_header(**settings), Machine(script)
-        return Measuring(header, recorder(machine, header), machine.clock, lambda _: None)
+        return Measuring(header, recorder(machine), machine.clock, lambda _: None)
 
     def test_it_describes_what_was_measured(self) -> None:
         record = self.measure(noisy(noise=0.003), pairs=60, max_time_s=None).run()

@@ -91,7 +91,7 @@ class TestStopping:
         for seed in range(8):
             shown: list[Progress] = []
             machine, header = Machine(noisy(0.006, 0.01, seed)), weighing(max_time_s=20.0)
-            record = Experiment(header, recorder(machine, header), machine.clock, shown.append).run()
+            record = Experiment(header, recorder(machine), machine.clock, shown.append).run()
             verdict = verdicts(record)[0]
             assert shown[-1].done == verdict.pairs
             assert (shown[-1].change, shown[-1].interval) == (verdict.change, verdict.interval)
@@ -201,7 +201,7 @@ def test_prepare_runs_before_each_launch_and_cleanup_once_at_the_end() -> None:
     hooks = {
         name: [LaunchSpec(f"{name} {side}".encode(), (b"x",), ()) for side in "ab"] for name in ("prepare", "cleanup")
     }
-    targets = Targets(name, spec, **hooks)
+    targets = Targets(name, spec, hooks["prepare"], hooks["cleanup"])
     experiment(machine, weighing(pairs=12, warm_up=0), targets=targets).run()
     launched = [event.removeprefix("launch ") for event in machine.events if event.startswith("launch")]
     before = {"baseline": "prepare a", "candidate": "prepare b"}

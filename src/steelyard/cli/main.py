@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from steelyard import __version__
 from steelyard.cli.arity import CompareCommand
 from steelyard.cli.compare import compare
 from steelyard.cli.run import run
@@ -17,7 +16,6 @@ from steelyard.model.errors import SteelyardError
 app = typer.Typer(
     name="steelyard",
     help="Weigh two versions of a program against each other on a machine that nobody can keep quiet.",
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -30,7 +28,9 @@ app.command()(show)
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(f"steelyard {__version__}")
+        from steelyard.cli.build_facts import build_facts
+
+        print("\n".join(build_facts()))
         raise typer.Exit
 
 
@@ -38,7 +38,12 @@ def _print_version(wanted: bool) -> None:
 def steelyard(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit."),
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Show the version and build, and exit.",
+        ),
     ] = False,
 ) -> None:
     """Weigh two versions of a program against each other on a machine that nobody can keep quiet."""

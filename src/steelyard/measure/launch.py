@@ -47,6 +47,7 @@ class Launcher:
         self._replies = ours.makefile("rb")
         self._sending = self._in_flight = self._cancel_wanted = False
         hello = self._receive()
+        self.version = str(hello.get("version"))
         self.offers: dict[str, bool] = {name: value for name, value in hello.items() if isinstance(value, bool)}
 
     def __enter__(self) -> Self:

@@ -1,0 +1,75 @@
+"""`python -m steelyard.cli.manual` prints the man page, worked out from the command line itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.main import get_command
+
+from steelyard import __version__
+from steelyard.cli.main import app
+
+
+def manual() -> str:
+    """The man page of `steelyard` and its commands, in roff."""
+    root = get_command(app)
+    lines = [f'.TH STEELYARD 1 "" "steelyard {__version__}" "User Commands"']
+    lines += [".SH NAME", f"steelyard \\- {_escaped(_one_line(root.help))}"]
+    lines += [".SH SYNOPSIS", ".B steelyard", "[OPTIONS] COMMAND [ARGUMENTS]"]
+    lines += [".SH OPTIONS", *_options(root)]
+    commands = dict(sorted(vars(root)["commands"].items()))
+    for name, command in commands.items():
+        lines += [f'.SH "steelyard {name}"', *_paragraphs(command.help or ""), *_options(command)]
+    lines += [".SH EXIT STATUS", *_EXIT_STATUS, ".SH FILES", *_FILES]
+    return "\n".join(lines) + "\n"
+
+
+_EXIT_STATUS = [
+    line
+    for status, meaning in (
+        ("0", "nothing is slower"),
+        ("1", "something is slower"),
+        ("2", "wrong usage or configuration"),
+        ("3", "a measurement failed"),
+        ("4", "undecided, with --strict"),
+        ("130", "interrupted; what was measured is kept and reported"),
+    )
+    for line in (".TP", f".B {status}", meaning)
+]
+_FILES = [
+    ".TP",
+    ".I ~/.local/state/steelyard",
+    "the latest records and journals; elsewhere if XDG_STATE_HOME is set",
+]
+
+
+def _options(command: Any) -> list[str]:
+    lines = []
+    for parameter in command.params:
+        if getattr(parameter, "hidden", False):
+            continue
+        names = ", ".join([*parameter.opts, *parameter.secondary_opts])
+        if parameter.param_type_name == "argument":
+            names = parameter.metavar or parameter.name.upper()
+        elif not parameter.is_flag and parameter.metavar:
+            names = f"{names} {parameter.metavar}"
+        lines += [".TP", f".B {_escaped(names)}", _escaped(_one_line(parameter.help or ""))]
+    return lines
+
+
+def _paragraphs(text: str) -> list[str]:
+    return [line for part in text.split("\n\n") for line in (".PP", _escaped(_one_line(part)))]
+
+
+def _one_line(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def _escaped(text: str) -> str:
+    """Text as roff takes it: backslashes and hyphens literal, no line that begins as a request does."""
+    escaped = text.replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
+
+
+if __name__ == "__main__":
+    print(manual(), end="")

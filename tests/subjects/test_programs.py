@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from steelyard.model.errors import MeasurementError
+from steelyard.subjects.programs import Programs, digest
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "program"
+    path.write_bytes(b"#!/bin/sh\n:\n")
+    return path
+
+
+def test_an_unchanged_program_passes_every_time(program: Path) -> None:
+    programs = Programs()
+    for _ in range(3):
+        programs.check(str(program), "new")
+
+
+def test_a_program_that_was_only_touched_is_still_itself(program: Path) -> None:
+    programs = Programs()
+    programs.check(str(program), "new")
+    os.utime(program, ns=(1, 1))
+    programs.check(str(program), "new")
+
+
+def test_a_replaced_program_is_an_error_even_with_its_size_kept(program: Path) -> None:
+    programs = Programs()
+    programs.check(str(program), "new")
+    other = program.with_name("other")
+    other.write_bytes(program.read_bytes().replace(b":", b"!"))
+    other.replace(program)
+    with pytest.raises(MeasurementError, match=r"new: .* was replaced"):
+        programs.check(str(program), "new")
+
+
+def test_a_removed_program_is_an_error(program: Path) -> None:
+    programs = Programs()
+    programs.check(str(program), "new")
+    program.unlink()
+    with pytest.raises(MeasurementError, match="is gone"):
+        programs.check(str(program), "new")
+
+
+def test_the_digest_is_of_the_content(program: Path) -> None:
+    first = digest(str(program))
+    program.write_bytes(b"something else")
+    assert first != digest(str(program))
+    assert digest(str(program.parent / "absent")) is None
