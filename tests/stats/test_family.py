@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-
 from benchmarks.simulation import SYNTHETIC, simulate_suite
+
 from steelyard.stats.family import members_left, step_down
 from steelyard.stats.verdict import Judgement, judge
 
@@ -57,7 +57,7 @@ def test_a_borderline_change_is_found_beside_clear_ones_and_not_beside_none() ->
 
 
 def test_a_member_without_pairs_has_no_judgement() -> None:
-    assert step_down(2, lambda member, sharing: None) == [None, None]
+    assert step_down(2, lambda *_: None) == [None, None]
 
 
 def test_any_false_alarm_in_a_suite_of_100() -> None:

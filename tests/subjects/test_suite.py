@@ -77,7 +77,7 @@ def test_parameters_that_go_nowhere_or_come_twice_are_refused() -> None:
         benchmarks_of(subjects("{a} {b}", "new"), [("a", list("abc") * 50), ("b", list("abc") * 50)], control=False)
 
 
-@given(st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",))))
+@given(st.text().filter(lambda value: "\0" not in value))
 def test_a_value_stays_one_word_whatever_is_in_it(value: str) -> None:
     subject = command_subject("echo before {n} 'a {n}' {other} {}", "echo", "baseline", shell=False)
     replaced = with_parameters(subject, {"n": value}, "baseline")
