@@ -59,7 +59,7 @@ def compare(
     from steelyard.subjects.command import command_subject
 
     options.check_writable(json, markdown, csv)
-    settings = options.settings_from(words, launches=pairs, least=fewest_differences(alpha))
+    settings = options.settings_from(words, limit="--pairs", launches=pairs, least=fewest_differences)
     first, second = _names(names, baseline, candidate)
     subjects = (
         command_subject(baseline, first, "baseline", shell=shell),
