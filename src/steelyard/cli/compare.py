@@ -104,7 +104,7 @@ def _weighing(words: dict[str, Any]) -> tuple[Any, Any, Any]:
     commands = words["commands"] or []
     if len(commands) < 2:
         raise UsageError("compare needs two commands or more, each in quotes: steelyard compare './old' './new'")
-    settings = options.settings_from(words, launches=words["pairs"], least=fewest_differences(words["alpha"]))
+    settings = options.settings_from(words, limit="--pairs", launches=words["pairs"], least=fewest_differences)
     roles = ["baseline"] + ["candidate"] * (len(commands) - 1)
     subjects = [
         command_subject(command, name, role, shell=words["shell"])

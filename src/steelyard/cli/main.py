@@ -1,70 +1,80 @@
-"""The `steelyard` command: its subcommands, and the one place where errors become words and an exit status."""
+"""The frame of the command line: whatever ends it becomes an exit status and at most one sentence, not a traceback.
+
+Next to nothing is imported before `main` runs, so that Ctrl-C finds somebody to answer it from the start.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
-from typing import Annotated
+from contextlib import suppress
+from types import FrameType
 
-import typer
-
-from steelyard.cli.arity import CompareCommand
-from steelyard.cli.compare import compare
-from steelyard.cli.run import run
-from steelyard.cli.show import show
-from steelyard.model.errors import SteelyardError
-
-app = typer.Typer(
-    name="steelyard",
-    help="Weigh two versions of a program against each other on a machine that nobody can keep quiet.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command(cls=CompareCommand)(compare)
-app.command()(run)
-app.command()(show)
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from steelyard.cli.build_facts import build_facts
-
-        print("\n".join(build_facts()))
-        raise typer.Exit
-
-
-@app.callback()
-def steelyard(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version",
-            callback=_print_version,
-            is_eager=True,
-            help="Show the version and build, and exit.",
-        ),
-    ] = False,
-) -> None:
-    """Weigh two versions of a program against each other on a machine that nobody can keep quiet."""
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+FAILED, INTERRUPTED, BROKEN_PIPE = 3, 130, 141
 
 
 def main() -> None:
-    """Run the command line; an error of the user's is one sentence on stderr, never a traceback."""
-    try:
-        app()
-    except SteelyardError as error:
-        from steelyard.report.words import plain
+    """Run the command line and exit."""
+    for number in _ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it, or a shell for its background jobs
+            signal.signal(number, _quit)
+    _open_missing_streams()
+    status = _status()
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)  # the status is known: Python shall end with it, not by a late Ctrl-C
+    sys.exit(status)
 
-        print(f"steelyard: {plain(str(error))}", file=sys.stderr)
-        sys.exit(error.exit_status)
-    except KeyboardInterrupt:
-        print("steelyard: interrupted", file=sys.stderr)
-        sys.exit(130)
+
+def _quit(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature is signal's
+    """Leave at once: nothing is measured yet, or all is kept. An exception could be lost in the middle of an import."""
+    with suppress(OSError):
+        os.write(2, b"steelyard: interrupted\n")
+    os._exit(INTERRUPTED)
+
+
+def _open_missing_streams() -> None:
+    """Where the caller closed a standard stream: else the next file opened would take its place."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    sys.stdout = sys.stdout or os.fdopen(1, "w")
+    sys.stderr = sys.stderr or os.fdopen(2, "w")
+
+
+def _status() -> int:
+    try:
+        from steelyard.cli.app import run
+
+        status = run(sys.argv[1:])
+        sys.stdout.flush()
+    except KeyboardInterrupt:  # a second Ctrl-C while measuring
+        return _say("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        # The reader of our output has gone; nobody is left to tell.
-        sys.stderr.close()
-        sys.exit(141)
+        status = BROKEN_PIPE  # the reader of our output has gone: nobody is left to tell
+    except OSError as error:
+        what = f": {error.filename}" if error.filename else " while the output was written"
+        status = _say(f"{error.strerror or error}{what}", FAILED)
+    except Exception:
+        # Python's own status for this is 1, which would say `slower`.
+        import traceback
+
+        traceback.print_exc()
+        return _say("this is a mistake in steelyard: please report it, with the lines above", FAILED)
+    else:
+        return status
+    # What could not be written shall not be tried again, with a complaint, when Python ends.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return status
+
+
+def _say(sentence: str, status: int) -> int:
+    with suppress(OSError):
+        print(f"steelyard: {sentence}", file=sys.stderr, flush=True)
+    return status
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Any
 from typer.main import get_command
 
 from steelyard import __version__
-from steelyard.cli.main import app
+from steelyard.cli.app import app
 
 
 def manual() -> str:

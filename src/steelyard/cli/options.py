@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import stat
+import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -73,8 +75,17 @@ Markdown = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", hel
 Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the raw launches as CSV.")]
 
 
-def settings_from(words: dict[str, Any], *, launches: int | None, least: int) -> Settings:
-    """Check the shared options (by parameter name) and make settings of them; raises UsageError naming the option."""
+# More than anybody will wait for, and still few enough to be kept and judged.
+_MOST_LAUNCHES = 1_000_000
+
+
+def settings_from(
+    words: dict[str, Any], *, limit: str, launches: int | None, least: Callable[[float], int] | None = None
+) -> Settings:
+    """Check the shared options (by parameter name) and make settings of them; raises UsageError naming the option.
+
+    `limit` is the option that says how many `launches`; `least(alpha)` of them can show anything at all.
+    """
     from steelyard.design.draws import new_seed
     from steelyard.model.records import Settings
     from steelyard.subjects.command import environment_names
@@ -84,8 +95,13 @@ def settings_from(words: dict[str, Any], *, launches: int | None, least: int) ->
     _in_range("--repeat", words["repeat"], 1, 1_000_000)
     _in_range("--wait-quiet", words["wait_quiet"], 0, 86_400)
     check_writable(words["output"])
-    if launches is not None and launches < least:
-        raise UsageError(f"{launches} launches can never show anything at alpha {words['alpha']:g}: at least {least}")
+    if launches is not None:
+        _in_range(limit, launches, 1, _MOST_LAUNCHES)
+        fewest = least(words["alpha"]) if least else 1
+        if launches < fewest:
+            raise UsageError(
+                f"{limit} {launches} can never show anything at alpha {words['alpha']:g}: at least {fewest}"
+            )
     for option in ("max_time", "timeout"):
         if words[option] is not None:
             _in_range(f"--{option.replace('_', '-')}", words[option], 1e-3, 1e6)
@@ -103,7 +119,7 @@ def settings_from(words: dict[str, Any], *, launches: int | None, least: int) ->
         ignore_failure=words["ignore_failure"],
         environment=names,
         variables=values,
-        directory=str(Path.cwd()),
+        directory=_directory(),
         stdin=_readable(words["stdin"]),
         output=None if words["output"] is None else str(words["output"].absolute()),
         repeat=words["repeat"],
@@ -136,21 +152,51 @@ def margin_percent(word: str) -> float:
 
 def check_writable(*paths: Path | None) -> None:
     """Before anything is measured: raise UsageError for an output file that could not be written afterwards."""
-    for path in paths:
-        if path is None:
-            continue
-        if path.is_dir():
-            raise UsageError(f"cannot write {path}: it is a folder; give a file's name")
-        if not path.parent.is_dir():
-            raise UsageError(f"cannot write {path}: there is no folder {path.parent}; make it first")
-        if not os.access(path.parent, os.W_OK):
-            raise UsageError(f"cannot write {path}: the folder {path.parent} is not writable; give another place")
+    wanted = [path for path in paths if path is not None]
+    for path in wanted:
+        if refusal := _refusal(path):
+            raise UsageError(f"cannot write {path}: {refusal}")
+    files = [os.path.realpath(path) for path in wanted if path.is_file() or not path.exists()]
+    if len(set(files)) < len(files):
+        raise UsageError(f"two outputs would go to the same file, {files[0]}: give each its own")
+
+
+def _refusal(path: Path) -> str | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return _folder_refusal(Path(os.path.realpath(path)).parent)
+    except OSError as error:
+        return f"{error.strerror}; give another place"
+    if stat.S_ISDIR(found.st_mode):
+        return "it is a folder; give a file's name"
+    if not stat.S_ISCHR(found.st_mode) and os.path.samestat(found, os.fstat(1)):
+        return "the verdict is printed there; give a file's name"
+    if not os.access(path, os.W_OK):
+        return "it is not writable; give another place"
+    return _folder_refusal(Path(os.path.realpath(path)).parent) if stat.S_ISREG(found.st_mode) else None
+
+
+def _folder_refusal(folder: Path) -> str | None:
+    if not folder.is_dir():
+        return f"there is no folder {folder}; make it first"
+    try:
+        # Only the attempt tells: permissions say nothing of quotas, of read-only disks or of /proc.
+        with tempfile.NamedTemporaryFile(prefix=".steelyard-", dir=folder):
+            return None
+    except OSError as error:
+        return f"the folder {folder} is not writable ({error.strerror}); give another place"
 
 
 def _in_range(option: str, value: Number, low: float, high: float, unit: str = "") -> Number:
     if not low <= value <= high:
-        raise UsageError(f"{option} {value:g} is out of range: {low:g}{unit} to {high:g}{unit}")
+        shown = value if isinstance(value, int) else f"{value:g}"
+        raise UsageError(f"{option} {shown} is out of range: {_bound(low)}{unit} to {_bound(high)}{unit}")
     return value
+
+
+def _bound(number: float) -> str:
+    return f"{number:,}" if isinstance(number, int) else f"{number:g}"
 
 
 def _processor(number: int | None) -> int | None:
@@ -160,14 +206,27 @@ def _processor(number: int | None) -> int | None:
     return number
 
 
+def _directory() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError as error:
+        raise UsageError(f"the current directory cannot be used: {error.strerror}; change to another one") from error
+
+
 def _readable(path: Path | None) -> str | None:
     if path is None:
         return None
-    if not path.exists():
-        raise UsageError(f"--stdin {path} does not exist: check the path")
-    if path.is_dir() or not os.access(path, os.R_OK):
-        raise UsageError(f"--stdin {path} cannot be read: check that it is a file and its permissions")
-    return str(path.absolute())
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise UsageError(f"--stdin {path} cannot be read: {error.strerror}; check the path") from error
+    if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode)):
+        raise UsageError(f"--stdin {path} cannot be read again for each launch: give the path of a file")
+    # Resolved here: for the process that opens it, /dev/stdin would be another file.
+    file = os.path.realpath(path)
+    if not os.access(file, os.R_OK):
+        raise UsageError(f"--stdin {path} cannot be read: check its permissions")
+    return file
 
 
 def _hooks(option: str, commands: list[str] | None) -> list[str]:

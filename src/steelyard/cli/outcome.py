@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from steelyard.cli.main import INTERRUPTED
 from steelyard.cli.screen import output
 from steelyard.design.session import Outcome
+from steelyard.model.errors import MeasurementError
 from steelyard.model.files import save, write_atomically
 from steelyard.model.records import Derived, Weighing
 from steelyard.report import markdown as as_markdown
 from steelyard.report import table, terminal
 
-INTERRUPTED, SLOWER, UNDECIDED = 130, 1, 4
+SLOWER, UNDECIDED = 1, 4
 
 
 def show_outcome(outcome: Outcome, *, json: Path | None, markdown: Path | None, csv: Path | None) -> None:
-    """Print the verdict and write the files; a failed measurement writes its raw launches and raises its error."""
+    """Write the files and print the verdict; a failed measurement writes its raw launches and raises its error."""
     record, derived = outcome.record, outcome.record.derived or Derived()
+    unwritten = None
+    try:
+        with _uninterrupted():
+            _write_files(outcome, json=json, markdown=markdown, csv=csv)
+    except MeasurementError as error:
+        unwritten = error  # the verdict is still worth its words
+    if outcome.error is not None:
+        raise outcome.error
+    if isinstance(record, Weighing):
+        terminal.weighing(output(), record, derived.verdicts)
+    else:
+        terminal.run(output(), record, derived.summaries)
+    if unwritten is not None:
+        raise unwritten
+
+
+def _write_files(outcome: Outcome, *, json: Path | None, markdown: Path | None, csv: Path | None) -> None:
+    record, derived = outcome.record, outcome.record.derived or Derived()
+    if not len(record.launches):
+        return  # a file of an earlier weighing is worth more than one of nothing
     if json is not None:
         save(record, json)
     if csv is not None:
@@ -28,12 +53,16 @@ def show_outcome(outcome: Outcome, *, json: Path | None, markdown: Path | None, 
             else as_markdown.run(record, derived.summaries)
         )
         write_atomically(markdown, text.encode(errors="backslashreplace"))
-    if outcome.error is not None:
-        raise outcome.error
-    if isinstance(record, Weighing):
-        terminal.weighing(output(), record, derived.verdicts)
-    else:
-        terminal.run(output(), record, derived.summaries)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let a Ctrl-C wait until the files are whole."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def exit_status(outcome: Outcome, *, strict: bool) -> int:

@@ -49,7 +49,7 @@ def run(
     from steelyard.subjects.suite import benchmarks_of
 
     options.check_writable(json, markdown, csv)
-    settings = options.settings_from(words, launches=launches, least=1)
+    settings = options.settings_from(words, limit="--launches", launches=launches)
     subject = command_subject(command, name or command, "command", shell=shell)
     with watching() as watch:
         outcome = measure([subject], benchmarks_of([subject], [], control=False), settings, watch)

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Literal
 
 from rich.console import Console
 
 from steelyard.report.live import LiveLine
 
 
+class _Output(Console):
+    def on_broken_pipe(self) -> None:
+        # Not rich's own answer, which exits with status 1: that would say `slower`.
+        raise BrokenPipeError
+
+
 def output() -> Console:
     """The console for verdicts. Names and numbers are shown as they are: no markup, no emoji, no highlighting."""
-    return Console(markup=False, emoji=False, highlight=False, soft_wrap=False)
+    colours: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
+    return _Output(markup=False, emoji=False, highlight=False, soft_wrap=False, color_system=colours)
 
 
 @contextmanager

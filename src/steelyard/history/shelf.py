@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,20 +25,14 @@ class Shelf:
     @classmethod
     def of_user(cls, environment: Mapping[str, str]) -> Shelf:
         """The user's own shelf, under XDG_STATE_HOME; in the folder for temporary files if that cannot be written."""
-        home = environment.get("XDG_STATE_HOME") or str(
-            Path(environment.get("HOME") or "/nonexistent") / ".local/state"
-        )
-        folder = Path(home) / "steelyard"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            if os.access(folder, os.W_OK):
-                return cls(folder)
-        except OSError:
-            pass  # a read-only home: the records go where every process may write
-        folder = Path(tempfile.gettempdir()) / f"steelyard-{os.getuid()}"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        # Anybody can make a folder of that name there first; only our own is trusted with what we write.
-        return cls(folder if folder.stat().st_uid == os.getuid() else Path(tempfile.mkdtemp(prefix="steelyard-")))
+        for folder in _places(environment):
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                if os.access(folder, os.W_OK):
+                    return cls(folder)
+            except OSError:
+                pass  # a read-only home: the records go where every process may write
+        return cls(_temporary(Path(tempfile.gettempdir()) / f"steelyard-{os.getuid()}"))
 
     def new_name(self, kind: str) -> Path:
         """A path without suffix for a record that starts now; sorts by time and is not taken."""
@@ -57,3 +53,21 @@ class Shelf:
 
     def _records(self) -> list[Path]:
         return sorted(path for path in self.folder.glob("2*-*") if path.name.endswith((".json.gz", ".journal")))
+
+
+def _places(environment: Mapping[str, str]) -> Iterator[Path]:
+    # A relative path is to be ignored, says the XDG Base Directory Specification.
+    for name, below in (("XDG_STATE_HOME", "steelyard"), ("HOME", ".local/state/steelyard")):
+        home = Path(environment.get(name, ""))
+        if home.is_absolute():
+            yield home / below
+
+
+def _temporary(folder: Path) -> Path:
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+        # Anybody can make something of that name there first; only our own folder is trusted with what we write.
+        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
+            return folder
+    return Path(tempfile.mkdtemp(prefix="steelyard-"))

@@ -7,9 +7,11 @@ sees its driver die can take the running target with it.
 
 from __future__ import annotations
 
+import errno
 import json
 import socket
 import subprocess
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from types import TracebackType
@@ -23,8 +25,10 @@ SERVER = Path(steelyard.native.__file__).parent / "steelyard-launch"
 
 _MEASURED_FIELDS = frozenset(field.name for field in fields(Measured))
 _CANCEL = b'{"cancel":true}\n'
-# What the server could not do before it came to the target itself: the user's words are at fault, not the target.
-_USAGE_STAGES = {"stdin", "cwd", "affinity"}
+_REMEDIES = {
+    errno.ENOEXEC: "if it is a script, its first line has to name the interpreter, as #!/bin/sh does",
+    errno.E2BIG: "its arguments and its environment are more than the system takes",
+}
 
 
 class Launcher:
@@ -45,8 +49,12 @@ class Launcher:
             ) from error
         self._socket = ours
         self._replies = ours.makefile("rb")
-        self._sending = self._in_flight = self._cancel_wanted = False
-        hello = self._receive()
+        self._in_flight = self._cancel_wanted = False
+        try:
+            hello = self._receive()
+        except BaseException:
+            self.close()
+            raise
         self.version = str(hello.get("version"))
         self.offers: dict[str, bool] = {name: value for name, value in hello.items() if isinstance(value, bool)}
 
@@ -82,39 +90,41 @@ class Launcher:
         return measured
 
     def _launch_once(self, spec: LaunchSpec) -> Measured:
-        self._send(_request(spec))
-        reply = self._receive()
-        self._in_flight = False
+        try:
+            self._send(_request(spec))
+            reply = self._receive()
+        finally:
+            self._in_flight = self._cancel_wanted = False
         if "error" in reply:
-            raise _launch_error(spec, reply["error"])
+            raise _launch_error(reply["error"])
         return _measured(reply)
 
     def cancel(self) -> None:
-        """Kill the launch in flight, if any; safe to call from a signal handler while `launch` waits."""
-        if self._sending:
-            self._cancel_wanted = True
-        elif self._in_flight:
-            self._socket.sendall(_CANCEL)
+        """Kill the launch in flight, or the next one if none is; for a signal handler while `launch` runs."""
+        self._cancel_wanted = True
+        if self._in_flight:
+            self._send_cancel()
 
     def _send(self, line: bytes) -> None:
-        self._sending = True
         try:
             self._socket.sendall(line)
         except OSError as error:
             raise _server_ended() from error
-        self._in_flight, self._sending = True, False
+        self._in_flight = True
+        # A cancel until here was only noted: within the request's line it would have torn that apart.
         if self._cancel_wanted:
-            self._cancel_wanted = False
+            self._send_cancel()
+
+    def _send_cancel(self) -> None:
+        with suppress(OSError):  # a server that has ended is told of by `_receive`
             self._socket.sendall(_CANCEL)
 
     def _receive(self) -> dict[str, Any]:
         try:
-            line = self._replies.readline()
-        except OSError as error:
+            # ValueError for the empty line of a server that has ended, and for one that is no launch server.
+            reply: dict[str, Any] = json.loads(self._replies.readline())
+        except (OSError, ValueError) as error:
             raise _server_ended() from error
-        if not line:
-            raise _server_ended()
-        reply: dict[str, Any] = json.loads(line)
         return reply
 
 
@@ -156,11 +166,9 @@ def _measured(reply: dict[str, Any]) -> Measured:
     return Measured(**values)
 
 
-def _launch_error(spec: LaunchSpec, error: dict[str, Any]) -> UsageError | MeasurementError:
-    stage, reason = error["stage"], error["message"]
-    if stage in _USAGE_STAGES:
-        return UsageError(f"the launch could not be set up ({stage}): {reason}")
-    program = spec.program.decode(errors="backslashreplace")
-    return MeasurementError(
-        f"cannot execute {program}: {reason}; check that the file is a program this machine can run"
-    )
+def _launch_error(error: dict[str, Any]) -> UsageError | MeasurementError:
+    reason = error["message"].partition(" (os error ")[0]
+    if error["stage"] != "spawn":
+        return UsageError(f"the launch could not be set up ({error['stage']}): {reason}")
+    remedy = _REMEDIES.get(error["errno"], "check that the file is a program this machine can run")
+    return MeasurementError(f"{reason}; {remedy}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import stat
 import tempfile
 import zlib
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.journal import assemble
+from steelyard.model.journal import assemble, parse
 from steelyard.model.records import FORMAT, VERSION, Derived, Record, Run, Weighing
 
 _RECORD: TypeAdapter[Weighing | Run] = TypeAdapter(Record)
@@ -34,28 +35,46 @@ def with_derived(record: Weighing | Run, derived: Derived) -> Weighing | Run:
 def save(record: Weighing | Run, path: Path) -> None:
     """Write a record; raises MeasurementError where that fails, leaving what stood there before."""
     fields = record.model_dump(mode="json")
-    text = json.dumps({"format": fields.pop("format"), "version": fields.pop("version"), **fields})
+    text = json.dumps({"format": fields.pop("format"), "version": fields.pop("version"), **fields}, allow_nan=False)
     data = text.encode()
     # mtime=0: the same record gives the same bytes
     write_atomically(path, gzip.compress(data, compresslevel=6, mtime=0) if path.suffix == ".gz" else data)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file whole: to a neighbour first, then renamed over it."""
+    """Write a file whole, to a neighbour that is then renamed over it; or write to what is no file: a pipe, /dev/null.
+
+    Raises MeasurementError where that fails; a file then holds what it held before.
+    """
     try:
-        handle, neighbour = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(neighbour).chmod(0o666 & ~_umask())
-            Path(neighbour).replace(path)
-        except BaseException:
-            Path(neighbour).unlink(missing_ok=True)
-            raise
+        if path.exists() and not path.is_file():
+            _pour(path, data)  # renaming over it would put a file in the place of a device
+        else:
+            _replace(Path(os.path.realpath(path)), data)  # a link stays one
     except OSError as error:
         raise MeasurementError(f"cannot write {path}: {error.strerror}; give another place") from error
+
+
+def _pour(path: Path, data: bytes) -> None:
+    # Not blocking, because a pipe that nobody reads would never open: so it is an error.
+    handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    os.set_blocking(handle, True)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    handle, neighbour = tempfile.mkstemp(prefix=".steelyard-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(neighbour).chmod(0o666 & ~_umask())
+        Path(neighbour).replace(path)
+    except BaseException:
+        Path(neighbour).unlink(missing_ok=True)
+        raise
 
 
 def load(path: Path) -> Weighing | Run:
@@ -87,11 +106,15 @@ def schema() -> dict[str, Any]:
 
 def _read(path: Path) -> bytes:
     try:
-        if path.stat().st_size > _LARGEST_BYTES:
-            raise UsageError(f"{path} is larger than any weighing (over 1 GiB): is it the right file?")
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+                raise UsageError(f"cannot read {path}: it is no file; check the path")
+            data = file.read(_LARGEST_BYTES + 1)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}; check the path and its permissions") from error
+    if len(data) > _LARGEST_BYTES:
+        raise UsageError(f"{path} is larger than any weighing (over 1 GiB): is it the right file?")
     if not data.startswith(_GZIP_MAGIC):
         return data
     try:
@@ -101,28 +124,29 @@ def _read(path: Path) -> bytes:
         raise UsageError(f"{path} is a damaged gzip file ({error}): copy it again") from error
     if not unpacker.eof:
         raise UsageError(f"{path} is a truncated gzip file: copy it again")
+    if unpacker.unused_data:
+        raise UsageError(f"{path} is a damaged gzip file (more follows its end): copy it again")
     return unpacked
 
 
 def _fields(data: bytes) -> Any:
-    first, newline, rest = data.partition(b"\n")
-    if newline and rest.strip() and not first.startswith(b"{\n"):
-        return assemble(data.splitlines()) if _is_object(first) else json.loads(data)
-    return json.loads(data)
-
-
-def _is_object(line: bytes) -> bool:
+    """The fields of a record, or of a journal: that is one whose first line is an object without launches."""
     try:
-        return isinstance(json.loads(line), dict)
+        first = parse(data.partition(b"\n")[0])
     except ValueError:
-        return False
+        return parse(data)  # a record whose JSON was laid out anew, over several lines
+    if isinstance(first, dict) and "launches" not in first:
+        return assemble(data.splitlines())
+    return parse(data)
 
 
 def _check_format(path: Path, fields: Any) -> None:
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         raise UsageError(f"{path} is JSON, but no weighing: it does not say format: {FORMAT!r}")
     version = fields.get("version")
-    if isinstance(version, int) and version > VERSION:
+    if type(version) is not int:  # not `isinstance`: true is an int
+        raise UsageError(f"{path} is damaged: its version is no number; it was not written by steelyard as it stands")
+    if version > VERSION:
         raise UsageError(
             f"{path} has format version {version}; this steelyard reads up to {VERSION}: upgrade steelyard to read it"
         )

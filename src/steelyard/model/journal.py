@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from math import isfinite
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -29,7 +30,13 @@ class Journal:
             self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise MeasurementError(f"cannot write the journal {path}: {error.strerror}") from error
-        self._write(header.model_dump_json(exclude={"launches", "derived"}).encode())
+        try:
+            # json.dumps, because pydantic's own writer refuses the surrogates that stand for bytes which are not UTF-8.
+            self._write(json.dumps(header.model_dump(mode="json", exclude={"launches", "derived"})).encode())
+        except BaseException:
+            os.close(self._file)
+            path.unlink(missing_ok=True)  # without its first line it says nothing
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -64,7 +71,7 @@ class Journal:
 
 def assemble(lines: list[bytes]) -> dict[str, Any]:
     """Turn a journal's lines into a record's fields; a torn last line is left out. ValueError if it is no journal."""
-    fields: dict[str, Any] = json.loads(lines[0])
+    fields: dict[str, Any] = parse(lines[0])
     rows: list[list[Any]] = []
     discarded: set[tuple[int, int]] = set()
     for entry in _whole_lines(lines[1:]):
@@ -81,10 +88,22 @@ def assemble(lines: list[bytes]) -> dict[str, Any]:
     return fields
 
 
+def parse(text: bytes) -> Any:
+    """JSON in UTF-8; ValueError for what is no finite number, too, which Python's reader would take."""
+    return json.loads(text.decode(), parse_constant=_finite, parse_float=_finite)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"{text} is no number")
+    return number
+
+
 def _whole_lines(lines: list[bytes]) -> Iterator[Any]:
     for number, line in enumerate(lines, start=1):
         try:
-            yield json.loads(line)
+            yield parse(line)
         except ValueError:
             if number < len(lines):
                 raise

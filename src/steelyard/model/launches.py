@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -146,38 +146,42 @@ class LaunchRow(NamedTuple):
     overhead_ns: int
 
 
+# What a kernel can count. More would be no measurement, and has no place in an array of floats either.
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+Time = Annotated[int, Field(gt=0, lt=2**63)]
+
+
 class Launches(BaseModel):
     """The raw launches of a record, one list a column, in the order in which they ran (fields as in LaunchRow)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    benchmark: list[int] = Field(default_factory=list, description="index into `benchmarks`")
-    pair: list[int] = Field(default_factory=list, description="number of the pair within its benchmark")
-    side: list[int] = Field(default_factory=list, description="0 baseline, 1 candidate")
-    order: list[int] = Field(default_factory=list, description="0 ran first in its pair, 1 second")
-    role: list[int] = Field(default_factory=list, description="0 warm-up, 1 used, 2 disturbed and repeated")
-    hash_seed: list[int] = Field(default_factory=list, description="hash seed drawn for the pair")
-    padding_bytes: list[int] = Field(default_factory=list, description="environment padding drawn for the pair")
-    start_ns: list[int] = Field(default_factory=list, description="monotonic clock just before the spawn, ns")
-    wall_ns: list[int] = Field(default_factory=list, description="elapsed time, ns")
-    spawn_ns: list[int] = Field(default_factory=list, description="time the spawn itself took, ns")
-    cpu_ns: list[int | None] = Field(default_factory=list, description="scheduler's run time, main thread, ns")
-    delay_ns: list[int | None] = Field(default_factory=list, description="runnable but waiting, main thread, ns")
-    timeslices: list[int | None] = Field(default_factory=list, description="times put on a processor")
-    user_ns: list[int] = Field(default_factory=list, description="user time of all threads, ns")
-    sys_ns: list[int] = Field(default_factory=list, description="system time of all threads, ns")
-    max_rss_bytes: list[int] = Field(default_factory=list, description="largest resident set, bytes")
-    minor_faults: list[int] = Field(default_factory=list, description="page faults without I/O")
-    major_faults: list[int] = Field(default_factory=list, description="page faults with I/O")
-    voluntary_switches: list[int] = Field(default_factory=list, description="voluntary context switches")
-    involuntary_switches: list[int] = Field(default_factory=list, description="involuntary context switches")
-    others_ns: list[int | None] = Field(default_factory=list, description="cpu of other threads and children, ns")
-    pressure_ns: list[int | None] = Field(default_factory=list, description="machine's CPU pressure meanwhile, ns")
-    steal_ns: list[int | None] = Field(default_factory=list, description="machine's stolen time meanwhile, ns")
-    exit_code: list[int | None] = Field(default_factory=list, description="exit status; null if a signal ended it")
-    signal: list[int | None] = Field(default_factory=list, description="the signal that ended it; else null")
-
-    overhead_ns: list[int] = Field(default_factory=list, description="start of an empty shell in this pair, ns; else 0")
+    benchmark: list[Count] = Field(default_factory=list, description="index into `benchmarks`")
+    pair: list[Count] = Field(default_factory=list, description="number of the pair within its benchmark")
+    side: list[Count] = Field(default_factory=list, description="0 baseline, 1 candidate")
+    order: list[Count] = Field(default_factory=list, description="0 ran first in its pair, 1 second")
+    role: list[Count] = Field(default_factory=list, description="0 warm-up, 1 used, 2 disturbed and repeated")
+    hash_seed: list[Count] = Field(default_factory=list, description="hash seed drawn for the pair")
+    padding_bytes: list[Count] = Field(default_factory=list, description="environment padding drawn for the pair")
+    start_ns: list[Count] = Field(default_factory=list, description="monotonic clock just before the spawn, ns")
+    wall_ns: list[Time] = Field(default_factory=list, description="elapsed time, ns")
+    spawn_ns: list[Count] = Field(default_factory=list, description="time the spawn itself took, ns")
+    cpu_ns: list[Count | None] = Field(default_factory=list, description="scheduler's run time, main thread, ns")
+    delay_ns: list[Count | None] = Field(default_factory=list, description="runnable but waiting, main thread, ns")
+    timeslices: list[Count | None] = Field(default_factory=list, description="times put on a processor")
+    user_ns: list[Count] = Field(default_factory=list, description="user time of all threads, ns")
+    sys_ns: list[Count] = Field(default_factory=list, description="system time of all threads, ns")
+    max_rss_bytes: list[Count] = Field(default_factory=list, description="largest resident set, bytes")
+    minor_faults: list[Count] = Field(default_factory=list, description="page faults without I/O")
+    major_faults: list[Count] = Field(default_factory=list, description="page faults with I/O")
+    voluntary_switches: list[Count] = Field(default_factory=list, description="voluntary context switches")
+    involuntary_switches: list[Count] = Field(default_factory=list, description="involuntary context switches")
+    others_ns: list[Count | None] = Field(default_factory=list, description="cpu of other threads and children, ns")
+    pressure_ns: list[Count | None] = Field(default_factory=list, description="machine's CPU pressure meanwhile, ns")
+    steal_ns: list[Count | None] = Field(default_factory=list, description="machine's stolen time meanwhile, ns")
+    exit_code: list[Count | None] = Field(default_factory=list, description="exit status; null if a signal ended it")
+    signal: list[Count | None] = Field(default_factory=list, description="the signal that ended it; else null")
+    overhead_ns: list[Count] = Field(default_factory=list, description="start of an empty shell in this pair, ns, or 0")
 
     @model_validator(mode="after")
     def _check_columns(self) -> Self:
@@ -186,6 +190,8 @@ class Launches(BaseModel):
             raise ValueError("the columns of `launches` differ in length")
         if any(role not in range(len(ROLES)) for role in self.role) or any(side not in (0, 1) for side in self.side):
             raise ValueError("`launches` has a side or a role out of range")
+        if len(set(zip(self.benchmark, self.pair, self.side, strict=True))) < len(self.pair):
+            raise ValueError("`launches` has two launches in the place of one")
         return self
 
     @classmethod

@@ -55,13 +55,15 @@ class Settings(_Record):
     """How it was measured: whatever would be needed to measure the same again."""
 
     margin: float = Field(default=0.005, gt=0, lt=1, description="relative change that matters")
-    alpha: float = Field(default=0.01, gt=0, lt=0.5, description="chance of a wrong verdict that is accepted")
+    alpha: float = Field(default=0.01, ge=1e-9, lt=0.5, description="chance of a wrong verdict that is accepted")
     metrics: list[str] = Field(default=[DEFAULT_METRIC], min_length=1, description="the first decides")
     pairs: int | None = Field(default=None, gt=0, description="most pairs (or launches of a run)")
-    max_time_s: float | None = Field(default=30.0, gt=0, description="budget of elapsed time")
+    max_time_s: float | None = Field(default=30.0, gt=0, allow_inf_nan=False, description="budget of elapsed time")
     warm_up: int = Field(default=1, ge=0, description="warm-up pairs, kept but not judged")
     seed: int = Field(default=0, ge=0, description="repeats the plan: orders, hash seeds, padding")
-    timeout_s: float | None = Field(default=None, gt=0, description="longest that one launch may take")
+    timeout_s: float | None = Field(
+        default=None, gt=0, allow_inf_nan=False, description="longest that one launch may take"
+    )
     cpu: int | None = Field(default=None, ge=0, description="processor that every launch is pinned to")
     ignore_failure: bool = False
     environment: list[str] = Field(default_factory=list, description="names passed on from the environment")
@@ -164,9 +166,17 @@ class _Kept(_Record):
     settings: Settings
     benchmarks: list[Benchmark]
     stop: list[StopReason] = Field(description="why each benchmark stopped")
-    seconds: float = Field(ge=0, description="elapsed time of the measuring")
+    seconds: float = Field(ge=0, allow_inf_nan=False, description="elapsed time of the measuring")
     findings: list[Finding] = Field(default_factory=list, description="seen while measuring")
     launches: Launches
+
+    @model_validator(mode="after")
+    def _places(self) -> Self:
+        if len(self.stop) != len(self.benchmarks):
+            raise ValueError("`stop` has to say of each benchmark why it stopped")
+        if any(number >= len(self.benchmarks) for number in self.launches.benchmark):
+            raise ValueError("`launches` names a benchmark that is not in `benchmarks`")
+        return self
 
 
 class Derived(_Record):
@@ -192,6 +202,12 @@ class Weighing(_Kept):
     subjects: list[Subject] = Field(min_length=2, description="the baseline, then the candidates")
     derived: Derived | None = None
 
+    @model_validator(mode="after")
+    def _known_candidates(self) -> Self:
+        if any(benchmark.candidate >= len(self.subjects) for benchmark in self.benchmarks):
+            raise ValueError("`benchmarks` names a candidate that is not in `subjects`")
+        return self
+
 
 class Run(_Kept):
     """One subject measured alone, kept for later."""
@@ -199,6 +215,12 @@ class Run(_Kept):
     kind: Literal["run"] = "run"
     subjects: list[Subject] = Field(min_length=1, max_length=1)
     derived: Derived | None = None
+
+    @model_validator(mode="after")
+    def _one_side(self) -> Self:
+        if any(self.launches.side):
+            raise ValueError("`launches` has a second side, but a run has one")
+        return self
 
 
 Record = Annotated[Weighing | Run, Field(discriminator="kind")]

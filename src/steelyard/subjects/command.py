@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -121,9 +122,12 @@ def _find_program(word: str, role: str, search_path: str | None) -> str:
                 "or use --shell for a shell's own commands"
             )
         return found
-    path = Path(word)
-    if not path.exists():
-        raise UsageError(f"the {role} command {word!r} does not exist: check the path")
-    if path.is_dir() or not os.access(path, os.X_OK):
+    try:
+        mode = Path(word).stat().st_mode
+    except OSError as error:
+        raise UsageError(f"the {role} command {word!r} cannot be run: {error.strerror}; check the path") from error
+    if not stat.S_ISREG(mode):
+        raise UsageError(f"the {role} command {word!r} is no program: give the path of a file")
+    if not os.access(word, os.X_OK):
         raise UsageError(f"the {role} command {word!r} is not executable: chmod +x it, or name its interpreter first")
     return word

@@ -1,0 +1,75 @@
+"""The peers' verdicts on two programs, each tool with its own way of measuring and its own test."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from scipy import stats
+
+from benchmarks.processes import run
+
+Word = Literal["slower", "faster", "no difference"]
+Samples = tuple[list[float], list[float]]
+
+_COMPARED = re.compile(r"\b\d[\d.]*x (slower|faster)\b")
+
+
+def welch_word(samples: Samples, alpha: float) -> Word:
+    """Welch's t-test of two samples, two-sided, as hyperfine's own `scripts/welch_ttest.py` does it."""
+    baseline, candidate = samples
+    found = stats.ttest_ind(candidate, baseline, equal_var=False)
+    if not found.pvalue < alpha:
+        return "no difference"
+    return "slower" if found.statistic > 0 else "faster"
+
+
+def hyperfine_samples(report: str) -> Samples:
+    """Both commands' wall times in seconds, from what `hyperfine --export-json` wrote."""
+    baseline, candidate = (result["times"] for result in json.loads(report)["results"])
+    return baseline, candidate
+
+
+def measure_by_hyperfine(
+    hyperfine: str, programs: Sequence[Path], runs: int, folder: Path, environment: Mapping[str, str]
+) -> Samples:
+    """One hyperfine of two programs, without a shell, after one warm-up of each."""
+    report = folder / "hyperfine.json"
+    options = ["-N", "--style", "none", "--warmup", "1", "--runs", str(runs), "--export-json", str(report)]
+    run([hyperfine, *options, *map(str, programs)], environment)
+    return hyperfine_samples(report.read_text())
+
+
+def pyperf_values(suite: str) -> list[float]:
+    """All values of a pyperf file, in seconds."""
+    (benchmark,) = json.loads(suite)["benchmarks"]
+    return [value for one in benchmark["runs"] for value in one.get("values", ())]
+
+
+def pyperf_word(compared: str) -> Word:
+    """Read what `pyperf compare_to BASELINE CANDIDATE` printed; ValueError if it says neither."""
+    match = _COMPARED.search(compared)
+    if match:
+        return "slower" if match[1] == "slower" else "faster"
+    if re.search(r"not significant|no change", compared, re.IGNORECASE):
+        return "no difference"
+    raise ValueError(f"pyperf compare_to says neither faster, slower nor not significant: {compared!r}")
+
+
+def measure_by_pyperf(
+    pyperf: str, programs: Sequence[Path], launches: int, folder: Path, environment: Mapping[str, str]
+) -> tuple[Word, Samples]:
+    """One pyperf of each program, a process and a value a launch, and what its `compare_to` says of them."""
+    files = [folder / f"pyperf-{side}.json" for side in ("baseline", "candidate")]
+    for program, file in zip(programs, files, strict=True):
+        file.unlink(missing_ok=True)
+        options = ["-q", "--name", "work", "-p", str(launches), "-n", "1", "-w", "0", "-l", "1", "-o", str(file)]
+        run([pyperf, "command", *options, str(program)], environment)
+    command = [pyperf, "compare_to", *map(str, files)]
+    compared = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+    baseline, candidate = (pyperf_values(file.read_text()) for file in files)
+    return pyperf_word(compared), (baseline, candidate)

@@ -1,0 +1,89 @@
+"""The subcommands, and how their errors become words and an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+from typer.main import get_command
+
+from steelyard.cli.arity import CompareCommand
+from steelyard.cli.compare import compare
+from steelyard.cli.run import run as run_alone
+from steelyard.cli.show import show
+from steelyard.model.errors import SteelyardError, UsageError
+
+app = typer.Typer(
+    name="steelyard",
+    help="Weigh two versions of a program against each other on a machine that nobody can keep quiet.",
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command(cls=CompareCommand)(compare)
+app.command("run")(run_alone)
+app.command()(show)
+
+_COMPLETION = "_STEELYARD_COMPLETE"
+
+# The parser's UsageError. Where typer keeps it differs between its versions; this child of it is always at hand.
+_WrongWords: type[Exception] = typer.BadParameter.__mro__[1]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from steelyard.cli.build_facts import build_facts
+
+        print("\n".join(build_facts()))
+        raise typer.Exit
+
+
+@app.callback()
+def steelyard(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and build, and exit."),
+    ] = False,
+) -> None:
+    """Weigh two versions of a program against each other on a machine that nobody can keep quiet."""
+
+
+def run(words: list[str]) -> int:
+    """Run one command line, without the program's name, and return its exit status; errors are one sentence on stderr.
+
+    Not `app()`, whose own answer to a broken pipe is status 1: that would say `slower`.
+    """
+    if _COMPLETION in os.environ:
+        app(prog_name="steelyard")  # a shell asks what could follow; typer answers and exits
+    command = get_command(app)
+    try:
+        if not words:
+            with command.make_context("steelyard", words, resilient_parsing=True) as context:
+                print(command.get_help(context), file=sys.stderr)
+            return UsageError.exit_status
+        with command.make_context("steelyard", words) as context:
+            command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
+    except SteelyardError as error:
+        _say(str(error))
+        return error.exit_status
+    except _WrongWords as error:
+        _say(_sentence(error))
+        return UsageError.exit_status
+    return 0
+
+
+def _say(sentence: str) -> None:
+    from steelyard.report.words import plain
+
+    print(f"steelyard: {plain(sentence)}", file=sys.stderr)
+
+
+def _sentence(error: Exception) -> str:
+    message = str(getattr(error, "format_message", error.__str__)()).rstrip(".")
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "steelyard"
+    return f"{message[:1].lower()}{message[1:]}; see {command} --help"

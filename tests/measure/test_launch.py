@@ -1,0 +1,425 @@
+"""The launcher against the real server and real processes."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from steelyard.measure.launch import Launcher
+from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
+from steelyard.model.launches import LaunchSpec, Measured
+
+# Far longer than anything here takes; a hang becomes a failure instead.
+PATIENCE_NS = 60 * 10**9
+BUSY = b"i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"
+
+
+@pytest.fixture(scope="module")
+def launcher() -> Iterator[Launcher]:
+    with Launcher() as launcher:
+        yield launcher
+
+
+def sh(script: bytes, *arguments: bytes, **changes: Any) -> LaunchSpec:
+    spec: dict[str, Any] = {"env": (), "timeout_ns": PATIENCE_NS, **changes}
+    return LaunchSpec(program=b"/bin/sh", argv=(b"sh", b"-c", script, b"sh", *arguments), **spec)
+
+
+def printed(launcher: Launcher, script: bytes, *arguments: bytes, **changes: Any) -> bytes:
+    measured = launcher.launch(sh(script, *arguments, stdout=1 << 20, **changes))
+    assert measured.exit_code == 0, measured
+    assert measured.stdout is not None
+    return measured.stdout
+
+
+# --- how it ended
+
+
+@pytest.mark.parametrize("code", [0, 1, 127, 255])
+def test_an_exit_code_is_returned(launcher: Launcher, code: int) -> None:
+    measured = launcher.launch(sh(b"exit %d" % code))
+    assert (measured.exit_code, measured.signal, measured.timed_out, measured.cancelled) == (code, None, False, False)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM, signal.SIGPIPE])
+def test_a_signal_is_returned(launcher: Launcher, number: signal.Signals) -> None:
+    measured = launcher.launch(sh(b"kill -%d $$" % number))
+    assert (measured.exit_code, measured.signal) == (None, number)
+
+
+def test_what_never_ends_is_killed_when_its_time_is_over(launcher: Launcher) -> None:
+    measured = launcher.launch(sh(b"echo waiting >&2; exec sleep 600", timeout_ns=200_000_000))
+    assert measured.timed_out
+    assert measured.signal == signal.SIGKILL
+    assert measured.wall_ns >= 200_000_000
+    assert measured.stderr in (b"waiting\n", b"")  # empty only if the shell had no time to start
+
+
+def test_what_a_launch_leaves_behind_is_killed_and_named(launcher: Launcher) -> None:
+    measured = launcher.launch(sh(b"sleep 600 & echo $!", stdout=100))
+    assert measured.stdout is not None
+    pid = int(measured.stdout)
+    assert [name.partition(" ")[0] for name in measured.left_behind] == [str(pid)]
+    assert not psutil.pid_exists(pid)
+
+
+# --- what it finds
+
+AWKWARD = (b"", b"two words", b"'\"\\$x\n", bytes(range(1, 256)), "ünï".encode())
+
+
+def test_arguments_arrive_exactly(launcher: Launcher) -> None:
+    arrived = printed(launcher, b"cat /proc/$$/cmdline", *AWKWARD).split(b"\0")[:-1]
+    assert arrived == [b"sh", b"-c", b"cat /proc/$$/cmdline", b"sh", *AWKWARD]
+
+
+def test_the_environment_is_exactly_the_one_given(launcher: Launcher) -> None:
+    env = (b"B=2", b"A=", b"NAME=" + bytes(range(1, 256)), b"A=twice")
+    spec = LaunchSpec(program=b"/bin/cat", argv=(b"cat", b"/proc/self/environ"), env=env, stdout=4096)
+    assert launcher.launch(spec).stdout == b"".join(entry + b"\0" for entry in env)
+
+
+def test_the_directory_is_the_one_given(launcher: Launcher, tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path) + b"/\xff"
+    Path(os.fsdecode(folder)).mkdir()
+    assert printed(launcher, b"pwd -P", cwd=folder) == folder + b"\n"
+
+
+def test_the_input_is_the_file_given_or_empty(launcher: Launcher, tmp_path: Path) -> None:
+    file = tmp_path / "input"
+    file.write_bytes(b"\0some\xff\n")
+    assert printed(launcher, b"cat", stdin=os.fsencode(file)) == b"\0some\xff\n"
+    assert printed(launcher, b"cat") == b""
+
+
+def test_the_processor_is_the_one_given(launcher: Launcher) -> None:
+    for cpu in sorted(os.sched_getaffinity(0)):
+        allowed = printed(launcher, b"grep Cpus_allowed_list /proc/self/status", cpus=(cpu,))
+        assert allowed.split()[-1] == b"%d" % cpu
+
+
+def test_signals_are_as_after_a_login(launcher: Launcher) -> None:
+    before = signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    try:
+        with Launcher() as fresh:
+            status = printed(fresh, b"grep -E 'Sig(Blk|Ign)' /proc/self/status")
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert [int(line.split()[1], 16) for line in status.splitlines()] == [0, 0]
+    assert printed(launcher, b"yes | head -1") == b"y\n"
+
+
+# --- what it prints
+
+
+def test_output_goes_nowhere_to_a_file_or_is_kept_at_its_end(launcher: Launcher, tmp_path: Path) -> None:
+    script = b"echo output; echo errors >&2"
+    neither = launcher.launch(sh(script, stderr=None))
+    assert (neither.stdout, neither.stderr) == (None, None)
+    ends = launcher.launch(sh(script, stdout=4, stderr=100))
+    assert (ends.stdout, ends.stderr) == (b"put\n", b"errors\n")
+    file = tmp_path / "output"
+    launcher.launch(sh(script, stdout=os.fsencode(file)))
+    assert file.read_bytes() == b"output\n"
+
+
+def test_the_last_words_are_kept_without_being_asked_for(launcher: Launcher) -> None:
+    measured = launcher.launch(sh(b"head -c 100000 /dev/zero >&2; printf 'the end\\377' >&2; exit 1"))
+    assert measured.stderr is not None
+    assert len(measured.stderr) == 4096
+    assert measured.stderr.endswith(b"\0the end\xff")
+
+
+# --- what it measured
+
+
+def nothing(launcher: Launcher) -> Measured:
+    return launcher.launch(LaunchSpec(program=b"/bin/true", argv=(b"true",), env=()))
+
+
+@pytest.fixture
+def scheduled(launcher: Launcher) -> Launcher:
+    if not launcher.offers["schedstat"]:
+        pytest.skip("this machine has no /proc/PID/schedstat")
+    return launcher
+
+
+def test_what_the_machine_offers_is_told(launcher: Launcher) -> None:
+    assert set(launcher.offers) == {"pidfd", "schedstat", "pressure", "steal"}
+    measured = nothing(launcher)
+    assert (measured.cpu_ns is not None) == launcher.offers["schedstat"]
+    assert (measured.pressure_ns is not None) == launcher.offers["pressure"]
+    assert (measured.steal_ns is not None) == launcher.offers["steal"]
+
+
+def test_times_lie_within_each_other(launcher: Launcher) -> None:
+    before = time.monotonic_ns()
+    measured = nothing(launcher)
+    after = time.monotonic_ns()
+    assert before < measured.start_ns < after
+    assert 0 < measured.spawn_ns < measured.wall_ns < after - before
+
+
+def test_one_busy_thread_is_all_processor_time_and_none_of_others(scheduled: Launcher) -> None:
+    idle, busy = nothing(scheduled), scheduled.launch(sh(BUSY))
+    assert busy.cpu_ns is not None
+    assert busy.delay_ns is not None
+    assert busy.others_ns is not None
+    assert busy.cpu_ns > 10 * (idle.cpu_ns or 0)
+    # What is neither work nor waiting is the spawn and the way back; a third of it all is generous.
+    assert busy.wall_ns * 2 / 3 < busy.cpu_ns + busy.delay_ns < busy.wall_ns
+    assert busy.cpu_ns * 0.9 < busy.user_ns + busy.sys_ns < busy.cpu_ns * 1.1
+    assert busy.others_ns < 0.1 * busy.cpu_ns
+
+
+def test_the_work_of_children_is_that_of_others(scheduled: Launcher) -> None:
+    measured = scheduled.launch(sh(b"(%s); true" % BUSY))
+    assert measured.others_ns is not None
+    assert measured.others_ns > 0.8 * (measured.user_ns + measured.sys_ns)
+
+
+def test_sleeping_is_neither_work_nor_waiting(scheduled: Launcher) -> None:
+    measured = scheduled.launch(sh(b"exec sleep 0.3"))
+    assert measured.cpu_ns is not None
+    assert measured.wall_ns >= 300_000_000
+    assert measured.cpu_ns < measured.wall_ns / 4
+    assert measured.voluntary_switches > 0
+
+
+def test_memory_is_that_of_the_launch_and_not_of_this_process() -> None:
+    ballast = b"x" * (200 << 20)
+    with Launcher() as launcher:
+        assert nothing(launcher).max_rss_bytes < 50 << 20
+        script = "x = b'x' * (100 << 20)"
+        python = launcher.launch(
+            LaunchSpec(program=os.fsencode(sys.executable), argv=(b"python", b"-c", script.encode()), env=())
+        )
+    assert python.exit_code == 0
+    assert 100 << 20 < python.max_rss_bytes < 190 << 20
+    del ballast
+
+
+# --- cancelling
+
+
+@contextmanager
+def alarm(seconds: float, action: Callable[[], object], again: float = 0.0) -> Iterator[None]:
+    """Do something in a signal handler in so many seconds, once or every so often."""
+    before = signal.signal(signal.SIGALRM, lambda *_: action())
+    signal.setitimer(signal.ITIMER_REAL, seconds, again)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+SLEEPER = LaunchSpec(program=b"/bin/sleep", argv=(b"sleep", b"600"), env=(), timeout_ns=PATIENCE_NS)
+
+
+def test_a_launch_is_cancelled_from_a_signal_handler(launcher: Launcher) -> None:
+    with alarm(0.2, launcher.cancel):
+        measured = launcher.launch(SLEEPER)
+    assert (measured.cancelled, measured.timed_out, measured.signal) == (True, False, signal.SIGKILL)
+
+
+def test_a_cancel_is_never_lost_whenever_it_comes(launcher: Launcher) -> None:
+    moments = random.Random(1)
+    for _ in range(100):
+        # From before the request is made up until after the target has started.
+        with alarm(moments.uniform(1e-6, 2e-3), launcher.cancel):
+            assert launcher.launch(SLEEPER).cancelled
+
+
+def test_a_cancel_hits_one_launch_and_not_the_one_after_it(launcher: Launcher) -> None:
+    launcher.cancel()
+    assert launcher.launch(SLEEPER).cancelled
+    for _ in range(3):
+        measured = launcher.launch(sh(b"exit 3"))
+        assert (measured.cancelled, measured.exit_code) == (False, 3)
+
+
+def test_a_cancel_just_after_the_end_harms_nothing(launcher: Launcher) -> None:
+    launcher.launch(sh(b"exit 0"))
+    launcher._send_cancel()  # as `cancel` does in the moment between a reply and its being read
+    assert launcher.launch(sh(b"exit 3")).exit_code == 3
+
+
+# --- what cannot be launched
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[[str, int], bytes]:
+    def write(text: str, mode: int) -> bytes:
+        file = tmp_path / "script"
+        file.write_text(text)
+        file.chmod(mode)
+        return os.fsencode(file)
+
+    return write
+
+
+def refusal(launcher: Launcher, kind: type[SteelyardError], spec: LaunchSpec) -> str:
+    with pytest.raises(SteelyardError) as error:
+        launcher.launch(spec)
+    assert type(error.value) is kind
+    assert launcher.launch(sh(b"exit 3")).exit_code == 3, "the launcher does not go on after an error"
+    message = str(error.value)
+    assert "os error" not in message
+    return message
+
+
+def program(path: bytes, *arguments: bytes) -> LaunchSpec:
+    return LaunchSpec(program=path, argv=(path, *arguments), env=())
+
+
+def test_a_program_that_does_not_exist(launcher: Launcher) -> None:
+    message = refusal(launcher, MeasurementError, program(b"/no/where"))
+    assert message.startswith("cannot execute /no/where: No such file")
+    assert message.count("cannot execute") == 1
+
+
+def test_a_program_that_may_not_be_executed(launcher: Launcher, script: Callable[[str, int], bytes]) -> None:
+    assert "Permission denied" in refusal(launcher, MeasurementError, program(script("#!/bin/sh\n", 0o644)))
+
+
+def test_a_script_without_an_interpreter(launcher: Launcher, script: Callable[[str, int], bytes]) -> None:
+    message = refusal(launcher, MeasurementError, program(script("echo hello\n", 0o755)))
+    assert os.strerror(errno.ENOEXEC) in message
+    assert "#!/bin/sh" in message
+
+
+def test_a_script_whose_interpreter_is_missing(launcher: Launcher, script: Callable[[str, int], bytes]) -> None:
+    assert "interpreter" in refusal(launcher, MeasurementError, program(script("#!/no/where\n", 0o755)))
+
+
+def test_arguments_that_are_too_many(launcher: Launcher) -> None:
+    assert "arguments" in refusal(launcher, MeasurementError, program(b"/bin/true", b"x" * (1 << 20)))
+
+
+@pytest.mark.parametrize(
+    ("change", "about"),
+    [
+        ({"cwd": b"/no/where"}, "/no/where: No such file"),
+        ({"cwd": b"/dev/null"}, "/dev/null: Not a directory"),
+        ({"stdin": b"/no/where"}, "/no/where: No such file"),
+        ({"stdout": b"/no/where"}, "/no/where: No such file"),
+        ({"stderr": b"/no/where"}, "/no/where: No such file"),
+        ({"cpus": (9999,)}, "9999"),
+        ({"cpus": ()}, "CPU"),
+        ({"cwd": b"/\0"}, "NUL"),
+    ],
+    ids=str,
+)
+def test_surroundings_that_cannot_be_had(launcher: Launcher, change: dict[str, Any], about: str) -> None:
+    assert about in refusal(launcher, UsageError, sh(b"exit 0", **change))
+
+
+def test_a_launch_without_any_words(launcher: Launcher) -> None:
+    assert "argv" in refusal(launcher, UsageError, LaunchSpec(program=b"/bin/true", argv=(), env=()))
+
+
+# --- the server itself
+
+
+@dataclass
+class Watched:
+    """A launcher with its server, and what to do to it once its target runs."""
+
+    launcher: Launcher
+    server: psutil.Process
+    targets: list[psutil.Process] = field(default_factory=list)
+
+    @contextmanager
+    def once_it_sleeps(self, action: Callable[[], object]) -> Iterator[None]:
+        """Do something in a signal handler, as soon as the server has a target."""
+
+        def look() -> None:
+            if not self.targets and (found := self.server.children()):
+                self.targets.extend(found)
+                action()
+
+        with alarm(0.02, look, again=0.02):
+            yield
+
+    def kill(self) -> None:
+        self.server.kill()
+        self.server.wait()
+        for target in self.targets:  # nobody is left to take it along
+            target.kill()
+
+
+def servers() -> set[psutil.Process]:
+    return {child for child in psutil.Process().children() if child.name() == "steelyard-launch"}
+
+
+@pytest.fixture
+def watched() -> Iterator[Watched]:
+    before = servers()
+    with Launcher() as launcher:
+        (server,) = servers() - before
+        yield Watched(launcher, server)
+
+
+def test_the_server_ends_with_its_launcher(watched: Watched) -> None:
+    watched.launcher.close()
+    assert not watched.server.is_running()
+
+
+def test_a_server_that_is_killed_while_it_waits_is_an_error(watched: Watched) -> None:
+    with watched.once_it_sleeps(watched.kill), pytest.raises(MeasurementError, match="ended unexpectedly"):
+        watched.launcher.launch(SLEEPER)
+    with pytest.raises(MeasurementError, match="ended unexpectedly"):
+        watched.launcher.launch(sh(b"exit 0"))
+
+
+def test_a_cancel_that_finds_its_server_dead_is_no_error_of_its_own(watched: Watched) -> None:
+    def kill_and_cancel() -> None:
+        watched.kill()
+        watched.launcher.cancel()
+
+    with watched.once_it_sleeps(kill_and_cancel), pytest.raises(MeasurementError, match="ended unexpectedly"):
+        watched.launcher.launch(SLEEPER)
+    watched.launcher.cancel()
+    with pytest.raises(MeasurementError, match="ended unexpectedly"):
+        watched.launcher.launch(sh(b"exit 0"))
+
+
+def test_an_exception_in_the_middle_of_a_launch_leaves_no_process(watched: Watched) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with watched.once_it_sleeps(interrupt), pytest.raises(KeyboardInterrupt):
+        watched.launcher.launch(SLEEPER)
+    watched.launcher.close()
+    assert not watched.server.is_running()
+    assert watched.targets
+    assert not any(target.is_running() for target in watched.targets)
+
+
+@pytest.mark.parametrize("server", ["/no/where/steelyard-launch", "/etc/passwd", "/"])
+def test_a_server_that_does_not_start_is_named(server: str) -> None:
+    with pytest.raises(MeasurementError, match=f"{server} does not start .*; reinstall steelyard"):
+        Launcher(Path(server))
+    gc.collect()  # what was left open would warn now
+
+
+@pytest.mark.parametrize("says", ["", "echo hello >&0"])
+def test_a_server_that_is_none_is_an_error(script: Callable[[str, int], bytes], says: str) -> None:
+    server = Path(os.fsdecode(script(f"#!/bin/sh\n{says}\n", 0o755)))
+    with pytest.raises(MeasurementError, match="ended unexpectedly"):
+        Launcher(server)
+    gc.collect()

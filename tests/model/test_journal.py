@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.files import load
+from steelyard.model.journal import Journal
+from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.records import Run, Weighing
+from tests.model.samples import DISTURBED, USED, WARM_UP, row, run, subject, weighing
+
+HEADER = weighing([], stop=["interrupted"], subjects=(subject("\udcff\u2028"), subject("ünï\n")))
+ROWS = [row(0, 0, role=WARM_UP), row(0, 1, role=WARM_UP), row(1, 1), row(1, 0), row(2, 0, cpu_ns=None), row(2, 1)]
+END = {"stop": ["pairs"], "seconds": 2.5, "findings": [{"code": "shell", "message": "slow", "remedy": None}]}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.journal"
+
+
+def write(
+    path: Path, rows: list[LaunchRow], header: Weighing | Run = HEADER, end: dict[str, Any] | None = None
+) -> None:
+    with Journal(path, header) as journal:
+        for each in rows:
+            journal.append(each)
+        if end is not None:
+            journal.end(end)
+
+
+def test_a_journal_is_a_record_that_somebody_interrupted(path: Path) -> None:
+    write(path, ROWS)
+    assert load(path) == HEADER.model_copy(update={"launches": Launches.of_rows(ROWS)})
+
+
+def test_a_journal_of_a_run(path: Path) -> None:
+    header = run([], stop=["interrupted"])
+    write(path, [row(0), row(1)], header)
+    assert load(path) == header.model_copy(update={"launches": Launches.of_rows([row(0), row(1)])})
+
+
+def test_a_journal_without_launches(path: Path) -> None:
+    write(path, [])
+    assert load(path) == HEADER
+
+
+def test_a_journal_that_ended_says_how(path: Path) -> None:
+    write(path, ROWS, end=END)
+    record = load(path)
+    assert (record.stop, record.seconds, record.findings[0].code) == (["pairs"], 2.5, "shell")
+    assert record.launches == Launches.of_rows(ROWS)
+
+
+def test_every_line_is_on_disk_before_the_next_is_written(path: Path) -> None:
+    with Journal(path, HEADER) as journal:
+        for number, each in enumerate(ROWS, start=1):
+            journal.append(each)
+            assert load(path).launches == Launches.of_rows(ROWS[:number])
+        journal.discard(0, 2)
+        assert load(path).launches.role[-2:] == [DISTURBED, DISTURBED]
+
+
+def test_a_discarded_pair_is_disturbed_and_no_other(path: Path) -> None:
+    rows = [*ROWS, row(2, 0, benchmark=1), row(3, 0), row(3, 1)]
+    header = weighing([], stop=["interrupted"] * 2, benchmarks=[{"name": "one"}, {"name": "two"}])
+    with Journal(path, header) as journal:
+        for each in rows[:6]:
+            journal.append(each)
+        journal.discard(0, 2)
+        journal.discard(0, 0)  # it was a warm-up, and stays one
+        for each in rows[6:]:
+            journal.append(each)
+    assert load(path).launches.role == [WARM_UP, WARM_UP, USED, USED, DISTURBED, DISTURBED, USED, USED, USED]
+
+
+def lines_of_a_journal() -> list[bytes]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "a.journal"
+        with Journal(path, HEADER) as journal:
+            for each in ROWS[:4]:
+                journal.append(each)
+            journal.discard(0, 1)
+            for each in ROWS[4:]:
+                journal.append(each)
+            journal.end(END)
+        return path.read_bytes().splitlines(keepends=True)
+
+
+LINES = lines_of_a_journal()
+WHOLE = b"".join(LINES)
+
+
+@settings(max_examples=300, deadline=None)
+@given(cut=st.integers(0, len(WHOLE)) | st.integers(len(LINES[0]) - 2, len(WHOLE)))
+def test_a_journal_cut_anywhere_is_a_record_of_the_whole_rows_before_the_cut(cut: int) -> None:
+    whole_lines = LINES[: sum(len(b"".join(LINES[:number])) - 1 <= cut for number in range(1, len(LINES) + 1))]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "a.journal"
+        path.write_bytes(WHOLE[:cut])
+        if not whole_lines:
+            with pytest.raises(UsageError):
+                load(path)
+            return
+        record = load(path)
+    expected = ROWS[: len([line for line in whole_lines[1:] if line.startswith(b"[")])]
+    discarded = any(b"discard" in line for line in whole_lines)
+    expected = [each._replace(role=DISTURBED) if each.pair == 1 and discarded else each for each in expected]
+    assert record.launches == Launches.of_rows(expected)
+    assert record.subjects == HEADER.subjects
+    assert record.stop == (["pairs"] if len(whole_lines) == len(LINES) else ["interrupted"])
+
+
+GARBAGE = {
+    "zeros": b"\0\0\0\0\n",
+    "half a row": LINES[2][:20] + b"\n",
+    "half a row without its end": LINES[2][:20],
+    "a short row": b"[1,2,3]\n",
+    "a number": b"5\n",
+    "a word": b'"row"\n',
+    "an empty line": b"\n",
+    "NaN": b"NaN\n",
+    "another machine's line feed": b"\r\n",
+    "a row of words": json.dumps(["x"] * len(LaunchRow._fields)).encode() + b"\n",
+    "a row of infinities": b"[" + b",".join([b"1e999"] * len(LaunchRow._fields)) + b"]\n",
+    "an end of another kind": b'{"stop": 5}\n',
+    "an unknown field": b'{"colour": "red"}\n',
+    "a discard of words": b'{"discard": ["a", "b"]}\n',
+    "a row that is there twice": LINES[1],
+}
+
+
+@pytest.mark.parametrize("garbage", GARBAGE.values(), ids=GARBAGE)
+def test_garbage_in_the_middle_is_refused(path: Path, garbage: bytes) -> None:
+    path.write_bytes(b"".join([*LINES[:3], garbage, *LINES[3:-1]]))
+    with pytest.raises(UsageError, match=str(path)):
+        load(path)
+
+
+def test_a_journal_never_takes_the_place_of_a_file(path: Path) -> None:
+    path.write_text("precious")
+    with pytest.raises(MeasurementError, match="cannot write the journal"):
+        Journal(path, HEADER)
+    assert path.read_text() == "precious"
+
+
+def test_a_journal_in_a_missing_folder_is_an_error(path: Path) -> None:
+    with pytest.raises(MeasurementError, match="No such file"):
+        Journal(path.parent / "missing" / "a.journal", HEADER)
+
+
+def test_a_journal_that_cannot_hold_its_first_line_is_not_left_there(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int, __: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(MeasurementError, match="No space left"):
+        Journal(path, HEADER)
+    assert not path.exists()
+
+
+def test_a_write_that_fails_says_where_the_rest_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, room = os.write, 30
+
+    def nearly_full(file: int, data: bytes) -> int:
+        nonlocal room
+        if not room:
+            raise OSError(28, "No space left on device")
+        written = real(file, data[:room])
+        room -= written
+        return written
+
+    with Journal(path, HEADER) as journal:
+        journal.append(ROWS[0])
+        monkeypatch.setattr(os, "write", nearly_full)
+        with pytest.raises(MeasurementError, match=f"{path}: No space left on device; what was measured"):
+            journal.append(ROWS[1])
+    assert load(path).launches == Launches.of_rows(ROWS[:1])
+
+
+def test_a_row_is_written_whole_even_if_the_system_takes_it_in_pieces(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda file, data: real(file, data[:7]))
+    write(path, ROWS)
+    assert load(path).launches == Launches.of_rows(ROWS)

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from steelyard.model.errors import MeasurementError
+from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.metrics import METRICS
+from tests.model.samples import DISTURBED, USED, WARM_UP, row
+
+ALONE = row()
+HELPED = row(others_ns=3_000_000)
+UNKNOWN = row(others_ns=None, cpu_ns=None, delay_ns=None, timeslices=None)
+
+
+def of(*rows: LaunchRow) -> Launches:
+    return Launches.of_rows(list(rows))
+
+
+def columns(*rows: LaunchRow) -> dict[str, list[Any]]:
+    return of(*rows).model_dump()
+
+
+def test_rows_become_columns_and_back() -> None:
+    rows = [row(0, 0), row(0, 1, wall_ns=11, cpu_ns=None)]
+    launches = of(*rows)
+    assert len(launches) == 2
+    assert [LaunchRow(*values) for values in zip(*launches.model_dump().values(), strict=True)] == rows
+    assert Launches.model_validate(launches.model_dump()) == launches
+
+
+def test_no_rows_are_empty_columns() -> None:
+    launches = of()
+    assert len(launches) == 0
+    assert len(launches.metric("active")) == 0
+    baseline, candidate = launches.pair_values(0, "wall")
+    assert len(baseline) == len(candidate) == 0
+    assert len(launches.select(benchmark=0, role=USED, side=0)) == 0
+
+
+def test_the_columns_are_those_of_a_row() -> None:
+    assert tuple(Launches.model_fields) == LaunchRow._fields
+
+
+def test_a_value_that_the_machine_could_not_tell_is_nan() -> None:
+    assert np.array_equal(of(ALONE, UNKNOWN).column("delay_ns"), [400_000, np.nan], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("metric", "alone", "helped", "unknown"),
+    [
+        ("active", 9_600_000, np.nan, np.nan),
+        ("wall", 10_000_000, 10_000_000, 10_000_000),
+        ("cpu", 9_500_000, 9_000_000, 9_000_000),
+        ("user", 6_000_000, 6_000_000, 6_000_000),
+        ("sys", 3_000_000, 3_000_000, 3_000_000),
+        ("delay", 400_000, 400_000, np.nan),
+        ("max_rss", 5 * 2**20, 5 * 2**20, 5 * 2**20),
+        ("minor_faults", 300, 300, 300),
+        ("major_faults", 2, 2, 2),
+        ("voluntary_switches", 4, 4, 4),
+        ("involuntary_switches", 5, 5, 5),
+        ("timeslices", 3, 3, np.nan),
+    ],
+)
+def test_a_metric_of_each_kind_of_launch(metric: str, alone: float, helped: float, unknown: float) -> None:
+    values = of(ALONE, HELPED, UNKNOWN).metric(metric)
+    assert np.array_equal(values, [alone, helped, unknown], equal_nan=True)
+
+
+def test_every_metric_is_defined() -> None:
+    assert all(len(of(ALONE).metric(name)) == 1 for name in METRICS)
+
+
+def test_an_unknown_metric_is_an_error_that_names_it() -> None:
+    with pytest.raises(MeasurementError, match="'speed'"):
+        of(ALONE).metric("speed")
+
+
+@pytest.mark.parametrize(
+    ("others_ns", "cpu_ns", "alone"),
+    [(0, 0, True), (100_000, 0, True), (100_001, 0, False), (600_000, 100_000_000, True), (600_001, 10**8, False)],
+)
+def test_a_little_work_of_others_is_allowed_for(others_ns: int, cpu_ns: int, alone: bool) -> None:
+    assert of(row(others_ns=others_ns, cpu_ns=cpu_ns)).worked_alone().tolist() == [alone]
+
+
+def test_who_worked_is_not_known_without_schedstat() -> None:
+    assert of(UNKNOWN, row(others_ns=None), row(cpu_ns=None)).worked_alone().tolist() == [False, False, False]
+
+
+def test_select_takes_one_side_of_one_benchmark_in_one_role_in_order_of_the_pairs() -> None:
+    launches = of(
+        row(2, 0),
+        row(2, 1),
+        row(0, 0, role=WARM_UP),
+        row(1, 1),
+        row(1, 0),
+        row(3, 0, role=DISTURBED),
+        row(0, 0, benchmark=1),
+    )
+    assert launches.select(benchmark=0, role=USED, side=0).tolist() == [4, 0]
+    assert launches.select(benchmark=0, role=USED, side=1).tolist() == [3, 1]
+    assert launches.select(benchmark=0, role=WARM_UP, side=0).tolist() == [2]
+    assert launches.select(benchmark=0, role=DISTURBED, side=0).tolist() == [5]
+    assert launches.select(benchmark=1, role=USED, side=0).tolist() == [6]
+    assert launches.select(benchmark=2, role=USED, side=0).tolist() == []
+
+
+def test_pair_values_match_the_launches_of_a_pair_whatever_their_order() -> None:
+    launches = of(row(1, 1, wall_ns=11), row(1, 0, wall_ns=10), row(0, 0, wall_ns=20), row(0, 1, wall_ns=21))
+    baseline, candidate = launches.pair_values(0, "wall")
+    assert baseline.tolist() == [20, 10]
+    assert candidate.tolist() == [21, 11]
+
+
+def test_pair_values_leave_out_incomplete_disturbed_and_foreign_pairs() -> None:
+    launches = of(
+        row(0, 0, role=WARM_UP),
+        row(0, 1, role=WARM_UP),
+        row(1, 0, wall_ns=1),
+        row(1, 1, wall_ns=2),
+        row(2, 0, role=DISTURBED),
+        row(2, 1, role=DISTURBED),
+        row(3, 1, wall_ns=99),  # its baseline was never measured
+        row(4, 0, wall_ns=3),
+        row(4, 1, wall_ns=4),
+        row(5, 0, wall_ns=98),  # interrupted here
+        row(1, 0, wall_ns=5, benchmark=1),
+        row(1, 1, wall_ns=6, benchmark=1),
+    )
+    assert [side.tolist() for side in launches.pair_values(0, "wall")] == [[1, 3], [2, 4]]
+    assert [side.tolist() for side in launches.pair_values(1, "wall")] == [[5], [6]]
+
+
+def test_columns_of_different_lengths_are_refused() -> None:
+    damaged = columns(row(0), row(1))
+    damaged["sys_ns"].pop()
+    with pytest.raises(ValidationError, match="differ in length"):
+        Launches.model_validate(damaged)
+
+
+@pytest.mark.parametrize("change", [{"side": 2}, {"role": 3}])
+def test_a_side_or_role_out_of_range_is_refused(change: dict[str, int]) -> None:
+    with pytest.raises(ValidationError, match="out of range"):
+        Launches.model_validate(columns(row(**change)))
+
+
+@pytest.mark.parametrize("name", LaunchRow._fields)
+@pytest.mark.parametrize("value", [-1, 2**63, "x", 1.5])
+def test_a_value_that_nobody_can_have_measured_is_refused(name: str, value: object) -> None:
+    with pytest.raises(ValidationError, match=rf"\n{name}\.0"):
+        Launches.model_validate(columns(row()) | {name: [value]})
+
+
+def test_a_launch_that_took_no_time_is_refused() -> None:
+    with pytest.raises(ValidationError, match="wall_ns"):
+        Launches.model_validate(columns(row(wall_ns=0)))
+
+
+@pytest.mark.parametrize("name", LaunchRow._fields)
+def test_only_what_a_machine_may_not_tell_can_be_missing(name: str) -> None:
+    damaged = columns(row()) | {name: [None]}
+    optional = {"cpu_ns", "delay_ns", "timeslices", "others_ns", "pressure_ns", "steal_ns", "exit_code", "signal"}
+    if name in optional:
+        assert Launches.model_validate(damaged)
+    else:
+        with pytest.raises(ValidationError):
+            Launches.model_validate(damaged)
+
+
+def test_two_launches_in_one_place_are_refused() -> None:
+    with pytest.raises(ValidationError, match="in the place of one"):
+        Launches.model_validate(columns(row(0, 0), row(0, 1), row(0, 0, role=WARM_UP)))
+
+
+def test_an_unknown_column_is_refused() -> None:
+    with pytest.raises(ValidationError, match="extra"):
+        Launches.model_validate(columns(row()) | {"speed": [1]})

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from steelyard.model.launches import Launches
+from steelyard.model.metrics import METRICS
+from steelyard.model.records import Benchmark, Settings
+from tests.model.samples import row, run, subject, weighing
+
+NOT_FINITE = [float("nan"), float("inf"), -float("inf")]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[("margin", value) for value in (0, 1, -0.1, *NOT_FINITE)],
+        *[("alpha", value) for value in (0, 0.5, 1e-10, *NOT_FINITE)],
+        *[("max_time_s", value) for value in (0, -1, *NOT_FINITE)],
+        *[("timeout_s", value) for value in (0, -1, *NOT_FINITE)],
+        ("pairs", 0),
+        ("warm_up", -1),
+        ("seed", -1),
+        ("cpu", -1),
+        ("metrics", []),
+        ("metrics", ["wall", "speed"]),
+        ("colour", "red"),
+    ],
+)
+def test_a_setting_out_of_range_is_refused(name: str, value: object) -> None:
+    with pytest.raises(ValidationError, match=name if name != "metrics" or not value else "speed"):
+        Settings.model_validate({name: value})
+
+
+def test_every_metric_may_be_set() -> None:
+    assert Settings(metrics=list(METRICS)).metrics == list(METRICS)
+
+
+def test_records_cannot_be_changed() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        weighing().seconds = 2.0
+
+
+@pytest.mark.parametrize("make", [weighing, run])
+@pytest.mark.parametrize("stop", [[], ["decided", "time"]])
+def test_every_benchmark_says_once_why_it_stopped(make: Any, stop: list[str]) -> None:
+    with pytest.raises(ValidationError, match="`stop`"):
+        make(stop=stop)
+
+
+@pytest.mark.parametrize("make", [weighing, run])
+def test_launches_name_only_benchmarks_that_there_are(make: Any) -> None:
+    rows = [row(0, benchmark=1)]
+    with pytest.raises(ValidationError, match="`benchmarks`"):
+        make(rows)
+    assert make(rows, benchmarks=[Benchmark(name="one"), Benchmark(name="two")], stop=["time", "time"])
+
+
+def test_a_run_has_one_side() -> None:
+    with pytest.raises(ValidationError, match="second side"):
+        run([row(0, 0), row(0, 1)])
+
+
+@pytest.mark.parametrize("subjects", [(), ("a",)])
+def test_a_weighing_has_two_subjects_or_more(subjects: tuple[str, ...]) -> None:
+    with pytest.raises(ValidationError, match="subjects"):
+        weighing(subjects=tuple(map(subject, subjects)))
+
+
+@pytest.mark.parametrize("seconds", [-1.0, *NOT_FINITE])
+def test_the_time_it_took_is_a_number(seconds: float) -> None:
+    with pytest.raises(ValidationError, match="seconds"):
+        weighing(seconds=seconds)
+
+
+def test_a_reason_to_stop_is_a_known_one() -> None:
+    with pytest.raises(ValidationError, match="stop"):
+        weighing(stop=["tired"])
+
+
+def test_launches_are_needed() -> None:
+    with pytest.raises(ValidationError, match="launches"):
+        weighing(launches=None)
+    assert weighing(launches=Launches()).launches == Launches()
+
+
+def test_a_benchmark_s_candidate_is_one_of_the_subjects() -> None:
+    weighing(benchmarks=[Benchmark(name="one", candidate=1)])
+    with pytest.raises(ValidationError, match="candidate"):
+        weighing(benchmarks=[Benchmark(name="one", candidate=2)])

@@ -1,0 +1,274 @@
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from steelyard.model.errors import UsageError
+from steelyard.model.launches import Draw
+from steelyard.model.records import Settings, Subject
+from steelyard.subjects.command import (
+    PADDING_NAME,
+    PASSED_ON,
+    command_subject,
+    environment_names,
+    launch_spec,
+    shared_environment,
+)
+
+DRAW = Draw(hash_seed=255, padding_bytes=3)
+Program = Callable[..., Path]
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    def make(name: str = "tool", folder: str = "bin", mode: int = 0o755) -> Path:
+        file = tmp_path / folder / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f"#!/bin/sh\n# {folder}\n")
+        file.chmod(mode)
+        return file
+
+    return make
+
+
+def subject(command: str, *, shell: bool = False, search_path: str | None = None) -> Subject:
+    return command_subject(command, "name", "baseline", shell=shell, search_path=search_path)
+
+
+def refusal(command: str, *, shell: bool = False, search_path: str | None = None) -> str:
+    with pytest.raises(UsageError) as error:
+        subject(command, shell=shell, search_path=search_path)
+    message = str(error.value)
+    assert message.startswith("the baseline command")
+    assert "\n" not in message
+    return message
+
+
+# --- words
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("true", ["true"]),
+        ("  true   a\tb\n", ["true", "a", "b"]),
+        ("true 'a b' \"c d\" e\\ f", ["true", "a b", "c d", "e f"]),
+        ("true '' \"\"", ["true", "", ""]),
+        ("true '$HOME' \"$HOME\" *", ["true", "$HOME", "$HOME", "*"]),
+        ("true a#b # c", ["true", "a#b", "#", "c"]),
+        ("true | cat > x && y; z", ["true", "|", "cat", ">", "x", "&&", "y;", "z"]),
+        ('true "a\\"b" \'a"b\'', ["true", 'a"b', 'a"b']),
+        ("true \udcff ünï", ["true", "\udcff", "ünï"]),
+    ],
+)
+def test_a_command_is_split_as_a_shell_would_but_nothing_is_expanded(command: str, words: list[str]) -> None:
+    found = subject(command)
+    assert (found.argv, found.command, found.name, found.shell) == (words, command, "name", False)
+
+
+@pytest.mark.parametrize("command", ["", "   ", "\n\t"])
+@pytest.mark.parametrize("shell", [False, True])
+def test_an_empty_command_is_refused(command: str, shell: bool) -> None:
+    assert "is empty" in refusal(command, shell=shell)
+
+
+@pytest.mark.parametrize("command", ["true 'a", 'true "a', "true a\\"])
+def test_quotes_that_do_not_end_are_refused(command: str) -> None:
+    assert "check its quotes" in refusal(command)
+
+
+def test_a_shell_takes_the_command_as_it_is() -> None:
+    found = subject("echo 'a | cat", shell=True)
+    assert (found.argv, found.program, found.shell) == (["/bin/sh", "-c", "echo 'a | cat"], "/bin/sh", True)
+    assert found.digest is None
+
+
+# --- the program
+
+
+def test_a_bare_name_is_searched_on_the_path_in_its_order(program: Program) -> None:
+    second, first = program(folder="second"), program(folder="first")
+    program(folder="zeroth", mode=0o644)
+    (first.parent.parent / "third" / "tool").mkdir(parents=True)
+    path = ":".join(str(first.parent.parent / folder) for folder in ("none", "zeroth", "third", "first", "second"))
+    assert subject("tool --fast", search_path=path).program == str(first)
+    first.unlink()
+    assert subject("tool --fast", search_path=path).program == str(second)
+    assert subject("tool --fast", search_path=path).argv[0] == "tool"
+
+
+def test_the_path_is_that_of_the_environment(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = program("a-tool-of-this-test")
+    monkeypatch.setenv("PATH", str(file.parent))
+    assert subject("a-tool-of-this-test").program == str(file)
+
+
+@pytest.mark.parametrize("command", ["no-such-tool", "''", "tool", "~tool"])
+def test_a_name_that_is_not_on_the_path_is_refused(command: str, program: Program) -> None:
+    folder = program(mode=0o644).parent
+    message = refusal(command, search_path=str(folder))
+    assert "was not found on PATH" in message
+    assert "--shell" in message
+
+
+def test_a_path_is_taken_as_it_is(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = program()
+    monkeypatch.chdir(file.parent)
+    for word in ("./tool", str(file), "../bin/tool"):
+        assert subject(f"{word} --fast").program == word
+
+
+def test_a_link_is_followed(program: Program, tmp_path: Path) -> None:
+    file = program()
+    (tmp_path / "link").symlink_to(file)
+    assert subject(f"{tmp_path}/link").digest == subject(str(file)).digest
+
+
+def test_the_digest_is_that_of_the_file(program: Program) -> None:
+    file = program()
+    assert subject(str(file)).digest == hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    assert "No such file" in refusal(f"{tmp_path}/tool")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    assert "No such file" in refusal(f"{tmp_path}/dangling")
+
+
+def test_a_path_through_a_file_is_refused(program: Program) -> None:
+    assert "Not a directory" in refusal(f"{program()}/tool")
+
+
+def test_a_name_that_is_too_long_is_refused() -> None:
+    assert "too long" in refusal("./" + "x" * 300)
+    assert "not found" in refusal("x" * 300)
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    assert "is no program" in refusal(str(tmp_path))
+
+
+def test_a_pipe_is_refused_without_waiting_for_its_other_end(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe", 0o755)
+    assert "is no program" in refusal(f"{tmp_path}/pipe")
+
+
+def test_a_file_that_may_not_be_executed_is_refused(program: Program) -> None:
+    assert "chmod +x" in refusal(str(program(mode=0o644)))
+
+
+# --- the environment
+
+
+def test_only_what_programs_need_is_passed_on() -> None:
+    source = {name: name.lower() for name in (*PASSED_ON, "SECRET", "PYTHONPATH")}
+    names, values = environment_names([], source, inherit=False)
+    assert names == sorted(PASSED_ON)
+    assert values == {}
+    assert {"PATH", "HOME", "LANG", "TZ", "TMPDIR"} <= set(names)
+
+
+def test_what_is_not_set_is_not_passed_on() -> None:
+    assert environment_names([], {"HOME": "/"}, inherit=False) == (["HOME"], {})
+    assert environment_names([], {}, inherit=False) == ([], {})
+
+
+def test_everything_is_passed_on_if_asked_for() -> None:
+    assert environment_names([], {"SECRET": "x", "HOME": "/"}, inherit=True) == (["HOME", "SECRET"], {})
+
+
+@pytest.mark.parametrize(
+    ("word", "names", "values"),
+    [
+        ("SECRET", ["HOME", "SECRET"], {}),
+        ("HOME", ["HOME"], {}),
+        ("NEW=", ["HOME"], {"NEW": ""}),
+        ("NEW=a=b", ["HOME"], {"NEW": "a=b"}),
+        ("HOME=/tmp", ["HOME"], {"HOME": "/tmp"}),
+        ("odd name=x", ["HOME"], {"odd name": "x"}),
+    ],
+)
+def test_the_forms_of_env(word: str, names: list[str], values: dict[str, str]) -> None:
+    assert environment_names([word], {"SECRET": "x", "HOME": "/"}, inherit=False) == (names, values)
+
+
+def test_env_may_be_repeated_and_the_last_one_counts() -> None:
+    wanted = ["A=1", "SECRET", "A=2", "SECRET"]
+    assert environment_names(wanted, {"SECRET": "x"}, inherit=False) == (["SECRET"], {"A": "2"})
+
+
+@pytest.mark.parametrize("word", ["", "=", "=x"])
+def test_env_without_a_name_is_refused(word: str) -> None:
+    with pytest.raises(UsageError, match="names no variable"):
+        environment_names([word], {}, inherit=True)
+
+
+def test_env_of_an_unset_variable_is_refused() -> None:
+    with pytest.raises(UsageError, match="--env NOPE=VALUE"):
+        environment_names(["NOPE"], {"OTHER": "x"}, inherit=True)
+
+
+def test_what_is_set_outright_goes_before_what_is_passed_on() -> None:
+    settings = Settings(environment=["HOME", "GONE", "LANG"], variables={"HOME": "/tmp", "NEW": "1"})
+    source = {"HOME": "/", "LANG": "C", "SECRET": "x"}
+    assert shared_environment(settings, source) == {"HOME": "/tmp", "LANG": "C", "NEW": "1"}
+
+
+# --- the launch
+
+
+def environment(draw: Draw = DRAW, **shared: str) -> dict[bytes, bytes]:
+    spec = launch_spec(subject("true"), Settings(), shared, draw)
+    assert len(spec.env) == len({entry.partition(b"=")[0] for entry in spec.env})
+    return {name: value for name, _, value in (entry.partition(b"=") for entry in spec.env)}
+
+
+def test_a_launch_finds_the_shared_environment_and_its_draw() -> None:
+    assert environment(HOME="/") == {
+        b"HOME": b"/",
+        b"PYTHONHASHSEED": b"255",
+        b"PERL_HASH_SEED": b"0xff",
+        os.fsencode(PADDING_NAME): b"xxx",
+    }
+
+
+def test_what_the_user_sets_goes_before_the_draw() -> None:
+    assert environment(PYTHONHASHSEED="0")[b"PYTHONHASHSEED"] == b"0"
+
+
+def test_the_same_draw_gives_the_same_launch_and_another_draw_another() -> None:
+    def spec(draw: Draw) -> object:
+        return launch_spec(subject("true a"), Settings(), {"HOME": "/"}, draw)
+
+    assert spec(DRAW) == spec(Draw(255, 3))
+    assert len({spec(DRAW), spec(Draw(256, 3)), spec(Draw(255, 4))}) == 3
+
+
+def test_both_sides_of_a_pair_differ_in_nothing_but_their_words() -> None:
+    one, other = (launch_spec(subject(command), Settings(), {"HOME": "/"}, DRAW) for command in ("true", "false"))
+    assert (one.env, one.cwd, one.stdin, one.timeout_ns, one.cpus) == (
+        other.env,
+        other.cwd,
+        other.stdin,
+        other.timeout_ns,
+        other.cpus,
+    )
+    assert (one.program, one.argv) != (other.program, other.argv)
+
+
+def test_a_launch_obeys_the_settings() -> None:
+    settings = Settings(directory="/usr", stdin="/in\udcff", timeout_s=0.25, cpu=1)
+    spec = launch_spec(subject("true '\udcff' ünï"), settings, {"N\udcff": "ü"}, DRAW)
+    assert spec.argv == (b"true", b"\xff", "ünï".encode())
+    assert (spec.cwd, spec.stdin, spec.timeout_ns, spec.cpus) == (b"/usr", b"/in\xff", 250_000_000, (1,))
+    assert b"N" + b"\xff=" + "ü".encode() in spec.env
+
+
+def test_a_launch_without_settings_has_no_input_no_limit_and_every_processor() -> None:
+    spec = launch_spec(subject("true"), Settings(), {}, DRAW)
+    assert (spec.stdin, spec.stdout, spec.timeout_ns, spec.cpus) == (None, None, None, None)
+    assert spec.stderr == 4096
