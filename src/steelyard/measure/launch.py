@@ -94,7 +94,9 @@ class Launcher:
             self._send(_request(spec))
             reply = self._receive()
         finally:
-            self._in_flight = self._cancel_wanted = False
+            # In this order: a cancel that comes in between has missed its launch, and is for the next.
+            self._cancel_wanted = False
+            self._in_flight = False
         if "error" in reply:
             raise _launch_error(reply["error"])
         return _measured(reply)

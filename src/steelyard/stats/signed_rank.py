@@ -114,11 +114,8 @@ def estimate(d: npt.ArrayLike, level: float) -> Estimate:
 def p_value(d: npt.ArrayLike) -> float:
     """Two-sided p-value of symmetry about 0; zeros count against whichever side is being shown."""
     ordered = np.sort(np.asarray(d, dtype=np.float64))
-    n = len(ordered)
-    total = n * (n + 1) // 2
-    at_most_zero = _count_walsh(ordered, 0.0)
-    at_least_zero = total - _count_walsh(ordered, np.nextafter(0.0, -1.0))
-    return min(1.0, 2 * lower_tail(n, min(at_most_zero, at_least_zero)))
+    at_most_zero, at_least_zero = _count_walsh(ordered, 0.0), _count_walsh(-ordered[::-1], 0.0)
+    return min(1.0, 2 * lower_tail(len(ordered), min(at_most_zero, at_least_zero)))
 
 
 def walsh_average(ordered: FloatArray, rank: int) -> float:
