@@ -116,8 +116,8 @@ class Recorder:
             raise InterruptedByUser
         if measured.timed_out:
             raise MeasurementError(
-                f"{name} did not end within {measured.wall_ns / 1e9:.3g} s and was killed: "
-                "raise --timeout if it needs longer"
+                f"{name} did not end within {measured.wall_ns / 1e9:.3g} s and was killed: does it wait for something? "
+                "If it needs so long, raise --timeout, or --max-time, which no launch of a weighing may use up alone."
             )
         failure = _failure(measured)
         if failure and not ignore_failure:

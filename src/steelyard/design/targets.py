@@ -24,7 +24,7 @@ def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
 
     Raises UsageError for a hook, or for a program that a parameter names, that is missing.
     """
-    settings = record.settings
+    settings = _with_time_limit(record)
     subjects = {
         (number, side): _subject(record, number, side)
         for number in range(len(record.benchmarks))
@@ -61,6 +61,14 @@ def with_preliminaries(record: Weighing | Run, targets: Targets, launcher: Targe
         return record
     starts = [launcher.launch(targets.empty_shell).wall_ns / 1e9 for _ in range(_SHELL_STARTS)]
     return record.model_copy(update={"findings": [*record.findings, shell_finding(starts)]})
+
+
+def _with_time_limit(record: Weighing | Run) -> Settings:
+    """A launch that takes the whole budget alone leaves none for a verdict: without a limit of its own it has that."""
+    settings = record.settings
+    if settings.timeout_s is not None or isinstance(record, Run):
+        return settings
+    return settings.model_copy(update={"timeout_s": settings.max_time_s})
 
 
 def _subject(record: Weighing | Run, number: int, side: int) -> Subject:

@@ -20,7 +20,7 @@ from steelyard.model.records import FORMAT, VERSION, Derived, Record, Run, Weigh
 _RECORD: TypeAdapter[Weighing | Run] = TypeAdapter(Record)
 _GZIP_MAGIC = b"\x1f\x8b"
 # A weighing of a million launches is about 150 MB; what is larger is not one, and is not read into memory to find out.
-_LARGEST_BYTES = 1 << 30
+_LARGEST_BYTES = 1 << 28
 
 
 def with_derived(record: Weighing | Run, derived: Derived) -> Weighing | Run:
@@ -114,7 +114,7 @@ def _read(path: Path) -> bytes:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}; check the path and its permissions") from error
     if len(data) > _LARGEST_BYTES:
-        raise UsageError(f"{path} is larger than any weighing (over 1 GiB): is it the right file?")
+        raise UsageError(f"{path} is larger than any weighing (over 256 MiB): is it the right file?")
     if not data.startswith(_GZIP_MAGIC):
         return data
     try:

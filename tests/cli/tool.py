@@ -1,0 +1,169 @@
+"""The installed command line, run as a user would run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+STEELYARD = Path(sys.executable).parent / "steelyard"
+# Far longer than anything here takes; a hang becomes a failure instead.
+PATIENCE_S = 60
+# What could steer a terminal.
+_CONTROLS = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
+
+# A few ms of work in one thread, and twice as much: far apart on any machine.
+WORK = "sh -c 'i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done'"
+TWICE_THE_WORK = WORK.replace("2000", "4000")
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command line ended and what it printed."""
+
+    status: int
+    out: bytes
+    err: bytes
+
+    @property
+    def text(self) -> str:
+        """What was printed on stdout."""
+        return self.out.decode()
+
+    @property
+    def sentence(self) -> str:
+        """What was printed on stderr; it has to be one sentence, and nothing may be on stdout."""
+        assert self.out == b""
+        self.check_is_tidy()
+        match = re.fullmatch(r"steelyard: ([^\n]+)\n", self.err.decode())
+        assert match, self.err
+        return match[1]
+
+    def check_is_tidy(self) -> None:
+        """Neither a traceback nor a control character nor a byte that is no UTF-8 reached the terminal."""
+        for printed in (self.out, self.err):
+            assert b"Traceback" not in printed, printed.decode(errors="replace")
+            assert not _CONTROLS.search(printed), printed
+            printed.decode()
+
+
+@dataclass
+class Tool:
+    """The `steelyard` command in a folder and an environment of its own."""
+
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "XDG_STATE_HOME": str(self.folder / "state"),
+            "TMPDIR": str(self.folder),
+            "LANG": "C.UTF-8",
+            "COLUMNS": "100",
+            **self.environment,
+        }
+
+    def __call__(self, *words: str | Path, **options: Any) -> Done:
+        """Run one command line to its end."""
+        done = subprocess.run(
+            [STEELYARD, *words],
+            **self.surroundings,
+            **{"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": PATIENCE_S, **options},
+        )
+        return Done(done.returncode, done.stdout or b"", done.stderr or b"")
+
+    def compare(self, *words: str | Path, **options: Any) -> Done:
+        """Weigh, by 12 pairs of `true` if nothing else is said."""
+        commands = () if words and not str(words[0]).startswith("-") else ("true", "true")
+        limit = () if {"--pairs", "--max-time"} & set(words) else ("--pairs", "12")
+        return self("compare", *commands, *words, *limit, **options)
+
+    def refuses(self, *words: str | Path, status: int = 2, **options: Any) -> str:
+        """Run what has to fail, and return the sentence it says."""
+        done = self(*words, **options)
+        assert done.status == status, done
+        return done.sentence
+
+    @contextmanager
+    def started(self, *words: str | Path) -> Iterator[subprocess.Popen[bytes]]:
+        """The command line while it runs, from the moment at which its `main` is called."""
+        program = "from steelyard.cli.main import main; import os; os.write(1, b'.'); main()"
+        with subprocess.Popen(
+            [sys.executable, "-c", program, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            **self.surroundings,
+        ) as process:
+            assert process.stdout is not None
+            assert process.stdout.read(1) == b"."
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    @property
+    def surroundings(self) -> dict[str, Any]:
+        """The folder and the environment, as subprocess takes them."""
+        return {"cwd": self.folder, "env": self.environment}
+
+    def kept(self) -> list[Path]:
+        """What is on the shelf, oldest first."""
+        return sorted((self.folder / "state/steelyard").glob("*"))
+
+    def lines(self, name: str = "log") -> list[str]:
+        """The lines of a file in the folder."""
+        return (self.folder / name).read_text().splitlines()
+
+    def json(self, name: str = "record.json") -> dict[str, Any]:
+        """A JSON file in the folder."""
+        record: dict[str, Any] = json.loads((self.folder / name).read_bytes())
+        return record
+
+    def processes(self) -> list[str]:
+        """Every process that was started from here, be it by way of the tool: they have our folder as their home."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                if process.environ().get("HOME") == str(self.folder) and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(" ".join(process.cmdline()))
+            except psutil.Error:
+                continue
+        return found
+
+
+def ended(process: subprocess.Popen[bytes]) -> Done:
+    """Wait for the end of what was started."""
+    out, err = process.communicate(timeout=PATIENCE_S)
+    return Done(process.returncode, out, err)
+
+
+def wait_until(condition: Callable[[], bool], what: str) -> None:
+    """Wait for a condition."""
+    limit = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < limit, f"waited in vain until {what}"
+        time.sleep(0.01)
+
+
+def sh(script: str) -> str:
+    """The command line of a shell script without single quotes."""
+    assert "'" not in script
+    return f"sh -c '{script}'"
+
+
+def rows(record: dict[str, Any], *names: str) -> list[Sequence[Any]]:
+    """Some columns of a record's launches, row by row."""
+    return list(zip(*(record["launches"][name] for name in names), strict=True))
