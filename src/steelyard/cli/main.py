@@ -11,8 +11,9 @@ import sys
 from contextlib import suppress
 from types import FrameType
 
+from steelyard.cli.status import BROKEN_PIPE, FAILED, INTERRUPTED
+
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-FAILED, INTERRUPTED, BROKEN_PIPE = 3, 130, 141
 
 
 def main() -> None:

@@ -7,16 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from steelyard.cli.main import INTERRUPTED
 from steelyard.cli.screen import output
+from steelyard.cli.status import INTERRUPTED, SLOWER, UNDECIDED
 from steelyard.design.session import Outcome
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import save, write_atomically
 from steelyard.model.records import Derived, Weighing
 from steelyard.report import markdown as as_markdown
 from steelyard.report import table, terminal
-
-SLOWER, UNDECIDED = 1, 4
 
 
 def show_outcome(outcome: Outcome, *, json: Path | None, markdown: Path | None, csv: Path | None) -> None:
@@ -70,7 +68,8 @@ def exit_status(outcome: Outcome, *, strict: bool) -> int:
     if "interrupted" in outcome.record.stop:
         return INTERRUPTED
     verdicts = outcome.record.derived.verdicts if outcome.record.derived else []
-    words = {verdict.verdict for verdict in verdicts[:: len(outcome.record.settings.metrics)]}
+    deciding = {verdict.index: verdict for verdict in reversed(verdicts) if not verdict.control}
+    words = {verdict.verdict for verdict in deciding.values()}
     if "slower" in words:
         return SLOWER
     return UNDECIDED if strict and "undecided" in words else 0
