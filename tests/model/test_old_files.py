@@ -1,0 +1,36 @@
+"""Files of every format version that was ever written have to be read, for ever: none of these is ever changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from steelyard.design.session import derive
+from steelyard.model.files import load
+from steelyard.model.records import VERSION, Run, Weighing
+
+RECORDS = Path(__file__).resolve().parent.parent / "data" / "records"
+
+
+def test_there_is_a_file_of_every_version() -> None:
+    for version in range(1, VERSION + 1):
+        assert list(RECORDS.glob(f"version-{version}-*")), f"keep a record of version {version}"
+
+
+@pytest.mark.parametrize("path", sorted(RECORDS.glob("*.json*")), ids=lambda path: path.name)
+def test_a_record_gives_the_verdicts_that_it_was_kept_with(path: Path) -> None:
+    record = load(path)
+    assert record.derived is not None
+    assert derive(record).derived == record.derived
+
+
+def test_version_1_holds_what_it_held() -> None:
+    weighing, run = load(RECORDS / "version-1-weighing.json.gz"), load(RECORDS / "version-1-run.json")
+    journal = load(RECORDS / "version-1.journal")
+    assert isinstance(weighing, Weighing)
+    assert isinstance(run, Run)
+    assert [benchmark.params for benchmark in weighing.benchmarks] == [{"n": "1"}, {"n": "2"}, {"n": "1"}]
+    assert [benchmark.control for benchmark in weighing.benchmarks] == [False, False, True]
+    assert len(run.launches) == 13
+    assert (len(journal.launches), journal.stop) == (18, ["interrupted"])
