@@ -68,6 +68,7 @@ class TestResume:
         machine = Machine(script)
         rows = begun.launches.rows()
         record = Experiment(begun, recorder(machine, rows=rows), machine.clock, lambda _: None).run()
+        assert Weighing.model_validate(record.model_dump())
         again = len(machine.specs)
         if launches % 2 == 0:
             assert record.launches.wall_ns == whole.launches.wall_ns

@@ -147,10 +147,11 @@ def left_behind_finding(processes: list[str]) -> list[Finding]:
     if not processes:
         return []
     shown = ", ".join(sorted({name.partition(" ")[2] for name in processes})[:5])
+    what = "process" if len(processes) == 1 else "processes"
     return [
         Finding(
             code="left-behind",
-            message=f"launches left {len(processes)} processes behind, which were killed: {shown}",
+            message=f"launches left {len(processes)} {what} behind, which were killed: {shown}",
             remedy="a program that goes on after its main process ended is measured only until then",
         )
     ]

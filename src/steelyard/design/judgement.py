@@ -95,20 +95,22 @@ def verdicts(record: Weighing) -> list[Verdict]:
     """
     members = [number for number, benchmark in enumerate(record.benchmarks) if not benchmark.control]
     controls = [number for number, benchmark in enumerate(record.benchmarks) if benchmark.control]
-    by_metric = [_family(record, members, metric) for metric in record.settings.metrics]
+    parts = record.launches.by_benchmark(len(record.benchmarks))
+    views = [record.model_copy(update={"launches": part}) for part in parts]
+    by_metric = [_family(views, members, metric) for metric in record.settings.metrics]
     found = [one for of_benchmark in zip(*by_metric, strict=True) for one in of_benchmark]
-    controlled = [one for number in controls for one in _family(record, [number], record.settings.metrics[0])]
+    controlled = [one for number in controls for one in _family(views, [number], record.settings.metrics[0])]
     alarms = [control for control in controlled if control.verdict in CHANGED]
     return [*(withheld(verdict, alarms[0]) if alarms else verdict for verdict in found), *controlled]
 
 
-def _family(record: Weighing, members: list[int], metric: str) -> list[Verdict]:
-    """The verdicts of some benchmarks in one metric, which share alpha."""
-    settings = record.settings
-    pairs = [MetricPairs(record.launches, number, metric) for number in members]
+def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verdict]:
+    """The verdicts of some benchmarks in one metric, which share alpha; `views` are the record, a benchmark each."""
+    settings = views[0].settings
+    pairs = [MetricPairs(views[number].launches, number, metric) for number in members]
 
     def judge_member(member: int, sharing: int) -> Judgement | None:
-        ended = record.stop[members[member]] in ("pairs", "time")
+        ended = views[0].stop[members[member]] in ("pairs", "time")
         return look_at(pairs[member], settings, ended=ended, newest_only=False, members=sharing)
 
     try:
@@ -116,8 +118,9 @@ def _family(record: Weighing, members: list[int], metric: str) -> list[Verdict]:
     except MeasurementError as error:
         if metric == settings.metrics[0]:
             raise
-        return [_unjudged(record, one, [Finding(code="undefined", message=str(error))]) for one in pairs]
-    return [_verdict(record, *both) for both in zip(pairs, judged, strict=True)]
+        undefined = [Finding(code="undefined", message=str(error))]
+        return [_unjudged(views[one.benchmark], one, undefined) for one in pairs]
+    return [_verdict(views[one.benchmark], one, judgement) for one, judgement in zip(pairs, judged, strict=True)]
 
 
 def _verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement | None) -> Verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from signal import Signals
@@ -9,6 +10,9 @@ from typing import Protocol
 
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import DISTURBED, ROLES, Draw, Launches, LaunchRow, LaunchSpec, Measured
+
+# Of the last line on stderr, in characters: some programs print without an end.
+_MOST_WORDS = 300
 
 
 class TargetLauncher(Protocol):
@@ -60,8 +64,15 @@ class Recorder:
     interrupted: Callable[[], bool]
     ignore_failure: bool = False
     rows: list[LaunchRow] = field(default_factory=list)
+    """All rows so far; those of an earlier session first."""
     left_behind: list[str] = field(default_factory=list)
     _overhead_ns: int = 0
+    _of_benchmark: defaultdict[int, list[LaunchRow]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._of_benchmark = defaultdict(list)
+        for row in self.rows:
+            self._of_benchmark[row.benchmark].append(row)
 
     def start_pair(self) -> None:
         """Measure what the coming pair's launches have in common beside the commands: the start of a shell."""
@@ -77,6 +88,7 @@ class Recorder:
         row = _row(measured, (benchmark, pair, side, order, ROLES.index(role), *draw), self._overhead_ns)
         self.sink.append(row)
         self.rows.append(row)
+        self._of_benchmark[benchmark].append(row)
         self.left_behind += measured.left_behind
         return row
 
@@ -84,7 +96,8 @@ class Recorder:
         """Give a pair that is complete the role `disturbed`: it is known as such only after its second launch."""
         self.sink.discard(benchmark, pair)
         disturbed = ROLES.index(DISTURBED)
-        self.rows[-2:] = [row._replace(role=disturbed) for row in self.rows[-2:]]
+        for rows in (self.rows, self._of_benchmark[benchmark]):
+            rows[-2:] = [row._replace(role=disturbed) for row in rows[-2:]]
 
     def clean_up(self) -> None:
         """Run the clean-up commands, each once."""
@@ -95,9 +108,14 @@ class Recorder:
         """The rows so far, as columns."""
         return Launches.of_rows(self.rows)
 
+    def launches_of(self, benchmark: int) -> Launches:
+        """The rows so far of one benchmark, as columns."""
+        return Launches.of_rows(self._of_benchmark[benchmark])
+
     def _surround(self, option: str, specs: Sequence[LaunchSpec], side: int) -> None:
         if specs:
             measured = self._run(specs[min(side, len(specs) - 1)])
+            self.left_behind += measured.left_behind
             if failure := _failure(measured):
                 raise MeasurementError(f"the {option} command {failure}{_last_words(measured)}")
 
@@ -143,8 +161,11 @@ def _signal_name(number: int) -> str:
 
 
 def _last_words(measured: Measured) -> str:
-    words = (measured.stderr or b"").decode(errors="replace").strip().splitlines()
-    return f" (its last words: {words[-1].strip()})" if words else ""
+    lines = (measured.stderr or b"").decode(errors="replace").strip().splitlines()
+    words = lines[-1].strip() if lines else ""
+    if len(words) > _MOST_WORDS:
+        words = f"...{words[-_MOST_WORDS:]}"
+    return f" (its last words: {words})" if words else ""
 
 
 def _row(measured: Measured, place: tuple[int, int, int, int, int, int, int], overhead_ns: int) -> LaunchRow:

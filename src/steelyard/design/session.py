@@ -15,7 +15,7 @@ from steelyard.design.alone import Measuring
 from steelyard.design.findings import same_command_finding
 from steelyard.design.interrupt import Interrupt
 from steelyard.design.judgement import summaries, verdicts
-from steelyard.design.recorder import Recorder
+from steelyard.design.recorder import InterruptedByUser, Recorder
 from steelyard.design.targets import targets_of, with_preliminaries
 from steelyard.design.weighing import Experiment
 from steelyard.history.shelf import Shelf
@@ -30,6 +30,8 @@ from steelyard.model.progress import Progress
 from steelyard.model.records import Benchmark, Derived, Finding, MachineFacts, Run, Settings, Subject, Weighing
 from steelyard.subjects.command import shared_environment
 from steelyard.subjects.programs import digest
+
+_NOTHING_MEASURED = "interrupted before anything was measured"
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,10 @@ def _carry_out(
         header = header_of(read_facts(offers=launcher.offers))
         shared = shared_environment(header.settings, source)
         targets = targets_of(header, shared)
-        header = with_preliminaries(header, targets, launcher)
+        try:
+            header = with_preliminaries(header, targets, launcher)
+        except InterruptedByUser:
+            raise InterruptedBeforeStart(_NOTHING_MEASURED) from None
         kept = shelf.new_name(header.kind)
         with Journal(kept.with_name(f"{kept.name}.journal"), header) as journal:
             rows = header.launches.rows()
@@ -143,7 +148,7 @@ def derive(record: Weighing | Run) -> Weighing | Run:
 def _keep(record: Weighing | Run, error: SteelyardError | None, journal: Path, kept: Path) -> Outcome:
     if not len(record.launches):
         journal.unlink(missing_ok=True)
-        return Outcome(record, error or InterruptedBeforeStart("interrupted before anything was measured"))
+        return Outcome(record, error or InterruptedBeforeStart(_NOTHING_MEASURED))
     try:
         derived = record if error else derive(record)
     except SteelyardError as undefined:

@@ -58,6 +58,7 @@ class Experiment:
         used = sum(row.wall_ns for row in recorder.rows) / 1e9
         self._budget = Budget(header.settings, clock() - used)
         self._settle, self._may_wait_s = settle, header.settings.wait_quiet_s
+        self._pairs, self._visited = len(recorder.rows) // 2, len(header.benchmarks)
         self._findings: list[Finding] = []
         self.error: SteelyardError | None = None
 
@@ -74,6 +75,7 @@ class Experiment:
                     self._stop_or_go_on(benchmark)  # the look that an interrupted weighing still owes
             rounds = max(benchmark.attempts for benchmark in self._open)
             while still := self._still_open():
+                self._visited = len(still)
                 for number in round_order(self._settings.seed, rounds, still):
                     self._advance(self._open[number])
                 rounds += 1
@@ -112,6 +114,9 @@ class Experiment:
 
     def _advance(self, benchmark: _Open) -> None:
         """Measure one more pair of a benchmark, look if a look is due, and stop it if it has come to an end."""
+        if self._budget_end(benchmark):
+            self._stop_or_go_on(benchmark)  # with many benchmarks the time may be up in the middle of a round
+            return
         rows = self._pair(benchmark.number, self._settings.warm_up + benchmark.attempts, USED)
         benchmark.attempts += 1
         if is_disturbed(*rows, self._settings.metrics[0]) and may_repeat(benchmark.repeated, benchmark.kept):
@@ -138,13 +143,14 @@ class Experiment:
             self._recorder.launch(benchmark, pair, side, order, role, draw)
             for order, side in enumerate((first, 1 - first))
         )
+        self._pairs += 1
         return one, other
 
     def _stop_or_go_on(self, benchmark: _Open) -> None:
         ended = self._budget_end(benchmark)
         if ended is None and benchmark.kept < benchmark.look_at:
             return
-        pairs = MetricPairs(self._recorder.launches(), benchmark.number, self._settings.metrics[0])
+        pairs = MetricPairs(self._recorder.launches_of(benchmark.number), benchmark.number, self._settings.metrics[0])
         benchmark.judgement = look_at(
             pairs, self._settings, ended=ended is not None, newest_only=True, members=self._sharing(benchmark)
         )
@@ -165,7 +171,7 @@ class Experiment:
     def _budget_end(self, benchmark: _Open) -> StopReason | None:
         if self._settings.pairs is not None and benchmark.kept >= self._settings.pairs:
             return "pairs"
-        if self._budget.time_is_up(self._clock(), self._seconds_per_pair(benchmark)):
+        if self._budget.time_is_up(self._clock(), self._seconds_per_pair()):
             return "time"
         return None
 
@@ -177,17 +183,18 @@ class Experiment:
         return "futile" if is_futile(judgement, self._settings.margin, limit, last.level) else None
 
     def _limit(self, benchmark: _Open) -> int | None:
-        return self._budget.pairs_in_all(benchmark.kept, self._clock(), self._seconds_per_pair(benchmark))
+        return self._budget.pairs_in_all(benchmark.kept, self._clock(), self._seconds_per_round())
 
-    def _seconds_per_pair(self, benchmark: _Open) -> float:
-        """Elapsed seconds a pair, all benchmarks that are still open taken together."""
-        attempts = sum(one.attempts for one in self._open) + self._settings.warm_up * len(self._open)
-        each = (self._clock() - self._budget.started) / max(1, attempts)
-        return each * max(1, sum(one.stop is None for one in self._open)) if benchmark.attempts else each
+    def _seconds_per_pair(self) -> float:
+        return (self._clock() - self._budget.started) / max(1, self._pairs)
+
+    def _seconds_per_round(self) -> float:
+        """Elapsed seconds until a benchmark has its next pair: all that are still open take their turn."""
+        return self._seconds_per_pair() * max(1, self._visited)
 
     def _progress(self, benchmark: _Open) -> Progress:
         limit, now = self._limit(benchmark), self._clock()
-        left = None if limit is None else max(0.0, (limit - benchmark.kept) * self._seconds_per_pair(benchmark))
+        left = None if limit is None else max(0.0, (limit - benchmark.kept) * self._seconds_per_round())
         judgement = benchmark.judgement
         shown = judgement is not None and isfinite(judgement.estimate.lower)
         return Progress(
@@ -225,8 +232,8 @@ def _resumed(number: int, header: Weighing, rows: list[LaunchRow]) -> _Open:
     sides = {role: Counter(row.pair for row in mine if ROLES[row.role] == role) for role in ROLES}
     whole = {role: sum(count == 2 for count in pairs.values()) for role, pairs in sides.items()}
     begun = sides[USED] | sides[DISTURBED]
-    resumed.warm_ups, resumed.kept, resumed.repeated = whole[WARM_UP], whole[USED], whole[DISTURBED]
     # A pair that was cut in two stays in the record, unused; the next one has a number, and so a draw, of its own.
+    resumed.warm_ups, resumed.kept, resumed.repeated = len(sides[WARM_UP]), whole[USED], whole[DISTURBED]
     resumed.attempts = max(begun) + 1 - header.settings.warm_up if begun else 0
     resumed.look_at = next_look(max(0, resumed.kept - 1))
     return resumed

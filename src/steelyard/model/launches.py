@@ -202,6 +202,13 @@ class Launches(BaseModel):
         columns: dict[str, Any] = dict(zip(LaunchRow._fields, map(list, zip(*rows, strict=True)), strict=True))
         return cls.model_construct(**columns)
 
+    def by_benchmark(self, count: int) -> list[Launches]:
+        """The launches of each of `count` benchmarks, apart: what asks for one of them need not search them all."""
+        rows: list[list[LaunchRow]] = [[] for _ in range(count)]
+        for row in self.rows():
+            rows[row.benchmark].append(row)
+        return [Launches.of_rows(mine) for mine in rows]
+
     def rows(self) -> list[LaunchRow]:
         """The launches as rows again, to go on from."""
         return [LaunchRow._make(row) for row in zip(*(getattr(self, name) for name in LaunchRow._fields), strict=True)]
