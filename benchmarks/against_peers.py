@@ -1,0 +1,174 @@
+"""Steelyard's verdicts beside its peers': false alarms and power on the same programs, in the same minutes.
+
+    python benchmarks/against_peers.py [--weighings N] [--pyperf-weighings M] [--load quiet|bursts|both]
+
+The demo's 12 ms program against itself and against versions that do 1 % and 3 % more, on the machine as it is (quiet)
+and with bursts of other work around it. Each peer gets as many launches a side as Steelyard has just used, and its
+own test: Welch's t-test of hyperfine's samples (its own script takes p < 0.05; Steelyard's alpha is 0.01), the
+`compare_to` of pyperf. The tools take turns, weighing by weighing, so that a bad hour meets them all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.load import Bursts
+from benchmarks.peers import measure_by_hyperfine, measure_by_pyperf, welch_word
+from benchmarks.processes import STEELYARD, build, on_a_shelf, peer, read_record, run, stoppable
+from benchmarks.simulation import table
+
+ROUNDS = 2800
+CHANGES = (0.0, 0.01, 0.03)
+LOADS = ("quiet", "bursts")
+FEWEST_LAUNCHES = 10
+JUDGES = (
+    "Steelyard",
+    "hyperfine, Welch p < 0.05",
+    "hyperfine, Welch p < 0.01",
+    "pyperf compare_to",
+    "pyperf, Welch p < 0.01",
+)
+HEADER = ("load", "true change", "judged by", "weighings", "slower", "faster", "no difference", "seconds")
+
+
+@dataclass
+class Cell:
+    """What one judge said under one load of one true change."""
+
+    words: Counter[str] = field(default_factory=Counter)
+    seconds: list[float] = field(default_factory=list)
+
+    def add(self, word: str, seconds: float) -> None:
+        """Count one weighing."""
+        self.words[word] += 1
+        self.seconds.append(seconds)
+
+    def cells(self) -> list[object]:
+        """For a table: weighings, slower, faster, no difference (undecided ones beside it), median seconds."""
+        undecided = self.words["undecided"]
+        alike = str(self.words["same"] + self.words["no difference"] + undecided)
+        if undecided:
+            alike += f" ({undecided} undecided)"
+        return [
+            self.words.total(),
+            self.words["slower"],
+            self.words["faster"],
+            alike,
+            f"{statistics.median(self.seconds):.1f}",
+        ]
+
+
+Place = tuple[str, float, str]
+Cells = dict[Place, Cell]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The programs and the tools."""
+
+    folder: Path
+    environment: Mapping[str, str]
+    baseline: Path
+    candidates: Mapping[float, Path]
+    hyperfine: str
+    pyperf: str | None
+
+
+def main(words: argparse.Namespace) -> None:
+    """Go round: each load, each change, each tool; print the table as it stands after every round."""
+    loads = LOADS if words.load == "both" else (words.load,)
+    with tempfile.TemporaryDirectory() as name, stoppable():
+        bench = _prepare(Path(name), words)
+        cells: Cells = {}
+        for number in range(words.weighings):
+            with_pyperf = takes_part(number, words.weighings, words.pyperf_weighings)
+            for load in loads:
+                with _around(load):
+                    for change in random.sample(CHANGES, len(CHANGES)):
+                        for judge, word, seconds in _weigh(bench, change, with_pyperf=with_pyperf):
+                            cells.setdefault((load, change, judge), Cell()).add(word, seconds)
+            print(report(cells) + "\n", flush=True)
+
+
+def takes_part(number: int, rounds: int, wanted: int) -> bool:
+    """Whether a tool that is to weigh `wanted` times, spread evenly over all rounds, does so in this one."""
+    return (number + 1) * wanted // rounds > number * wanted // rounds
+
+
+def report(cells: Cells) -> str:
+    """The table as it stands."""
+    places = [(load, change, judge) for load in LOADS for change in CHANGES for judge in JUDGES]
+    rows = [[place[0], f"{place[1]:+.0%}", place[2], *cells[place].cells()] for place in places if place in cells]
+    return table(HEADER, rows)
+
+
+def launches_a_side(record: Mapping[str, Any]) -> int:
+    """How many launches of each side a weighing used, those of repeated pairs included, its warm-up left out."""
+    roles: list[int] = record["launches"]["role"]
+    return sum(role != 0 for role in roles) // 2
+
+
+def _prepare(folder: Path, words: argparse.Namespace) -> Bench:
+    return Bench(
+        folder=folder,
+        environment=on_a_shelf(folder),
+        baseline=build(folder / "work", ROUNDS),
+        # The baseline again is a file of its own: the same program, found elsewhere.
+        candidates={change: build(folder / f"work{change:+.0%}", round(ROUNDS * (1 + change))) for change in CHANGES},
+        hyperfine=peer("hyperfine", words.hyperfine),
+        pyperf=peer("pyperf", words.pyperf) if words.pyperf_weighings else None,
+    )
+
+
+def _around(load: str) -> AbstractContextManager[object]:
+    return Bursts() if load == "bursts" else nullcontext()
+
+
+def _weigh(bench: Bench, change: float, *, with_pyperf: bool) -> Iterator[tuple[str, str, float]]:
+    """Yield (judge, word, seconds) of each tool that takes part."""
+    programs = (bench.baseline, bench.candidates[change])
+    record = bench.folder / "record.json"
+    ended = run([STEELYARD, "compare", *map(str, programs), "--json", str(record)], bench.environment, accept=(0, 1))
+    seen = read_record(record)
+    yield JUDGES[0], seen["verdict"], ended.seconds
+    launches = max(FEWEST_LAUNCHES, launches_a_side(seen))
+
+    started = time.monotonic()
+    samples = measure_by_hyperfine(bench.hyperfine, programs, launches, bench.folder, bench.environment)
+    seconds = time.monotonic() - started
+    yield JUDGES[1], welch_word(samples, 0.05), seconds
+    yield JUDGES[2], welch_word(samples, 0.01), seconds
+
+    if bench.pyperf and with_pyperf:
+        started = time.monotonic()
+        word, samples = measure_by_pyperf(bench.pyperf, programs, launches, bench.folder, bench.environment)
+        seconds = time.monotonic() - started
+        yield JUDGES[3], word, seconds
+        yield JUDGES[4], welch_word(samples, 0.01), seconds
+
+
+def _words() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Steelyard's verdicts beside its peers'.")
+    parser.add_argument("--weighings", type=int, default=100, metavar="N", help="a load and true change")
+    parser.add_argument("--pyperf-weighings", type=int, default=20, metavar="M", help="of them, pyperf takes so many")
+    parser.add_argument("--load", choices=(*LOADS, "both"), default="both")
+    for name in ("hyperfine", "pyperf"):
+        parser.add_argument(f"--{name}", metavar="PATH", help="where it is, if not on the PATH")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main(_words())

@@ -1,0 +1,47 @@
+"""Memory of the driver and of its launch server while they launch /bin/true over and over.
+
+python benchmarks/driver_memory.py [LAUNCHES]
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import psutil
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.loop import Loop, weighing_of
+from benchmarks.processes import stoppable
+from benchmarks.simulation import table
+
+# The first tenth is not growth: the interpreter's own pools fill.
+STOPS = (0.1, 0.25, 0.5, 1.0)
+
+
+def main(launches: int) -> None:
+    """Print what is resident after a tenth of the launches, and after more of them."""
+    stops = [max(1, round(share * launches)) for share in STOPS]
+    driver = psutil.Process()
+    rows: list[tuple[object, ...]] = []
+    with (
+        tempfile.TemporaryDirectory() as name,
+        stoppable(),
+        Loop(weighing_of("/bin/true"), Path(name) / "weighing.journal") as loop,
+    ):
+        (server,) = driver.children()
+        for number in range(1, launches + 1):
+            loop.launch()
+            if number in stops:
+                rows.append((number, *(_resident(process) for process in (driver, server))))
+    print(table(("launches", "driver", "launch server"), rows), flush=True)
+
+
+def _resident(process: psutil.Process) -> str:
+    return f"{process.memory_info().rss / 2**20:.1f} MiB"
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)

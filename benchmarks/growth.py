@@ -1,0 +1,51 @@
+"""How the tool's own work grows with the number of benchmarks in a weighing.
+
+    python benchmarks/growth.py [BENCHMARKS ...]
+
+Weighs /bin/true against itself in suites of 10, 100 and 1,000 benchmarks, 12 pairs of each, and shows the finished
+record again. Own work is the CPU time that was not the targets': driver, launch server, start and verdicts.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.processes import STEELYARD, cpu_of_targets, on_a_shelf, read_record, run, stoppable
+from benchmarks.simulation import table
+
+SIZES = (10, 100, 1000)
+PAIRS = 12
+SHOWN = 3
+HEADER = ("benchmarks", "pairs", "elapsed", "own CPU", "own CPU a pair", "record", "read and shown again")
+
+
+def main(sizes: Sequence[int]) -> None:
+    """Print the table as it stands after each size."""
+    rows = []
+    with tempfile.TemporaryDirectory() as name, stoppable():
+        for size in sizes:
+            rows.append(_weigh(size, Path(name)))
+            print(table(HEADER, rows) + "\n", flush=True)
+
+
+def _weigh(benchmarks: int, folder: Path) -> list[str]:
+    record, environment = folder / "record.json", on_a_shelf(folder)
+    commands = ["/bin/true {n}", "/bin/true again {n}"]
+    suite = ["--parameter-scan", "n", "1", str(benchmarks), "1", "--pairs", str(PAIRS)]
+    ended = run([STEELYARD, "compare", *commands, *suite, "--json", str(record)], environment, accept=(0, 1))
+    kept = read_record(record)
+    own = ended.cpu_s - cpu_of_targets(kept)
+    pairs = len(kept["launches"]["wall_ns"]) // 2
+    shown = statistics.median(run([STEELYARD, "show", str(record)], environment).seconds for _ in range(SHOWN))
+    cells = [f"{ended.seconds:.1f} s", f"{own:.2f} s", f"{1e3 * own / pairs:.2f} ms"]
+    return [str(benchmarks), str(pairs), *cells, f"{record.stat().st_size / 1e6:.1f} MB", f"{shown:.2f} s"]
+
+
+if __name__ == "__main__":
+    main([int(word) for word in sys.argv[1:]] or SIZES)

@@ -1,0 +1,157 @@
+"""What a launch costs beside `hyperfine -N`; the driver's memory over many launches; its share of a processor.
+
+    python benchmarks/launch_overhead.py [LAUNCHES] [--hyperfine PATH] [--memory-launches N] [--seconds S]
+
+Launches /bin/true in blocks, alternately by hyperfine and by Steelyard. Each block starts anew what launches: hyperfine
+there, the launch server here. What each tool reports as the wall time is one comparison, what one launch took
+altogether is the other: setting it up, measuring it, checking it and keeping it (here: in the journal, on disk).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.loop import ENVIRONMENT, Loop, weighing_of
+from benchmarks.processes import STEELYARD, build, cpu_of_targets, on_a_shelf, peer, read_record, run, stoppable
+from benchmarks.simulation import table
+from steelyard.model.records import Weighing
+
+PROGRAM = "/bin/true"
+A_BLOCK = 50
+# 2,350 rounds of the demo's program take about 10 ms.
+ROUNDS_OF_10_MS = 2350
+# Too narrow to be decided soon, too wide to be called hopeless: the weighing uses most of its time.
+MARGIN = "0.1%"
+# It is called hopeless all the same now and then; the longest weighing of so many counts.
+TRIES = 5
+
+
+@dataclass
+class Tool:
+    """What one tool reported of each launch, and how long a launch took in each of its blocks; both in ms."""
+
+    reported: list[float] = field(default_factory=list)
+    elapsed: list[float] = field(default_factory=list)
+
+    def medians(self) -> tuple[float, float]:
+        """What is reported and what is elapsed."""
+        return statistics.median(self.reported), statistics.median(self.elapsed)
+
+
+@dataclass(frozen=True)
+class OwnWork:
+    """What a weighing took, and the CPU that was not its targets'."""
+
+    seconds: float
+    launches: int
+    cpu_s: float
+
+    def less(self, other: OwnWork) -> OwnWork:
+        """What this weighing has over another."""
+        return OwnWork(self.seconds - other.seconds, self.launches - other.launches, self.cpu_s - other.cpu_s)
+
+    def cells(self) -> list[str]:
+        """For a table."""
+        each = f"{1e3 * self.cpu_s / self.launches:.2f} ms" if self.launches > 0 else ""
+        share = f"{self.cpu_s / self.seconds:.1%}" if self.seconds > 0 else ""
+        return [f"{self.seconds:.1f} s", str(self.launches), f"{self.cpu_s:.2f} s", each, share]
+
+
+def main(words: argparse.Namespace) -> None:
+    """The three tables, one after the other."""
+    hyperfine = peer("hyperfine", words.hyperfine)
+    with tempfile.TemporaryDirectory() as name, stoppable():
+        folder = Path(name)
+        _launches(hyperfine, words.launches, folder)
+        print("\nmemory that is resident\n", flush=True)
+        script = str(ROOT / "benchmarks" / "driver_memory.py")
+        subprocess.run([sys.executable, script, str(words.memory_launches)], check=True)
+        _own_work(words.seconds, folder)
+
+
+def _launches(hyperfine: str, launches: int, folder: Path) -> None:
+    ours, theirs = Tool(), Tool()
+    header = weighing_of(PROGRAM)
+    blocks = max(1, launches // A_BLOCK)
+    for block in range(1, blocks + 1):
+        for tool in random.sample((ours, theirs), 2):
+            if tool is ours:
+                _block_of_steelyard(ours, header, folder / "weighing.journal")
+            else:
+                _block_of_hyperfine(theirs, hyperfine, folder / "hyperfine.json")
+        if block % 10 == 0 or block == blocks:
+            print(_report(ours, theirs), flush=True)
+
+
+def _block_of_steelyard(tool: Tool, header: Weighing, journal: Path) -> None:
+    journal.unlink(missing_ok=True)
+    started = time.perf_counter()
+    with Loop(header, journal) as loop:
+        reported = [loop.launch() / 1e6 for _ in range(A_BLOCK)]
+    tool.elapsed.append(1e3 * (time.perf_counter() - started) / A_BLOCK)
+    tool.reported += reported
+
+
+def _block_of_hyperfine(tool: Tool, hyperfine: str, report: Path) -> None:
+    options = ["-N", "--style", "none", "--warmup", "0", "--runs", str(A_BLOCK), "--export-json", str(report)]
+    ended = run([hyperfine, *options, PROGRAM], ENVIRONMENT)
+    tool.elapsed.append(1e3 * ended.seconds / A_BLOCK)
+    tool.reported += [1e3 * taken for taken in json.loads(report.read_text())["results"][0]["times"]]
+
+
+def _report(ours: Tool, theirs: Tool) -> str:
+    tools = {"hyperfine -N": theirs, "Steelyard": ours}
+    rows = [(name, len(tool.reported), *(f"{ms:.3f} ms" for ms in tool.medians())) for name, tool in tools.items()]
+    ratios = (f"{mine / other:.2f}" for mine, other in zip(ours.medians(), theirs.medians(), strict=True))
+    header = (f"{PROGRAM} launched by", "launches", "wall reported, median", "elapsed a launch, median of blocks")
+    return table(header, [*rows, ("Steelyard over hyperfine", "", *ratios)]) + "\n"
+
+
+def _own_work(seconds: float, folder: Path) -> None:
+    """Weigh a 10 ms program against itself, briefly and long: what the driver and its server used.
+
+    The brief weighing is mostly the start of Python and the verdict, so that what the long one has over it is
+    what the driver does while it launches.
+    """
+    programs = [str(build(folder / name, ROUNDS_OF_10_MS)) for name in ("work", "work-again")]
+    brief = _weigh(programs, ["--pairs", "8"], folder)
+    tries = [_weigh(programs, ["--margin", MARGIN, "--max-time", str(seconds)], folder)]
+    while tries[-1].seconds < seconds / 2 and len(tries) < TRIES:
+        tries.append(_weigh(programs, ["--margin", MARGIN, "--max-time", str(seconds)], folder))
+    long = max(tries, key=lambda weighing: weighing.seconds)
+    rows = {"brief": brief, "long": long, "what the long one has over it": long.less(brief)}
+    header = ("a weighing of a 10 ms program", "elapsed", "launches", "own CPU", "own CPU a launch", "of a processor")
+    print("\n" + table(header, [(name, *work.cells()) for name, work in rows.items()]), flush=True)
+
+
+def _weigh(programs: list[str], options: list[str], folder: Path) -> OwnWork:
+    record = folder / "record.json"
+    command = [STEELYARD, "compare", *programs, *options, "--json", str(record)]
+    ended = run(command, on_a_shelf(folder), accept=(0, 1))
+    kept = read_record(record)
+    return OwnWork(ended.seconds, len(kept["launches"]["wall_ns"]), ended.cpu_s - cpu_of_targets(kept))
+
+
+def _words() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="What a launch costs, beside hyperfine.")
+    parser.add_argument("launches", nargs="?", type=int, default=2000, help="by each tool")
+    parser.add_argument("--hyperfine", metavar="PATH", help="where it is, if not on the PATH")
+    parser.add_argument("--memory-launches", type=int, default=10_000, metavar="N")
+    parser.add_argument("--seconds", type=float, default=20.0, metavar="S", help="of the weighing of a 10 ms program")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main(_words())

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from benchmarks.peers import Samples, hyperfine_samples, pyperf_values, pyperf_word, welch_word
+
+
+def samples(shift: float, launches: int = 40) -> Samples:
+    generator = np.random.default_rng(5)
+    one, other = generator.normal(0.012, 0.0002, (2, launches))
+    return list(one), list(other + shift)
+
+
+def test_hyperfine_reports_the_commands_in_the_order_in_which_they_were_given() -> None:
+    report = {"results": [{"command": "old", "times": [0.1, 0.2]}, {"command": "new", "times": [0.3]}]}
+    assert hyperfine_samples(json.dumps(report)) == ([0.1, 0.2], [0.3])
+
+
+def test_pyperf_values_are_those_of_all_processes_without_warm_ups_and_calibration() -> None:
+    runs = [{"values": [0.5], "warmups": [[1, 9.0]]}, {"metadata": {}}, {"values": [0.25]}]
+    assert pyperf_values(json.dumps({"benchmarks": [{"runs": runs}]})) == [0.5, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("printed", "word"),
+    [
+        ("Mean +- std dev: [pa] 995 us +- 877 us -> [pc] 11.3 ms +- 0.5 ms: 11.32x slower\n", "slower"),
+        ("Mean +- std dev: [pc] 11.3 ms +- 0.5 ms -> [pa] 995 us +- 877 us: 1.00x faster\n", "faster"),
+        ("Benchmark hidden because not significant (1): work\n", "no difference"),
+        ("Mean +- std dev: [a] 1.00 ms +- 0.01 ms -> [b] 1.00 ms +- 0.01 ms: no change\n", "no difference"),
+    ],
+)
+def test_what_pyperf_prints_is_one_word(printed: str, word: str) -> None:
+    assert pyperf_word(printed) == word
+
+
+def test_what_pyperf_never_printed_before_is_not_taken_for_no_difference() -> None:
+    with pytest.raises(ValueError, match="neither"):
+        pyperf_word("ERROR: different metadata\n")
+
+
+def test_welch_tells_the_direction_and_keeps_to_its_level() -> None:
+    assert welch_word(samples(+0.0003), 0.01) == "slower"
+    assert welch_word(samples(-0.0003), 0.01) == "faster"
+    assert welch_word(samples(0.0), 0.01) == "no difference"
+
+
+def test_a_smaller_alpha_is_stricter() -> None:
+    between = samples(0.00004)
+    assert [welch_word(between, alpha) for alpha in (0.05, 0.01)] == ["slower", "no difference"]
+
+
+def test_welch_does_not_find_two_equal_constants_different() -> None:
+    with pytest.warns(RuntimeWarning):
+        assert welch_word(([1.0] * 5, [1.0] * 5), 0.05) == "no difference"
