@@ -37,8 +37,9 @@ def null_cdf(n: int) -> FloatArray:
     mass = np.zeros(n * (n + 1) // 2 + 1)
     mass[0] = 1.0
     for rank in range(1, n + 1):
-        mass[rank:] += mass[:-rank].copy()
-        mass *= 0.5
+        before, now = rank * (rank - 1) // 2 + 1, rank * (rank + 1) // 2 + 1  # values that the first ranks can sum to
+        mass[rank:now] += mass[:before].copy()
+        mass[:now] *= 0.5
     return np.cumsum(mass)
 
 
