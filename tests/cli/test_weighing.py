@@ -337,3 +337,73 @@ def test_what_a_launch_leaves_behind_is_killed_and_named(tool: Tool) -> None:
     assert done.status == 0
     assert "left 3 processes behind" in " ".join(done.text.split())
     assert "sleep" in done.text
+
+
+# --- several commands, several benchmarks
+
+
+def test_several_candidates_are_each_weighed_against_the_first(tool: Tool) -> None:
+    words = ("--names", "base,same,double", "--margin", "20%", "--json", "record.json")
+    done = tool("compare", WORK, WORK, TWICE_THE_WORK, *words)
+    assert done.status == 1
+    record = tool.json()
+    assert [subject["name"] for subject in record["subjects"]] == ["base", "same", "double"]
+    assert [benchmark["candidate"] for benchmark in record["benchmarks"]] == [1, 2]
+    assert [each["verdict"] for each in record["derived"]["verdicts"]] == ["same", "slower"]
+    assert record["verdict"] == "same"
+
+
+def test_parameters_make_a_benchmark_for_each_value(tool: Tool) -> None:
+    command = sh("echo {n} {m} >> log")
+    words = ("-L", "n", "a b,c", "-P", "m", "0.1", "0.3", "0.1", "--pairs", "8", "--json", "record.json")
+    assert tool("compare", command, command, *words).status in (0, 1)
+    expected = [{"n": n, "m": m} for n in ("a b", "c") for m in ("0.1", "0.2", "0.3")]
+    assert [benchmark["params"] for benchmark in tool.json()["benchmarks"]] == expected
+    assert set(tool.lines()) == {f"{each['n']} {each['m']}" for each in expected}
+    assert len(tool.lines()) == len(tool.json()["launches"]["pair"])
+
+
+def test_a_control_weighs_the_baseline_against_itself(tool: Tool) -> None:
+    done = tool(
+        "compare", sh("echo old >> log"), sh("echo new >> log"), "--control", "--pairs", "8", "-o", "record.json"
+    )
+    assert done.status in (0, 1, 4)
+    assert "control" in done.text
+    record = tool.json()
+    assert [benchmark["control"] for benchmark in record["benchmarks"]] == [False, True]
+    expected = [
+        "new" if (benchmark, side) == (0, 1) else "old" for benchmark, side in rows(record, "benchmark", "side")
+    ]
+    assert tool.lines() == expected
+
+
+def test_repeat_makes_one_launch_of_several_processes(tool: Tool) -> None:
+    command = sh("echo launched >> log")
+    tool("run", command, "--launches", "2", "--repeat", "5", "--json", "record.json")
+    assert len(tool.lines()) == 15
+    assert len(tool.json()["launches"]["pair"]) == 3
+
+
+def test_output_of_the_launches_goes_where_it_is_asked_to(tool: Tool) -> None:
+    words = ("run", sh("echo printed"), "--launches", "2")
+    assert "printed\n" not in tool(*words).text
+    tool(*words, "--output", "printed")
+    assert tool.lines("printed") == ["printed"]
+
+
+def test_both_sides_have_to_print_the_same_if_asked_for(tool: Tool) -> None:
+    assert tool.compare("printf 'a\\nb'", "printf 'a\\nb'", "--reference-output").status in (0, 1)
+    for second in ("printf 'a\\nc'", "printf 'a\\nbb'", "printf 'a\\n'"):
+        sentence = tool.refuses("compare", "printf 'a\\nb'", second, "--reference-output", status=3)
+        assert "print different things, first in line 2" in sentence
+    assert "exit status 1" in tool.refuses("compare", "true", "false", "--reference-output", status=3)
+    assert len(tool.kept()) == 1
+
+
+def test_a_program_that_is_replaced_meanwhile_is_a_failed_measurement(tool: Tool) -> None:
+    program = tool.folder / "program"
+    program.write_text("#!/bin/sh\necho x >> log; test $(wc -l < log) -lt 9 || { cp other it; mv it program; }\n")
+    (tool.folder / "other").write_text("#!/bin/sh\n:\n")
+    for file in (program, tool.folder / "other"):
+        file.chmod(0o755)
+    assert "was replaced while it was measured" in tool.refuses("compare", "./program", "./program", status=3)

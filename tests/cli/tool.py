@@ -84,6 +84,16 @@ class Tool:
         )
         return Done(done.returncode, done.stdout or b"", done.stderr or b"")
 
+    def through(self, *words: str, **options: Any) -> Done:
+        """Run by way of a shell: `/bin/sh -c SCRIPT`, which finds the tool as $0, and the words for it as $@."""
+        shell, words = words[:3], words[3:]
+        done = subprocess.run(
+            [*shell, STEELYARD, *words],
+            **self.surroundings,
+            **{"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": PATIENCE_S, **options},
+        )
+        return Done(done.returncode, done.stdout or b"", done.stderr or b"")
+
     def compare(self, *words: str | Path, **options: Any) -> Done:
         """Weigh, by 12 pairs of `true` if nothing else is said."""
         commands = () if words and not str(words[0]).startswith("-") else ("true", "true")
@@ -98,8 +108,15 @@ class Tool:
 
     @contextmanager
     def started(self, *words: str | Path) -> Iterator[subprocess.Popen[bytes]]:
-        """The command line while it runs, from the moment at which its `main` is called."""
-        program = "from steelyard.cli.main import main; import os; os.write(1, b'.'); main()"
+        """The command line while it runs, from the moment at which `main` answers to signals: nothing is imported yet."""
+        program = """
+import os
+from steelyard.cli import main
+
+go_on = main._status
+main._status = lambda: go_on() if os.write(1, b".") else 0
+main.main()
+"""
         with subprocess.Popen(
             [sys.executable, "-c", program, *words],
             stdin=subprocess.DEVNULL,

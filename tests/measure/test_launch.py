@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -212,6 +212,34 @@ def test_memory_is_that_of_the_launch_and_not_of_this_process() -> None:
     del ballast
 
 
+# --- several processes in one launch
+
+
+def test_repeated_processes_are_one_launch(launcher: Launcher, tmp_path: Path) -> None:
+    once = launcher.launch(sh(b"sleep 0.05; echo x >> log", cwd=os.fsencode(tmp_path)))
+    thrice = launcher.launch(sh(b"sleep 0.05; echo x >> log", cwd=os.fsencode(tmp_path), repeat=3))
+    assert (tmp_path / "log").read_text() == "x\n" * 4
+    assert thrice.wall_ns >= 150_000_000
+    assert thrice.minor_faults > 2 * once.minor_faults
+    assert thrice.max_rss_bytes < 2 * once.max_rss_bytes
+    assert thrice.exit_code == 0
+
+
+def test_one_failure_among_repeated_processes_is_that_of_the_launch(launcher: Launcher, tmp_path: Path) -> None:
+    second_fails = b"echo x >> log; test $(wc -l < log) -ne 2 || { echo sorry >&2; exit 7; }"
+    measured = launcher.launch(sh(second_fails, cwd=os.fsencode(tmp_path), repeat=3))
+    assert (measured.exit_code, measured.stderr) == (7, b"sorry\n")
+    assert (tmp_path / "log").read_text() == "x\n" * 3
+
+
+def test_no_process_follows_one_that_was_killed(launcher: Launcher, tmp_path: Path) -> None:
+    spec = sh(b"echo x >> log; exec sleep 600", cwd=os.fsencode(tmp_path), repeat=20, timeout_ns=500_000_000)
+    assert launcher.launch(spec).timed_out
+    with alarm(0.1, launcher.cancel):
+        assert launcher.launch(replace(spec, timeout_ns=PATIENCE_NS)).cancelled
+    assert (tmp_path / "log").read_text() in ("x\n" * 2, "x\n", "")  # fewer if the shell had no time to start
+
+
 # --- cancelling
 
 
@@ -357,13 +385,13 @@ class Watched:
 
     def kill(self) -> None:
         self.server.kill()
-        self.server.wait()
-        for target in self.targets:  # nobody is left to take it along
-            target.kill()
+        psutil.wait_procs([self.server, *self.targets])
 
 
 def servers() -> set[psutil.Process]:
-    return {child for child in psutil.Process().children() if child.name() == "steelyard-launch"}
+    """Those that serve: each is the child of one that guards it."""
+    guards = {child for child in psutil.Process().children() if child.name() == "steelyard-launch"}
+    return {server for guard in guards for server in guard.children()}
 
 
 @pytest.fixture

@@ -250,6 +250,7 @@ NO_RECORDS: dict[str, Callable[[bytes], bytes]] = {
     "two records": lambda data: data + data,
     "two lines": lambda data: data + b"\n" + data,
     "truncated gzip": lambda data: gzip.compress(data)[:-10],
+    "gzip without its checksum": lambda data: gzip.compress(data)[:-4],
     "gzip of nothing": lambda _: gzip.compress(b""),
     "gzip's magic alone": lambda _: b"\x1f\x8b",
     "corrupt gzip": lambda data: gzip.compress(data)[:100] + b"\xff" * 50 + gzip.compress(data)[150:],

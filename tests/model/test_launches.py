@@ -71,6 +71,13 @@ def test_a_metric_of_each_kind_of_launch(metric: str, alone: float, helped: floa
     assert np.array_equal(values, [alone, helped, unknown], equal_nan=True)
 
 
+def test_the_start_of_a_shell_is_no_part_of_a_launch() -> None:
+    launches = of(row(overhead_ns=1_000_000))
+    assert launches.metric("wall").tolist() == [9_000_000]
+    assert launches.metric("active").tolist() == [8_600_000]
+    assert launches.column("wall_ns").tolist() == [10_000_000]
+
+
 def test_every_metric_is_defined() -> None:
     assert all(len(of(ALONE).metric(name)) == 1 for name in METRICS)
 

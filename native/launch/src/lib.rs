@@ -17,6 +17,7 @@
 
 pub mod channel;
 pub mod covariates;
+pub mod guard;
 pub mod launch;
 pub mod leftovers;
 pub mod protocol;

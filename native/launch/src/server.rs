@@ -2,6 +2,7 @@
 
 use crate::channel::{Channel, Line, LINE_LIMIT};
 use crate::covariates::{Gauges, Schedule};
+use crate::guard::ENDING;
 use crate::launch::{self, Launched, Means};
 use crate::protocol::{is_cancel, Failure, Hello, Refusal, Request};
 use crate::sys::{self, SignalFd};
@@ -9,9 +10,6 @@ use crate::wait::Stop;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
-
-/// The signals on which the server kills what is running, and ends.
-const ENDING: [libc::c_int; 4] = [libc::SIGTERM, libc::SIGHUP, libc::SIGINT, libc::SIGQUIT];
 
 /// Set to 1, makes the server do without pidfds, as on an old kernel or under a strict filter.
 const NO_PIDFD: &str = "STEELYARD_LAUNCH_NO_PIDFD";

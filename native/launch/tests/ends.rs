@@ -233,11 +233,35 @@ fn a_stopped_server_harms_nothing() {
     let path = scratch.text("pids");
     driver.send(&sh(&format!("echo $$ > {path}; sleep 0.2; exit 11")));
     let target = pids_in(&scratch.path("pids"), 1)[0];
-    let server = i32::try_from(driver.server.id()).expect("a pid");
-    // SAFETY: kill takes numbers only; the server is our child and not yet reaped.
+    let server = i32::try_from(driver.serving()).expect("a pid");
+    // SAFETY: kill takes numbers only; the server is not yet reaped.
     unsafe { libc::kill(server, libc::SIGSTOP) };
     wait_until("the target has ended", || !is_alive(target));
-    // SAFETY: as above.
-    unsafe { libc::kill(server, libc::SIGCONT) };
     assert_eq!(driver.receive()["exit_code"], 11);
+}
+
+#[test]
+fn nothing_outlives_a_killed_server() {
+    let mut driver = Driver::start();
+    let scratch = Scratch::new();
+    driver.send(&lingering(&scratch));
+    let pids = pids_in(&scratch.path("pids"), 2);
+    let server = i32::try_from(driver.serving()).expect("a pid");
+    // SAFETY: kill takes numbers only; the server is not yet reaped.
+    unsafe { libc::kill(server, libc::SIGKILL) };
+    assert_eq!(driver.wait_for_exit().code(), Some(128 + libc::SIGKILL));
+    assert!(!pids.into_iter().any(is_alive));
+}
+
+#[test]
+fn the_server_ends_with_its_guard() {
+    let mut driver = Driver::start();
+    let scratch = Scratch::new();
+    driver.send(&lingering(&scratch));
+    let mut pids = pids_in(&scratch.path("pids"), 2);
+    pids.push(driver.serving());
+    driver.server.kill().expect("our child");
+    wait_until("all of it has ended", || {
+        !pids.iter().any(|&pid| is_alive(pid))
+    });
 }

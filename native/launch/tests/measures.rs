@@ -99,7 +99,7 @@ fn many_launches_leak_nothing() {
     for mut driver in both() {
         let target = request(&["/bin/true"], &json!({}));
         let descriptors = |driver: &Driver| {
-            let path = format!("/proc/{}/fd", driver.server.id());
+            let path = format!("/proc/{}/fd", driver.serving());
             std::fs::read_dir(path).expect("it runs").count()
         };
         driver.run(&target);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -79,7 +80,8 @@ def run(words: list[str]) -> int:
 def _say(sentence: str) -> None:
     from steelyard.report.words import plain
 
-    print(f"steelyard: {plain(sentence)}", file=sys.stderr)
+    with suppress(OSError):  # a status says as much where stderr cannot be written
+        print(f"steelyard: {plain(sentence)}", file=sys.stderr, flush=True)
 
 
 def _sentence(error: Exception) -> str:

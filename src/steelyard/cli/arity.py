@@ -26,6 +26,19 @@ class CompareCommand(TyperCommand):
         return list(super().parse_args(ctx, _joined(args)))
 
 
+def words_of(option: str, joined: str) -> list[str]:
+    """The words of such an option again; raises UsageError where another spelling (`-Ln`) has gone past the joining."""
+    words = joined.split(SEPARATOR)
+    if len(words) != len(_WORDS[option]):
+        raise _too_few(option)
+    return words
+
+
+def _too_few(option: str) -> UsageError:
+    words = _WORDS[option]
+    return UsageError(f"{option} takes {len(words)} words: {option} {' '.join(words)}")
+
+
 def _joined(arguments: list[str]) -> list[str]:
     left, joined = list(arguments), []
     while left:
@@ -37,6 +50,6 @@ def _joined(arguments: list[str]) -> list[str]:
             count = len(_WORDS[word])
             taken, left = left[:count], left[count:]
             if len(taken) < count or any(one.startswith("--") for one in taken):
-                raise UsageError(f"{word} takes {count} words: {word} {' '.join(_WORDS[word])}")
+                raise _too_few(word)
             joined.append(SEPARATOR.join(taken))
     return joined

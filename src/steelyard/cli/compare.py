@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from steelyard.cli import options
-from steelyard.cli.arity import SEPARATOR
+from steelyard.cli.arity import words_of
 from steelyard.model.errors import UsageError
 
 
@@ -81,7 +81,7 @@ def compare(
     from steelyard.cli.screen import watching
     from steelyard.design import session
 
-    options.check_writable(json, markdown, csv)
+    options.check_writable(json, markdown, csv, output)
     if resume is not None:
         if commands:
             raise UsageError("--resume takes its commands from the journal: give no others")
@@ -110,8 +110,8 @@ def _weighing(words: dict[str, Any]) -> tuple[Any, Any, Any]:
         command_subject(command, name, role, shell=words["shell"])
         for command, name, role in zip(commands, _names(words["names"], commands), roles, strict=True)
     ]
-    parameters = [parameter_list(*given.split(SEPARATOR)) for given in words["parameter_list"] or []]
-    parameters += [parameter_scan(*given.split(SEPARATOR)) for given in words["parameter_scan"] or []]
+    parameters = [parameter_list(*words_of("--parameter-list", given)) for given in words["parameter_list"] or []]
+    parameters += [parameter_scan(*words_of("--parameter-scan", given)) for given in words["parameter_scan"] or []]
     return subjects, benchmarks_of(subjects, parameters, control=words["control"]), settings
 
 

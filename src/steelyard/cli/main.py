@@ -21,10 +21,11 @@ def main() -> None:
     for number in _ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it, or a shell for its background jobs
             signal.signal(number, _quit)
+    sys.unraisablehook = _insist
     _open_missing_streams()
     status = _status()
-    for number in _ENDING:
-        signal.signal(number, signal.SIG_IGN)  # the status is known: Python shall end with it, not by a late Ctrl-C
+    _ignore_signals()  # the status is known: Python shall end with it, not by a late Ctrl-C
+    _give_up_unwritten()
     sys.exit(status)
 
 
@@ -33,6 +34,18 @@ def _quit(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the s
     with suppress(OSError):
         os.write(2, b"steelyard: interrupted\n")
     os._exit(INTERRUPTED)
+
+
+def _insist(lost: sys.UnraisableHookArgs) -> None:
+    """Do what a second Ctrl-C was for, if its exception came up where Python drops exceptions: in a weak reference."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        _quit(signal.SIGINT, None)
+    sys.__unraisablehook__(lost)
+
+
+def _ignore_signals() -> None:
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _open_missing_streams() -> None:
@@ -53,6 +66,7 @@ def _status() -> int:
         status = run(sys.argv[1:])
         sys.stdout.flush()
     except KeyboardInterrupt:  # a second Ctrl-C while measuring
+        _ignore_signals()
         return _say("interrupted", INTERRUPTED)
     except BrokenPipeError:
         status = BROKEN_PIPE  # the reader of our output has gone: nobody is left to tell
@@ -65,11 +79,16 @@ def _status() -> int:
 
         traceback.print_exc()
         return _say("this is a mistake in steelyard: please report it, with the lines above", FAILED)
-    else:
-        return status
-    # What could not be written shall not be tried again, with a complaint, when Python ends.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return status
+
+
+def _give_up_unwritten() -> None:
+    """Keep Python from trying again, when it ends, what could not be written: that would have a status of its own."""
+    for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), number)
 
 
 def _say(sentence: str, status: int) -> int:

@@ -94,7 +94,6 @@ def settings_from(
     _in_range("--warmup", words["warm_up"], 0, 1000)
     _in_range("--repeat", words["repeat"], 1, 1_000_000)
     _in_range("--wait-quiet", words["wait_quiet"], 0, 86_400)
-    check_writable(words["output"])
     if launches is not None:
         _in_range(limit, launches, 1, _MOST_LAUNCHES)
         fewest = least(words["alpha"]) if least else 1
@@ -121,7 +120,7 @@ def settings_from(
         variables=values,
         directory=_directory(),
         stdin=_readable(words["stdin"]),
-        output=None if words["output"] is None else str(words["output"].absolute()),
+        output=_output_of_launches(words["output"]),
         repeat=words["repeat"],
         reference_output=words.get("reference_output", False),
         wait_quiet_s=words["wait_quiet"],
@@ -227,6 +226,14 @@ def _readable(path: Path | None) -> str | None:
     if not os.access(file, os.R_OK):
         raise UsageError(f"--stdin {path} cannot be read: check its permissions")
     return file
+
+
+def _output_of_launches(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    if path.is_fifo():
+        raise UsageError(f"--output {path} is a pipe, and each launch writes anew: give the path of a file")
+    return os.path.realpath(path)  # resolved here, as the input is
 
 
 def _hooks(option: str, commands: list[str] | None) -> list[str]:

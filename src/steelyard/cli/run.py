@@ -48,7 +48,7 @@ def run(
     from steelyard.subjects.command import command_subject
     from steelyard.subjects.suite import benchmarks_of
 
-    options.check_writable(json, markdown, csv)
+    options.check_writable(json, markdown, csv, output)
     settings = options.settings_from(words, limit="--launches", launches=launches)
     subject = command_subject(command, name or command, "command", shell=shell)
     with watching() as watch:

@@ -24,6 +24,7 @@ def data_findings(
         _coarse_clock(record.settings, judgement),
         _short(record.launches, benchmark),
         _pinned_threads(record, shown),
+        _no_pressure(record),
         _shared_alpha(record, judgement),
     ]
     return [finding for finding in found if finding is not None]
@@ -118,6 +119,16 @@ def _pinned_threads(record: Weighing | Run, shown: str) -> Finding | None:
         code="pinned-threads",
         message=f"all threads and children shared processor {record.settings.cpu}",
         remedy="leave --cpu out for programs with several threads",
+    )
+
+
+def _no_pressure(record: Weighing | Run) -> Finding | None:
+    if record.settings.wait_quiet_s == 0 or record.machine.offers.get("pressure", True):
+        return None
+    return Finding(
+        code="no-pressure",
+        message="this machine does not tell how busy it is (/proc/pressure/cpu), so nothing was waited for",
+        remedy="leave --wait-quiet out, and rely on the pairs",
     )
 
 

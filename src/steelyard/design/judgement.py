@@ -45,8 +45,8 @@ class MetricPairs:
         baseline, candidate = np.where(equal_zero, 1.0, baseline), np.where(equal_zero, 1.0, candidate)
         if (baseline <= 0).any() or (candidate <= 0).any():
             raise MeasurementError(
-                f"{self.metric} was 0 in some launches and not in others, so it has no relative change: "
-                "choose another --metric"
+                f"{self.metric} was 0 or less in some launches and not in others, so it has no relative change: "
+                "choose another --metric, or leave --shell out if that takes longer to start than the commands take"
             )
         return baseline, candidate
 

@@ -77,7 +77,9 @@ class Recorder:
     def start_pair(self) -> None:
         """Measure what the coming pair's launches have in common beside the commands: the start of a shell."""
         if self.targets.empty_shell is not None:
-            self._overhead_ns = self._run(self.targets.empty_shell).wall_ns
+            started = self._run(self.targets.empty_shell)
+            # Without its waits for a processor: those of the launches were others.
+            self._overhead_ns = max(0, started.wall_ns - (started.delay_ns or 0))
 
     def launch(self, benchmark: int, pair: int, side: int, order: int, role: str, draw: Draw) -> LaunchRow:
         """Run, check and keep one launch; raises MeasurementError if it failed, InterruptedByUser if cut short."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +26,8 @@ from steelyard.machine.pressure import wait_until_quiet
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UsageError
 from steelyard.model.files import load, save, with_derived
-from steelyard.model.journal import Journal
-from steelyard.model.launches import Launches
+from steelyard.model.journal import Journal, is_journal
+from steelyard.model.launches import Launches, LaunchRow
 from steelyard.model.progress import Progress
 from steelyard.model.records import Benchmark, Derived, Finding, MachineFacts, Run, Settings, Subject, Weighing
 from steelyard.subjects.command import shared_environment
@@ -73,6 +75,15 @@ def resume(path: Path, watch: Callable[[Progress], None], source: Mapping[str, s
 
     Raises UsageError for a record that is no weighing, had come to its end, or is of another machine or program.
     """
+    record = _resumable(path)
+    if not is_journal(path):
+        return _carry_out(_header_on_this_machine(path, record), watch, source)
+    with Journal.carried_on(path) as journal:
+        record = _resumable(path)  # again, now that nobody else writes it
+        return _carry_out(_header_on_this_machine(path, record), watch, source, journal)
+
+
+def _resumable(path: Path) -> Weighing:
     record = load(path)
     if isinstance(record, Run):
         raise UsageError(f"{path} is a run of one subject: only a weighing can be resumed")
@@ -81,21 +92,25 @@ def resume(path: Path, watch: Callable[[Progress], None], source: Mapping[str, s
     for subject in record.subjects:
         if subject.digest is not None and digest(subject.program) != subject.digest:
             raise UsageError(f"{subject.program} is not the program that {path} began with: weigh anew")
+    return record
 
+
+def _header_on_this_machine(path: Path, record: Weighing) -> Callable[[MachineFacts], Weighing]:
     def header(facts: MachineFacts) -> Weighing:
         if facts.key != record.machine.key:
             raise UsageError(f"{path} was measured on another machine: pairs of two machines cannot be mixed")
         return record
 
-    outcome = _carry_out(header, watch, source)
-    if path.suffix == ".journal" and outcome.error is None:
-        path.unlink(missing_ok=True)  # the finished record holds all of it
-    return outcome
+    return header
 
 
 def _carry_out(
-    header_of: Callable[[MachineFacts], Weighing | Run], watch: Callable[[Progress], None], source: Mapping[str, str]
+    header_of: Callable[[MachineFacts], Weighing | Run],
+    watch: Callable[[Progress], None],
+    source: Mapping[str, str],
+    begun: Journal | None = None,
 ) -> Outcome:
+    """Measure and keep; a journal that was `begun` holds the header's launches and is written on."""
     shelf = Shelf.of_user(source)
     with Launcher() as launcher, Interrupt(launcher.cancel) as interrupt:
         header = header_of(read_facts(offers=launcher.offers))
@@ -106,14 +121,12 @@ def _carry_out(
         except InterruptedByUser:
             raise InterruptedBeforeStart(_NOTHING_MEASURED) from None
         kept = shelf.new_name(header.kind)
-        with Journal(kept.with_name(f"{kept.name}.journal"), header) as journal:
-            rows = header.launches.rows()
-            for row in rows:
-                journal.append(row)
+        rows = header.launches.rows()
+        with nullcontext(begun) if begun else _new_journal(kept, header, rows) as journal:
             recorder = Recorder(
                 targets, launcher, journal, interrupt.is_requested, header.settings.ignore_failure, rows
             )
-            experiment = _experiment(header, recorder, watch)
+            experiment = _experiment(header, recorder, watch, interrupt)
             record = experiment.run()
             journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings"}))
         outcome = _keep(record, experiment.error, journal.path, kept)
@@ -121,11 +134,19 @@ def _carry_out(
     return outcome
 
 
+def _new_journal(kept: Path, header: Weighing | Run, rows: list[LaunchRow]) -> Journal:
+    journal = Journal(kept.with_name(f"{kept.name}.journal"), header)
+    for row in rows:
+        journal.append(row)
+    return journal
+
+
 def _experiment(
-    header: Weighing | Run, recorder: Recorder, watch: Callable[[Progress], None]
+    header: Weighing | Run, recorder: Recorder, watch: Callable[[Progress], None], interrupt: Interrupt
 ) -> Experiment | Measuring:
     if isinstance(header, Weighing):
-        return Experiment(header, recorder, time.monotonic, watch, wait_until_quiet)
+        settle = partial(wait_until_quiet, give_up=interrupt.is_requested)
+        return Experiment(header, recorder, time.monotonic, watch, settle)
     return Measuring(header, recorder, time.monotonic, watch)
 
 
@@ -157,7 +178,8 @@ def _keep(record: Weighing | Run, error: SteelyardError | None, journal: Path, k
     save(derived, path)
     journal.unlink(missing_ok=True)
     if error is not None:
-        error = type(error)(f"{error} The launches measured before that are kept in {path}.")
+        # Not wrong usage, whatever it was: it had begun well.
+        error = MeasurementError(f"{str(error).rstrip('.')}. The launches measured before that are kept in {path}.")
     return Outcome(derived, error)
 
 

@@ -120,7 +120,8 @@ def _first_difference(one: Path, other: Path) -> int | None:
         while True:
             mine, theirs = left.read(1 << 16), right.read(1 << 16)
             if mine != theirs:
-                common = next((n for n, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), None)
+                shorter = min(len(mine), len(theirs))
+                common = next((n for n, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), shorter)
                 return line + mine[:common].count(b"\n")
             if not mine:
                 return None

@@ -32,7 +32,10 @@ class Shelf:
                     return cls(folder)
             except OSError:
                 pass  # a read-only home: the records go where every process may write
-        return cls(_temporary(Path(tempfile.gettempdir()) / f"steelyard-{os.getuid()}"))
+        try:
+            return cls(_temporary(Path(tempfile.gettempdir()) / f"steelyard-{os.getuid()}"))
+        except OSError as error:
+            raise UsageError("no folder can be written to keep the record in: set XDG_STATE_HOME") from error
 
     def new_name(self, kind: str) -> Path:
         """A path without suffix for a record that starts now; sorts by time and is not taken."""

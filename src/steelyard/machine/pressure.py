@@ -17,16 +17,17 @@ def wait_until_quiet(
     read: Callable[[], float | None] | None = None,
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
+    give_up: Callable[[], bool] = lambda: False,
 ) -> float:
     """Wait until the machine is quiet, for at most `most_s` seconds; returns how long that took.
 
     `read` gives the seconds for which tasks have waited for a processor so far. Where the kernel does not tell, there
-    is nothing to wait for.
+    is nothing to wait for. `give_up` is asked before each step.
     """
     waited_so_far = read or _pressure_s
     started = clock()
     before = waited_so_far()
-    while before is not None and clock() - started + _STEP_S <= most_s:
+    while before is not None and not give_up() and clock() - started + _STEP_S <= most_s:
         sleep(_STEP_S)
         now = waited_so_far()
         if now is None or now - before < QUIET_BELOW * _STEP_S:

@@ -26,7 +26,11 @@ SERVER = Path(steelyard.native.__file__).parent / "steelyard-launch"
 _MEASURED_FIELDS = frozenset(field.name for field in fields(Measured))
 _CANCEL = b'{"cancel":true}\n'
 _REMEDIES = {
-    errno.ENOEXEC: "if it is a script, its first line has to name the interpreter, as #!/bin/sh does",
+    errno.ENOEXEC: "if it is a script, its first line has to name the interpreter, as #!/bin/sh does; "
+    "any other program has to be built for this machine",
+    errno.EMFILE: "allow more open files (ulimit -n)",
+    errno.EAGAIN: "allow more processes (ulimit -u)",
+    errno.ENOMEM: "the system has no memory left",
     errno.E2BIG: "its arguments and its environment are more than the system takes",
 }
 
@@ -44,9 +48,8 @@ class Launcher:
                 )
         except OSError as error:
             ours.close()
-            raise MeasurementError(
-                f"the launch server {server} does not start ({error.strerror}); reinstall steelyard"
-            ) from error
+            remedy = _REMEDIES.get(error.errno or 0, "reinstall steelyard")
+            raise MeasurementError(f"the launch server {server} does not start ({error.strerror}); {remedy}") from error
         self._socket = ours
         self._replies = ours.makefile("rb")
         self._in_flight = self._cancel_wanted = False
@@ -131,7 +134,9 @@ class Launcher:
 
 
 def _server_ended() -> MeasurementError:
-    return MeasurementError("the launch server ended unexpectedly; what was measured so far is kept")
+    return MeasurementError(
+        "the launch server ended unexpectedly: look whether a command kills its parent, or the system ran out of memory"
+    )
 
 
 def _request(spec: LaunchSpec) -> bytes:
@@ -171,6 +176,7 @@ def _measured(reply: dict[str, Any]) -> Measured:
 def _launch_error(error: dict[str, Any]) -> UsageError | MeasurementError:
     reason = error["message"].partition(" (os error ")[0]
     if error["stage"] != "spawn":
-        return UsageError(f"the launch could not be set up ({error['stage']}): {reason}")
+        remedy = _REMEDIES.get(error["errno"], "check the folder, the files and the processor that it is to have")
+        return UsageError(f"the launch could not be set up ({error['stage']}): {reason}; {remedy}")
     remedy = _REMEDIES.get(error["errno"], "check that the file is a program this machine can run")
     return MeasurementError(f"{reason}; {remedy}")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import select
 import stat
 import tempfile
+import time
 import zlib
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,11 @@ _RECORD: TypeAdapter[Weighing | Run] = TypeAdapter(Record)
 _GZIP_MAGIC = b"\x1f\x8b"
 # A weighing of a million launches is about 150 MB; what is larger is not one, and is not read into memory to find out.
 _LARGEST_BYTES = 1 << 28
+# The same million has 27 values a launch, in one list each (a line of a journal), and some may be repeated.
+_MOST_VALUES = 40_000_000
+_MOST_LISTS = 4_000_000
+# How long a pipe may be without a writer.
+_LONGEST_WAIT_S, _STEP_S = 3.0, 0.02
 
 
 def with_derived(record: Weighing | Run, derived: Derived) -> Weighing | Run:
@@ -106,22 +113,48 @@ def schema() -> dict[str, Any]:
 
 def _read(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=_open_at_once) as file:
             mode = os.fstat(file.fileno()).st_mode
             if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
                 raise UsageError(f"cannot read {path}: it is no file; check the path")
-            data = file.read(_LARGEST_BYTES + 1)
+            begun = _begun(path, file.fileno()) if stat.S_ISFIFO(mode) else b""
+            os.set_blocking(file.fileno(), True)
+            data = begun + file.read(_LARGEST_BYTES + 1)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}; check the path and its permissions") from error
     if len(data) > _LARGEST_BYTES:
-        raise UsageError(f"{path} is larger than any weighing (over 256 MiB): is it the right file?")
-    if not data.startswith(_GZIP_MAGIC):
-        return data
+        raise _too_large(path)
+    return _plausible(path, _unpacked(path, data) if data.startswith(_GZIP_MAGIC) else data)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    # A pipe that nobody writes to would never open.
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
+
+
+def _begun(path: Path, pipe: int) -> bytes:
+    """What a pipe has to begin with, once somebody writes to it; raises UsageError if nobody does."""
+    limit = time.monotonic() + _LONGEST_WAIT_S
+    while time.monotonic() < limit:
+        try:
+            if data := os.read(pipe, 1 << 16):
+                return data
+        except BlockingIOError:
+            return b""  # a writer that has not written yet
+        if select.select([pipe], [], [], 0)[0]:
+            return b""  # one that came and went
+        time.sleep(_STEP_S)
+    raise UsageError(f"cannot read {path}: it is a pipe that nobody writes to; check the path")
+
+
+def _unpacked(path: Path, data: bytes) -> bytes:
     try:
         unpacker = zlib.decompressobj(wbits=31)
         unpacked = unpacker.decompress(data, _LARGEST_BYTES)
     except zlib.error as error:
         raise UsageError(f"{path} is a damaged gzip file ({error}): copy it again") from error
+    if unpacker.unconsumed_tail:
+        raise _too_large(path)
     if not unpacker.eof:
         raise UsageError(f"{path} is a truncated gzip file: copy it again")
     if unpacker.unused_data:
@@ -129,15 +162,27 @@ def _read(path: Path) -> bytes:
     return unpacked
 
 
+def _too_large(path: Path) -> UsageError:
+    return UsageError(f"{path} is larger than any weighing (over {_LARGEST_BYTES >> 20} MiB): is it the right file?")
+
+
+def _plausible(path: Path, data: bytes) -> bytes:
+    """The data, if it may hold a weighing; else its values, as Python's objects, could take many times its memory."""
+    if data.count(b",") > _MOST_VALUES or data.count(b"[") + data.count(b"{") > _MOST_LISTS:
+        raise UsageError(f"{path} holds more values than any weighing: is it the right file?")
+    return data
+
+
 def _fields(data: bytes) -> Any:
     """The fields of a record, or of a journal: that is one whose first line is an object without launches."""
+    head, _, rest = data.partition(b"\n")
     try:
-        first = parse(data.partition(b"\n")[0])
+        first = parse(head)
     except ValueError:
         return parse(data)  # a record whose JSON was laid out anew, over several lines
     if isinstance(first, dict) and "launches" not in first:
         return assemble(data.splitlines())
-    return parse(data)
+    return parse(data) if rest.strip() else first
 
 
 def _check_format(path: Path, fields: Any) -> None:

@@ -7,15 +7,17 @@ Whatever is cut off at the end, by a kill or a full disk, costs at most the line
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from steelyard.model.errors import MeasurementError
+from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.launches import DISTURBED, ROLES, USED, LaunchRow
 from steelyard.model.records import Run, Weighing
 
@@ -31,6 +33,7 @@ class Journal:
         except OSError as error:
             raise MeasurementError(f"cannot write the journal {path}: {error.strerror}") from error
         try:
+            self._lock()
             # json.dumps, because pydantic's own writer refuses the surrogates that stand for bytes which are not UTF-8.
             self._write(json.dumps(header.model_dump(mode="json", exclude={"launches", "derived"})).encode())
         except BaseException:
@@ -38,13 +41,53 @@ class Journal:
             path.unlink(missing_ok=True)  # without its first line it says nothing
             raise
 
+    @classmethod
+    def carried_on(cls, path: Path) -> Self:
+        """Open a journal that nobody writes any more, to append to it; what a kill left of a last line is cut off.
+
+        Raises UsageError for one that is still being written, or cannot be.
+        """
+        journal = cls.__new__(cls)
+        journal.path = path
+        try:
+            journal._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK)
+        except OSError as error:
+            raise UsageError(f"cannot carry on {path}: {error.strerror}; check the path") from error
+        try:
+            journal._lock()
+            journal._cut_torn_line()
+        except BlockingIOError as error:
+            os.close(journal._file)
+            raise UsageError(f"{path} is still being measured: wait for its end, or interrupt it first") from error
+        except OSError as error:
+            os.close(journal._file)
+            raise UsageError(f"cannot carry on {path}: {error.strerror}; check the path") from error
+        return journal
+
+    def _lock(self) -> None:
+        """Keep others from carrying it on meanwhile; raises BlockingIOError if another process keeps us from it."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise
+        except OSError:
+            pass  # some network file systems have no locks
+
+    def _cut_torn_line(self) -> None:
+        end = os.fstat(self._file).st_size
+        while end and os.pread(self._file, 1, end - 1) != b"\n":
+            end -= 1
+        os.ftruncate(self._file, end)
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.close(self._file)
+        if self._file >= 0:  # whoever carries it on may have closed it before
+            os.close(self._file)
+            self._file = -1
 
     def append(self, row: LaunchRow) -> None:
         """Write one launch."""
@@ -60,13 +103,29 @@ class Journal:
 
     def _write(self, line: bytes) -> None:
         line += b"\n"
+        whole = os.fstat(self._file).st_size
         try:
             while line:
                 line = line[os.write(self._file, line) :]
         except OSError as error:
+            with suppress(OSError):
+                os.ftruncate(self._file, whole)  # half a line would spoil those that may yet follow
             raise MeasurementError(
                 f"cannot write the journal {self.path}: {error.strerror}; what was measured before is in it"
             ) from error
+
+
+def is_journal(path: Path) -> bool:
+    """Whether a file that can be read as a weighing is a journal, and not a record."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        first = file.readline()
+    try:
+        header = parse(first)
+    except ValueError:
+        return False
+    return first.endswith(b"\n") and isinstance(header, dict) and "launches" not in header
 
 
 def assemble(lines: list[bytes]) -> dict[str, Any]:

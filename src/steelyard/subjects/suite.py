@@ -12,6 +12,9 @@ from steelyard.model.records import Benchmark, Subject
 # More rounds than this would not end; a scan that makes more has a step that is wrong.
 MOST_BENCHMARKS = 10_000
 
+# Decimals are exact to 28.
+_MOST_DIGITS = 25
+
 CONTROL_NAME = "control"
 
 
@@ -30,8 +33,11 @@ def parameter_scan(name: str, first: str, last: str, step: str) -> tuple[str, li
         low, high, width = Decimal(first), Decimal(last), Decimal(step)
     except InvalidOperation:
         raise UsageError(f"{option}: FROM, TO and STEP have to be numbers") from None
-    if not all(number.is_finite() for number in (low, high, width)) or width == 0 or (high - low) / width < 0:
+    finite = all(number.is_finite() for number in (low, high, width))
+    if not finite or width == 0 or (low != high and (low < high) != (width > 0)):
         raise UsageError(f"{option} never arrives: STEP has to lead from FROM to TO")
+    if any(_digits(number) > _MOST_DIGITS for number in (low, high, width)):
+        raise UsageError(f"{option}: FROM, TO and STEP may have {_MOST_DIGITS} digits at most")
     if (high - low) / width >= MOST_BENCHMARKS:
         raise UsageError(f"{option} makes more than {MOST_BENCHMARKS} benchmarks: choose a larger step")
     count = int((high - low) / width) + 1
@@ -65,6 +71,11 @@ def benchmarks_of(
     if control:
         benchmarks.append(Benchmark(name=CONTROL_NAME, params=combinations[0], candidate=0, control=True))
     return benchmarks
+
+
+def _digits(number: Decimal) -> int:
+    """How many digits it takes to write a number without an exponent."""
+    return max(number.adjusted(), 0) - min(int(number.as_tuple().exponent), 0) + 1
 
 
 def _name(candidate: Subject, params: dict[str, str], *, named: bool) -> str:

@@ -21,6 +21,78 @@ pub fn subreaper() -> io::Result<()> {
     check(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }).map(drop)
 }
 
+/// A copy of this process: `None` in the copy, its number here. Only to be called while there is one
+/// thread, as the others would be missing in the copy, with whatever they had locked.
+///
+/// # Errors
+/// If the system refuses.
+pub fn fork() -> io::Result<Option<i32>> {
+    // SAFETY: with one thread the copy is complete.
+    let pid = check(unsafe { libc::fork() })?;
+    Ok((pid != 0).then_some(pid))
+}
+
+/// Has this process sent a signal when `parent` ends.
+///
+/// # Errors
+/// If the kernel refuses, or the parent has already ended.
+pub fn signal_at_parents_end(parent: i32, signal: libc::c_int) -> io::Result<()> {
+    // SAFETY: this option takes a number only.
+    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal, 0, 0, 0) })?;
+    // SAFETY: getppid takes nothing.
+    if unsafe { libc::getppid() } == parent {
+        Ok(())
+    } else {
+        Err(io::Error::from_raw_os_error(libc::ESRCH))
+    }
+}
+
+/// Sleeps until one of `signals` arrives, which have to be blocked.
+///
+/// # Errors
+/// If the system refuses.
+pub fn next_signal(signals: &[libc::c_int]) -> io::Result<libc::c_int> {
+    let set = signal_set(signals);
+    loop {
+        // SAFETY: `set` is initialised; the details are not asked for.
+        match check(unsafe { libc::sigwaitinfo(&set, std::ptr::null_mut()) }) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+/// What became of a child since the last look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It goes on.
+    None,
+    /// A signal stopped it.
+    Stopped,
+    /// It has ended and was reaped; its exit code, as shells report it.
+    Ended(u8),
+}
+
+/// Looks at a child, and reaps it if it has ended.
+///
+/// # Errors
+/// If it is not our child.
+pub fn change_of(pid: i32) -> io::Result<Change> {
+    let mut status = 0;
+    // SAFETY: `status` is a valid place for the result.
+    let found = check(unsafe { libc::waitpid(pid, &mut status, libc::WNOHANG | libc::WUNTRACED) })?;
+    let code = if libc::WIFSIGNALED(status) {
+        128 + libc::WTERMSIG(status)
+    } else {
+        libc::WEXITSTATUS(status)
+    };
+    Ok(match found {
+        0 => Change::None,
+        _ if libc::WIFSTOPPED(status) => Change::Stopped,
+        _ => Change::Ended(u8::try_from(code).unwrap_or(u8::MAX)),
+    })
+}
+
 /// Has targets laid out at random addresses even if this process was started without: layout is
 /// a source of variation that a comparison must sample, not freeze.
 pub fn randomize_addresses() {
@@ -53,9 +125,14 @@ pub fn reset_child_signal() {
 /// Kills one process. One that is already gone or that we may not kill is left to the caller's
 /// next look at it.
 pub fn kill(pid: i32) {
+    signal(pid, libc::SIGKILL);
+}
+
+/// Sends a signal to one process, as far as that is possible.
+pub fn signal(pid: i32, number: libc::c_int) {
     if pid > 0 {
         // SAFETY: kill takes numbers only.
-        unsafe { libc::kill(pid, libc::SIGKILL) };
+        unsafe { libc::kill(pid, number) };
     }
 }
 

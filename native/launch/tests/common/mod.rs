@@ -104,9 +104,17 @@ impl Driver {
         status.expect("it ended")
     }
 
+    /// The process that serves: the child of the one that guards it.
+    pub fn serving(&self) -> u32 {
+        let guard = self.server.id();
+        let children = format!("/proc/{guard}/task/{guard}/children");
+        let children = fs::read_to_string(children).expect("it runs");
+        children.trim().parse().expect("one child")
+    }
+
     pub fn peak_kib(&self) -> u64 {
         let status =
-            fs::read_to_string(format!("/proc/{}/status", self.server.id())).expect("it runs");
+            fs::read_to_string(format!("/proc/{}/status", self.serving())).expect("it runs");
         let line = status.lines().find(|line| line.starts_with("VmHWM:"));
         let number = line.and_then(|line| line.split_whitespace().nth(1));
         number.and_then(|text| text.parse().ok()).expect("a number")

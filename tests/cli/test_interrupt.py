@@ -1,0 +1,208 @@
+"""Ctrl-C and its like, at any moment: status 130, no traceback, no process left, nothing lost."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from steelyard.model.files import load
+from steelyard.model.records import Weighing
+from tests.cli.tool import Done, Tool, ended, sh, wait_until
+
+# Six launches that end at once, a warm-up pair and two pairs, and a seventh that never does.
+STUCK = sh("echo x >> log; test $(wc -l < log) -lt 7 || exec sleep 600")
+STUCK_WORDS = ("compare", STUCK, STUCK, "--json", "record.json", "--csv", "launches.csv")
+# A margin so small, of a budget so large, that neither a verdict nor hopelessness can end it early.
+ENDLESS = ("--max-time", "1000000", "--margin", "0.05%", "--alpha", "1e-5")
+
+
+def is_stuck(tool: Tool) -> bool:
+    return "sleep 600" in tool.processes()
+
+
+def servers(driver: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    """The launch server and whoever guards it."""
+    return [child for child in psutil.Process(driver.pid).children(recursive=True) if "launch" in child.name()]
+
+
+def kept_record(file: Path) -> Weighing:
+    record = load(file)
+    assert isinstance(record, Weighing)
+    return record
+
+
+def check_ended_well(done: Done) -> None:
+    assert done.status == 130
+    assert b"Traceback" not in done.err
+    assert b"Exception ignored" not in done.err
+    assert done.err.count(b"\n") <= 1, done.err
+
+
+# From before the first import to well into the measuring: that takes 0.1 to 0.5 s, and longer on a busy machine.
+MOMENTS = [0.0, 0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("number", "moment"),
+    [
+        *[(signal.SIGINT, moment) for moment in MOMENTS],
+        *[(signal.SIGTERM, moment) for moment in MOMENTS[:12:4]],
+        *[(signal.SIGHUP, moment) for moment in MOMENTS[2:12:4]],
+    ],
+)
+def test_an_interrupt_at_any_moment(tool: Tool, number: signal.Signals, moment: float) -> None:
+    with tool.started("compare", "true", "true", "--json", "record.json", *ENDLESS) as process:
+        time.sleep(moment)
+        process.send_signal(number)
+        done = ended(process)
+    check_ended_well(done)
+    wait_until(lambda: not tool.processes(), "every process has gone")
+    assert (tool.folder / "record.json").exists() == bool(tool.kept())
+    if tool.kept():
+        record = kept_record(tool.folder / "record.json")
+        assert [record] == [kept_record(kept) for kept in tool.kept()]
+        assert record.stop == ["interrupted"]
+        assert len(record.launches) > 0
+        shown = tool("show")
+        assert (shown.status, shown.out) == (0, done.out)
+
+
+def test_the_launch_in_flight_is_cut_short_and_all_before_it_is_kept(tool: Tool) -> None:
+    with tool.started(*STUCK_WORDS) as process:
+        wait_until(lambda: is_stuck(tool), "the seventh launch")
+        process.send_signal(signal.SIGINT)
+        done = ended(process)
+    check_ended_well(done)
+    assert not tool.processes()
+    assert b"interrupted" in done.out
+    record = kept_record(tool.folder / "record.json")
+    assert record.stop == ["interrupted"]
+    assert len(record.launches) == 6
+    assert len(tool.lines("launches.csv")) == 7
+    assert record == kept_record(tool.kept()[0])
+
+
+def test_a_weighing_that_was_interrupted_can_be_carried_on(tool: Tool) -> None:
+    with tool.started(*STUCK_WORDS, "--seed", "3", "--pairs", "12") as process:
+        wait_until(lambda: is_stuck(tool), "the seventh launch")
+        process.send_signal(signal.SIGTERM)
+        check_ended_well(ended(process))
+    begun = kept_record(tool.folder / "record.json")
+    (tool.folder / "log").unlink()
+    (tool.folder / "log").symlink_to("/dev/null")  # so that no line is counted any more
+    done = tool("compare", "--resume", "record.json", "--json", "whole.json")
+    assert done.status in (0, 1)
+    whole = kept_record(tool.folder / "whole.json")
+    assert whole.launches.rows()[:6] == begun.launches.rows()
+    assert whole.settings == begun.settings
+    assert whole.stop[0] in ("pairs", "decided")
+    assert "had come to its end" in tool.refuses("compare", "--resume", "whole.json")
+
+
+def test_the_first_launch_of_all_is_cut_short(tool: Tool) -> None:
+    (tool.folder / "record.json").write_text("of an earlier weighing")
+    with tool.started("run", "sleep 600", "--json", "record.json") as process:
+        wait_until(lambda: is_stuck(tool), "the first launch")
+        process.send_signal(signal.SIGINT)
+        done = ended(process)
+    check_ended_well(done)
+    assert "before anything was measured" in done.sentence
+    assert not tool.processes()
+    assert not tool.kept()
+    assert (tool.folder / "record.json").read_text() == "of an earlier weighing"
+
+
+@pytest.mark.parametrize("option", ["--prepare", "--cleanup"])
+def test_a_hook_is_cut_short(tool: Tool, option: str) -> None:
+    with tool.started("run", "true", "--launches", "2", option, "sleep 600") as process:
+        wait_until(lambda: is_stuck(tool), "the hook")
+        process.send_signal(signal.SIGINT)
+        check_ended_well(ended(process))
+    assert not tool.processes()
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.001, 0.01, 0.05, 0.2])
+def test_a_second_interrupt_harms_nothing(tool: Tool, pause: float) -> None:
+    with tool.started(*STUCK_WORDS) as process:
+        wait_until(lambda: is_stuck(tool), "the seventh launch")
+        for _ in range(4):
+            process.send_signal(signal.SIGINT)
+            time.sleep(pause)
+        done = ended(process)
+    check_ended_well(done)
+    wait_until(lambda: not tool.processes(), "every process has gone")
+    (kept,) = tool.kept()  # the record, or the journal if it did not come to that
+    assert len(kept_record(kept).launches) == 6
+    assert tool("show").status == 0
+
+
+def test_a_second_interrupt_ends_it_even_if_the_server_does_not_answer(tool: Tool) -> None:
+    with tool.started(*STUCK_WORDS) as process:
+        wait_until(lambda: is_stuck(tool), "the seventh launch")
+        asleep = servers(process)
+        for server in asleep:
+            server.suspend()
+        process.send_signal(signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=0.5)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        for server in asleep:
+            with suppress(psutil.NoSuchProcess):
+                server.resume()
+        done = ended(process)
+    check_ended_well(done)
+    wait_until(lambda: not tool.processes(), "every process has gone")
+    assert len(kept_record(tool.kept()[0]).launches) == 6
+
+
+def test_a_driver_that_is_killed_takes_its_launch_along_and_leaves_its_journal(tool: Tool) -> None:
+    with tool.started(*STUCK_WORDS, "--pairs", "12") as process:
+        wait_until(lambda: is_stuck(tool), "the seventh launch")
+        process.kill()
+        assert ended(process).status == -signal.SIGKILL
+    wait_until(lambda: not tool.processes(), "every process has gone")
+    (journal,) = tool.kept()
+    assert journal.suffix == ".journal"
+    assert len(kept_record(journal).launches) == 6
+    shown = tool("show")
+    assert shown.status == 0
+    assert "interrupted" in shown.text
+    # Carried on, it ends, and the finished record takes the journal's place.
+    begun = kept_record(journal).launches.rows()
+    (tool.folder / "log").unlink()
+    (tool.folder / "log").symlink_to("/dev/null")
+    assert tool("compare", "--resume", journal).status in (0, 1)
+    (kept,) = tool.kept()
+    assert kept.name.endswith(".json.gz")
+    assert kept_record(kept).launches.rows()[:6] == begun
+
+
+def test_a_server_that_is_killed_with_all_below_it_is_a_failed_measurement(tool: Tool) -> None:
+    with tool.started(*STUCK_WORDS) as process:
+        wait_until(lambda: is_stuck(tool), "the seventh launch")
+        for child in psutil.Process(process.pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):  # the death of one may be that of the next
+                child.kill()
+        done = ended(process)
+    assert done.status == 3
+    assert "the launch server ended unexpectedly" in done.sentence
+    assert kept_record(tool.folder / "record.json").stop == ["failed"]
+    assert len(kept_record(tool.folder / "record.json").launches) == 6
+
+
+def test_a_full_disk_is_a_failed_measurement_and_keeps_the_journal(tool: Tool) -> None:
+    # A limit on the size of files has the kernel fail the same call as a full disk: 8 blocks of 512 bytes.
+    command = 'ulimit -f 8; exec "$0" "$@"'
+    done = tool.through("/bin/sh", "-c", command, "run", "true", "--launches", "1000")
+    assert done.status == 3
+    assert "File too large" in done.sentence
+    (journal,) = tool.kept()
+    assert len(load(journal).launches) > 5
+    assert tool("show").status == 0

@@ -1,0 +1,253 @@
+"""What reaches the terminal, pipes, closed streams and full disks."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.tool import PATIENCE_S, STEELYARD, TWICE_THE_WORK, WORK, Tool, ended, sh
+
+ESCAPE = b"\x1b"
+COMMANDS = ("compare", "run", "show")
+
+
+# --- help
+
+
+@pytest.mark.parametrize("words", [[], *([command] for command in COMMANDS)], ids=str)
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help(tool: Tool, words: list[str], option: str) -> None:
+    done = tool(*words, option)
+    assert (done.status, done.err) == (0, b"")
+    done.check_is_tidy()
+    assert done.text.startswith(f"Usage: steelyard{''.join(f' {word}' for word in words)} ")
+    expected = COMMANDS if not words else ("--json", "--help")
+    assert all(word in done.text for word in expected)
+    assert max(map(len, done.text.splitlines())) <= 100
+
+
+def test_the_version(tool: Tool) -> None:
+    done = tool("--version")
+    assert (done.status, done.err) == (0, b"")
+    assert re.match(r"steelyard \d+\.\d+\.\d+\n", done.text)
+
+
+@pytest.mark.parametrize("words", ["--help", "compare --help", "run --help", "show --help", "nonsense"])
+def test_help_waits_for_no_heavy_library(words: str) -> None:
+    program = f"import sys; from steelyard.cli.app import run; run({words.split()!r}); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    heavy = {"numpy", "scipy", "psutil", "rich.console"} & set(done.stdout.splitlines()[-1].split())
+    assert heavy <= ({"rich.console"} if words == "nonsense" else set())
+
+
+# --- colours
+
+
+def on_terminal(tool: Tool, *words: str, stream: str = "stdout", **environment: str) -> bytes:
+    """What arrives at a terminal that is one of the tool's streams; the other one is thrown away."""
+    mine, its = pty.openpty()
+    other = {"stdout": "stderr", "stderr": "stdout"}[stream]
+    tool.environment |= {"TERM": "xterm-256color", **environment}
+    streams: dict[str, Any] = {stream: its, other: subprocess.DEVNULL}
+    process = subprocess.Popen([STEELYARD, *words], stdin=subprocess.DEVNULL, **streams, **tool.surroundings)
+    os.close(its)
+    arrived = b""
+    try:
+        while chunk := os.read(mine, 1 << 16):
+            arrived += chunk
+    except OSError:
+        pass  # how Linux says that nobody has the other end any more
+    os.close(mine)
+    assert process.wait(PATIENCE_S) in (0, 1)
+    return arrived
+
+
+def test_a_terminal_gets_colours(tool: Tool) -> None:
+    arrived = on_terminal(tool, "compare", WORK, TWICE_THE_WORK)
+    assert re.search(rb"\x1b\[[0-9;]*31m[^\n]*slower", arrived)  # red
+    assert arrived.rstrip().endswith(ESCAPE + b"[0m") or ESCAPE + b"[0m" in arrived
+
+
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
+def test_a_terminal_that_wants_no_colours_gets_none(tool: Tool, environment: dict[str, str]) -> None:
+    arrived = on_terminal(tool, "compare", WORK, TWICE_THE_WORK, **environment)
+    assert b"slower" in arrived
+    assert ESCAPE not in arrived
+
+
+def test_a_pipe_gets_no_colours(tool: Tool) -> None:
+    tool.environment |= {"TERM": "xterm-256color"}
+    done = tool("compare", WORK, TWICE_THE_WORK)
+    assert "slower" in done.text
+    assert ESCAPE not in done.out + done.err
+
+
+def test_a_terminal_sees_the_progress_and_nothing_of_it_in_the_end(tool: Tool) -> None:
+    arrived = on_terminal(tool, "run", "sleep 0.1", "--launches", "6", stream="stderr")
+    assert b"6" in arrived
+    assert arrived.endswith(b"\r\x1b[K")
+    assert b"\n" not in arrived
+
+
+def test_a_dumb_terminal_sees_no_progress(tool: Tool) -> None:
+    assert on_terminal(tool, "run", "sleep 0.1", "--launches", "6", stream="stderr", TERM="dumb") == b""
+
+
+def test_what_is_printed_fits_the_terminal(tool: Tool) -> None:
+    for columns in (20, 60, 200):
+        tool.environment |= {"COLUMNS": str(columns)}
+        done = tool("compare", WORK, f"{TWICE_THE_WORK} {'x' * 300}")
+        done.check_is_tidy()
+        assert max(map(len, done.text.splitlines())) <= columns
+
+
+def test_a_terminal_without_unicode_gets_ascii(tool: Tool) -> None:
+    tool.environment |= {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = tool("compare", WORK, TWICE_THE_WORK, "--names", "ünï,\u4f60")
+    assert (done.status, done.err) == (1, b"")
+    assert done.out.isascii()
+    assert r"\xc3\xbcn" in done.text
+    assert r"\xc3\xbc" in tool.refuses("show", "ü")
+
+
+# --- what would steer the terminal
+
+AWKWARD = "\x1b[31mred\x07\x9b\r\u202e\udcff"
+
+
+def test_names_and_commands_never_reach_the_terminal_raw(tool: Tool) -> None:
+    files = ("--json", "record.json", "--markdown", "table.md", "--csv", "launches.csv")
+    for words in (["--names", f"{AWKWARD}1,{AWKWARD}2"], []):
+        done = tool.compare(f"true '{AWKWARD}'", f"true '{AWKWARD}' 2", *words, *files)
+        assert (done.status in (0, 1), done.err) == (True, b"")
+        shown = tool("show", "record.json", *files[2:])
+        assert shown.out == done.out
+        done.check_is_tidy()
+        assert r"\x1b[31mred\x07\x9b" in done.text
+        assert "\u202e" not in done.text
+        for name in ("table.md", "launches.csv"):
+            text = (tool.folder / name).read_text(encoding="utf-8")
+            assert not any(character in text for character in "\x1b\x07\x9b\r\u202e")
+    assert tool.json()["subjects"][0]["argv"] == ["true", AWKWARD]
+
+
+def test_the_name_of_a_process_left_behind_never_reaches_the_terminal_raw(tool: Tool) -> None:
+    shutil.copy(shutil.which("sleep") or "/bin/sleep", tool.folder / "\x1b[31mred")
+    waiting = "while grep -qx sh /proc/$!/comm; do :; done"
+    done = tool("run", sh(f"./*red 600 & {waiting}"), "--launches", "2")
+    assert done.status == 0
+    done.check_is_tidy()
+    assert r"\x1b[31mred" in done.text
+
+
+@pytest.mark.parametrize("words", [["show", AWKWARD], ["run", AWKWARD], ["run", "true", "--json", f"{AWKWARD}/x"]])
+def test_what_was_typed_never_comes_back_raw(tool: Tool, words: list[str]) -> None:
+    assert r"\x1b[31mred" in tool.refuses(*words)
+
+
+def test_a_record_of_somebody_else_never_reaches_the_terminal_raw(tool: Tool) -> None:
+    tool.compare("--json", "record.json")
+    record, evil = tool.json(), "\x1b]0;evil\x07\x9b31m"
+    record |= {"tool": evil, "created": evil, "findings": [{"code": evil, "message": evil, "remedy": evil}]}
+    record["machine"] |= dict.fromkeys(("key", "cpu_model", "architecture", "kernel", "virtualization"), evil)
+    record["benchmarks"][0]["name"] = evil
+    for subject in record["subjects"]:
+        subject |= {"name": evil, "command": evil, "argv": [evil], "program": evil}
+    (tool.folder / "record.json").write_text(json.dumps(record))
+    done = tool("show", "record.json", "--markdown", "table.md", "--csv", "launches.csv")
+    assert (done.status, done.err) == (0, b"")
+    done.check_is_tidy()
+    assert "evil" in done.text
+    for name in ("table.md", "launches.csv"):
+        text = (tool.folder / name).read_text()
+        assert "evil" in text
+        assert not any(character in text for character in "\x1b\x07\x9b")
+
+
+# --- streams that are closed, broken or full
+
+
+@pytest.mark.parametrize("words", [["--help"], ["run", "true", "--launches", "3"]], ids=lambda words: words[0])
+def test_a_reader_who_has_gone_is_no_traceback_and_no_verdict(tool: Tool, words: list[str]) -> None:
+    with tool.started(*words) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        process.stdout = None
+        done = ended(process)
+    assert (done.status, done.err) == (141, b"")
+    assert words == ["--help"] or len(tool.kept()) == 1
+
+
+@pytest.mark.parametrize("redirections", [">&-", "2>&-", ">&- 2>&-", "<&-", "<&- >&- 2>&-"])
+def test_closed_streams_change_nothing_else(tool: Tool, redirections: str) -> None:
+    script = f'exec "$0" "$@" {redirections}'
+    done = tool.through(
+        "/bin/sh", "-c", script, "run", sh("echo launched >> log"), "--launches", "2", "-o", "record.json"
+    )
+    assert (done.status, done.err) == (0, b"")
+    assert bool(done.out) == (">&-" not in redirections.replace("2>&-", ""))
+    assert tool.lines() == ["launched"] * 3
+    assert len(tool.json()["launches"]["pair"]) == 3
+    assert tool.through("/bin/sh", "-c", script, "show", "missing").status == 2
+
+
+def test_a_full_disk_behind_stdout_is_said(tool: Tool) -> None:
+    for words in (["--help"], ["run", "true", "--launches", "3"]):
+        done = tool.through("/bin/sh", "-c", 'exec "$0" "$@" > /dev/full', *words)
+        assert done.status == 3
+        assert "No space left on device" in done.sentence
+    assert len(tool.kept()) == 1
+
+
+def test_a_full_disk_behind_stderr_changes_nothing(tool: Tool) -> None:
+    assert tool.through("/bin/sh", "-c", 'exec "$0" "$@" 2> /dev/full', "run", "true", "--launches", "3").status == 0
+    assert tool.through("/bin/sh", "-c", 'exec "$0" "$@" 2> /dev/full', "show", "missing").status == 2
+
+
+# --- mistakes of our own
+
+
+def test_a_mistake_of_our_own_is_not_taken_for_a_verdict(tool: Tool) -> None:
+    program = "from steelyard.cli import app, main; app.run = lambda words: 1 / 0; main.main()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, **tool.surroundings)
+    assert done.returncode == 3
+    assert b"ZeroDivisionError" in done.stderr
+    assert done.stderr.endswith(b"please report it, with the lines above\n")
+
+
+def test_an_interrupt_that_python_drops_is_heeded_all_the_same(tool: Tool) -> None:
+    program = """
+from steelyard.cli import app, main
+
+class Dropping:
+    def __del__(self):
+        raise KeyboardInterrupt
+
+def run(words):
+    Dropping()
+    while True:
+        pass
+
+app.run = run
+main.main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=PATIENCE_S, **tool.surroundings)
+    assert (done.returncode, done.stderr) == (130, b"steelyard: interrupted\n")
+
+
+def test_the_module_is_the_command(tool: Tool) -> None:
+    done = subprocess.run([sys.executable, "-m", "steelyard", "--help"], capture_output=True, **tool.surroundings)
+    assert done.stdout == tool("--help").out
+
+
+def test_the_command_is_installed() -> None:
+    assert Path(STEELYARD).is_file()

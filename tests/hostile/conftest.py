@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.tool import Tool, wait_until
+
+
+@pytest.fixture
+def tool(tmp_path: Path) -> Iterator[Tool]:
+    """The command line; whatever it starts has to be gone at the end of the test."""
+    tool = Tool(tmp_path)
+    yield tool
+    wait_until(lambda: not tool.processes(), "no process is left")
+
+
+@pytest.fixture
+def mounting() -> Callable[..., list[str]]:
+    """A command within which mounts of its own are in force; it takes the shell commands that make them."""
+    missing = [name for name in ("unshare", "mount") if shutil.which(name) is None]
+    if missing:
+        pytest.skip(f"not tested without {' and '.join(missing)}")
+    if os.geteuid() != 0:
+        pytest.skip("not tested: only root may mount")
+
+    def within(*commands: str) -> list[str]:
+        return ["unshare", "--mount", "sh", "-ec", "\n".join([*commands, 'exec "$@"']), "sh"]
+
+    probe = subprocess.run([*within("mount -t tmpfs none /mnt"), "true"], capture_output=True, text=True, check=False)
+    if probe.returncode:
+        pytest.skip(f"not tested, as nothing can be mounted here: {probe.stderr.strip()}")
+    return within

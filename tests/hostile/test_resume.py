@@ -1,0 +1,180 @@
+"""Weighings that were killed, and what can be carried on of them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.cli.app import run
+from steelyard.model.files import load, save
+from steelyard.model.records import Weighing
+from tests.hostile.tool import Tool, kill, wait_until
+
+PAIRS = 12
+WARM_UP = 2  # launches
+
+
+@pytest.fixture
+def program(tool: Tool) -> str:
+    """Of which the launches stop at the number in `until`, until it is raised."""
+    return tool.write("program", "#!/bin/sh\necho x >> log; [ $(wc -l < log) -lt $(cat until) ] || sleep 600\n")
+
+
+def killed(tool: Tool, launches: int, *words: str | Path) -> Path:
+    """Start a command line, kill it in the launch after so many, and return the journal."""
+    (tool.folder / "log").write_text("")
+    (tool.folder / "until").write_text(f"{launches + 1}\n")
+    process = tool.start(*words)
+    wait_until(lambda: (tool.folder / "log").read_text().count("x") == launches + 1, "the last launch has begun")
+    kill(process)
+    wait_until(lambda: not tool.processes(), "nothing is left")
+    (tool.folder / "until").write_text("1000000\n")
+    (journal,) = tool.kept()
+    assert journal.suffix == ".journal"
+    return journal
+
+
+@pytest.fixture
+def journal(tool: Tool, program: str) -> Path:
+    """What is left of a weighing that was killed in its seventh launch."""
+    return killed(
+        tool, 6, "compare", program, f"{program} again", "--seed", "5", "--pairs", str(PAIRS), *("--margin", "50")
+    )
+
+
+def edit(journal: Path, change: Callable[[Any], object]) -> None:
+    """Change a journal's first line."""
+    head, _, rest = journal.read_text().partition("\n")
+    header = json.loads(head)
+    change(header)
+    journal.write_text(f"{json.dumps(header)}\n{rest}")
+
+
+def check_is_whole(record: Weighing, begun: Weighing) -> None:
+    """All that was begun stands at the beginning, and no launch is missing from the plan or in it twice."""
+    assert record.launches.rows()[: len(begun.launches)] == begun.launches.rows()
+    assert record.settings == begun.settings
+    assert record.stop[0] in ("pairs", "decided", "futile")
+    places = list(zip(record.launches.pair, record.launches.side, strict=True))
+    assert len(set(places)) == len(places) >= 2 * PAIRS + WARM_UP
+
+
+def test_killed_and_carried_on(tool: Tool, journal: Path) -> None:
+    begun = load(journal)
+    assert (len(begun.launches), begun.stop) == (6, ["interrupted"])
+    done = tool("compare", "--resume", journal, "--json", "record.json")
+    assert done.status in (0, 1)
+    assert isinstance(begun, Weighing)
+    (kept,) = tool.kept()  # one record, and no journal
+    for file in (kept, tool.folder / "record.json"):
+        record = load(file)
+        assert isinstance(record, Weighing)
+        check_is_whole(record, begun)
+    assert "had come to its end" in tool.refuses("compare", "--resume", kept)
+    assert "No such file" in tool.refuses("compare", "--resume", journal)
+
+
+def test_killed_while_it_was_carried_on(tool: Tool, journal: Path) -> None:
+    first = load(journal)
+    assert killed(tool, 8, "compare", "--resume", journal) == journal
+    second = load(journal)
+    assert len(second.launches) == 6 + 8
+    assert isinstance(second, Weighing)
+    assert second.launches.rows()[:6] == first.launches.rows()
+    assert tool("compare", "--resume", journal).status in (0, 1)
+    (kept,) = tool.kept()
+    record = load(kept)
+    assert isinstance(record, Weighing)
+    check_is_whole(record, second)
+
+
+@pytest.mark.parametrize("torn", [1, 10, 60])
+def test_a_torn_last_line_is_measured_again(tool: Tool, journal: Path, torn: int) -> None:
+    journal.write_bytes(journal.read_bytes()[:-torn])
+    begun = load(journal)
+    assert len(begun.launches) == (6 if torn == 1 else 5)
+    assert tool("compare", "--resume", journal).status in (0, 1)
+    (kept,) = tool.kept()
+    record = load(kept)
+    assert len(record.launches) >= 2 * PAIRS + WARM_UP
+    assert record.launches.rows()[:5] == begun.launches.rows()[:5]
+
+
+def test_a_journal_that_is_still_written(tool: Tool, program: str) -> None:
+    (tool.folder / "log").write_text("")
+    (tool.folder / "until").write_text("5\n")
+    process = tool.start("compare", program, f"{program} again", "--pairs", str(PAIRS))
+    wait_until(lambda: (tool.folder / "log").read_text().count("x") == 5, "the fifth launch has begun")
+    (journal,) = tool.kept()
+    before = journal.read_bytes()
+    assert "still being measured" in tool.refuses("compare", "--resume", journal)
+    assert journal.read_bytes() == before
+    kill(process)
+    assert len(load(journal).launches) == 4
+
+
+# --- what cannot be carried on
+
+
+def test_nothing_to_carry_on(tool: Tool) -> None:
+    assert "No such file" in tool.refuses("compare", "--resume", "missing.journal")
+    assert "cannot read" in tool.refuses("compare", "--resume", ".")
+    tool.run("true", "--json", "run.json")
+    assert "is a run of one subject" in tool.refuses("compare", "--resume", "run.json")
+    tool("compare", "true", "true", "--pairs", str(PAIRS), "--json", "record.json")
+    assert "had come to its end" in tool.refuses("compare", "--resume", "record.json")
+
+
+CHANGES: list[tuple[Callable[[Any], object], str]] = [
+    (lambda header: header["machine"].update(key="0" * 16), "another machine"),
+    (lambda header: header["subjects"][1].update(digest="0" * 64), "is not the program that"),
+    (lambda header: header["subjects"][0].update(program="./vanished"), "./vanished is not the program that"),
+    (lambda header: header.update(version=2), "upgrade steelyard"),
+    (lambda header: header.update(kind="run"), "damaged"),
+    (lambda header: header["settings"].update(metrics=["speed"]), "unknown metric"),
+    (lambda header: header.pop("machine"), "machine"),
+]
+
+
+def test_a_journal_of_something_else(
+    tool: Tool, journal: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tool.folder)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tool.folder / "state"))
+    whole = journal.read_text()
+    for change, says in CHANGES:
+        edit(journal, change)
+        before = journal.read_bytes()
+        assert run(["compare", "--resume", str(journal)]) == 2
+        sentence = capsys.readouterr().err
+        assert says in sentence
+        assert str(journal) in sentence
+        assert journal.read_bytes() == before  # what was measured is still there
+        journal.write_text(whole)
+
+
+def test_a_record_that_is_called_a_journal_is_not_written_on(tool: Tool, journal: Path) -> None:
+    record = load(journal)
+    save(record, tool.folder / "record.journal")
+    assert tool("compare", "--resume", "record.journal").status in (0, 1)
+    assert load(tool.folder / "record.journal") == record
+    assert tool.kept(".journal") == [journal]
+
+
+def test_a_program_that_changed_and_came_back(tool: Tool, journal: Path, program: str) -> None:
+    shutil.move(tool.folder / program, tool.folder / "aside")
+    assert f"{program} is not the program that" in tool.refuses("compare", "--resume", journal)
+    tool.write(program, "#!/bin/sh\n")
+    assert f"{program} is not the program that" in tool.refuses("compare", "--resume", journal)
+    shutil.move(tool.folder / "aside", tool.folder / program)
+    assert tool("compare", "--resume", journal).status in (0, 1)
+
+
+def test_other_commands_are_not_taken_too(tool: Tool, journal: Path) -> None:
+    assert "give no others" in tool.refuses("compare", "true", "true", "--resume", journal)
+    assert tool.kept() == [journal]

@@ -1,0 +1,169 @@
+"""The installed command line among hostile targets and on odd machines, and a look at what it leaves behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+STEELYARD = str(Path(sys.executable).parent / "steelyard")
+# Far longer than anything here takes, on a loaded machine too; a hang becomes a failure instead.
+PATIENCE_S = 60
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command line ended, what it printed, and the most memory that it or a process below it used."""
+
+    status: int
+    out: str
+    err: str
+    peak_bytes: int
+
+    @property
+    def sentence(self) -> str:
+        """The only line on stderr; nothing else may have been printed."""
+        match = re.fullmatch(r"steelyard: ([^\n]+)\n", self.err)
+        assert match, self
+        assert self.out == "", self
+        return match[1]
+
+    @property
+    def words(self) -> str:
+        """What was printed on stdout, on one line."""
+        return " ".join(self.out.split())
+
+
+@dataclass
+class Tool:
+    """The `steelyard` command in a folder and an environment of its own, by which its processes are known."""
+
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "XDG_STATE_HOME": str(self.folder / "state"),
+            "TMPDIR": str(self.folder),
+            "LANG": "C.UTF-8",
+        }
+
+    def start(
+        self,
+        *words: str | Path,
+        within: Sequence[str] = (),
+        env: Mapping[str, str | None] | None = None,
+        **options: Any,
+    ) -> subprocess.Popen[bytes]:
+        """Start a command line, within another command if wanted; a variable of None is unset."""
+        changed = {**self.environment, **(env or {})}
+        environment = {name: value for name, value in changed.items() if value is not None}
+        with (self.folder / "stdout").open("wb") as out, (self.folder / "stderr").open("wb") as err:
+            streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
+            return subprocess.Popen(
+                [*within, STEELYARD, *words], cwd=self.folder, env=environment, **{**streams, **options}
+            )
+
+    def __call__(self, *words: str | Path, **options: Any) -> Done:
+        """Run a command line to its end, which no traceback may mark."""
+        return self.end(self.start(*words, **options))
+
+    def end(self, process: subprocess.Popen[bytes]) -> Done:
+        """Wait for the end of what was started, whoever ends it."""
+        limit = time.monotonic() + PATIENCE_S
+        while True:
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                break
+            if time.monotonic() > limit:
+                process.kill()
+                raise AssertionError(f"it did not end by itself: {process.args!r}")
+            time.sleep(0.005)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        printed = [(self.folder / name).read_bytes().decode(errors="replace") for name in ("stdout", "stderr")]
+        assert "Traceback" not in printed[1], printed[1]
+        return Done(process.returncode, printed[0], printed[1], usage.ru_maxrss * 1024)
+
+    def run(self, command: str | Path, *words: str | Path, **options: Any) -> Done:
+        """Measure one command, by two launches if nothing else is said."""
+        limit = () if {"--launches", "--max-time"} & set(words) else ("--launches", "2")
+        return self("run", command, *words, *limit, **options)
+
+    def fails(self, command: str | Path, *words: str | Path, status: int = 3, **options: Any) -> str:
+        """Measure what has to fail, and return the sentence it says."""
+        done = self.run(command, *words, **options)
+        assert done.status == status, done
+        return done.sentence
+
+    def refuses(self, *words: str | Path, status: int = 2, **options: Any) -> str:
+        """Run a command line that has to be refused, and return the sentence it says."""
+        done = self(*words, **options)
+        assert done.status == status, done
+        return done.sentence
+
+    def write(self, name: str, content: str, mode: int = 0o755) -> str:
+        """Make a file, executable if nothing else is said, and return the way to it."""
+        path = self.folder / name
+        path.write_text(content)
+        path.chmod(mode)
+        return f"./{name}"
+
+    def kept(self, suffix: str = "") -> list[Path]:
+        """What is on the shelf, oldest first."""
+        return sorted((self.folder / "state/steelyard").glob(f"2*{suffix}"))
+
+    def processes(self) -> list[str]:
+        """Every process that was started from here: our folder is in its environment or its arguments."""
+        mark = str(self.folder).encode()
+        return [
+            f"{process.pid} {process.name()}"
+            for process in psutil.process_iter(["name"])
+            if process.pid != os.getpid() and mark in _marks(process.pid)
+        ]
+
+
+def _marks(pid: int) -> bytes:
+    found = b""
+    for name in ("environ", "cmdline"):
+        try:
+            found += Path(f"/proc/{pid}/{name}").read_bytes()
+        except OSError:
+            continue  # it has ended meanwhile, or is no process of ours
+    return found
+
+
+def wait_until(condition: Callable[[], bool], what: str) -> None:
+    """Wait for a condition."""
+    limit = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < limit, f"waited in vain until {what}"
+        time.sleep(0.01)
+
+
+def sh(script: str) -> str:
+    """The command line of a shell script without single quotes."""
+    assert "'" not in script
+    return f"sh -c '{script}'"
+
+
+def python(script: str) -> str:
+    """The command line of a Python script without single quotes."""
+    assert "'" not in script
+    return f"{sys.executable} -IS -c '{script}'"
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """End a command line as nothing can be prepared for."""
+    process.send_signal(signal.SIGKILL)
+    process.wait(PATIENCE_S)
