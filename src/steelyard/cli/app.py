@@ -12,6 +12,7 @@ from typer.main import get_command
 
 from steelyard.cli.arity import CompareCommand
 from steelyard.cli.compare import compare
+from steelyard.cli.diff import diff
 from steelyard.cli.run import run as run_alone
 from steelyard.cli.show import show
 from steelyard.model.errors import SteelyardError, UsageError
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 app.command(cls=CompareCommand)(compare)
 app.command("run")(run_alone)
+app.command()(diff)
 app.command()(show)
 
 _COMPLETION = "_STEELYARD_COMPLETE"

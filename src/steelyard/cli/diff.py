@@ -1,0 +1,60 @@
+"""`steelyard diff`: two kept runs, measured apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from steelyard.cli import options
+from steelyard.model.errors import UsageError
+
+
+def diff(
+    baseline: Annotated[Path, typer.Argument(metavar="A", help="The run to compare with, kept by `steelyard run -o`.")],
+    candidate: Annotated[Path, typer.Argument(metavar="B", help="The run that is judged.")],
+    margin: Annotated[
+        str, typer.Option(metavar="PERCENT", help="Smallest change that matters; less is `same`. 0.001% to 50%.")
+    ] = "0.5%",
+    alpha: options.Alpha = 0.01,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME[,NAME]", help="What is compared; the first decides.  [default: A's metrics]"),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Compare runs of two different machines all the same.")
+    ] = False,
+    markdown: options.Markdown = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with status 4 if it stays undecided.")] = False,
+) -> None:
+    """Say whether run B is slower or faster than run A, as far as two runs measured apart can tell.
+
+    Drift between the runs does not cancel: changes of a few percent stay undecided. `steelyard compare` sees them.
+
+    Exit status: 0 nothing is slower, 1 B is slower, 2 wrong usage, 3 the metric could not be measured, 4 undecided
+    (with --strict).
+    """
+    from steelyard.cli.outcome import SLOWER, UNDECIDED
+    from steelyard.cli.screen import output
+    from steelyard.design.apart import compare_runs, read_run
+    from steelyard.model.files import write_atomically
+    from steelyard.report import apart
+
+    margin_relative = options.margin_percent(margin) / 100
+    if not 1e-5 <= alpha <= 0.2:
+        raise UsageError(f"--alpha {alpha:g} is out of range: 1e-05 to 0.2")
+    metrics = options.metric_names(metric) if metric else None
+    options.check_writable(markdown)
+    if markdown is not None and markdown.resolve() in (baseline.resolve(), candidate.resolve()):
+        raise UsageError(f"--markdown {markdown} would overwrite a run: give another file")
+    report = compare_runs(
+        read_run(baseline), read_run(candidate), margin=margin_relative, alpha=alpha, metrics=metrics, force=force
+    )
+    if markdown is not None:
+        write_atomically(markdown, apart.markdown(report).encode(errors="backslashreplace"))
+    apart.show(output(), report)
+    deciding = {verdict.verdict for verdict in report.verdicts[:: len(metrics or report.baseline.settings.metrics)]}
+    if "slower" in deciding:
+        raise typer.Exit(SLOWER)
+    raise typer.Exit(UNDECIDED if strict and "undecided" in deciding else 0)

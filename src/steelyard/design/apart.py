@@ -1,0 +1,273 @@
+"""From two kept runs to verdicts: what may be compared at all, in which metric, and how the two differed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import expm1, isfinite
+from pathlib import Path
+
+import numpy as np
+
+from steelyard.model.apart import ApartReport, ApartVerdict
+from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.files import load
+from steelyard.model.launches import ROLES, USED, FloatArray
+from steelyard.model.metrics import METRICS
+from steelyard.model.records import Finding, Run, Side
+from steelyard.stats.apart import FEWEST_LAUNCHES, FEWEST_SECONDS, SHORT_SECONDS, Apart, Sample, judge_apart
+from steelyard.stats.summary import centre
+
+# Of a launch with threads or children only the machine's pressure tells how long something waited, and it may have been
+# others that did: never more than this share of a launch is put down to it.
+_MOST_PRESSURE = 0.9
+
+_FACTS = {
+    "processor": "cpu_model",
+    "microcode": "microcode",
+    "memory": "memory_bytes",
+    "kernel": "kernel",
+    "C library": "libc",
+    "virtualization": "virtualization",
+    "governor": "governor",
+    "clock source": "clock_source",
+    "address randomisation": "aslr",
+}
+_SETTINGS = {
+    "--cpu": "cpu",
+    "--repeat": "repeat",
+    "--stdin": "stdin",
+    "--output": "output",
+    "--prepare": "prepare",
+    "--warmup": "warm_up",
+    "--ignore-failure": "ignore_failure",
+    "names passed on from the environment": "environment",
+    "working directory": "directory",
+}
+_SUBJECT = {"command": "command", "program's path": "program", "--shell": "shell"}
+
+
+def read_run(path: Path) -> Run:
+    """A kept run; raises UsageError, saying what to do, for a weighing, a run that failed or one that is empty."""
+    record = load(path)
+    if not isinstance(record, Run):
+        raise UsageError(
+            f"{path} is a weighing, which has its verdict: look at it with steelyard show {path}; "
+            "diff takes two runs, kept by steelyard run COMMAND -o FILE"
+        )
+    if "failed" in record.stop:
+        raise UsageError(f"{path} is a run that failed: measure it again with steelyard run")
+    return record
+
+
+def compare_runs(
+    baseline: Run,
+    candidate: Run,
+    *,
+    margin: float,
+    alpha: float,
+    metrics: list[str] | None = None,
+    force: bool = False,
+) -> ApartReport:
+    """Judge the candidate run against the baseline run, each benchmark that both have, in each metric.
+
+    `metrics` None takes the baseline's. Benchmarks share alpha evenly. Raises UsageError for runs of different
+    machines (unless forced), for a run and itself, and for runs with no benchmark in common; MeasurementError where
+    the first metric is undefined.
+    """
+    _check(baseline, candidate, force=force)
+    shared = _shared_benchmarks(baseline, candidate)
+    findings = list(_differences(baseline, candidate))
+    wanted = metrics or baseline.settings.metrics
+    level = alpha / len(shared)
+    verdicts = [
+        _verdict((baseline, candidate), places, metric, margin, level) for places in shared for metric in wanted
+    ]
+    return ApartReport(baseline, candidate, margin, level, verdicts, findings)
+
+
+def _check(baseline: Run, candidate: Run, *, force: bool) -> None:
+    if (baseline.created, baseline.launches) == (candidate.created, candidate.launches):
+        raise UsageError("A and B are the same run: give two that were measured one after the other")
+    if baseline.machine.key != candidate.machine.key and not force:
+        models = (baseline.machine.cpu_model or "unknown", candidate.machine.cpu_model or "unknown")
+        raise UsageError(
+            f"A and B were measured on different machines ({models[0]}, {baseline.machine.key}; {models[1]}, "
+            f"{candidate.machine.key}), which differ by more than most changes: measure both on one, or give --force"
+        )
+
+
+def _shared_benchmarks(baseline: Run, candidate: Run) -> list[tuple[int, int]]:
+    """Places of the benchmarks to compare: by name, but a single one with a single one whatever the command's name."""
+    if len(baseline.benchmarks) == len(candidate.benchmarks) == 1:
+        return [(0, 0)]
+    theirs = {benchmark.name: place for place, benchmark in enumerate(candidate.benchmarks)}
+    shared = [
+        (place, theirs[benchmark.name])
+        for place, benchmark in enumerate(baseline.benchmarks)
+        if benchmark.name in theirs
+    ]
+    if not shared:
+        raise UsageError("A and B have no benchmark in common: measure the same benchmarks in both")
+    return shared
+
+
+# --- what differs between the two
+
+
+def _differences(baseline: Run, candidate: Run) -> Iterator[Finding]:
+    if baseline.machine.key != candidate.machine.key:
+        yield Finding(
+            code="other-machine",
+            message="A and B were measured on different machines: a verdict is about these as well",
+            remedy="measure both on one machine",
+        )
+    sources: tuple[tuple[dict[str, str], object, object], ...] = (
+        (_FACTS, baseline.machine, candidate.machine),
+        (_SUBJECT, baseline.subjects[0], candidate.subjects[0]),
+        (_SETTINGS, baseline.settings, candidate.settings),
+        ({"Steelyard version": "tool"}, baseline, candidate),
+    )
+    for names, one, other in sources:
+        for what, field in names.items():
+            yield from _difference(what, getattr(one, field), getattr(other, field))
+    if (digests := (baseline.subjects[0].digest, candidate.subjects[0].digest))[0] != digests[1]:
+        yield from _difference("program's contents (SHA-256)", *((digest or "unknown")[:12] for digest in digests))
+    changed = _changed_variables(baseline.settings.variables, candidate.settings.variables)
+    if changed:  # their values may be secrets
+        yield Finding(code="differs", message=f"environment variables set differently: {', '.join(changed)}")
+
+
+def _difference(what: str, one: object, other: object) -> Iterator[Finding]:
+    if one == other:
+        return
+    if isinstance(one, list) and isinstance(other, list):
+        one, other = ([item for item in mine if item not in rest] for mine, rest in ((one, other), (other, one)))
+        if not one and not other:
+            one, other = "one order", "another order"
+    yield Finding(code="differs", message=f"{what} differs: {_shown(one)} in A, {_shown(other)} in B")
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none of these"
+    return "none" if value is None or value == "" else str(value)
+
+
+def _changed_variables(one: dict[str, str], other: dict[str, str]) -> list[str]:
+    return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+
+
+# --- the verdict
+
+
+def _verdict(runs: tuple[Run, Run], places: tuple[int, int], metric: str, margin: float, alpha: float) -> ApartVerdict:
+    used = [_used(run, place) for run, place in zip(runs, places, strict=True)]
+    shown = _used_metric(runs, used, metric)
+    values = [_values(run, chosen, shown) for run, chosen in zip(runs, used, strict=True)]
+    one, other = _positive(*values, metric=shown)
+    samples = [
+        Sample(np.log(each), _seconds(run, chosen), _unwaited(run, chosen) if shown == "wall" else None)
+        for each, run, chosen in zip((one, other), runs, used, strict=True)
+    ]
+    apart = judge_apart(samples[0], samples[1], margin, alpha)
+    known = isfinite(apart.upper - apart.lower)
+    return ApartVerdict(
+        benchmark=runs[1].benchmarks[places[1]].name,
+        metric=shown,
+        verdict=apart.word,
+        change=expm1(apart.shift.centre) if known else None,
+        interval=(expm1(apart.lower), expm1(apart.upper)) if known else None,
+        wanders=(expm1(apart.wanders[0]), expm1(apart.wanders[1])) if known else None,
+        assumed=apart.floor,
+        resolution=expm1(apart.resolution) if known else None,
+        baseline=_side(one),
+        candidate=_side(other),
+        findings=list(_findings(metric, shown, apart, samples)),
+    )
+
+
+def _used(run: Run, benchmark: int) -> list[int]:
+    chosen = run.launches.select(benchmark=benchmark, role=ROLES.index(USED), side=0).tolist()
+    if not chosen:
+        raise UsageError("one of the runs has no launch that was measured to its end: measure it again")
+    return list(chosen)
+
+
+def _used_metric(runs: tuple[Run, Run], used: list[list[int]], metric: str) -> str:
+    """The metric itself, or `wall` for both where `active` is not defined for a launch of one, as in a weighing."""
+    if metric != "active":
+        return metric
+    known = [run.launches.metric("active")[chosen] for run, chosen in zip(runs, used, strict=True)]
+    return "wall" if any(np.isnan(values).any() for values in known) else "active"
+
+
+def _values(run: Run, chosen: list[int], metric: str) -> FloatArray:
+    """The launches' values as those of one process, where `--repeat` made them of several: memory does not add up."""
+    values = run.launches.metric(metric)[chosen]
+    return values if METRICS[metric].unit == "bytes" else values / run.settings.repeat
+
+
+def _positive(one: FloatArray, other: FloatArray, *, metric: str) -> tuple[FloatArray, FloatArray]:
+    if np.isnan(one).any() or np.isnan(other).any():
+        raise MeasurementError(f"{metric} could not be measured in one of the runs: choose --metric wall")
+    if not one.any() and not other.any():
+        return one + 1, other + 1  # 0 in every launch of both: no change, of whatever size
+    if (one <= 0).any() or (other <= 0).any():
+        raise MeasurementError(
+            f"{metric} was 0 in some launches, which has no relative change: choose another --metric"
+        )
+    return one, other
+
+
+def _unwaited(run: Run, chosen: list[int]) -> FloatArray | None:
+    """The logs of wall time less the waiting for a processor; None where the machine cannot tell."""
+    launches = run.launches
+    wall = launches.metric("wall")[chosen]
+    pressed = np.minimum(launches.column("pressure_ns")[chosen], _MOST_PRESSURE * wall)
+    waited = np.where(launches.worked_alone()[chosen], launches.column("delay_ns")[chosen], pressed)
+    rest = (wall - waited) / run.settings.repeat
+    return None if np.isnan(rest).any() or (rest <= 0).any() else np.log(rest)
+
+
+def _seconds(run: Run, chosen: list[int]) -> float:
+    start, wall = run.launches.column("start_ns")[chosen], run.launches.column("wall_ns")[chosen]
+    return float((start + wall).max() - start.min()) / 1e9
+
+
+def _side(values: FloatArray) -> Side:
+    described = centre(values)
+    return Side(median=described.median, spread=described.spread, launches=len(values))
+
+
+def _findings(asked: str, shown: str, apart: Apart, samples: list[Sample]) -> Iterator[Finding]:
+    if asked != shown:
+        yield Finding(
+            code="metric-fallback",
+            message="in one of the runs other threads or child processes did some of the work, or the machine does not "
+            "tell how long a process waits for a processor: wall time was judged in both instead of active",
+        )
+    if caution := METRICS[shown].caution:
+        yield Finding(code="noisy-metric", message=caution)
+    fewest, shortest = min(len(sample.logs) for sample in samples), min(sample.seconds for sample in samples)
+    if fewest < FEWEST_LAUNCHES or shortest < FEWEST_SECONDS:
+        yield Finding(
+            code="cannot-tell",
+            message=f"the shorter run has {fewest} launches in {shortest:.1f} s: fewer than {FEWEST_LAUNCHES}, or less "
+            f"than {FEWEST_SECONDS:g} s, do not show how its level wanders, so no change can be told",
+            remedy="measure for longer: steelyard run --max-time",
+        )
+    elif not isfinite(apart.allowance + apart.shift.upper):
+        yield Finding(code="cannot-tell", message="too few launches can never show anything at so small an --alpha")
+    elif shortest < SHORT_SECONDS:
+        yield Finding(
+            code="short-run",
+            message=f"the shorter run took {shortest:.1f} s: less than {SHORT_SECONDS:.0f} s do not show how a machine "
+            "drifts, so that more drift is assumed",
+            remedy="measure for longer: steelyard run --max-time 30",
+        )
+    if apart.waiting:
+        yield Finding(
+            code="waiting",
+            message="the launches of the two runs waited for a processor for different times, which can explain it all",
+            remedy="--metric active or cpu leaves the waiting out, for programs of one thread",
+        )
