@@ -108,7 +108,7 @@ class Tool:
 
     @contextmanager
     def started(self, *words: str | Path) -> Iterator[subprocess.Popen[bytes]]:
-        """The command line while it runs, from the moment at which `main` answers to signals: nothing is imported yet."""
+        """The command line while it runs, from when `main` answers to signals: before it imports anything."""
         program = """
 import os
 from steelyard.cli import main
