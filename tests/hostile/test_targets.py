@@ -15,7 +15,7 @@ from steelyard.model.files import load
 from tests.hostile.tool import Tool, kill, python, sh, wait_until
 
 # A launch ends by itself long before, or never.
-LIMIT = ("--timeout", "0.5")
+LIMIT = ("--timeout", "0.2")
 
 
 def says_timeout(sentence: str) -> bool:

@@ -35,8 +35,8 @@ def diff(
     Exit status: 0 nothing is slower, 1 B is slower, 2 wrong usage, 3 the metric could not be measured, 4 undecided
     (with --strict).
     """
-    from steelyard.cli.outcome import SLOWER, UNDECIDED
     from steelyard.cli.screen import output
+    from steelyard.cli.status import SLOWER, UNDECIDED
     from steelyard.design.apart import compare_runs, read_run
     from steelyard.model.files import write_atomically
     from steelyard.report import apart
