@@ -31,7 +31,8 @@ def main(launches: int) -> None:
         stoppable(),
         Loop(weighing_of("/bin/true"), Path(name) / "weighing.journal") as loop,
     ):
-        (server,) = driver.children()
+        (guard,) = driver.children()
+        (server,) = guard.children()
         for number in range(1, launches + 1):
             loop.launch()
             if number in stops:

@@ -78,6 +78,8 @@ def test_a_shelf_that_cannot_be_written_is_replaced(tool: Tool, mounting: Mounti
 
 def test_nowhere_to_write_at_all(tool: Tool, mounting: Mounting) -> None:
     folders = [folder for folder in ("/tmp", "/var/tmp", "/usr/tmp") if Path(folder).is_dir()]
+    if any(Path(sys.executable).is_relative_to(folder) for folder in folders):
+        pytest.skip("not tested: steelyard itself lies in a folder for temporary files, which would be hidden")
     (tool.folder / "empty").mkdir()
     within = mounting(
         "mount -t tmpfs none empty", "cd empty", *(f"mount -t tmpfs -o ro none {folder}" for folder in folders),

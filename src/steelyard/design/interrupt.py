@@ -20,7 +20,8 @@ class Interrupt:
 
     def __enter__(self) -> Self:
         for number in _SIGNALS:
-            self._before[number] = signal.signal(number, self._handle)
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it, or a shell for its background jobs
+                self._before[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(
