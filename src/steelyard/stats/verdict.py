@@ -141,11 +141,12 @@ def clock_blur(baseline: FloatArray, candidate: FloatArray) -> float:
     Where values repeat (no more distinct values than half the launches), their smallest gap is the tick, unless the
     smallest value is smaller; two rounded readings make each value wrong by up to one tick.
     """
-    values = np.concatenate([baseline, candidate])
-    distinct = np.unique(values)
-    if 2 * len(distinct) > len(values):
+    values = np.sort(np.concatenate([baseline, candidate]))
+    steps = np.diff(values)
+    gaps = steps[steps > 0]
+    if 2 * (len(gaps) + 1) > len(values):
         return 0.0
-    tick = float(np.min(np.diff(distinct), initial=distinct[0]))
+    tick = float(np.min(gaps, initial=values[0]))
     return 2 * tick / float(np.median(values))
 
 
