@@ -176,5 +176,6 @@ def test_a_program_that_changed_and_came_back(tool: Tool, journal: Path, program
 
 
 def test_other_commands_are_not_taken_too(tool: Tool, journal: Path) -> None:
-    assert "give no others" in tool.refuses("compare", "true", "true", "--resume", journal)
+    assert "leave other commands out" in tool.refuses("compare", "true", "true", "--resume", journal)
+    assert "leave --pairs out" in tool.refuses("compare", "--resume", journal, "--pairs", "20")
     assert tool.kept() == [journal]

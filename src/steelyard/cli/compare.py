@@ -11,8 +11,11 @@ from steelyard.cli import options
 from steelyard.cli.arity import words_of
 from steelyard.model.errors import UsageError
 
+_WITH_RESUME = ("resume", "strict", "json", "markdown", "csv")
+
 
 def compare(
+    context: typer.Context,
     commands: Annotated[
         list[str] | None,
         typer.Argument(metavar="BASELINE CANDIDATE...", help="Commands in quotes; each is compared with the first."),
@@ -83,8 +86,7 @@ def compare(
 
     options.check_writable(json, markdown, csv, output)
     if resume is not None:
-        if commands:
-            raise UsageError("--resume takes its commands from the journal: give no others")
+        _refuse_other_words(context)
         with watching() as watch:
             outcome = session.resume(resume, watch)
     else:
@@ -93,6 +95,15 @@ def compare(
             outcome = session.measure(*weighing, watch)
     show_outcome(outcome, json=json, markdown=markdown, csv=csv)
     raise typer.Exit(exit_status(outcome, strict=strict))
+
+
+def _refuse_other_words(context: typer.Context) -> None:
+    """A resumed weighing has its commands and options already; others would be ignored, or mix two plans."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is not None and source.name == "COMMANDLINE" and parameter.name not in _WITH_RESUME:
+            word = parameter.opts[0] if parameter.param_type_name == "option" else "other commands"
+            raise UsageError(f"--resume takes its commands and options from the journal: leave {word} out")
 
 
 def _weighing(words: dict[str, Any]) -> tuple[Any, Any, Any]:
