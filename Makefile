@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint types floors rust python end-to-end bench generated clean
+.PHONY: demo test lint types floors rust python end-to-end bench bench-long generated clean
 
 demo: $(INSTALLED)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/demo/demo.py demo
@@ -36,11 +36,21 @@ python: $(INSTALLED)
 end-to-end: $(INSTALLED)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/demo/demo.py --check build/end-to-end
 
+# The measured claims, on a machine that does nothing else: about half an hour.
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/verdicts_on_traces.py
 	$(BIN)/python benchmarks/repeats_on_traces.py
 	$(BIN)/python benchmarks/live_weighings.py
 	$(BIN)/python benchmarks/tool_speed.py
+	$(BIN)/python benchmarks/launch_overhead.py
+	$(BIN)/python benchmarks/growth.py
+
+# Those that take hours; the peers, hyperfine and pyperf, have to be on the path.
+bench-long: $(INSTALLED)
+	$(BIN)/python benchmarks/kills.py
+	$(BIN)/python benchmarks/suite_of_100.py
+	$(BIN)/python benchmarks/diff_apart.py --live 100
+	$(BIN)/python benchmarks/against_peers.py --weighings 100 --pyperf-weighings 30
 
 # What is generated from the code and shipped; tests hold both to the code.
 generated: $(INSTALLED)
