@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from steelyard.design.judgement import of_one_process, seconds_of
 from steelyard.model.apart import ApartReport, ApartVerdict
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import load
@@ -166,7 +167,7 @@ def _verdict(runs: tuple[Run, Run], places: tuple[int, int], metric: str, margin
     values = [_values(run, chosen, shown) for run, chosen in zip(runs, used, strict=True)]
     one, other = _positive(*values, metric=shown)
     samples = [
-        Sample(np.log(each), _seconds(run, chosen), _unwaited(run, chosen) if shown == "wall" else None)
+        Sample(np.log(each), seconds_of(run.launches, chosen), _unwaited(run, chosen) if shown == "wall" else None)
         for each, run, chosen in zip((one, other), runs, used, strict=True)
     ]
     apart = judge_apart(samples[0], samples[1], margin, alpha)
@@ -202,9 +203,7 @@ def _used_metric(runs: tuple[Run, Run], used: list[list[int]], metric: str) -> s
 
 
 def _values(run: Run, chosen: list[int], metric: str) -> FloatArray:
-    """The launches' values as those of one process, where `--repeat` made them of several: memory does not add up."""
-    values = run.launches.metric(metric)[chosen]
-    return values if METRICS[metric].unit == "bytes" else values / run.settings.repeat
+    return of_one_process(run.launches.metric(metric)[chosen], metric, run.settings)
 
 
 def _positive(one: FloatArray, other: FloatArray, *, metric: str) -> tuple[FloatArray, FloatArray]:
@@ -227,11 +226,6 @@ def _unwaited(run: Run, chosen: list[int]) -> FloatArray | None:
     waited = np.where(launches.worked_alone()[chosen], launches.column("delay_ns")[chosen], pressed)
     rest = (wall - waited) / run.settings.repeat
     return None if np.isnan(rest).any() or (rest <= 0).any() else np.log(rest)
-
-
-def _seconds(run: Run, chosen: list[int]) -> float:
-    start, wall = run.launches.column("start_ns")[chosen], run.launches.column("wall_ns")[chosen]
-    return float((start + wall).max() - start.min()) / 1e9
 
 
 def _side(values: FloatArray) -> Side:

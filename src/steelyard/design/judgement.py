@@ -175,11 +175,11 @@ def _unjudged(record: Weighing, pairs: MetricPairs, findings: list[Finding]) -> 
 
 
 def _side(values: FloatArray, metric: str, settings: Settings) -> Side:
-    described = centre(_of_one(values, metric, settings))
+    described = centre(of_one_process(values, metric, settings))
     return Side(median=described.median, spread=described.spread, launches=len(values))
 
 
-def _of_one(values: FloatArray, metric: str, settings: Settings) -> FloatArray:
+def of_one_process(values: FloatArray, metric: str, settings: Settings) -> FloatArray:
     """A launch's values as those of one process, where `--repeat` made it of several: memory does not add up."""
     return values if METRICS[metric].unit == "bytes" else values / settings.repeat
 
@@ -194,7 +194,7 @@ def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
     shared: dict[str, Any] = {
         "benchmark": record.benchmarks[benchmark].name,
         "index": benchmark,
-        "seconds": _seconds(launches, mine),
+        "seconds": seconds_of(launches, mine),
         "disturbed": int((known > DISTURBED_FROM).sum()),
         "worst_delay": float(known.max()) if len(known) else None,
     }
@@ -204,7 +204,8 @@ def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
     return shared
 
 
-def _seconds(launches: Launches, mine: npt.NDArray[np.bool_]) -> float:
+def seconds_of(launches: Launches, mine: npt.NDArray[np.bool_] | list[int]) -> float:
+    """Elapsed seconds from the start of the first of these launches to the end of the last; 0 without any."""
     start, wall = launches.column("start_ns")[mine], launches.column("wall_ns")[mine]
     return float((start + wall).max() - start.min()) / 1e9 if len(start) else 0.0
 
@@ -227,7 +228,7 @@ def _summary(record: Run, benchmark: int, metric: str) -> Summary:
         values, shown = record.launches.metric("wall")[used], "wall"
     if np.isnan(values).any():
         raise MeasurementError(f"this machine cannot measure {METRICS[metric].name}: choose --metric wall")
-    values = _of_one(values, shown, record.settings)
+    values = of_one_process(values, shown, record.settings)
     described, shared = centre(values), _shared(record, benchmark)
     return Summary(
         metric=shown,
