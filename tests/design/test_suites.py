@@ -7,6 +7,7 @@ from zlib import crc32
 
 import pytest
 
+from steelyard.design.kept_rows import KeptRows
 from steelyard.design.judgement import verdicts
 from steelyard.design.weighing import Experiment
 from steelyard.model.launches import DISTURBED, ROLES, USED, Launches, LaunchSpec, Measured
@@ -67,7 +68,7 @@ class TestResume:
         begun = cut(whole, launches)
         machine = Machine(script)
         rows = begun.launches.rows()
-        record = Experiment(begun, recorder(machine, rows=rows), machine.clock, lambda _: None).run()
+        record = Experiment(begun, recorder(machine, rows=KeptRows(rows)), machine.clock, lambda _: None).run()
         assert Weighing.model_validate(record.model_dump())
         again = len(machine.specs)
         if launches % 2 == 0:
@@ -83,7 +84,9 @@ class TestResume:
     def test_a_pair_cut_in_two_stays_unused_and_the_next_draws_anew(self) -> None:
         whole, script = self.undisturbed()
         begun, machine = cut(whole, 31), Machine(script)
-        record = Experiment(begun, recorder(machine, rows=begun.launches.rows()), machine.clock, lambda _: None).run()
+        record = Experiment(
+            begun, recorder(machine, rows=KeptRows(begun.launches.rows())), machine.clock, lambda _: None
+        ).run()
         lonely = record.launches.pair[30]
         assert record.launches.pair.count(lonely) == 1
         assert lonely + 1 in record.launches.pair
@@ -92,7 +95,7 @@ class TestResume:
         script = noisy(0.004, 0.01, wall_ns=1e9)
         whole = experiment(Machine(script), weighing(max_time_s=60)).run()
         begun, machine = cut(whole, 40), Machine(script)
-        Experiment(begun, recorder(machine, rows=begun.launches.rows()), machine.clock, lambda _: None).run()
+        Experiment(begun, recorder(machine, rows=KeptRows(begun.launches.rows())), machine.clock, lambda _: None).run()
         assert machine.now - 1000 < 21
 
     def test_repeats_go_on_counting(self) -> None:
@@ -101,7 +104,9 @@ class TestResume:
 
         whole = experiment(Machine(stolen), weighing(pairs=20, max_time_s=None, warm_up=0)).run()
         begun, machine = cut(whole, 16), Machine(stolen)
-        record = Experiment(begun, recorder(machine, rows=begun.launches.rows()), machine.clock, lambda _: None).run()
+        record = Experiment(
+            begun, recorder(machine, rows=KeptRows(begun.launches.rows())), machine.clock, lambda _: None
+        ).run()
         roles = [ROLES[role] for role in record.launches.role]
         assert roles.count(USED) == 40
         assert roles.count(DISTURBED) == [ROLES[role] for role in whole.launches.role].count(DISTURBED)

@@ -20,7 +20,8 @@ impl Schedule {
     /// Reads `/proc/PID/schedstat`, which a zombie still has.
     #[must_use]
     pub fn of(pid: &str) -> Option<Self> {
-        parse_schedstat(&std::fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?)
+        let file = File::open(format!("/proc/{pid}/schedstat")).ok();
+        parse_schedstat(&head(file.as_ref())?)
     }
 }
 
@@ -89,7 +90,7 @@ impl Gauges {
     }
 }
 
-/// The beginning of a file; in both files the first line is the one needed.
+/// The beginning of a file; of each of these the first line is the one needed.
 fn head(file: Option<&File>) -> Option<String> {
     let mut buffer = [0; 256];
     let count = file?.read_at(&mut buffer, 0).ok()?;

@@ -23,10 +23,20 @@ def main() -> None:
             signal.signal(number, _quit)
     sys.unraisablehook = _insist
     _open_missing_streams()
+    _keep_arrays_on_one_thread()
     status = _status()
     _ignore_signals()  # the status is known: Python shall end with it, not by a late Ctrl-C
     _give_up_unwritten()
     sys.exit(status)
+
+
+def _keep_arrays_on_one_thread() -> None:
+    """Numpy's linear algebra has a thread a processor that spins when it starts, beside what is to be measured.
+
+    In the C library's environment only, which numpy reads: `--inherit-env` passes on what `os.environ` holds.
+    """
+    if "OPENBLAS_NUM_THREADS" not in os.environ:
+        os.putenv("OPENBLAS_NUM_THREADS", "1")
 
 
 def _quit(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature is signal's

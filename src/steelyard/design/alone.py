@@ -49,7 +49,7 @@ class Measuring:
                 "stop": [stop],
                 "seconds": self._clock() - self._budget.started,
                 "findings": [*self._header.findings, *findings],
-                "launches": self._recorder.launches(),
+                "launches": self._recorder.rows.launches(),
             }
         )
 

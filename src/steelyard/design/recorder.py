@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from signal import Signals
 from typing import Protocol
 
+from steelyard.design.kept_rows import KeptRows
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import DISTURBED, ROLES, Draw, Launches, LaunchRow, LaunchSpec, Measured
+from steelyard.model.launches import DISTURBED, ROLES, Draw, LaunchRow, LaunchSpec, Measured
 
 # Of the last line on stderr, in characters: some programs print without an end.
 _MOST_WORDS = 300
@@ -63,16 +63,10 @@ class Recorder:
     sink: RowSink
     interrupted: Callable[[], bool]
     ignore_failure: bool = False
-    rows: list[LaunchRow] = field(default_factory=list)
+    rows: KeptRows = field(default_factory=KeptRows)
     """All rows so far; those of an earlier session first."""
     left_behind: list[str] = field(default_factory=list)
     _overhead_ns: int = 0
-    _of_benchmark: defaultdict[int, list[LaunchRow]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._of_benchmark = defaultdict(list)
-        for row in self.rows:
-            self._of_benchmark[row.benchmark].append(row)
 
     def start_pair(self) -> None:
         """Measure what the coming pair's launches have in common beside the commands: the start of a shell."""
@@ -90,29 +84,18 @@ class Recorder:
         row = _row(measured, (benchmark, pair, side, order, ROLES.index(role), *draw), self._overhead_ns)
         self.sink.append(row)
         self.rows.append(row)
-        self._of_benchmark[benchmark].append(row)
         self.left_behind += measured.left_behind
         return row
 
     def discard_pair(self, benchmark: int, pair: int) -> None:
         """Give a pair that is complete the role `disturbed`: it is known as such only after its second launch."""
         self.sink.discard(benchmark, pair)
-        disturbed = ROLES.index(DISTURBED)
-        for rows in (self.rows, self._of_benchmark[benchmark]):
-            rows[-2:] = [row._replace(role=disturbed) for row in rows[-2:]]
+        self.rows.give_role(benchmark, 2, ROLES.index(DISTURBED))
 
     def clean_up(self) -> None:
         """Run the clean-up commands, each once."""
         for side in range(len(self.targets.cleanup)):
             self._surround("--cleanup", self.targets.cleanup, side)
-
-    def launches(self) -> Launches:
-        """The rows so far, as columns."""
-        return Launches.of_rows(self.rows)
-
-    def launches_of(self, benchmark: int) -> Launches:
-        """The rows so far of one benchmark, as columns."""
-        return Launches.of_rows(self._of_benchmark[benchmark])
 
     def _surround(self, option: str, specs: Sequence[LaunchSpec], side: int) -> None:
         if specs:

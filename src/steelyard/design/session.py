@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -17,6 +18,7 @@ from steelyard.design.alone import Measuring
 from steelyard.design.findings import same_command_finding
 from steelyard.design.interrupt import Interrupt
 from steelyard.design.judgement import summaries, verdicts
+from steelyard.design.kept_rows import KeptRows
 from steelyard.design.recorder import InterruptedByUser, Recorder
 from steelyard.design.targets import targets_of, with_preliminaries
 from steelyard.design.weighing import Experiment
@@ -112,7 +114,7 @@ def _carry_out(
 ) -> Outcome:
     """Measure and keep; a journal that was `begun` holds the header's launches and is written on."""
     shelf = Shelf.of_user(source)
-    with Launcher() as launcher, Interrupt(launcher.cancel) as interrupt:
+    with Launcher() as launcher, Interrupt(launcher.cancel) as interrupt, _no_collector():
         header = header_of(read_facts(offers=launcher.offers))
         shared = shared_environment(header.settings, source)
         targets = targets_of(header, shared)
@@ -124,7 +126,7 @@ def _carry_out(
         rows = header.launches.rows()
         with nullcontext(begun) if begun else _new_journal(kept, header, rows) as journal:
             recorder = Recorder(
-                targets, launcher, journal, interrupt.is_requested, header.settings.ignore_failure, rows
+                targets, launcher, journal, interrupt.is_requested, header.settings.ignore_failure, KeptRows(rows)
             )
             experiment = _experiment(header, recorder, watch, interrupt)
             record = experiment.run()
@@ -132,6 +134,18 @@ def _carry_out(
         outcome = _keep(record, experiment.error, journal.path, kept)
     shelf.prune()
     return outcome
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """While it measures, no garbage collection disturbs: a launch leaves no cycles behind, and the modules stay."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _new_journal(kept: Path, header: Weighing | Run, rows: list[LaunchRow]) -> Journal:

@@ -13,7 +13,7 @@ from steelyard.design.recorder import Recorder, TargetLauncher, Targets
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import Draw, LaunchSpec
 from steelyard.model.records import Run, Settings, Subject, Weighing
-from steelyard.subjects.command import command_subject, launch_spec, with_parameters
+from steelyard.subjects.command import command_subject, launch_maker, launch_spec, with_parameters
 from steelyard.subjects.programs import Programs
 
 _SHELL_STARTS = 7
@@ -30,10 +30,11 @@ def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
         for number in range(len(record.benchmarks))
         for side in range(len(record.subjects[:2]))
     }
+    makers = {place: launch_maker(subject, settings, shared) for place, subject in subjects.items()}
     programs = Programs()
 
     def spec(benchmark: int, side: int, draw: Draw) -> LaunchSpec:
-        return launch_spec(subjects[benchmark, side], settings, shared, draw)
+        return makers[benchmark, side](draw)
 
     def check(benchmark: int, side: int) -> None:
         programs.check(subjects[benchmark, side].program, subjects[benchmark, side].name)

@@ -54,8 +54,9 @@ class Experiment:
     ) -> None:
         self._header, self._settings = header, header.settings
         self._recorder, self._clock, self._watch = recorder, clock, watch
-        self._open = [_resumed(number, header, recorder.rows) for number in range(len(header.benchmarks))]
-        used = sum(row.wall_ns for row in recorder.rows) / 1e9
+        begun = list(recorder.rows)
+        self._open = [_resumed(number, header, begun) for number in range(len(header.benchmarks))]
+        used = recorder.rows.wall_s()
         self._budget = Budget(header.settings, clock() - used)
         self._settle, self._may_wait_s = settle, header.settings.wait_quiet_s
         self._pairs, self._visited = len(recorder.rows) // 2, len(header.benchmarks)
@@ -107,7 +108,7 @@ class Experiment:
     def _is_hopeless(self) -> bool:
         """Whether not even the fewest pairs that can show anything fit into the budget, as the warm-up went so far."""
         rows = self._recorder.rows
-        seconds_per_launch = sum(row.wall_ns for row in rows) / 1e9 / len(rows) / _WARM_UP_SLOWNESS
+        seconds_per_launch = rows.wall_s() / len(rows) / _WARM_UP_SLOWNESS
         launches = 2 * fewest_differences(self._settings.alpha) * len(self._open)
         left = self._budget.time_left(self._clock())
         return left is not None and launches * seconds_per_launch > left
@@ -150,7 +151,8 @@ class Experiment:
         ended = self._budget_end(benchmark)
         if ended is None and benchmark.kept < benchmark.look_at:
             return
-        pairs = MetricPairs(self._recorder.launches_of(benchmark.number), benchmark.number, self._settings.metrics[0])
+        launches = self._recorder.rows.launches_of(benchmark.number)
+        pairs = MetricPairs(launches, benchmark.number, self._settings.metrics[0])
         benchmark.judgement = look_at(
             pairs, self._settings, ended=ended is not None, newest_only=True, members=self._sharing(benchmark)
         )
@@ -220,7 +222,7 @@ class Experiment:
                     *self._findings,
                     *left_behind_finding(self._recorder.left_behind),
                 ],
-                "launches": self._recorder.launches(),
+                "launches": self._recorder.rows.launches(),
             }
         )
 

@@ -13,6 +13,7 @@ import socket
 import subprocess
 from contextlib import suppress
 from dataclasses import fields
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -127,7 +128,7 @@ class Launcher:
     def _receive(self) -> dict[str, Any]:
         try:
             # ValueError for the empty line of a server that has ended, and for one that is no launch server.
-            reply: dict[str, Any] = json.loads(self._replies.readline())
+            reply: dict[str, Any] = json.loads(self._replies.readline().decode())
         except (OSError, ValueError) as error:
             raise _server_ended() from error
         return reply
@@ -140,28 +141,32 @@ def _server_ended() -> MeasurementError:
 
 
 def _request(spec: LaunchSpec) -> bytes:
-    def output(target: bytes | int | None) -> dict[str, Any] | None:
-        if isinstance(target, int):
-            return {"tail": target}
-        return None if target is None else {"file": _text(target)}
-
-    request = {
-        "program": _text(spec.program),
-        "argv": [_text(argument) for argument in spec.argv],
-        "env": [_text(entry) for entry in spec.env],
-        "cwd": None if spec.cwd is None else _text(spec.cwd),
-        "stdin": None if spec.stdin is None else _text(spec.stdin),
-        "stdout": output(spec.stdout),
-        "stderr": output(spec.stderr),
-        "timeout_ns": spec.timeout_ns,
-        "cpus": spec.cpus,
-    }
-    return json.dumps(request).encode() + b"\n"
+    members = (
+        ("program", _text(spec.program)),
+        ("argv", f"[{','.join(map(_text, spec.argv))}]"),
+        ("env", f"[{','.join(map(_text, spec.env))}]"),
+        ("cwd", _text(spec.cwd)),
+        ("stdin", _text(spec.stdin)),
+        ("stdout", _output(spec.stdout)),
+        ("stderr", _output(spec.stderr)),
+        ("timeout_ns", json.dumps(spec.timeout_ns)),
+        ("cpus", json.dumps(spec.cpus)),
+    )
+    line = ",".join([f'"{name}":{value}' for name, value in members])
+    return f"{{{line}}}\n".encode()
 
 
-def _text(data: bytes) -> str:
-    """One char a byte: JSON has no bytes, and paths and arguments need not be UTF-8."""
-    return data.decode("latin-1")
+def _output(target: bytes | int | None) -> str:
+    if isinstance(target, int):
+        return f'{{"tail":{target}}}'
+    return "null" if target is None else f'{{"file":{_text(target)}}}'
+
+
+# All but what is drawn for a pair is the same in every request. Few, as what is drawn may be long.
+@lru_cache(maxsize=256)
+def _text(data: bytes | None) -> str:
+    """As JSON, one char a byte: JSON has no bytes, and paths and arguments need not be UTF-8."""
+    return json.dumps(None if data is None else data.decode("latin-1"))
 
 
 def _measured(reply: dict[str, Any]) -> Measured:

@@ -21,6 +21,9 @@ from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.launches import DISTURBED, ROLES, USED, LaunchRow
 from steelyard.model.records import Run, Weighing
 
+# Made once: json.dumps makes one for each call that has separators of its own.
+_COMPACT = json.JSONEncoder(separators=(",", ":"))
+
 
 class Journal:
     """Appends to one journal file. Every `append` has reached the operating system when it returns."""
@@ -91,7 +94,7 @@ class Journal:
 
     def append(self, row: LaunchRow) -> None:
         """Write one launch."""
-        self._write(json.dumps(row, separators=(",", ":")).encode())
+        self._write(_COMPACT.encode(row).encode())
 
     def discard(self, benchmark: int, pair: int) -> None:
         """Write that a pair was disturbed and will be repeated."""
@@ -103,13 +106,13 @@ class Journal:
 
     def _write(self, line: bytes) -> None:
         line += b"\n"
-        whole = os.fstat(self._file).st_size
+        written = 0
         try:
-            while line:
-                line = line[os.write(self._file, line) :]
+            while written < len(line):
+                written += os.write(self._file, line[written:])
         except OSError as error:
-            with suppress(OSError):
-                os.ftruncate(self._file, whole)  # half a line would spoil those that may yet follow
+            with suppress(OSError):  # half a line would spoil those that may yet follow
+                os.ftruncate(self._file, os.fstat(self._file).st_size - written)
             raise MeasurementError(
                 f"cannot write the journal {self.path}: {error.strerror}; what was measured before is in it"
             ) from error

@@ -7,7 +7,8 @@ import re
 import shlex
 import shutil
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from steelyard.model.errors import UsageError
@@ -86,15 +87,34 @@ def environment_names(
 
 def launch_spec(subject: Subject, settings: Settings, shared: Mapping[str, str], draw: Draw) -> LaunchSpec:
     """The launch of a subject under one pair's draw; both launches of the pair get the same draw."""
-    drawn = {
+    return launch_maker(subject, settings, shared)(draw)
+
+
+def launch_maker(subject: Subject, settings: Settings, shared: Mapping[str, str]) -> Callable[[Draw], LaunchSpec]:
+    """The launches of a subject: what no draw changes is made once."""
+    undrawn = _undrawn(subject, settings)
+    fixed = tuple(os.fsencode(f"{name}={value}") for name, value in shared.items())
+
+    def make(draw: Draw) -> LaunchSpec:
+        drawn = (os.fsencode(f"{name}={value}") for name, value in _drawn(draw).items() if name not in shared)
+        return replace(undrawn, env=(*drawn, *fixed))
+
+    return make
+
+
+def _drawn(draw: Draw) -> dict[str, str]:
+    return {
         "PYTHONHASHSEED": str(draw.hash_seed),
         "PERL_HASH_SEED": f"0x{draw.hash_seed:x}",
         PADDING_NAME: "x" * draw.padding_bytes,
     }
+
+
+def _undrawn(subject: Subject, settings: Settings) -> LaunchSpec:
     return LaunchSpec(
         program=os.fsencode(subject.program),
         argv=tuple(os.fsencode(word) for word in subject.argv),
-        env=tuple(os.fsencode(f"{name}={value}") for name, value in {**drawn, **shared}.items()),
+        env=(),
         cwd=os.fsencode(settings.directory),
         stdin=None if settings.stdin is None else os.fsencode(settings.stdin),
         stdout=None if settings.output is None else os.fsencode(settings.output),

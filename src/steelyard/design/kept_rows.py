@@ -1,0 +1,61 @@
+"""The launches of a weighing while it goes on, in few bytes a launch."""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from steelyard.model.launches import Launches, LaunchRow
+
+_FIELDS = LaunchRow._fields
+_ROLE, _WALL = _FIELDS.index("role"), _FIELDS.index("wall_ns")
+# No field has negative values.
+_NONE = -1
+
+
+class KeptRows:
+    """Rows as typed columns, 8 bytes a number: a tuple of ints takes several times as much."""
+
+    def __init__(self, rows: Iterable[LaunchRow] = ()) -> None:
+        self._columns = [array("q") for _ in _FIELDS]
+        self._of_benchmark: defaultdict[int, array[int]] = defaultdict(lambda: array("q"))
+        for row in rows:
+            self.append(row)
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def __iter__(self) -> Iterator[LaunchRow]:
+        return self._rows(range(len(self)))
+
+    def append(self, row: LaunchRow) -> None:
+        """Keep one row."""
+        self._of_benchmark[row.benchmark].append(len(self))
+        for column, value in zip(self._columns, row, strict=True):
+            column.append(_NONE if value is None else value)
+
+    def give_role(self, benchmark: int, last: int, role: int) -> None:
+        """Give the last so many rows of a benchmark another role."""
+        for position in self._of_benchmark[benchmark][-last:]:
+            self._columns[_ROLE][position] = role
+
+    def wall_s(self) -> float:
+        """The wall times of all launches, in seconds."""
+        return sum(self._columns[_WALL]) / 1e9
+
+    def launches(self) -> Launches:
+        """All rows, as columns."""
+        return self._launches(range(len(self)))
+
+    def launches_of(self, benchmark: int) -> Launches:
+        """The rows of one benchmark, as columns."""
+        return self._launches(self._of_benchmark[benchmark])
+
+    def _launches(self, positions: Iterable[int]) -> Launches:
+        return Launches.of_rows(list(self._rows(positions)))
+
+    def _rows(self, positions: Iterable[int]) -> Iterator[LaunchRow]:
+        for position in positions:
+            values = (column[position] for column in self._columns)
+            yield LaunchRow._make(None if value == _NONE else value for value in values)

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from steelyard.design.kept_rows import KeptRows
+from steelyard.model.launches import LaunchRow
+
+PLAIN = LaunchRow._make([0] * len(LaunchRow._fields))
+ROWS = [
+    PLAIN._replace(benchmark=0, wall_ns=2**62, delay_ns=None),
+    PLAIN._replace(benchmark=1, wall_ns=7, signal=None),
+    PLAIN._replace(benchmark=0, wall_ns=5, signal=9, exit_code=None),
+]
+
+
+def test_rows_come_back_as_they_were_kept() -> None:
+    kept = KeptRows(ROWS)
+    assert (list(kept), len(kept)) == (ROWS, 3)
+    assert kept.launches().rows() == ROWS
+
+
+def test_a_benchmark_has_its_own_rows_only() -> None:
+    kept = KeptRows(ROWS)
+    assert kept.launches_of(0).rows() == [ROWS[0], ROWS[2]]
+    assert kept.launches_of(5).rows() == []
+
+
+def test_only_the_last_rows_of_that_benchmark_get_another_role() -> None:
+    kept = KeptRows([*ROWS, PLAIN])
+    kept.give_role(0, 2, 2)
+    assert [row.role for row in kept] == [0, 0, 2, 2]
+
+
+def test_the_time_used_is_all_launches() -> None:
+    assert KeptRows(ROWS[1:]).wall_s() == 12e-9
