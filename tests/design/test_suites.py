@@ -7,8 +7,8 @@ from zlib import crc32
 
 import pytest
 
-from steelyard.design.kept_rows import KeptRows
 from steelyard.design.judgement import verdicts
+from steelyard.design.kept_rows import KeptRows
 from steelyard.design.weighing import Experiment
 from steelyard.model.launches import DISTURBED, ROLES, USED, Launches, LaunchSpec, Measured
 from steelyard.model.records import Benchmark, Weighing
