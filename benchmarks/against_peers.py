@@ -1,6 +1,7 @@
 """Steelyard's verdicts beside its peers': false alarms and power on the same programs, in the same minutes.
 
     python benchmarks/against_peers.py [--weighings N] [--pyperf-weighings M] [--load quiet|bursts|both]
+                                        [--max-time S]
 
 The demo's 12 ms program against itself and against versions that do 1 % and 3 % more, on the machine as it is (quiet)
 and with bursts of other work around it. Each peer gets as many launches a side as Steelyard has just used, and its
@@ -85,6 +86,7 @@ class Bench:
     candidates: Mapping[float, Path]
     hyperfine: str
     pyperf: str | None
+    max_time_s: float
 
 
 def main(words: argparse.Namespace) -> None:
@@ -130,6 +132,7 @@ def _prepare(folder: Path, words: argparse.Namespace) -> Bench:
         candidates={change: build(folder / f"work{change:+.0%}", round(ROUNDS * (1 + change))) for change in CHANGES},
         hyperfine=peer("hyperfine", words.hyperfine),
         pyperf=peer("pyperf", words.pyperf) if words.pyperf_weighings else None,
+        max_time_s=words.max_time,
     )
 
 
@@ -141,7 +144,8 @@ def _weigh(bench: Bench, change: float, *, with_pyperf: bool) -> Iterator[tuple[
     """Yield (judge, word, seconds) of each tool that takes part."""
     programs = (bench.baseline, bench.candidates[change])
     record = bench.folder / "record.json"
-    ended = run([STEELYARD, "compare", *map(str, programs), "--json", str(record)], bench.environment, accept=(0, 1))
+    options = ["--max-time", str(bench.max_time_s), "--json", str(record)]
+    ended = run([STEELYARD, "compare", *map(str, programs), *options], bench.environment, accept=(0, 1))
     seen = read_record(record)
     yield JUDGES[0], seen["verdict"], ended.seconds
     launches = max(FEWEST_LAUNCHES, launches_a_side(seen))
@@ -165,6 +169,7 @@ def _words() -> argparse.Namespace:
     parser.add_argument("--weighings", type=int, default=100, metavar="N", help="a load and true change")
     parser.add_argument("--pyperf-weighings", type=int, default=20, metavar="M", help="of them, pyperf takes so many")
     parser.add_argument("--load", choices=(*LOADS, "both"), default="both")
+    parser.add_argument("--max-time", type=float, default=30.0, metavar="S", help="of each weighing by Steelyard")
     for name in ("hyperfine", "pyperf"):
         parser.add_argument(f"--{name}", metavar="PATH", help="where it is, if not on the PATH")
     return parser.parse_args()

@@ -6,13 +6,16 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from steelyard.model.counting import Counting, CountSettings
 from steelyard.model.launches import Launches
 from steelyard.model.metrics import DEFAULT_METRIC, METRICS
 
 FORMAT: Final = "steelyard"
-VERSION: Final = 1
+VERSION: Final = 2
 
 Word = Literal["slower", "faster", "same", "undecided"]
+# Of the counts of one program: equal; within 1e-5 of each other; anything else.
+Stability = Literal["exact", "stable", "noisy"]
 StopReason = Literal["decided", "pairs", "time", "futile", "interrupted", "failed"]
 
 
@@ -76,6 +79,7 @@ class Settings(_Record):
     wait_quiet_s: float = Field(default=0, ge=0, description="longest wait in all for other work to calm down")
     prepare: list[str] = Field(default_factory=list)
     cleanup: list[str] = Field(default_factory=list)
+    counting: CountSettings | None = Field(default=None, description="how launches are counted, if they are")
 
     @model_validator(mode="after")
     def _known_metrics(self) -> Self:
@@ -135,6 +139,8 @@ class Verdict(_Record):
     worst_delay: float | None = Field(default=None, description="largest share of a launch spent waiting")
     repeated: int = Field(default=0, description="disturbed pairs that were repeated")
     findings: list[Finding] = Field(default_factory=list)
+    stability: Stability | None = Field(default=None, description="of counts: how equal those of one side are")
+    floor: float | None = Field(default=None, description="of counts: relative spread of the same program's")
 
 
 class Summary(_Record):
@@ -159,7 +165,7 @@ class Summary(_Record):
 
 class _Kept(_Record):
     format: Literal["steelyard"] = FORMAT
-    version: Literal[1] = VERSION
+    version: Literal[1, 2] = VERSION
     tool: str = Field(description="the Steelyard version that measured")
     created: str = Field(description="start, ISO 8601 in UTC")
     machine: MachineFacts
@@ -169,6 +175,7 @@ class _Kept(_Record):
     seconds: float = Field(ge=0, allow_inf_nan=False, description="elapsed time of the measuring")
     findings: list[Finding] = Field(default_factory=list, description="seen while measuring")
     launches: Launches
+    counting: Counting | None = Field(default=None, description="what was counted, since version 2")
 
     @model_validator(mode="after")
     def _places(self) -> Self:
@@ -176,6 +183,9 @@ class _Kept(_Record):
             raise ValueError("`stop` has to say of each benchmark why it stopped")
         if any(number >= len(self.benchmarks) for number in self.launches.benchmark):
             raise ValueError("`launches` names a benchmark that is not in `benchmarks`")
+        parts = [*self.counting.counts, *self.counting.functions] if self.counting else []
+        if any(part.benchmark >= len(self.benchmarks) for part in parts):
+            raise ValueError("`counting` names a benchmark that is not in `benchmarks`")
         return self
 
 

@@ -1,0 +1,114 @@
+"""Counts: what a launch executed under Valgrind, in events instead of seconds."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Tool = Literal["cachegrind", "callgrind"]
+
+INSTRUCTIONS: Final = "Ir"
+# Valgrind's names: reads of instructions and data, writes; misses of the first and of the last level.
+CACHE_EVENTS: Final = ("I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Weights(_Part):
+    """What a hit of each level costs, in hits of the first: a named convention, not a time."""
+
+    name: str = "default"
+    l1: float = Field(default=1, ge=0, allow_inf_nan=False)
+    ll: float = Field(default=5, ge=0, allow_inf_nan=False)
+    ram: float = Field(default=35, ge=0, allow_inf_nan=False)
+
+
+class Caches(_Part):
+    """The simulated caches: each is (bytes, ways, bytes a line)."""
+
+    name: str = "article"
+    i1: tuple[int, int, int] = (32 << 10, 8, 64)
+    d1: tuple[int, int, int] = (32 << 10, 8, 64)
+    ll: tuple[int, int, int] = (8 << 20, 16, 64)
+
+
+class CountSettings(_Part):
+    """What is counted, and how: two counts can be compared only if all of this is the same."""
+
+    tool: Tool = "cachegrind"
+    cache_simulation: bool = False
+    caches: Caches = Caches()
+    weights: Weights = Weights()
+    call_graph: bool = Field(default=False, description="count what each function calls, too (callgrind)")
+    body: bool = Field(default=False, description="only between the target's own start and stop requests (callgrind)")
+    loops: int | None = Field(
+        default=None, ge=1, description="count {loops} = this and twice this, and take the difference: the body alone"
+    )
+
+
+class CountTool(_Part):
+    """What counted: counts of different tools, versions or C libraries are not comparable."""
+
+    tool: Tool
+    version: str = Field(description="as the tool says it, e.g. 3.19.0")
+    program: str = Field(description="the file that was run")
+    flags: list[str] = Field(description="without those that only name output files")
+    fingerprint: dict[str, str] = Field(
+        default_factory=dict, description="SHA-256 of files whose code is counted along: C library, loader, preload"
+    )
+    not_pinned: list[str] = Field(default_factory=list, description="what may move counts and could not be fixed")
+
+
+class CountedProcess(_Part):
+    """One process of a counted launch: the target itself, or a program that it executed."""
+
+    command: str
+    events: dict[str, int]
+
+
+class Count(_Part):
+    """One counted launch: the events of the target and of the programs that it executed, added up."""
+
+    benchmark: int = Field(ge=0, description="index into `benchmarks`")
+    side: int = Field(ge=0, le=1, description="0 baseline, 1 candidate")
+    events: dict[str, int] = Field(description="event to count; with `loops` the difference of two launches")
+    processes: list[CountedProcess] = Field(default_factory=list, description="each process, if there were several")
+    forked: int = Field(default=0, ge=0, description="processes that forked and executed nothing: not in `events`")
+    seconds: float = Field(ge=0, allow_inf_nan=False, description="how long the counting took")
+
+    @model_validator(mode="after")
+    def _counts_instructions(self) -> Self:
+        if INSTRUCTIONS not in self.events or any(count < 0 for count in self.events.values()):
+            raise ValueError("a count needs instructions, and no event happens less than never")
+        return self
+
+
+class Functions(_Part):
+    """The functions of one side of one benchmark, one list a column; they add up to the first count of that side."""
+
+    benchmark: int = Field(ge=0)
+    side: int = Field(ge=0, le=1)
+    name: list[str] = Field(description="as Valgrind demangles it")
+    file: list[str] = Field(description="source file; ??? without debug information")
+    object: list[str] = Field(description="program or library; empty where the tool does not say")
+    line: list[int] = Field(description="the line with the most instructions; 0 without debug information")
+    events: dict[str, list[int]] = Field(description="event to self counts")
+    inclusive: list[int] | None = Field(default=None, description="instructions with those of callees (callgrind)")
+
+    @model_validator(mode="after")
+    def _check_columns(self) -> Self:
+        columns = [self.name, self.file, self.object, self.line, *self.events.values(), self.inclusive or self.name]
+        if len({len(column) for column in columns}) > 1:
+            raise ValueError("the columns of `functions` differ in length")
+        return self
+
+
+class Counting(_Part):
+    """All that was counted for a record."""
+
+    tool: CountTool
+    counts: list[Count] = Field(default_factory=list, description="in the order in which they were begun")
+    functions: list[Functions] = Field(default_factory=list)
