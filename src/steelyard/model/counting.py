@@ -112,3 +112,7 @@ class Counting(_Part):
     tool: CountTool
     counts: list[Count] = Field(default_factory=list, description="in the order in which they were begun")
     functions: list[Functions] = Field(default_factory=list)
+
+    def places(self) -> set[int]:
+        """The benchmarks that something was counted for."""
+        return {count.benchmark for count in self.counts} | {part.benchmark for part in self.functions}

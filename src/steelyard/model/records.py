@@ -183,8 +183,7 @@ class _Kept(_Record):
             raise ValueError("`stop` has to say of each benchmark why it stopped")
         if any(number >= len(self.benchmarks) for number in self.launches.benchmark):
             raise ValueError("`launches` names a benchmark that is not in `benchmarks`")
-        parts = [*self.counting.counts, *self.counting.functions] if self.counting else []
-        if any(part.benchmark >= len(self.benchmarks) for part in parts):
+        if self.counting and any(place >= len(self.benchmarks) for place in self.counting.places()):
             raise ValueError("`counting` names a benchmark that is not in `benchmarks`")
         return self
 
