@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-RUST := native/launch
+RUST := native/launch native/preload native/probes
 INSTALLED := $(VENV)/.installed
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -25,9 +25,11 @@ floors: $(INSTALLED)
 	$(BIN)/lint-imports
 
 rust:
-	cargo fmt --manifest-path $(RUST)/Cargo.toml --check
-	cargo clippy --manifest-path $(RUST)/Cargo.toml --all-targets --locked -- -D warnings
-	cargo test --manifest-path $(RUST)/Cargo.toml --locked
+	for crate in $(RUST); do \
+		cargo fmt --manifest-path $$crate/Cargo.toml --check && \
+		cargo clippy --manifest-path $$crate/Cargo.toml --all-targets --locked -- -D warnings && \
+		cargo test --manifest-path $$crate/Cargo.toml --locked || exit; \
+	done
 
 python: $(INSTALLED)
 	$(BIN)/pytest
@@ -58,11 +60,11 @@ generated: $(INSTALLED)
 	$(BIN)/python -m steelyard.cli.manual > docs/steelyard.1
 
 clean:
-	rm -rf $(VENV) build dist demo $(RUST)/target src/*.egg-info src/steelyard/native/steelyard-launch
+	rm -rf $(VENV) build dist demo $(RUST:=/target) src/*.egg-info src/steelyard/native/steelyard-*
 
 # Editable, so that tests see the sources; built again when the native part or the packaging changes.
-$(INSTALLED): pyproject.toml constraints.txt $(wildcard $(RUST)/src/*.rs $(RUST)/src/sys/*.rs) $(RUST)/Cargo.toml $(RUST)/Cargo.lock
-	@command -v cargo >/dev/null || { echo "steelyard builds a small native part with Rust: install cargo (https://rustup.rs), then run make again"; exit 2; }
+$(INSTALLED): pyproject.toml constraints.txt $(wildcard $(RUST:=/src/*.rs) $(RUST:=/src/sys/*.rs)) $(RUST:=/Cargo.toml) $(RUST:=/Cargo.lock)
+	@command -v cargo >/dev/null || { echo "steelyard builds its small native parts with Rust: install cargo (https://rustup.rs), then run make again"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	touch $@

@@ -111,6 +111,21 @@ def test_the_processor_is_the_one_given(launcher: Launcher) -> None:
         assert allowed.split()[-1] == b"%d" % cpu
 
 
+def test_addresses_are_random_unless_they_are_to_be_fixed(launcher: Launcher) -> None:
+    def layout(*, fixed_layout: bool) -> list[bytes]:
+        spec = program(b"/bin/cat", b"/proc/self/maps")
+        shown = launcher.launch(replace(spec, stdout=1 << 16, fixed_layout=fixed_layout)).stdout
+        assert shown
+        return shown.splitlines()
+
+    first, fixed, between = layout(fixed_layout=False), layout(fixed_layout=True), layout(fixed_layout=False)
+    if first == between:
+        pytest.skip("this system lays every process out at the same addresses")
+    if fixed != layout(fixed_layout=True):
+        pytest.skip("this system does not let addresses be fixed")
+    assert fixed not in (first, between)
+
+
 def test_signals_are_as_after_a_login(launcher: Launcher) -> None:
     before = signal.signal(signal.SIGUSR1, signal.SIG_IGN)
     try:

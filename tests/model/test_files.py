@@ -86,7 +86,7 @@ def test_the_same_record_gives_the_same_bytes(tmp_path: Path, name: str, monkeyp
 def test_the_format_comes_first_and_the_verdict_is_at_the_top_level(file: Path) -> None:
     fields = saved(file, with_derived(weighing(), Derived(verdicts=[verdict(0.02), verdict(0.5)])))
     assert list(fields)[:2] == ["format", "version"]
-    assert (fields["format"], fields["version"], fields["kind"]) == ("steelyard", 1, "weighing")
+    assert (fields["format"], fields["version"], fields["kind"]) == ("steelyard", 2, "weighing")
     assert (fields["verdict"], fields["change"], fields["interval"], fields["pairs"]) == (
         "slower",
         0.02,
@@ -296,7 +296,7 @@ def test_a_file_is_not_read_whole_to_find_out_that_it_is_too_large(file: Path, m
 # --- reading a record that somebody changed
 
 DAMAGED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
-    "a newer version": (lambda record: record.update(version=2), "upgrade steelyard"),
+    "a newer version": (lambda record: record.update(version=3), "upgrade steelyard"),
     "version 0": (lambda record: record.update(version=0), "version"),
     "a version of words": (lambda record: record.update(version="1"), "version"),
     "a version that is true": (lambda record: record.update(version=True), "version"),

@@ -43,7 +43,7 @@ def test_a_saved_record_is_valid(record: Weighing | Run, tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     "change",
-    [{"kind": "hyperfine"}, {"version": 2}, {"stop": ["tired"]}, {"subjects": []}, {"launches": {"wall_ns": [-1]}}],
+    [{"kind": "hyperfine"}, {"version": 3}, {"stop": ["tired"]}, {"subjects": []}, {"launches": {"wall_ns": [-1]}}],
     ids=str,
 )
 def test_a_damaged_record_is_not(change: dict[str, Any], tmp_path: Path) -> None:

@@ -86,6 +86,9 @@ pub struct Request {
     pub timeout_ns: Option<u64>,
     /// The CPUs it may run on; `None` is the server's own set.
     pub cpus: Option<Vec<u16>>,
+    /// Whether its addresses are to be the same in every launch, as far as the system allows that.
+    #[serde(default)]
+    pub fixed_layout: bool,
 }
 
 #[derive(Deserialize)]

@@ -106,9 +106,11 @@ pub fn start(request: &Request, streams: Streams) -> Result<Started, Failure> {
     )
     .map_err(|error| Failure::system(Stage::Spawn, "cannot prepare the spawn", &error))?;
     let pinned = request.cpus.as_deref().map(Pinned::to).transpose()?;
+    let fixed = request.fixed_layout.then(FixedLayout::new);
     let start_ns = sys::now_ns();
     let spawned = spawner.spawn();
     let spawn_ns = sys::now_ns() - start_ns;
+    drop(fixed);
     drop(pinned);
     drop(spawner);
     drop(streams);
@@ -166,6 +168,23 @@ impl Drop for Pinned {
     fn drop(&mut self) {
         // Fails only if all those CPUs went away, and then the kernel has already moved us.
         let _ = sys::set_own_affinity(&self.before);
+    }
+}
+
+/// Children of the server laid out at fixed addresses for as long as this lives.
+struct FixedLayout;
+
+impl FixedLayout {
+    fn new() -> Self {
+        sys::fix_addresses();
+        Self
+    }
+}
+
+impl Drop for FixedLayout {
+    fn drop(&mut self) {
+        // As the server was at its start.
+        sys::randomize_addresses();
     }
 }
 

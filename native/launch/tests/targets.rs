@@ -227,6 +227,24 @@ fn what_cannot_be_opened_is_named() {
 }
 
 #[test]
+fn the_layout_is_fixed_only_when_asked_for() {
+    const NO_RANDOMIZE: i64 = 0x004_0000;
+    let mut driver = Driver::start();
+    let personality = request(&["/bin/cat", "/proc/self/personality"], &json!({}));
+    let mut is_fixed = |asked: Value| {
+        let reply = driver.run(&with(personality.clone(), "fixed_layout", asked));
+        let text = reply["stdout"].as_str().expect("captured").trim();
+        // Some systems keep this file from everyone.
+        let bits = i64::from_str_radix(text, 16).ok()?;
+        Some(bits & NO_RANDOMIZE != 0)
+    };
+    if is_fixed(json!(true)) == Some(true) {
+        // The server is back to random addresses after each of these.
+        assert_eq!(is_fixed(json!(false)), Some(false));
+    }
+}
+
+#[test]
 fn malformed_requests_are_refused_and_the_next_one_served() {
     let mut driver = Driver::start();
     let good = sh("exit 5");

@@ -12,6 +12,7 @@ from typer.main import get_command
 
 from steelyard.cli.arity import CompareCommand
 from steelyard.cli.compare import compare
+from steelyard.cli.count import count
 from steelyard.cli.diff import diff
 from steelyard.cli.run import run as run_alone
 from steelyard.cli.show import show
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 app.command(cls=CompareCommand)(compare)
 app.command("run")(run_alone)
+app.command()(count)
 app.command()(diff)
 app.command()(show)
 

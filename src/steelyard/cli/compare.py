@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli import options
+from steelyard.cli import counting, options
 from steelyard.cli.arity import words_of
 from steelyard.model.errors import UsageError
 
-_WITH_RESUME = ("resume", "strict", "json", "markdown", "csv")
+_WITH_RESUME = ("resume", "strict", "json", "markdown", "csv", "functions")
 
 
 def compare(
@@ -62,6 +62,14 @@ def compare(
     env: options.Env = None,
     inherit_env: options.InheritEnv = False,
     seed: options.Seed = None,
+    caches: counting.Caches = "article",
+    weights: counting.WeightsWord = "default",
+    jobs: counting.Jobs = None,
+    loops: counting.Loops = None,
+    call_graph: counting.CallGraph = False,
+    body: counting.Body = False,
+    after_start: counting.AfterStart = False,
+    functions: counting.ShownFunctions = 10,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with status 4 if it stays undecided.")] = False,
     resume: Annotated[
         Path | None,
@@ -92,8 +100,8 @@ def compare(
     else:
         weighing = _weighing(words)
         with watching() as watch:
-            outcome = session.measure(*weighing, watch)
-    show_outcome(outcome, json=json, markdown=markdown, csv=csv)
+            outcome = session.measure(*weighing, watch, jobs=counting.jobs_of(words))
+    show_outcome(outcome, json=json, markdown=markdown, csv=csv, functions=functions)
     raise typer.Exit(exit_status(outcome, strict=strict))
 
 

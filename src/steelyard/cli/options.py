@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from steelyard.cli.counting import count_settings
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ Metric = Annotated[
         "--metric",
         metavar="NAME[,NAME]",
         help="What is measured: active, wall, cpu, user, sys, delay, max_rss, minor_faults, major_faults, "
-        "voluntary_switches, involuntary_switches, timeslices. Several may be given; the first decides.  "
+        "voluntary_switches, involuntary_switches, timeslices; counted under Valgrind: instructions, cost, l1_hits, "
+        "ll_hits, ram_hits. Several may be given; the first decides.  "
         "[default: active]",
     ),
 ]
@@ -104,11 +106,12 @@ def settings_from(
     for option in ("max_time", "timeout"):
         if words[option] is not None:
             _in_range(f"--{option.replace('_', '-')}", words[option], 1e-3, 1e6)
+    metrics = metric_names(words["metric"])
     names, values = environment_names(words["env"] or [], os.environ, inherit=words["inherit_env"])
     return Settings(
         margin=words.get("margin", 0.5) / 100,
         alpha=words["alpha"],
-        metrics=metric_names(words["metric"]),
+        metrics=metrics,
         pairs=launches,
         max_time_s=words["max_time"] if words["max_time"] is not None or launches is not None else 30.0,
         warm_up=words["warm_up"],
@@ -126,6 +129,7 @@ def settings_from(
         wait_quiet_s=words["wait_quiet"],
         prepare=_hooks("--prepare", words["prepare"]),
         cleanup=_hooks("--cleanup", words["cleanup"]),
+        counting=count_settings(words, metrics),
     )
 
 

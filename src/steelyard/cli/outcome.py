@@ -17,8 +17,13 @@ from steelyard.report import markdown as as_markdown
 from steelyard.report import table, terminal
 
 
-def show_outcome(outcome: Outcome, *, json: Path | None, markdown: Path | None, csv: Path | None) -> None:
-    """Write the files and print the verdict; a failed measurement writes its raw launches and raises its error."""
+def show_outcome(
+    outcome: Outcome, *, json: Path | None, markdown: Path | None, csv: Path | None, functions: int = 10
+) -> None:
+    """Write the files and print the verdict, with so many `functions` of what was counted.
+
+    A failed measurement writes its raw launches and raises its error.
+    """
     record, derived = outcome.record, outcome.record.derived or Derived()
     unwritten = None
     try:
@@ -29,16 +34,16 @@ def show_outcome(outcome: Outcome, *, json: Path | None, markdown: Path | None, 
     if outcome.error is not None:
         raise outcome.error
     if isinstance(record, Weighing):
-        terminal.weighing(output(), record, derived.verdicts)
+        terminal.weighing(output(), record, derived.verdicts, functions=functions)
     else:
-        terminal.run(output(), record, derived.summaries)
+        terminal.run(output(), record, derived.summaries, functions=functions)
     if unwritten is not None:
         raise unwritten
 
 
 def _write_files(outcome: Outcome, *, json: Path | None, markdown: Path | None, csv: Path | None) -> None:
     record, derived = outcome.record, outcome.record.derived or Derived()
-    if not len(record.launches):
+    if record.is_empty():
         return  # a file of an earlier weighing is worth more than one of nothing
     if json is not None:
         save(record, json)

@@ -8,6 +8,17 @@ import typer
 
 from steelyard.cli import options
 
+# Metrics that are counted may be asked for here too; how they are counted is `count`'s to say.
+_AS_COUNT_HAS_THEM = {
+    "caches": "article",
+    "weights": "default",
+    "jobs": None,
+    "loops": None,
+    "call_graph": False,
+    "body": False,
+    "after_start": False,
+}
+
 
 def run(
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command to measure, in quotes.")],
@@ -40,7 +51,7 @@ def run(
     To compare two versions use `steelyard compare`: numbers of two runs, taken one after the other, are apart by more
     than most changes.
     """
-    words = {**locals(), "wait_quiet": 0}
+    words = {**locals(), "wait_quiet": 0, **_AS_COUNT_HAS_THEM}
 
     from steelyard.cli.outcome import exit_status, show_outcome
     from steelyard.cli.screen import watching

@@ -10,10 +10,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.design.count_judgement import count_summary, count_verdicts, with_disagreements
 from steelyard.design.findings import data_findings, undecided_findings, withheld
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import DISTURBED, ROLES, USED, FloatArray, Launches
-from steelyard.model.metrics import METRICS
+from steelyard.model.metrics import METRICS, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
 from steelyard.stats.family import CHANGED, step_down
 from steelyard.stats.looks import plan_looks
@@ -97,11 +98,17 @@ def verdicts(record: Weighing) -> list[Verdict]:
     controls = [number for number, benchmark in enumerate(record.benchmarks) if benchmark.control]
     parts = record.launches.by_benchmark(len(record.benchmarks))
     views = [record.model_copy(update={"launches": part}) for part in parts]
-    by_metric = [_family(views, members, metric) for metric in record.settings.metrics]
-    found = [one for of_benchmark in zip(*by_metric, strict=True) for one in of_benchmark]
-    controlled = [one for number in controls for one in _family(views, [number], record.settings.metrics[0])]
+    by_metric = [
+        count_verdicts(record, members, metric) if METRICS[metric].counted else _family(views, members, metric)
+        for metric in record.settings.metrics
+    ]
+    found = with_disagreements([one for of_benchmark in zip(*by_metric, strict=True) for one in of_benchmark])
+    times = timed(record.settings.metrics)
+    controlled = [one for number in controls for one in _family(views, [number], times[0])] if times else []
     alarms = [control for control in controlled if control.verdict in CHANGED]
-    return [*(withheld(verdict, alarms[0]) if alarms else verdict for verdict in found), *controlled]
+    if alarms:
+        found = [verdict if METRICS[verdict.metric].counted else withheld(verdict, alarms[0]) for verdict in found]
+    return [*found, *controlled]
 
 
 def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verdict]:
@@ -213,7 +220,7 @@ def seconds_of(launches: Launches, mine: npt.NDArray[np.bool_] | list[int]) -> f
 def summaries(record: Run) -> list[Summary]:
     """A run's benchmarks in its metrics; raises MeasurementError where the first metric is undefined."""
     return [
-        _summary(record, benchmark, metric)
+        count_summary(record, benchmark, metric) if METRICS[metric].counted else _summary(record, benchmark, metric)
         for benchmark in range(len(record.benchmarks))
         for metric in record.settings.metrics
     ]

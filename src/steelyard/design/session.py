@@ -15,6 +15,7 @@ from typing import Any
 
 import steelyard
 from steelyard.design.alone import Measuring
+from steelyard.design.counting import CountingStage, is_complete
 from steelyard.design.findings import same_command_finding
 from steelyard.design.interrupt import Interrupt
 from steelyard.design.judgement import summaries, verdicts
@@ -30,6 +31,7 @@ from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, Ste
 from steelyard.model.files import load, save, with_derived
 from steelyard.model.journal import Journal, is_journal
 from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Benchmark, Derived, Finding, MachineFacts, Run, Settings, Subject, Weighing
 from steelyard.subjects.command import shared_environment
@@ -52,10 +54,12 @@ def measure(
     settings: Settings,
     watch: Callable[[Progress], None],
     source: Mapping[str, str] = os.environ,
+    jobs: int | None = None,
 ) -> Outcome:
     """Weigh candidates against a baseline, or measure one subject alone, and keep the record on the user's shelf.
 
-    `source` is the environment that names are passed on from. Raises SteelyardError if it cannot even start.
+    `source` is the environment that names are passed on from, `jobs` how many launches are counted at once (None: as
+    many as there are processors). Raises SteelyardError if it cannot even start.
     """
     fields: dict[str, Any] = {
         "tool": steelyard.__version__,
@@ -69,7 +73,7 @@ def measure(
         "launches": Launches(),
     }
     make = Weighing if len(subjects) > 1 else Run
-    return _carry_out(lambda facts: make(machine=facts, **fields), watch, source)
+    return _carry_out(lambda facts: make(machine=facts, **fields), watch, source, jobs=jobs)
 
 
 def resume(path: Path, watch: Callable[[Progress], None], source: Mapping[str, str] = os.environ) -> Outcome:
@@ -111,10 +115,13 @@ def _carry_out(
     watch: Callable[[Progress], None],
     source: Mapping[str, str],
     begun: Journal | None = None,
+    jobs: int | None = None,
 ) -> Outcome:
     """Measure and keep; a journal that was `begun` holds the header's launches and is written on."""
     shelf = Shelf.of_user(source)
-    with Launcher() as launcher, Interrupt(launcher.cancel) as interrupt, _no_collector():
+    cancels: list[Callable[[], None]] = []
+    with Launcher() as launcher, Interrupt(lambda: _call_all(cancels)) as interrupt, _no_collector():
+        cancels.append(launcher.cancel)
         header = header_of(read_facts(offers=launcher.offers))
         shared = shared_environment(header.settings, source)
         targets = targets_of(header, shared)
@@ -122,16 +129,25 @@ def _carry_out(
             header = with_preliminaries(header, targets, launcher)
         except InterruptedByUser:
             raise InterruptedBeforeStart(_NOTHING_MEASURED) from None
+        stage = _counting(header, source, jobs)
+        if stage is not None:
+            header = stage.header
+            cancels.append(stage.cancel)
         kept = shelf.new_name(header.kind)
         rows = header.launches.rows()
         with nullcontext(begun) if begun else _new_journal(kept, header, rows) as journal:
-            recorder = Recorder(
-                targets, launcher, journal, interrupt.is_requested, header.settings.ignore_failure, KeptRows(rows)
-            )
-            experiment = _experiment(header, recorder, watch, interrupt)
-            record = experiment.run()
+            record, error = header, None
+            if stage is not None:
+                record, error = stage.run(launcher, journal, watch)
+            if error is None and timed(header.settings.metrics) and not interrupt.is_requested():
+                recorder = Recorder(
+                    targets, launcher, journal, interrupt.is_requested, header.settings.ignore_failure, KeptRows(rows)
+                )
+                experiment = _experiment(record, recorder, watch, interrupt)
+                record = experiment.run()
+                error = experiment.error
             journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings"}))
-        outcome = _keep(record, experiment.error, journal.path, kept)
+        outcome = _keep(record, error, journal.path, kept)
     shelf.prune()
     return outcome
 
@@ -146,6 +162,17 @@ def _no_collector() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+def _call_all(calls: list[Callable[[], None]]) -> None:
+    for call in calls:
+        call()
+
+
+def _counting(header: Weighing | Run, source: Mapping[str, str], jobs: int | None) -> CountingStage | None:
+    if not counted(header.settings.metrics) or is_complete(header):
+        return None
+    return CountingStage(header, source, jobs or len(os.sched_getaffinity(0)))
 
 
 def _new_journal(kept: Path, header: Weighing | Run, rows: list[LaunchRow]) -> Journal:
@@ -181,7 +208,7 @@ def derive(record: Weighing | Run) -> Weighing | Run:
 
 
 def _keep(record: Weighing | Run, error: SteelyardError | None, journal: Path, kept: Path) -> Outcome:
-    if not len(record.launches):
+    if record.is_empty():
         journal.unlink(missing_ok=True)
         return Outcome(record, error or InterruptedBeforeStart(_NOTHING_MEASURED))
     try:

@@ -16,6 +16,7 @@ from steelyard.model.records import Run, Settings, Subject, Weighing
 from steelyard.subjects.command import command_subject, launch_maker, launch_spec, with_parameters
 from steelyard.subjects.programs import Programs
 
+LOOPS = "loops"
 _SHELL_STARTS = 7
 
 
@@ -26,7 +27,7 @@ def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
     """
     settings = _with_time_limit(record)
     subjects = {
-        (number, side): _subject(record, number, side)
+        (number, side): subject_of(record, number, side)
         for number in range(len(record.benchmarks))
         for side in range(len(record.subjects[:2]))
     }
@@ -40,10 +41,10 @@ def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
         programs.check(subjects[benchmark, side].program, subjects[benchmark, side].name)
 
     return Targets(
-        name=lambda benchmark, side: _called(record, benchmark, subjects[benchmark, side].name),
+        name=lambda benchmark, side: called(record, benchmark, subjects[benchmark, side].name),
         spec=spec,
-        prepare=_hooks("--prepare", settings.prepare, settings, shared),
-        cleanup=_hooks("--cleanup", settings.cleanup, settings, shared),
+        prepare=hooks("--prepare", settings.prepare, settings, shared),
+        cleanup=hooks("--cleanup", settings.cleanup, settings, shared),
         empty_shell=_empty_shell(settings, shared) if any(subject.shell for subject in record.subjects) else None,
         check=check,
     )
@@ -72,19 +73,24 @@ def _with_time_limit(record: Weighing | Run) -> Settings:
     return settings.model_copy(update={"timeout_s": settings.max_time_s})
 
 
-def _subject(record: Weighing | Run, number: int, side: int) -> Subject:
+def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1) -> Subject:
+    """What one side of a benchmark launches; {loops} in its words is so many `times` the loops asked for."""
     benchmark = record.benchmarks[number]
     place = benchmark.candidate if side == 1 else 0
     role = "baseline" if place == 0 else "candidate"
-    return with_parameters(record.subjects[place], benchmark.params, role)
+    counting = record.settings.counting
+    loops = {LOOPS: str(times * counting.loops)} if counting and counting.loops else {}
+    return with_parameters(record.subjects[place], {**benchmark.params, **loops}, role)
 
 
-def _called(record: Weighing | Run, number: int, name: str) -> str:
+def called(record: Weighing | Run, number: int, name: str) -> str:
+    """A subject's name in an error: with the benchmark's parameters, if it has some."""
     values = ", ".join(f"{key}={value}" for key, value in record.benchmarks[number].params.items())
     return f"{name} ({values})" if values else name
 
 
-def _hooks(option: str, commands: list[str], settings: Settings, shared: Mapping[str, str]) -> list[LaunchSpec]:
+def hooks(option: str, commands: list[str], settings: Settings, shared: Mapping[str, str]) -> list[LaunchSpec]:
+    """The launches of `--prepare` or `--cleanup`; raises UsageError for a command that is missing."""
     # A hook runs as it would from the user's prompt: no time limit of the launches, no pinning, no input, once.
     plain = settings.model_copy(update={"timeout_s": None, "cpu": None, "stdin": None, "output": None, "repeat": 1})
     subjects = [command_subject(command, option, option, shell=False) for command in commands]

@@ -151,6 +151,7 @@ def _request(spec: LaunchSpec) -> bytes:
         ("stderr", _output(spec.stderr)),
         ("timeout_ns", json.dumps(spec.timeout_ns)),
         ("cpus", json.dumps(spec.cpus)),
+        ("fixed_layout", json.dumps(spec.fixed_layout)),
     )
     line = ",".join([f'"{name}":{value}' for name, value in members])
     return f"{{{line}}}\n".encode()

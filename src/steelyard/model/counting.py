@@ -44,6 +44,7 @@ class CountSettings(_Part):
     weights: Weights = Weights()
     call_graph: bool = Field(default=False, description="count what each function calls, too (callgrind)")
     body: bool = Field(default=False, description="only between the target's own start and stop requests (callgrind)")
+    after_start: bool = Field(default=False, description="only once the program is loaded (callgrind)")
     loops: int | None = Field(
         default=None, ge=1, description="count {loops} = this and twice this, and take the difference: the body alone"
     )

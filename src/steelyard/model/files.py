@@ -94,6 +94,7 @@ def load(path: Path) -> Weighing | Run:
             f"{path} is not a weighing: it is truncated, or no JSON at all ({_first_line(error)})"
         ) from error
     _check_format(path, fields)
+    fields["version"] = VERSION  # what it becomes when it is written again: later versions only added fields
     try:
         return _RECORD.validate_python(fields)
     except ValidationError as error:
@@ -191,6 +192,8 @@ def _check_format(path: Path, fields: Any) -> None:
     version = fields.get("version")
     if type(version) is not int:  # not `isinstance`: true is an int
         raise UsageError(f"{path} is damaged: its version is no number; it was not written by steelyard as it stands")
+    if version < 1:
+        raise UsageError(f"{path} is damaged: there is no version {version}; it was not written by steelyard as it stands")
     if version > VERSION:
         raise UsageError(
             f"{path} has format version {version}; this steelyard reads up to {VERSION}: upgrade steelyard to read it"

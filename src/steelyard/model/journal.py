@@ -1,7 +1,8 @@
 """The journal: a record while it is being measured, one JSON line a launch, on disk before the next launch starts.
 
 First line: the record without its launches. Then one array a launch, in LaunchRow's order of fields, and
-{"discard": [benchmark, pair]} after a disturbed pair. Last line: how it ended.
+{"discard": [benchmark, pair]} after a disturbed pair; {"count": ..., "functions": ...} after a counted launch.
+Last line: how it ended.
 Whatever is cut off at the end, by a kill or a full disk, costs at most the line that was being written.
 """
 
@@ -17,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from steelyard.model.counting import Count, Functions
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.launches import DISTURBED, ROLES, USED, LaunchRow
 from steelyard.model.records import Run, Weighing
@@ -100,6 +102,11 @@ class Journal:
         """Write that a pair was disturbed and will be repeated."""
         self._write(json.dumps({"discard": [benchmark, pair]}).encode())
 
+    def count(self, count: Count, functions: Functions | None) -> None:
+        """Write one counted launch, and its functions if it is the first of its side."""
+        kept = None if functions is None else functions.model_dump(mode="json")
+        self._write(json.dumps({"count": count.model_dump(mode="json"), "functions": kept}).encode())
+
     def end(self, outcome: dict[str, Any]) -> None:
         """Write how it ended: the record's fields that were not known at its start."""
         self._write(json.dumps(outcome).encode())
@@ -142,6 +149,8 @@ def assemble(lines: list[bytes]) -> dict[str, Any]:
                 rows.append(entry)
             case {"discard": [int() as benchmark, int() as pair]}:
                 discarded.add((benchmark, pair))
+            case {"count": dict() as count, "functions": functions}:
+                _add_count(fields, count, functions)
             case dict():
                 fields.update(entry)
             case _:
@@ -160,6 +169,15 @@ def _finite(text: str) -> float:
     if not isfinite(number):
         raise ValueError(f"{text} is no number")
     return number
+
+
+def _add_count(fields: dict[str, Any], count: dict[str, Any], functions: Any) -> None:
+    counting = fields.get("counting")
+    if not isinstance(counting, dict):
+        raise ValueError("a count stands in a journal that says nothing of how it was counted")
+    for name, part in (("counts", count), ("functions", functions)):
+        if part is not None:
+            counting.setdefault(name, []).append(part)
 
 
 def _whole_lines(lines: list[bytes]) -> Iterator[Any]:

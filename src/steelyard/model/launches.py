@@ -36,6 +36,8 @@ class LaunchSpec:
     cpus: tuple[int, ...] | None = None
     repeat: int = 1
     """How many processes, one after the other, make up this launch; its numbers are their sums."""
+    fixed_layout: bool = False
+    """Whether addresses are the same in every launch, where the system allows that; else they are random."""
 
 
 class Draw(NamedTuple):

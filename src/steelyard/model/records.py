@@ -165,7 +165,7 @@ class Summary(_Record):
 
 class _Kept(_Record):
     format: Literal["steelyard"] = FORMAT
-    version: Literal[1, 2] = VERSION
+    version: Literal[2] = VERSION
     tool: str = Field(description="the Steelyard version that measured")
     created: str = Field(description="start, ISO 8601 in UTC")
     machine: MachineFacts
@@ -176,6 +176,10 @@ class _Kept(_Record):
     findings: list[Finding] = Field(default_factory=list, description="seen while measuring")
     launches: Launches
     counting: Counting | None = Field(default=None, description="what was counted, since version 2")
+
+    def is_empty(self) -> bool:
+        """Whether nothing was measured."""
+        return not len(self.launches) and not (self.counting and self.counting.counts)
 
     @model_validator(mode="after")
     def _places(self) -> Self:

@@ -31,6 +31,8 @@ def metric(name: str) -> str:
 
 def evidence(verdict: Verdict, settings: Settings) -> str:
     """Write the change with what it rests on: interval, confidence, pairs and seconds."""
+    if verdict.metric in METRICS and METRICS[verdict.metric].counted:
+        return _counted_evidence(verdict)
     effort = f"{words.count(verdict.pairs, 'pair')} in {words.seconds(verdict.seconds)}"
     if verdict.change is None:
         return f"no change can be told, {effort}"
@@ -41,8 +43,20 @@ def evidence(verdict: Verdict, settings: Settings) -> str:
     return f"{change} at {confidence} confidence, {effort}"
 
 
+def _counted_evidence(verdict: Verdict) -> str:
+    effort = f"{words.count(verdict.pairs, 'count')} a side in {words.seconds(verdict.seconds)}"
+    if verdict.change is None or verdict.interval is None:
+        return f"no change can be told, {effort}"
+    if verdict.stability == "exact":
+        return f"{words.change(verdict.change)} exactly, {effort}"
+    return f"{words.change(verdict.change)} {words.interval(verdict.interval)}, {effort}"
+
+
 def side(summary: Side, metric_name: str) -> list[str]:
     """Write one side's median, spread and launches, as parts that can be aligned below each other."""
+    if metric_name in METRICS and METRICS[metric_name].counted:
+        repeats = "repeats exactly" if summary.spread == 0 else f"varies by {words.percent(summary.spread)}"
+        return [words.quantity(summary.median, metric_name), repeats, words.count(summary.launches, "count")]
     return [
         words.quantity(summary.median, metric_name),
         f"varies by {words.percent(summary.spread)}",
@@ -117,6 +131,8 @@ def budget(verdict: Verdict, settings: Settings, reason: StopReason | None) -> s
 
 
 def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None) -> str:
+    if verdict.metric in METRICS and METRICS[verdict.metric].counted:
+        return "the counts of one program differ by more than the change: fix what makes them differ, or weigh by time"
     if verdict.change is None or verdict.interval is None:
         option = "--pairs" if reason == "pairs" else "--max-time"
         return f"too few pairs for any verdict: let it run longer ({option})"

@@ -48,6 +48,9 @@ class Sheet:
             for line in lines:
                 self.line(Text(" ") + line)
             return
+        if len(label) >= self.indent:  # it would touch its text
+            self.line(Text(label, style))
+            label = ""
         for position, line in enumerate(lines):
             head = Text((label if position == 0 else "").ljust(self.indent), style)
             self.line(head + line)

@@ -12,7 +12,7 @@ from rich.text import Text
 from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing, Word
-from steelyard.report import sentences, words
+from steelyard.report import counting, sentences, words
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
 
@@ -29,8 +29,8 @@ _NAME_COLUMNS = 24
 FloatArray = npt.NDArray[np.float64]
 
 
-def weighing(console: Console, record: Weighing, verdicts: list[Verdict]) -> None:
-    """Print a weighing: one benchmark in full, several as a table."""
+def weighing(console: Console, record: Weighing, verdicts: list[Verdict], *, functions: int = 10) -> None:
+    """Print a weighing: one benchmark in full, several as a table; where it was counted, so many `functions`."""
     sheet = Sheet(console)
     _stopped(sheet, record)
     if not verdicts:
@@ -40,11 +40,13 @@ def weighing(console: Console, record: Weighing, verdicts: list[Verdict]) -> Non
         _many(sheet, record, verdicts)
     else:
         _one(sheet, record, verdicts)
-    _plan(sheet, record)
+    _counted(sheet, record, verdicts, functions)
+    if len(record.launches):
+        _plan(sheet, record)
 
 
-def run(console: Console, record: Run, summaries: list[Summary]) -> None:
-    """Print a run: each benchmark's level, its spread and how quiet the machine was."""
+def run(console: Console, record: Run, summaries: list[Summary], *, functions: int = 10) -> None:
+    """Print a run: each benchmark's level, its spread and how quiet the machine was; the largest `functions`."""
     sheet = Sheet(console)
     _stopped(sheet, record)
     if not summaries:
@@ -60,7 +62,28 @@ def run(console: Console, record: Run, summaries: list[Summary]) -> None:
             sheet.row("benchmark", Text(sheet.name(summary.benchmark, 3 * sheet.text_width), "bold"))
         _summary(sheet, record, summary, full=first)
     _findings(sheet, record.findings)
-    _plan(sheet, record)
+    counting.how(sheet, record)
+    for summary in summaries:
+        if METRICS[summary.metric].counted:
+            counting.largest(sheet, record, summary, functions)
+            break
+    if len(record.launches):
+        _plan(sheet, record)
+
+
+def _counted(sheet: Sheet, record: Weighing, verdicts: list[Verdict], functions: int) -> None:
+    """Print how it was counted, and of each benchmark that changed where the change comes from."""
+    if record.counting is None:
+        return
+    sheet.blank()
+    counting.how(sheet, record)
+    first = next((verdict.metric for verdict in verdicts if verdict.stability is not None), None)
+    for verdict in verdicts:
+        if verdict.metric == first and verdict.stability is not None and verdict.change:
+            if len(record.benchmarks) > 1:
+                sheet.blank()
+                sheet.row("benchmark", Text(sheet.name(verdict.benchmark, 3 * sheet.text_width), "bold"))
+            counting.changes(sheet, record, verdict, functions)
 
 
 def _plan(sheet: Sheet, record: Weighing | Run) -> None:
@@ -90,7 +113,8 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     )
     sheet.blank()
     sheet.row("metric", sentences.metric(first.metric))
-    _strip(sheet, "pairs", _changes(record, first), "no change")
+    if first.stability is None:
+        _strip(sheet, "pairs", _changes(record, first), "no change")
     _details(sheet, first)
     if others:
         _others(sheet, others)
@@ -134,7 +158,7 @@ def _details(sheet: Sheet, verdict: Verdict) -> None:
     if resolution:
         sheet.row("resolution", resolution)
     if verdict.baseline is not None:
-        sheet.row("noise", sentences.noise(verdict))
+        sheet.row("noise", counting.equality(verdict) if verdict.stability else sentences.noise(verdict))
 
 
 def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:
@@ -288,14 +312,18 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool) -> None
     span = f"{words.quantity(summary.lowest, metric)} to {words.quantity(summary.highest, metric)}"
     effort = f"{words.count(summary.launches, 'launch', 'launches')} in {words.seconds(summary.seconds)}"
     spread = f"varies by {words.percent(summary.spread)}, from {span}, over {effort}"
+    counted = metric in METRICS and METRICS[metric].counted
+    if counted:
+        effort = f"{words.count(summary.launches, 'count')} in {words.seconds(summary.seconds)}"
+        spread = f"repeats exactly, {effort}" if summary.spread == 0 else f"from {span}, {effort}"
     sheet.blank()
     sheet.row(metric, level, spread, style="bold" if full else "dim")
     if len(summary.modes) > 1:
         modes = " and ".join(words.quantity(mode, metric) for mode in summary.modes)
         sheet.row("modes", f"the launches crowd at {modes}, as if they did different things")
-    if full:
-        if metric in METRICS:
-            sheet.row("metric", sentences.metric(metric))
+    if full and metric in METRICS:
+        sheet.row("metric", sentences.metric(metric))
+    if full and not counted:
         _strip(sheet, "launches", _around_median(record, summary), "the median")
         quality = Text(summary.quality, _QUALITIES[summary.quality])
         sheet.row("noise", quality + Text(f": {_without_quiet(summary)}"))

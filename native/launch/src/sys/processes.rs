@@ -96,13 +96,23 @@ pub fn change_of(pid: i32) -> io::Result<Change> {
 /// Has targets laid out at random addresses even if this process was started without: layout is
 /// a source of variation that a comparison must sample, not freeze.
 pub fn randomize_addresses() {
+    change_personality(|current| current & !libc::ADDR_NO_RANDOMIZE);
+}
+
+/// Has targets laid out at the same addresses each time, until [`randomize_addresses`]. Where the
+/// system refuses (containers filter the call) they stay random.
+pub fn fix_addresses() {
+    change_personality(|current| current | libc::ADDR_NO_RANDOMIZE);
+}
+
+/// Changes what children inherit of this process's personality; a refusal leaves it as it is.
+fn change_personality(change: impl Fn(libc::c_int) -> libc::c_int) {
     const ASK: libc::c_ulong = 0xffff_ffff;
     // SAFETY: personality takes a number only; this one changes nothing.
     let current = unsafe { libc::personality(ASK) };
-    if current != -1 && current & libc::ADDR_NO_RANDOMIZE != 0 {
-        let wanted = current & !libc::ADDR_NO_RANDOMIZE;
-        // SAFETY: as above; a refusal leaves things as they are.
-        unsafe { libc::personality(wanted as libc::c_ulong) };
+    if current != -1 && change(current) != current {
+        // SAFETY: as above.
+        unsafe { libc::personality(change(current) as libc::c_ulong) };
     }
 }
 

@@ -1,0 +1,1 @@
+"""The phenomena that Steelyard exists for, each reproduced by one command."""

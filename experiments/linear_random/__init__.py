@@ -1,0 +1,1 @@
+"""Linear and random walks: the same instructions, and very different times."""

@@ -1,0 +1,182 @@
+"""Linear against random walks: what instructions and costs say of them, and how cost follows time.
+
+    python experiments/linear_random/run.py [--quick]
+
+Prints three tables as Markdown; experiments/README.md says what they show.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from steelyard.design.calibration import (
+    Instruments,
+    Rung,
+    correlation,
+    instruments,
+    ladder,
+    measure,
+)
+from steelyard.machine.facts import read_facts
+from steelyard.measure.count.counter import Counted, Counter
+from steelyard.measure.count.valgrind import Valgrind, host_caches
+from steelyard.model.calibration import Point
+from steelyard.model.counting import Caches, Weights
+from steelyard.model.launches import LaunchSpec
+from steelyard.model.progress import Progress
+from steelyard.stats.cost import cost
+from steelyard.stats.least_squares import pearson
+
+ELEMENTS = 1_000_000
+LINEAR, RANDOM = "linear-i32", "random-i32"
+SCALES = (1, 2, 4)
+SCRIPT, ARTICLE = Weights(), Weights(name="article", ram=30)
+# The seed of the order in which the sizes are timed.
+SEED = 1
+
+Events = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured."""
+
+    iterations: int
+    repeats: int
+
+
+LONG, QUICK = Effort(20_000_000, 7), Effort(500_000, 2)
+
+
+def main(effort: Effort) -> None:
+    """Print each table as soon as it is measured."""
+    valgrind, jobs = Valgrind.found(), len(os.sched_getaffinity(0))
+    with instruments(valgrind, Caches(), jobs=jobs, watch=_unwatched) as tools:
+        iterations = effort.iterations
+        counts = _counted(tools, [(LINEAR, 0), (LINEAR, iterations), (RANDOM, 0), (RANDOM, iterations)])
+        print(f"## {iterations:,} iterations over {ELEMENTS:,} i32, the article's caches\n", flush=True)
+        print(walks(counts, iterations), flush=True)
+        scales = _counted(tools, [(RANDOM, scale * iterations // SCALES[-1]) for scale in (0, *SCALES)])
+        print(f"\n## Scaling: N = {iterations // SCALES[-1]:,} iterations of {RANDOM}\n", flush=True)
+        print(scaling(scales), flush=True)
+    facts = read_facts()
+    own = host_caches(facts.caches)
+    rungs = [rung for rung in ladder(own, facts.memory_bytes) if rung.pattern == RANDOM]
+    ladders = {}
+    for caches in (own, Caches()):
+        with instruments(valgrind, caches, jobs=jobs, watch=_unwatched) as tools:
+            ladders[caches.name] = measure(rungs, tools, repeats=effort.repeats, seed=SEED)
+    print(f"\n## Cost and CPU time of {RANDOM}, {effort.repeats} repeats\n\n{sizes(ladders[own.name])}", flush=True)
+    print(f"\n{correlations({'this machine, ' + _shown(own): ladders[own.name], **_article(ladders)})}", flush=True)
+
+
+def _article(ladders: Mapping[str, list[Point]]) -> dict[str, list[Point]]:
+    return {f"the article, {_shown(Caches())}": ladders[Caches().name]}
+
+
+def _counted(tools: Instruments, runs: Sequence[tuple[str, int]]) -> list[Events]:
+    """The events of each (pattern, iterations), in their order."""
+    specs = [tools.spec(Rung(pattern, ELEMENTS, 0), iterations) for pattern, iterations in runs]
+    found: dict[int, Events] = {}
+    for place, counted in tools.counting.count_all([partial(_count, spec) for spec in specs]):
+        found[place] = counted.events
+    if len(found) < len(specs) or any(not events for events in found.values()):
+        raise SystemExit("a walk was not counted to its end")
+    return [found[place] for place in range(len(specs))]
+
+
+def _count(spec: LaunchSpec, counter: Counter) -> Counted:
+    return counter.count(spec)
+
+
+def _unwatched(progress: Progress) -> None:
+    """Nobody watches: the tables are short."""
+
+
+# --- the tables
+
+
+def walks(counts: Sequence[Events], iterations: int) -> str:
+    """Table of both walks, from their set-ups and walks: linear 0 and N iterations, random 0 and N iterations."""
+    rows = []
+    for name, before, after in ((LINEAR, *counts[:2]), (RANDOM, *counts[2:])):
+        walk = less(after, before)
+        rates = (walk["D1mr"] + walk["D1mw"], walk["DLmr"] + walk["DLmw"], _cost(walk, SCRIPT), _cost(walk, ARTICLE))
+        rows.append([name, f"{after['Ir']:,}", f"{walk['Ir']:,}", *(f"{rate / iterations:.2f}" for rate in rates)])
+    header = ("walk", "instructions", "less set-up", "D1 misses", "LL misses", "cost 1:5:35", "cost 1:5:30")
+    return table(header, rows) + "\n\nMisses and costs are those of an iteration, the set-up subtracted."
+
+
+def scaling(counts: Sequence[Events]) -> str:
+    """Table of N, 2N and 4N iterations, from the set-up and each of them."""
+    setup, *runs = counts
+    first = less(runs[0], setup)
+    rows = []
+    for scale, events in zip(SCALES, runs, strict=True):
+        walk = less(events, setup)
+        ratios = (walk["Ir"] / first["Ir"], _cost(walk, SCRIPT) / _cost(first, SCRIPT))
+        whole = _cost(events, SCRIPT) / _cost(runs[0], SCRIPT)
+        rows.append([f"{scale}N", f"{walk['Ir']:,}", *(f"{ratio:.4f}" for ratio in ratios), f"{whole:.4f}"])
+    return table(("iterations", "instructions", "of those of N", "cost of that of N", "with the set-up"), rows)
+
+
+def sizes(points: Iterable[Point]) -> str:
+    """Table of the ladder: what was counted and timed at each size, an iteration."""
+    rows = [
+        [
+            f"{point.size_bytes >> 10:,} KiB",
+            f"{point.events['Ir'] / point.counted_iterations:.2f}",
+            f"{point.ll:.2f}",
+            f"{point.ram:.2f}",
+            f"{_cost(point.events, SCRIPT) / point.counted_iterations:.1f}",
+            f"{point.ns:.2f} ns",
+        ]
+        for point in points
+    ]
+    return table(("size", "instructions", "LL hits", "RAM hits", "cost 1:5:35", "CPU time"), rows)
+
+
+def correlations(ladders: Mapping[str, Sequence[Point]]) -> str:
+    """Table of Pearson's correlation of instructions and of each cost with the CPU time, for each of several caches."""
+    rows = []
+    for name, points in ladders.items():
+        # Rounded, because a few instructions of the end of a process are no difference between sizes.
+        instructions = [round(point.events["Ir"] / point.counted_iterations, 3) for point in points]
+        known = [correlation(points, weights) for weights in (SCRIPT, ARTICLE)]
+        plain = pearson(instructions, [point.ns for point in points])
+        rows.append([name, *(_number(number) for number in (*known, plain))])
+    return table(("caches", "cost 1:5:35", "cost 1:5:30", "instructions"), rows)
+
+
+def less(events: Events, before: Events) -> dict[str, int]:
+    """What was counted of the walk alone."""
+    return {name: count - before[name] for name, count in events.items()}
+
+
+def _cost(events: Events, weights: Weights) -> float:
+    return cost(events, weights.l1, weights.ll, weights.ram)
+
+
+def _number(number: float | None) -> str:
+    return "none: always the same" if number is None or number != number else f"{number:.2f}"
+
+
+def _shown(caches: Caches) -> str:
+    return f"{caches.d1[0] >> 10} KiB and {caches.ll[0] >> 20} MiB"
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A Markdown table."""
+    lines = [list(header), *map(list, rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Linear against random walks.")
+    parser.add_argument("--quick", action="store_true", help="few iterations and repeats, for a first look")
+    main(QUICK if parser.parse_args().quick else LONG)

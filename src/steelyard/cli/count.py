@@ -1,0 +1,79 @@
+"""`steelyard count`: what one command executes, counted under Valgrind."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from steelyard.cli import counting, options
+from steelyard.model.errors import UsageError
+
+
+def count(
+    command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command to count, in quotes.")],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[,NAME]", help="instructions, cost, l1_hits, ll_hits, ram_hits.  [default: instructions]"
+        ),
+    ] = None,
+    caches: counting.Caches = "article",
+    weights: counting.WeightsWord = "default",
+    jobs: counting.Jobs = None,
+    loops: counting.Loops = None,
+    call_graph: counting.CallGraph = False,
+    body: counting.Body = False,
+    after_start: counting.AfterStart = False,
+    functions: counting.ShownFunctions = 10,
+    alpha: options.Alpha = 0.01,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="A name for it.  [default: the command]")] = None,
+    prepare: options.Prepare = None,
+    stdin: options.Stdin = None,
+    shell: options.Shell = False,
+    ignore_failure: options.IgnoreFailure = False,
+    timeout: options.Timeout = None,
+    env: options.Env = None,
+    inherit_env: options.InheritEnv = False,
+    json: options.Json = None,
+    markdown: options.Markdown = None,
+    csv: options.Csv = None,
+) -> None:
+    """Count what a command executes: instructions, or the cost of its memory accesses, under Valgrind.
+
+    Counts do not depend on what else the machine does. To compare two versions: steelyard compare --metric
+    instructions.
+
+    Exit status: 0 counted, 2 wrong usage, 3 a launch failed or valgrind is missing, 130 interrupted.
+    """
+    words = {
+        **locals(),
+        "metric": metric or ["instructions"],
+        "max_time": None,
+        "repeat": 1,
+        "warm_up": 0,
+        "wait_quiet": 0,
+        "output": None,
+        "cpu": None,
+        "cleanup": None,
+        "seed": 0,
+    }
+
+    from steelyard.cli.outcome import exit_status, show_outcome
+    from steelyard.cli.screen import watching
+    from steelyard.design.session import measure
+    from steelyard.model.metrics import timed
+    from steelyard.subjects.command import command_subject
+    from steelyard.subjects.suite import benchmarks_of
+
+    metrics = options.metric_names(words["metric"])
+    if times := timed(metrics):
+        raise UsageError(f"count does not time: leave {', '.join(times)} out, or use steelyard run")
+    options.check_writable(json, markdown, csv)
+    settings = options.settings_from(words, limit="--pairs", launches=None)
+    subject = command_subject(command, name or command, "command", shell=shell)
+    with watching() as watch:
+        benchmarks = benchmarks_of([subject], [], control=False)
+        outcome = measure([subject], benchmarks, settings, watch, jobs=counting.jobs_of(words))
+    show_outcome(outcome, json=json, markdown=markdown, csv=csv, functions=functions)
+    raise typer.Exit(exit_status(outcome, strict=False))

@@ -1,0 +1,135 @@
+"""The words that say how launches are counted; `compare`, `count` and `calibrate` share them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from steelyard.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from steelyard.model.counting import CountSettings, Weights
+
+Caches = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME|SIZES",
+        help="Simulated caches: article (32K L1, 8M last level), haswell, small, host, or "
+        "I1=32K,8,64:D1=32K,8,64:LL=8M,16,64.",
+    ),
+]
+WeightsWord = Annotated[
+    str,
+    typer.Option(
+        "--weights",
+        metavar="NAME|L1,LL,RAM",
+        help="What a hit of each level costs: default (1,5,35), article (1,5,30), calibrated (see steelyard "
+        "calibrate), or three numbers.",
+    ),
+]
+Jobs = Annotated[
+    int | None, typer.Option(metavar="N", help="Launches counted at once.  [default: one for each processor]")
+]
+Loops = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="Count with {loops} = N and 2N in the command and take the difference: N loops alone."
+    ),
+]
+CallGraph = Annotated[
+    bool, typer.Option("--call-graph", help="Count what each function calls too (Callgrind, slower).")
+]
+Body = Annotated[
+    bool, typer.Option("--body", help="Count only between the target's own Callgrind start and stop requests.")
+]
+AfterStart = Annotated[
+    bool, typer.Option("--after-start", help="Count only once the program is loaded (Callgrind; not static programs).")
+]
+ShownFunctions = Annotated[int, typer.Option("--functions", metavar="N", help="Functions shown, the largest first.")]
+
+_CACHE_METRICS = {"cost", "l1_hits", "ll_hits", "ram_hits"}
+_MOST_WEIGHT = 1e6
+
+
+def count_settings(words: Mapping[str, Any], metrics: Sequence[str]) -> CountSettings | None:
+    """How the counted ones of `metrics` are to be counted; None if there are none.
+
+    Raises UsageError naming the option, also where an option has nothing to count.
+    """
+    from steelyard.measure.count.valgrind import caches_named
+    from steelyard.model.counting import CountSettings
+    from steelyard.model.metrics import counted
+
+    if not counted(list(metrics)):
+        _refuse_idle(words)
+        return None
+    if words["loops"] is not None and not 1 <= words["loops"] <= 10**12:
+        raise UsageError(f"--loops {words['loops']} is out of range: 1 to 1,000,000,000,000")
+    if words["body"] and words["after_start"]:
+        raise UsageError("--body and --after-start both say when counting begins: give one of them")
+    host = _host_caches() if words["caches"] == "host" else None
+    requests = words["body"] or words["after_start"]
+    return CountSettings(
+        tool="callgrind" if words["call_graph"] or requests else "cachegrind",
+        cache_simulation=bool(_CACHE_METRICS & set(metrics)),
+        caches=caches_named(words["caches"], host),
+        weights=weights_named(words["weights"]),
+        call_graph=words["call_graph"],
+        body=words["body"],
+        after_start=words["after_start"],
+        loops=words["loops"],
+    )
+
+
+def jobs_of(words: Mapping[str, Any]) -> int | None:
+    """How many launches are counted at once, checked."""
+    jobs: int | None = words["jobs"]
+    if jobs is not None and not 1 <= jobs <= 256:
+        raise UsageError(f"--jobs {jobs} is out of range: 1 to 256")
+    return jobs
+
+
+def weights_named(word: str) -> Weights:
+    """A preset's name, `calibrated`, or three numbers with commas; raises UsageError."""
+    from steelyard.model.counting import Weights
+
+    if word == "default":
+        return Weights()
+    if word == "article":
+        return Weights(name="article", ram=30)
+    if word == "calibrated":
+        return _calibrated()
+    try:
+        l1, ll, ram = (float(part) for part in word.split(","))
+        if not all(0 <= weight <= _MOST_WEIGHT for weight in (l1, ll, ram)):
+            raise ValueError
+    except ValueError:
+        raise UsageError(
+            f"--weights {word!r} is not known: choose default, article or calibrated, or write --weights 1,5,35"
+        ) from None
+    return Weights(name="own", l1=l1, ll=ll, ram=ram)
+
+
+def _calibrated() -> Weights:
+    from steelyard.history.calibrations import load_weights
+    from steelyard.machine.facts import read_facts
+
+    weights = load_weights(read_facts().key)
+    if weights is None:
+        raise UsageError("--weights calibrated: this machine was not calibrated; run steelyard calibrate first")
+    return weights
+
+
+def _host_caches() -> dict[str, str]:
+    from steelyard.machine.facts import read_facts
+
+    return read_facts().caches
+
+
+def _refuse_idle(words: Mapping[str, Any]) -> None:
+    for name in ("loops", "call_graph", "body", "after_start", "jobs"):
+        if words.get(name):
+            option = name.replace("_", "-")
+            raise UsageError(f"--{option} is about counting: add --metric instructions or --metric cost")

@@ -1,0 +1,128 @@
+"""What the user should know of counts: why they do not repeat, what is not in them, how they go with the times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from steelyard.model.records import Finding, Verdict
+
+# What a function's name says of why it executes more or less from launch to launch.
+_SIGNS = (
+    (re.compile(r"clock|time|strftime|localtime|tz_", re.IGNORECASE), "the time of day"),
+    (
+        re.compile(
+            r"pthread|futex|lll_|mutex|sem_|thread|runtime\\.(?:lock|park|schedule|findRunnable)", re.IGNORECASE
+        ),
+        "how threads are scheduled",
+    ),
+    (re.compile(r"hash|lookdict|siphash|bucket", re.IGNORECASE), "a hash seed of its own"),
+    (re.compile(r"malloc|_int_free|free|arena|brk|mmap|gc|sweep|mark", re.IGNORECASE), "addresses of the allocator"),
+    (re.compile(r"jit|compile|deopt|interpreter", re.IGNORECASE), "a compiler at run time"),
+    (re.compile(r"rand", re.IGNORECASE), "random numbers"),
+)
+_RUNTIMES = {
+    "node": "Node.js repeats within 2e-6 with --predictable --hash-seed=1 --random-seed=1",
+    "java": "a JVM compiles while it runs: -Xint counts the interpreter alone, -XX:+UseSerialGC one collector",
+    "dotnet": "a run-time compiler never repeats: DOTNET_TieredCompilation=0 helps",
+    "ruby": "--env RUBYOPT=--disable-jit leaves its run-time compiler out",
+    "python": "python -I and -E ignore PYTHONHASHSEED, which is fixed here: leave them out",
+    "pypy": "its run-time compiler never repeats: --jit off counts the interpreter alone",
+}
+# Where a Go program says so; its first pages hold it.
+_GO = b"Go buildinf:"
+_THREADS_FROM_NS = 1_000_000
+
+
+def not_pinned_finding(what: str) -> Finding:
+    """Say that something may move the counts."""
+    return Finding(code="not-pinned", message=f"not fixed, so it may move the counts: {what}")
+
+
+def forked_finding(name: str, processes: int) -> Finding:
+    """Say that some processes are in no count."""
+    what = "process that was" if processes == 1 else "processes that were"
+    return Finding(
+        code="forked",
+        message=f"{name}: {processes} {what} forked and executed no program of their own are not in the counts",
+        remedy="count with one process (many programs have an option for that), or weigh by time",
+    )
+
+
+def differing_finding(name: str, functions: Sequence[str], programs: Sequence[str], others_ns: int) -> Finding:
+    """Say that counts of one program differ, where they do most, and what usually makes them."""
+    causes = [cause for sign, cause in _SIGNS if any(sign.search(function) for function in functions)]
+    if others_ns >= _THREADS_FROM_NS:
+        causes.append("how threads are scheduled")
+    hints = [hint for program in programs for hint in _hints(program)]
+    usual = "time, pid, threads, hash seeds, addresses or a run-time compiler"
+    return Finding(
+        code="counts-differ",
+        message=f"{name}: two counts of the same program differ, most in {', '.join(functions) or 'no function'}; "
+        f"likely {' and '.join(dict.fromkeys(causes)) or usual}",
+        remedy="; ".join(dict.fromkeys(hints)) or "what depends on those should be fixed by an option of the program",
+    )
+
+
+def _hints(program: str) -> list[str]:
+    name = Path(program).name
+    found = [hint for runtime, hint in _RUNTIMES.items() if name.startswith(runtime)]
+    return (
+        [*found, "Go never repeats exactly; --env GOMAXPROCS=1 brings it within about 5e-4"]
+        if _is_go(program)
+        else found
+    )
+
+
+def _is_go(program: str) -> bool:
+    try:
+        with Path(program).open("rb") as file:
+            while chunk := file.read(1 << 20):
+                if _GO in chunk:
+                    return True
+    except OSError:
+        pass
+    return False
+
+
+def disagreement(timed: Verdict, counted: Verdict) -> Finding | None:
+    """What it means that the two clocks do not say the same; None where they do, or one of them says nothing."""
+    meaning = _MEANINGS.get((timed.verdict, counted.verdict))
+    if meaning is None:
+        return None
+    return Finding(code="clocks-disagree", message=meaning.format(timed=timed.metric, counted=counted.metric))
+
+
+_SLOWER_WITH_AS_MANY = (
+    "{timed} says slower, and {counted} the same: the work is as it was, so look at memory (caches, page faults), the "
+    "layout of code and data, waiting, frequency or contention"
+)
+_MEANINGS = {
+    ("slower", "same"): _SLOWER_WITH_AS_MANY,
+    (
+        "slower",
+        "faster",
+    ): "{timed} says slower although {counted} fell: fewer but slower steps, such as cache or branch "
+    "misses, divisions, waiting or contention",
+    (
+        "faster",
+        "same",
+    ): "{timed} says faster, and {counted} the same: better use of caches or branches, less waiting, or "
+    "a luckier layout of the code, which the next build may lose",
+    (
+        "faster",
+        "slower",
+    ): "{timed} says faster although {counted} rose: more but cheaper steps, such as vectors, better "
+    "locality or less waiting",
+    (
+        "same",
+        "faster",
+    ): "{counted} fell, and {timed} stayed: what was saved was not what takes the time (waiting, memory), "
+    "or is less than the margin",
+    (
+        "same",
+        "slower",
+    ): "{counted} rose, and {timed} stayed: what was added runs beside something slower, or is less than "
+    "the margin; on another machine it may show",
+}

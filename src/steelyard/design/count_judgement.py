@@ -1,0 +1,125 @@
+"""From a record's counts to its verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Literal
+
+from steelyard.design.count_findings import disagreement
+from steelyard.model.counting import INSTRUCTIONS, Count, Weights
+from steelyard.model.errors import MeasurementError
+from steelyard.model.metrics import METRICS
+from steelyard.model.records import Finding, Run, Side, Summary, Verdict, Weighing
+from steelyard.stats import cost
+from steelyard.stats.counts import CountJudgement, counts_needed, judge_counts, spread, stability
+
+
+def count_verdicts(record: Weighing, members: Sequence[int], metric: str) -> list[Verdict]:
+    """The verdicts of some benchmarks in one counted metric; where counts do not repeat, they share alpha."""
+    return [_verdict(record, benchmark, metric, len(members)) for benchmark in members]
+
+
+def count_summary(record: Run, benchmark: int, metric: str) -> Summary:
+    """What was counted of one benchmark of a run; raises MeasurementError if nothing was."""
+    values = _values(record, benchmark, 0, metric)
+    if not values:
+        raise MeasurementError("nothing was counted before the run stopped")
+    quality: Literal["quiet", "noisy"] = "noisy" if stability(values, values) == "noisy" else "quiet"
+    return Summary(
+        benchmark=record.benchmarks[benchmark].name,
+        index=benchmark,
+        metric=metric,
+        median=median(values),
+        spread=spread(values),
+        interval=None,
+        lowest=min(values),
+        highest=max(values),
+        modes=[],
+        launches=len(values),
+        seconds=_seconds(record, benchmark),
+        quality=quality,
+    )
+
+
+def with_disagreements(verdicts: list[Verdict]) -> list[Verdict]:
+    """The verdicts, with what it means where time and counts do not say the same of a benchmark."""
+    firsts: dict[int, dict[bool, Verdict]] = {}
+    for verdict in verdicts:
+        if not verdict.control and verdict.metric in METRICS:
+            firsts.setdefault(verdict.index, {}).setdefault(METRICS[verdict.metric].counted, verdict)
+    noted = {}
+    for index, first in firsts.items():
+        if len(first) == 2 and (finding := disagreement(first[False], first[True])):
+            noted[index] = finding
+    # Said once, beside the verdict that decides.
+    return [
+        verdict.model_copy(update={"findings": [noted.pop(verdict.index), *verdict.findings]})
+        if verdict.index in noted and not verdict.control
+        else verdict
+        for verdict in verdicts
+    ]
+
+
+def _verdict(record: Weighing, benchmark: int, metric: str, members: int) -> Verdict:
+    settings = record.settings
+    sides = [_values(record, benchmark, side, metric) for side in (0, 1)]
+    judgement, findings = None, []
+    if any(not all(side) for side in sides) and any(map(any, sides)):
+        findings = [Finding(code="undefined", message=f"{metric} was 0 in some counts, so it has no relative change")]
+    else:
+        # No event on either side is no change, of whatever size.
+        baseline, candidate = ([value or 1.0 for value in side] for side in sides)
+        judgement = judge_counts(baseline, candidate, settings.margin, settings.alpha / members)
+    counts = min(map(len, sides))
+    return Verdict(
+        benchmark=record.benchmarks[benchmark].name,
+        index=benchmark,
+        metric=metric,
+        verdict=judgement.word if judgement else "undecided",
+        change=judgement.change if judgement else None,
+        interval=judgement.interval if judgement else None,
+        p_value=None,
+        pairs=counts,
+        looks=1 if judgement else 0,
+        seconds=_seconds(record, benchmark),
+        resolution=None,
+        pairs_needed=_needed(judgement, counts, settings.alpha / members),
+        baseline=_side(sides[0]),
+        candidate=_side(sides[1]),
+        stability=judgement.stability if judgement else None,
+        floor=judgement.floor if judgement else None,
+        findings=findings,
+    )
+
+
+def _needed(judgement: CountJudgement | None, counts: int, alpha: float) -> int | None:
+    wanted = counts_needed(alpha)
+    return wanted if judgement is not None and judgement.stability != "exact" and counts < wanted else None
+
+
+def _side(values: list[float]) -> Side | None:
+    return Side(median=median(values), spread=spread(values), launches=len(values)) if values else None
+
+
+def _values(record: Weighing | Run, benchmark: int, side: int, metric: str) -> list[float]:
+    settings = record.settings.counting
+    weights = settings.weights if settings else Weights()
+    counts = record.counting.counts if record.counting else []
+    return [_value(count, metric, weights) for count in counts if (count.benchmark, count.side) == (benchmark, side)]
+
+
+def _value(count: Count, metric: str, weights: Weights) -> float:
+    if metric == "instructions":
+        return float(count.events[INSTRUCTIONS])
+    try:
+        if metric == "cost":
+            return cost.cost(count.events, weights.l1, weights.ll, weights.ram)
+        return float(dict(zip(("l1_hits", "ll_hits", "ram_hits"), cost.hits(count.events), strict=True))[metric])
+    except ValueError as error:
+        raise MeasurementError(f"{metric} was not counted: {error}; count again with --metric {metric}") from error
+
+
+def _seconds(record: Weighing | Run, benchmark: int) -> float:
+    counts = record.counting.counts if record.counting else []
+    return sum(count.seconds for count in counts if count.benchmark == benchmark)

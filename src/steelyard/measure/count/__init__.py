@@ -1,0 +1,1 @@
+"""Counting: one launch executed under Valgrind, and what its output files say."""

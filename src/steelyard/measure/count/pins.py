@@ -1,0 +1,84 @@
+"""What moves counts and can be fixed: the environment, the length of paths, random numbers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from steelyard.measure.count.native import PRELOAD
+from steelyard.model.launches import LaunchSpec
+
+PADDING_NAME = "STEELYARD_PADDING"
+FIXED = {
+    "LC_ALL": "C",
+    "TZ": "UTC",
+    "PYTHONHASHSEED": "0",
+    "PERL_HASH_SEED": "0",
+    "PERL_PERTURB_KEYS": "0",
+}
+# Where programs and their files are found: values differ between users, so their lengths are padded away.
+_KEPT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/"}
+# Arguments and environment end at the same place in a page, whatever they hold; a page is all that caches of the
+# first level can tell apart.
+_BLOCK = 8192
+_PATH_BLOCK = 128
+_ELF, _INTERPRETER = b"\x7fELF", 3
+
+
+def environment(
+    source: Mapping[str, str], wanted: Iterable[str], variables: Mapping[str, str], *, preload: bool, start: bool
+) -> dict[str, str]:
+    """The environment of a counted launch, without its padding.
+
+    `wanted` names are passed on from `source`, `variables` set outright, over the fixed ones. With `preload` random
+    numbers are fixed; with `start` the preload starts the counting, after the program was loaded.
+    """
+    kept = {name: source.get(name, default) for name, default in _KEPT.items()}
+    passed = {name: source[name] for name in wanted if name in source and name not in kept}
+    ours = {"LD_PRELOAD": str(PRELOAD)} if preload else {}
+    started = {"STEELYARD_START": "1"} if preload and start else {}
+    return {**kept, **FIXED, **ours, **started, **passed, **variables}
+
+
+def padded(spec: LaunchSpec) -> LaunchSpec:
+    """The launch with its program's path and its strings brought to fixed lengths.
+
+    Slashes before a path change nothing but its length, so the program finds itself, and what is beside it.
+    """
+    path = padded_path(spec.program)
+    argv = (path, *spec.argv[1:])
+    used = sum(len(text) + 1 for text in (*argv, *spec.env)) + len(PADDING_NAME) + 2
+    padding = f"{PADDING_NAME}={'x' * (-used % _BLOCK)}".encode()
+    return LaunchSpec(**{**vars(spec), "program": path, "argv": argv, "env": (*spec.env, padding)})
+
+
+def padded_path(program: bytes) -> bytes:
+    """An absolute path to the same file, of one of few lengths."""
+    path = os.path.abspath(program)  # noqa: PTH100 - bytes, and links stay as they are
+    return b"/" * (-len(path) % _PATH_BLOCK) + path
+
+
+def is_dynamic(program: Path) -> bool | None:
+    """Whether the loader starts a program, so that a preload reaches it; None for a script, or what cannot be read."""
+    try:
+        with program.open("rb") as file:
+            return _has_interpreter(file.read(1 << 16))
+    except OSError:
+        return None
+
+
+def _has_interpreter(head: bytes) -> bool | None:
+    """Look for PT_INTERP among the program headers (ELF specification, 32 and 64 bits)."""
+    if not head.startswith(_ELF) or len(head) < 64:
+        return None
+    order = "little" if head[5] == 1 else "big"
+
+    def number(place: int, size: int) -> int:
+        return int.from_bytes(head[place : place + size], order)  # type: ignore[arg-type]
+
+    wide = head[4] == 2
+    table, size, count = (
+        (number(32, 8), number(54, 2), number(56, 2)) if wide else (number(28, 4), number(42, 2), number(44, 2))
+    )
+    return any(number(table + size * entry, 4) == _INTERPRETER for entry in range(count))

@@ -1,0 +1,398 @@
+"""The profiles that Cachegrind and Callgrind write: which function of the target did how much.
+
+Cachegrind's format is a subset of Callgrind's, so that one reader takes both
+(https://valgrind.org/docs/manual/cl-format.html). It goes by the header, never by position: `events:` names the
+columns, `positions:` says what stands before them, and header lines that it does not know are skipped. It reads line
+by line and keeps a count per source line of each function, whatever the size of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from steelyard.model.counting import INSTRUCTIONS, Functions
+from steelyard.model.errors import MeasurementError
+
+UNKNOWN: Final = "???"
+
+_HEADER = re.compile(r"([A-Za-z][\w-]*):(?:\s|$)")
+_KEY = re.compile(r"[a-z]\w*")
+_COMPRESSED = re.compile(r"\((\d+)\)(?: (.+))?")
+# Callgrind counts the first activation of a function on the stack as `f`, the deeper ones as `f'2`.
+_DEEPER = re.compile(r"'\d+$")
+_COST_BEGINS = frozenset("0123456789+-*")
+
+
+@dataclass
+class FunctionCost:
+    """One function of one object: its own events, summed over the files that inlining spread its code over.
+
+    `file` is the one with the most instructions and `line` its line with the most, 0 if unknown. `object` is empty
+    where the tool does not say. `inclusive` are instructions with those of all callees (Callgrind only).
+    """
+
+    name: str
+    file: str
+    object: str
+    line: int
+    events: dict[str, int]
+    inclusive: int | None
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One process: its totals by event, and its functions, the one with the most instructions first."""
+
+    command: str
+    pid: int | None
+    events: dict[str, int]
+    functions: list[FunctionCost]
+
+
+def read_profile(path: Path) -> Profile:
+    """Read a file of Cachegrind or Callgrind, Valgrind 3.15 to 3.26, in bounded memory.
+
+    Raises MeasurementError if it cannot be read, is no such file, was cut short, or if the functions do not add up to
+    its own summary.
+    """
+    reader = _Reader(path)
+    try:
+        # A record is UTF-8: a byte of a path that is not has to become something that can be kept.
+        with path.open(encoding="utf-8", errors="backslashreplace", newline="\n") as lines:
+            reader.read(lines)
+    except OSError as error:
+        raise MeasurementError(
+            f"cannot read the profile {path}: {error.strerror or error}; count again, with a directory that the "
+            "target may write to"
+        ) from None
+    return reader.profile()
+
+
+def as_columns(profile: Profile, benchmark: int, side: int) -> Functions:
+    """Turn the functions of a profile into the columns that a record keeps."""
+    parts = profile.functions
+    inclusive = [part.inclusive for part in parts if part.inclusive is not None]
+    return Functions(
+        benchmark=benchmark,
+        side=side,
+        name=[part.name for part in parts],
+        file=[part.file for part in parts],
+        object=[part.object for part in parts],
+        line=[part.line for part in parts],
+        events={event: [part.events[event] for part in parts] for event in profile.events},
+        inclusive=inclusive if parts and len(inclusive) == len(parts) else None,
+    )
+
+
+class _Header:
+    """What the header lines say: the columns, the command, and what the costs have to add up to."""
+
+    def __init__(self) -> None:
+        self.command: str | None = None
+        self.pid: int | None = None
+        self.call_graph = False
+        self.events: list[str] = []
+        self.positions, self.line_position = 1, 0
+        self.open = True
+        # Whether costs of the last part have begun, and are over: Cachegrind sums up at the end, Callgrind before too.
+        self.begun = self.ended = False
+        self._sums: list[list[int]] = []
+        self._announced: list[int] | None = None
+        self._setters: dict[str, Callable[[str], None]] = {
+            "cmd": self._set_command,
+            "pid": self._set_pid,
+            "creator": self._set_creator,
+            "positions": self._set_positions,
+            "events": self._set_events,
+            "summary": self._set_summary,
+            "totals": self._set_totals,
+        }
+
+    def read(self, line: str) -> bool:
+        """Take a line if it is the header's."""
+        found = _HEADER.match(line)
+        if found:
+            setter = self._setters.get(found[1])
+            if setter:
+                setter(line[found.end() :].strip())
+            return True
+        if self.open and self.command is not None:
+            # An argument of the command may hold line breaks (python -c), and Valgrind writes them as they are.
+            self.command += f"\n{line}"
+            return True
+        return False
+
+    def declared(self) -> list[int] | None:
+        """What the costs of all parts add up to, as the file says; None if it does not."""
+        sums = self._sums if self._announced is None else [*self._sums, self._announced]
+        return [sum(column) for column in zip(*sums, strict=True)] if sums else None
+
+    def _set_command(self, text: str) -> None:
+        self.command = text
+        self.open = True
+
+    def _set_pid(self, text: str) -> None:
+        self.pid = int(text)
+
+    def _set_creator(self, text: str) -> None:
+        self.call_graph = text.startswith("callgrind")
+
+    def _set_positions(self, text: str) -> None:
+        kinds = text.split()
+        self.positions = len(kinds)
+        self.line_position = kinds.index("line") if "line" in kinds else -1
+
+    def _set_events(self, text: str) -> None:
+        events = text.split()
+        if INSTRUCTIONS not in events or (self.events and events != self.events):
+            raise ValueError(text)
+        self.events = events
+        self.open = self.begun = self.ended = False
+        self._close_part()
+
+    def _set_summary(self, text: str) -> None:
+        counts = [int(count) for count in text.split()]
+        if not self.events or len(counts) > len(self.events):
+            raise ValueError(text)
+        self._announced = counts + [0] * (len(self.events) - len(counts))
+        self.ended = self.begun or not self.call_graph
+
+    def _set_totals(self, text: str) -> None:
+        # What was written, by Callgrind's own account: it stands for what the header of the part announced.
+        self._set_summary(text)
+        self._close_part()
+        self.ended = True
+
+    def _close_part(self) -> None:
+        if self._announced is not None:
+            self._sums.append(self._announced)
+        self._announced = None
+
+
+class _Tally:
+    """What is known of one function while reading: own costs by column, instructions by file and line, and of calls."""
+
+    __slots__ = ("called", "costs", "lines")
+
+    def __init__(self, columns: int) -> None:
+        self.costs = [0] * columns
+        self.lines: dict[str, dict[int, int]] = {}
+        self.called = 0
+
+
+class _Reader:
+    """Reads one file from top to bottom; what is current (function, file, line) is that of the line being read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._header = _Header()
+        self._tallies: dict[tuple[str, str], _Tally] = {}
+        self._names: dict[tuple[str, str], str] = {}
+        self._function: str | None = None
+        self._object, self._file, self._line = "", UNKNOWN, 0
+        self._callee: tuple[str, str | None] = ("", None)
+        self._calling = False
+        self._instructions = 0
+        self._tally = _Tally(0)
+        self._lines: dict[int, int] | None = None
+        self._setters: dict[str, Callable[[str], None]] = {
+            "fn": self._enter_function,
+            "ob": self._enter_object,
+            "cfn": self._call_function,
+            "cob": self._call_object,
+            "calls": self._call,
+            **dict.fromkeys(("fl", "fi", "fe"), self._enter_file),
+            # Nothing is taken from these, but they may be the first to spell out a name that others then refer to.
+            **dict.fromkeys(("cfi", "cfl", "jfi"), self._learn_file),
+            **dict.fromkeys(("jfn", "frfn"), self._learn_function),
+        }
+
+    def read(self, lines: Iterable[str]) -> None:
+        """Read all lines."""
+        number = 0
+        header = self._header
+        try:
+            for number, line in enumerate(lines, 1):  # noqa: B007 - the error names it
+                if line[0] in _COST_BEGINS and not header.open:
+                    self._cost(line)
+                else:
+                    self._other(line.rstrip("\n"))
+        except (ValueError, IndexError):
+            raise MeasurementError(self._not_understood(number)) from None
+
+    def _other(self, line: str) -> None:
+        key, equals, rest = line.partition("=")
+        if equals and not self._header.open and _KEY.fullmatch(key):
+            setter = self._setters.get(key)
+            if setter:
+                setter(rest)
+        elif line and line[0] != "#" and not self._header.read(line):
+            raise ValueError(line)
+
+    # --- where costs belong to
+
+    def _name(self, kind: str, text: str) -> str:
+        """Resolve `(12) name`, which gives a name a number, and `(12)`, which refers to it."""
+        compressed = _COMPRESSED.fullmatch(text)
+        if not compressed:
+            return text
+        number, name = compressed.groups()
+        if name is not None:
+            self._names[kind, number] = name
+        elif (kind, number) not in self._names:
+            raise ValueError(text)
+        return self._names[kind, number]
+
+    def _learn_file(self, text: str) -> None:
+        self._name("file", text)
+
+    def _learn_function(self, text: str) -> None:
+        self._name("function", text)
+
+    def _object_name(self, text: str) -> str:
+        name = self._name("object", text)
+        return "" if name == UNKNOWN else name
+
+    def _enter_function(self, text: str) -> None:
+        self._function = self._name("function", text)
+        self._lines = None
+        self._header.begun, self._header.ended = True, False
+
+    def _enter_object(self, text: str) -> None:
+        self._object = self._object_name(text)
+        self._lines = None
+
+    def _enter_file(self, text: str) -> None:
+        self._file = self._name("file", text)
+        self._lines = None
+
+    def _call_function(self, text: str) -> None:
+        self._callee = (self._name("function", text), self._callee[1])
+
+    def _call_object(self, text: str) -> None:
+        self._callee = (self._callee[0], self._object_name(text))
+
+    def _call(self, _text: str) -> None:
+        # The position after `calls=` is the callee's; the next line has the caller's, and what the calls cost.
+        self._calling = True
+
+    def _enter(self) -> dict[int, int]:
+        """Find the counts of the current function and file."""
+        if self._function is None:
+            raise ValueError("costs of no function")
+        key = (self._function, self._object)
+        tally = self._tallies.get(key)
+        if tally is None:
+            tally = self._tallies[key] = _Tally(len(self._header.events))
+            self._instructions = self._header.events.index(INSTRUCTIONS)
+        self._tally = tally
+        self._lines = tally.lines.setdefault(self._file, {})
+        return self._lines
+
+    # --- costs
+
+    def _cost(self, line: str) -> None:
+        header = self._header
+        fields = line.split()
+        if header.line_position >= 0:
+            place = fields[header.line_position]
+            if place[0] in "+-":
+                self._line += int(place)
+            elif place != "*":
+                self._line = int(place)
+        counts = fields[header.positions :]
+        lines = self._lines
+        if lines is None:
+            lines = self._enter()
+        own = self._called(counts) if self._calling else self._add(counts)
+        if own:
+            lines[self._line] = lines.get(self._line, 0) + own
+
+    def _add(self, counts: list[str]) -> int:
+        """Add a line of own costs, which ends where only zeros would follow; its instructions."""
+        costs = self._tally.costs
+        if len(counts) == 1 and self._instructions == 0:  # nearly every line, without a cache simulation
+            own = int(counts[0])
+            costs[0] += own
+            return own
+        for column, count in enumerate(counts):
+            costs[column] += int(count)
+        at = self._instructions
+        return int(counts[at]) if at < len(counts) else 0
+
+    def _called(self, counts: list[str]) -> int:
+        """Add what calls cost to the caller, unless it called itself; none of it is its own."""
+        name, callee_object = self._callee
+        called = (name, self._object if callee_object is None else callee_object)
+        if called != (self._function, self._object) and self._instructions < len(counts):
+            self._tally.called += int(counts[self._instructions])
+        self._calling = False
+        self._callee = ("", None)
+        return 0
+
+    # --- the result
+
+    def profile(self) -> Profile:
+        """Give what was read, once it is seen to be whole."""
+        header = self._header
+        totals = self._checked_totals()
+        grouped: dict[tuple[str, str], list[tuple[str, _Tally]]] = defaultdict(list)
+        for (name, of_object), tally in self._tallies.items():
+            grouped[_DEEPER.sub("", name) or name, of_object].append((name, tally))
+        functions = [self._merged(name, of_object, parts) for (name, of_object), parts in grouped.items()]
+        if header.call_graph:
+            for function in functions:
+                # Two functions of one name that call each other, or a stack that was left by a jump, can exceed it.
+                function.inclusive = min(function.inclusive or 0, totals[INSTRUCTIONS])
+        functions.sort(key=lambda part: (-part.events[INSTRUCTIONS], part.name, part.object))
+        return Profile((header.command or "").strip(), header.pid, totals, functions)
+
+    def _merged(self, name: str, of_object: str, parts: list[tuple[str, _Tally]]) -> FunctionCost:
+        """Make one function of its activations: what deeper ones did is within what the first one called already."""
+        costs = [sum(column) for column in zip(*(tally.costs for _, tally in parts), strict=True)]
+        lines: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+        for _, tally in parts:
+            for file, own in tally.lines.items():
+                for line, count in own.items():
+                    lines[file][line] += count
+        file = min(lines, key=lambda each: (-sum(lines[each].values()), each), default=UNKNOWN)
+        line = min(lines[file], key=lambda each: (-lines[file][each], each), default=0)
+        inclusive = None
+        if self._header.call_graph:
+            first = sum(tally.costs[self._instructions] + tally.called for each, tally in parts if each == name)
+            inclusive = max(first, costs[self._instructions])
+        return FunctionCost(name, file, of_object, line, dict(zip(self._header.events, costs, strict=True)), inclusive)
+
+    def _checked_totals(self) -> dict[str, int]:
+        header = self._header
+        if not header.events:
+            raise MeasurementError(
+                f"{self._path} is no profile of Cachegrind or Callgrind, or was cut short in its first lines; "
+                "count again, and see that the disk is not full"
+            )
+        columns = zip(*(tally.costs for tally in self._tallies.values()), strict=True)
+        found = [sum(column) for column in columns] or [0] * len(header.events)
+        declared = header.declared()
+        if declared is None or not header.ended:
+            raise MeasurementError(
+                f"the profile {self._path} was cut short: it ends before its summary; count again, and see that the "
+                "disk is not full and that nothing kills the target"
+            )
+        for event, count, said in zip(header.events, found, declared, strict=True):
+            if count != said:
+                raise MeasurementError(
+                    f"the profile {self._path} is damaged: its functions have {count:,} {event} and its summary says "
+                    f"{said:,}; count again"
+                )
+        return dict(zip(header.events, declared, strict=True))
+
+    def _not_understood(self, number: int) -> str:
+        return (
+            f"line {number:,} of {self._path} is not what Cachegrind or Callgrind write; count again, and see that "
+            "nothing else writes to that file"
+        )

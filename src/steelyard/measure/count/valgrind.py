@@ -1,0 +1,146 @@
+"""Valgrind on this machine: where it is, which version, and the flags that fix what moves counts."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.model.counting import Caches, CountSettings
+from steelyard.model.errors import MeasurementError, UsageError
+
+_INSTALL = "install valgrind (Debian, Ubuntu, Fedora: the package valgrind; macOS: not supported there, use Linux)"
+_OLDEST = (3, 15)
+_VERSION = re.compile(r"valgrind-(\d+)\.(\d+)[\w.-]*")
+# Without it the limit on the user's stack would place the target's, and its place moves cache misses.
+_STACK_BYTES = 8 << 20
+
+
+@dataclass(frozen=True)
+class Valgrind:
+    """One installed Valgrind."""
+
+    program: Path
+    version: str
+
+    @classmethod
+    def found(cls, search_path: str | None = None) -> Valgrind:
+        """Look for it; raises MeasurementError where there is none, or one that is too old."""
+        wrapper = shutil.which("valgrind", path=search_path)
+        if wrapper is None:
+            raise MeasurementError(f"counting needs valgrind, which was not found on PATH: {_INSTALL}")
+        # Debian's command is a shell script that adds variables, which are counted along.
+        binary = Path(f"{wrapper}.bin")
+        program = binary if binary.is_file() else Path(wrapper)
+        return cls(program, _version_of(program))
+
+    def flags(self, settings: CountSettings) -> list[str]:
+        """All flags but those that name output files."""
+        simulated = "yes" if settings.cache_simulation else "no"
+        return [
+            f"--tool={settings.tool}",
+            "--command-line-only=yes",
+            f"--main-stacksize={_STACK_BYTES}",
+            "--vgdb=no",
+            "--trace-children=yes",
+            f"--cache-sim={simulated}",
+            "--branch-sim=no",
+            *(f"--{name}={','.join(map(str, shape))}" for name, shape in _shapes(settings.caches)),
+            *(["--instr-atstart=no"] if settings.body or settings.after_start else []),
+        ]
+
+
+def _shapes(caches: Caches) -> list[tuple[str, tuple[int, int, int]]]:
+    return [("I1", caches.i1), ("D1", caches.d1), ("LL", caches.ll)]
+
+
+def _version_of(program: Path) -> str:
+    try:
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False, timeout=60).stdout
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise MeasurementError(f"{program} does not run ({error}): {_INSTALL}") from error
+    match = _VERSION.search(said)
+    if match is None:
+        raise MeasurementError(f"{program} does not say its version ({said.strip()[:80]!r}): {_INSTALL}")
+    if (int(match[1]), int(match[2])) < _OLDEST:
+        raise MeasurementError(
+            f"{program} is version {match[0].removeprefix('valgrind-')}, and counting needs 3.15 or later: upgrade it"
+        )
+    return match[0].removeprefix("valgrind-")
+
+
+PRESETS = {
+    "article": Caches(),
+    "haswell": Caches(name="haswell", ll=(20 << 20, 20, 64)),
+    "small": Caches(name="small", ll=(2 << 20, 16, 64)),
+}
+
+
+def caches_named(word: str, host: dict[str, str] | None = None) -> Caches:
+    """A preset's name, `host` with the sizes of this machine's caches, or "I1=SIZE,WAYS,LINE:D1=...:LL=...".
+
+    Sizes may end in K or M. Raises UsageError for what Valgrind would not take.
+    """
+    if word == "host":
+        return host_caches(host or {})
+    if word in PRESETS:
+        return PRESETS[word]
+    shapes = {}
+    for part in word.split(":"):
+        name, equals, shape = part.partition("=")
+        if not equals or name.upper() not in ("I1", "D1", "LL"):
+            raise UsageError(
+                f"--caches {word!r} is not known: choose from {', '.join([*PRESETS, 'host'])}, "
+                "or write --caches I1=32K,8,64:D1=32K,8,64:LL=8M,16,64"
+            )
+        shapes[name.lower()] = _shape(word, shape.split(","))
+    return _checked(word, Caches().model_copy(update={"name": "own", **shapes}))
+
+
+def _shape(word: str, parts: list[str]) -> tuple[int, int, int]:
+    try:
+        size, ways, line = (_bytes(part) for part in parts)
+    except ValueError:
+        raise UsageError(f"--caches {word!r}: each is a size, ways and bytes a line, as in 32K,8,64") from None
+    return size, ways, line
+
+
+def _bytes(text: str) -> int:
+    factor = {"K": 1 << 10, "M": 1 << 20}.get(text[-1:].upper(), 1)
+    return int(text[:-1] if factor > 1 else text) * factor
+
+
+def _checked(word: str, caches: Caches) -> Caches:
+    for name, (size, ways, line) in _shapes(caches):
+        sets = size // (ways * line) if ways > 0 and line > 0 else 0
+        powers = all(number > 0 and number & (number - 1) == 0 for number in (sets, line))
+        if line < 16 or not powers or sets * ways * line != size:
+            raise UsageError(
+                f"--caches {word!r}: {name} of {size} bytes, {ways} ways and {line} bytes a line cannot be simulated; "
+                "size / (ways x line) and the line have to be powers of two"
+            )
+    return caches
+
+
+def host_caches(host: dict[str, str]) -> Caches:
+    """The shapes nearest to this machine's cache sizes (`MachineFacts.caches`) that Valgrind can simulate.
+
+    Lines of 64 bytes; the ways are chosen so that the number of sets is a power of two, as it takes only those.
+    """
+    try:
+        sizes = {"i1": _bytes(host["L1i"]), "d1": _bytes(host["L1d"])}
+        sizes["ll"] = max(_bytes(size) for level, size in host.items() if not level.startswith("L1"))
+    except (KeyError, ValueError):
+        raise UsageError(
+            "this machine does not say how large its caches are: give them with --caches I1=...:D1=...:LL=..."
+        ) from None
+    return Caches(name="host", **{name: _simulated(size) for name, size in sizes.items()})
+
+
+def _simulated(size: int) -> tuple[int, int, int]:
+    line, least = 64, 8
+    sets = 1 << max(0, (size // (line * least)).bit_length() - 1)
+    ways = max(1, size // (sets * line))
+    return sets * ways * line, ways, line

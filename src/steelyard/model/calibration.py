@@ -1,0 +1,77 @@
+"""A calibration: what a hit of each level takes on one machine, with the measurements that say so."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from steelyard.model.counting import Caches, Weights
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Point(_Part):
+    """One pattern at one size: iterations of its walk, timed natively and counted with this machine's cache sizes.
+
+    Each was run up to the beginning of the walk and beyond it; the walk is the difference.
+    """
+
+    pattern: str
+    elements: int = Field(ge=1)
+    size_bytes: int = Field(ge=1, description="of all that the walk goes over")
+    before: int = Field(ge=0, description="iterations before the walk, which fill the caches")
+    timed_iterations: int = Field(ge=1, description="of the walk, natively")
+    counted_iterations: int = Field(ge=1, description="of the walk, under Valgrind")
+    cpu_before_ns: list[int] = Field(description="CPU time up to the walk, one a repeat, ns")
+    cpu_with_ns: list[int] = Field(description="CPU time with the walk, one a repeat, ns")
+    ns: float = Field(gt=0, allow_inf_nan=False, description="CPU time of an iteration, from the lists above")
+    events: dict[str, int] = Field(description="Valgrind's counts of the walk")
+    l1: float = Field(ge=0, allow_inf_nan=False, description="hits of the first level, an iteration")
+    ll: float = Field(ge=0, allow_inf_nan=False, description="hits of the last level, an iteration")
+    ram: float = Field(ge=0, allow_inf_nan=False, description="hits of main memory, an iteration")
+
+
+class Fit(_Part):
+    """Weights, as fitted to points: in hits of the first level, and what such a hit takes."""
+
+    l1_ns: float = Field(ge=0, allow_inf_nan=False)
+    ll_ns: float = Field(ge=0, allow_inf_nan=False)
+    ram_ns: float = Field(ge=0, allow_inf_nan=False)
+    weights: Weights | None = Field(default=None, description="the same over l1_ns; null where that is 0")
+
+    def predicted_ns(self, point: Point) -> float:
+        """What an iteration of a point's walk would take."""
+        return self.l1_ns * point.l1 + self.ll_ns * point.ll + self.ram_ns * point.ram
+
+
+class PatternFit(_Part):
+    """What the points of one pattern say, and how well each cost follows its CPU time (Pearson's correlation)."""
+
+    pattern: str
+    fit: Fit = Field(description="to this pattern alone")
+    by_default: float | None = Field(ge=-1, le=1, description="correlation of the cost at the default weights")
+    by_calibrated: float | None = Field(ge=-1, le=1, description="at the weights fitted to all patterns")
+    by_own: float | None = Field(ge=-1, le=1, description="at the weights fitted to this pattern")
+
+
+class Calibration(_Part):
+    """All that one calibration measured, and the weights that came of it."""
+
+    format: Literal["steelyard-calibration"] = "steelyard-calibration"
+    version: Literal[1] = 1
+    tool: str = Field(description="the version of Steelyard")
+    created: str
+    machine: str = Field(description="the machine's key")
+    processor: str
+    caches: Caches
+    valgrind: str = Field(description="its version")
+    repeats: int = Field(ge=1)
+    seed: int = Field(ge=0, description="of the random order")
+    seconds: float = Field(ge=0, allow_inf_nan=False)
+    points: list[Point] = Field(min_length=1)
+    fit: Fit = Field(description="to all patterns together")
+    weights: Weights = Field(description="those of `fit`, named calibrated")
+    patterns: list[PatternFit]

@@ -1,0 +1,160 @@
+"""Which functions a change comes from: a table that adds up, on a terminal and for Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from steelyard.report import words
+from steelyard.report.markdown import code, escape
+from steelyard.report.sheet import Sheet
+from steelyard.stats.attribution import Rest, Row
+
+_HEADS = ("own change", "of all", "with callees")
+# Columns that a name shall have before the less needed columns of figures are given up for it.
+_NAME_COLUMNS = 20
+_NOTHING = "no function's own count changed"
+
+
+def show(sheet: Sheet, rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> None:
+    """Print the rows, what the functions that are not shown come to, and the change of the total, `total`.
+
+    `baseline_total` is what the shares are of. Where it is too narrow for a table, each function is a paragraph.
+    """
+    if not rows and not rest.functions:
+        sheet.row("functions", _NOTHING)
+    elif sheet.narrow:
+        _paragraphs(sheet, rows, rest, total, baseline_total)
+    else:
+        _table(sheet, rows, rest, total, baseline_total)
+
+
+def markdown_rows(rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> list[str]:
+    """The same as the lines of a Markdown table, head and all; without a change, a sentence."""
+    if not rows and not rest.functions:
+        return [escape(_NOTHING)]
+    lines = [[*_HEADS, "function"], ["--:", "--:", "--:", ":--"]]
+    lines += [[*_figures(row.change, baseline_total, row.inclusive_change), _markdown_name(row)] for row in rows]
+    lines += [[*figures, text] for figures, text in _ends(rest, total, baseline_total)]
+    if not _inclusive_known(rows):
+        lines = [[own, share, text] for own, share, _, text in lines]
+    return [f"| {' | '.join(line)} |" for line in lines]
+
+
+# --- figures and words
+
+
+def _signed(count: int) -> str:
+    return f"{count:+,}" if count else "0"
+
+
+def _share(count: int, baseline_total: int) -> str:
+    return words.change(count / baseline_total) if baseline_total else words.NOT_KNOWN
+
+
+def _figures(change: int, baseline_total: int, inclusive: int | None) -> list[str]:
+    return [_signed(change), _share(change, baseline_total), "" if inclusive is None else _signed(inclusive)]
+
+
+def _inclusive_known(rows: Sequence[Row]) -> bool:
+    return any(row.inclusive_change is not None for row in rows)
+
+
+def _others(rest: Rest, room: int) -> str:
+    text = words.count(rest.functions, "other function")
+    return text if len(text) <= room else words.count(rest.functions, "other")
+
+
+def _place(row: Row) -> str:
+    """Where the function is, without directories: `parse.c:120`; empty if it is not known."""
+    file = row.file.rpartition("/")[2]
+    if not file or file == "???":
+        return ""
+    return f"{file}:{row.line}" if row.line else file
+
+
+def _markdown_name(row: Row) -> str:
+    parts = [code(row.name)]
+    if row.status in ("new", "vanished"):
+        parts.append(f"**{row.status}**")
+    if row.old_name is not None:
+        parts.append(f"was {code(row.old_name)}")
+    if place := _place(row):
+        parts.append(code(place))
+    return ", ".join(parts)
+
+
+def _marks(sheet: Sheet, row: Row, width: int) -> list[Text]:
+    """What is said after the name: `new`, `vanished` or `was NAME`, and the place."""
+    marks = []
+    if row.old_name is not None:
+        marks.append(Text(f"was {sheet.name(row.old_name, width - 4)}", "yellow"))
+    elif row.status != "changed":
+        marks.append(Text(row.status, "yellow"))
+    if place := _place(row):
+        marks.append(Text(sheet.name(place, width), "dim"))
+    return marks
+
+
+# --- on a terminal
+
+
+def _table(sheet: Sheet, rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> None:
+    """Print figures flush right and names behind them; what does not fit beside a name stands below it."""
+    cells = [_figures(row.change, baseline_total, row.inclusive_change) for row in rows]
+    sums = [figures for figures, _ in _ends(rest, total, baseline_total)]
+    widths, room = _columns(sheet, [_HEADS, *cells, *sums], _inclusive_known(rows))
+    sheet.line(_aligned(_HEADS, widths, "dim") + Text("function", "dim"))
+    for row, figures in zip(rows, cells, strict=True):
+        first, *below = _beside(sheet, row, room)
+        sheet.line(_aligned(figures, widths) + first)
+        for line in below:
+            sheet.line(Text(" " * (sheet.width - room)) + line)
+    for figures, text in _ends(rest, total, baseline_total, room):
+        sheet.line(_aligned(figures, widths) + Text(text, "dim"))
+
+
+def _columns(sheet: Sheet, lines: Sequence[Sequence[str]], inclusive: bool) -> tuple[list[int], int]:
+    """The widths of the figures that are shown, and the room that they leave to the names."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for shown in (3, 2, 1) if inclusive else (2, 1):
+        room = sheet.width - sum(widths[:shown]) - 2 * shown
+        if room >= _NAME_COLUMNS:
+            break
+    return widths[:shown], max(1, room)
+
+
+def _ends(rest: Rest, total: int, baseline_total: int, room: int = 80) -> list[tuple[list[str], str]]:
+    """The figures and the name of the lines that make the table add up."""
+    others = [(_figures(rest.change, baseline_total, None), _others(rest, room))] if rest.functions else []
+    return [*others, (_figures(total, baseline_total, None), "in all")]
+
+
+def _aligned(figures: Sequence[str], widths: Sequence[int], style: str = "") -> Text:
+    # The columns that are not shown are the last.
+    cells = [f"{figure.rjust(width)}  " for figure, width in zip(figures, widths, strict=False)]
+    return Text("".join(cells), style)
+
+
+def _beside(sheet: Sheet, row: Row, room: int) -> list[Text]:
+    """The name and what is said of it, on one line if it fits, else the name above and the rest below."""
+    name, marks = Text(sheet.name(row.name, room)), _marks(sheet, row, room)
+    together = _together([name, *marks], room)
+    return together if len(together) == 1 else [name, *_together(marks, room)]
+
+
+def _together(parts: list[Text], room: int) -> list[Text]:
+    """The parts on one line if they fit there, else each on its own."""
+    line = Text("  ").join(parts)
+    return [line] if parts and line.cell_len <= room else parts
+
+
+def _paragraphs(sheet: Sheet, rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> None:
+    for row in rows:
+        own, share, inclusive = _figures(row.change, baseline_total, row.inclusive_change)
+        paragraphs = [f"{own} {share}"] + ([f"with callees {inclusive}"] if inclusive else [])
+        marks = _together(_marks(sheet, row, sheet.text_width), sheet.text_width)
+        sheet.row(sheet.name(row.name, sheet.width), *paragraphs, *marks, style="")
+    for (own, share, _), text in _ends(rest, total, baseline_total, sheet.width):
+        sheet.row(text, f"{own} {share}")

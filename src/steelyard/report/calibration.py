@@ -1,0 +1,287 @@
+"""A calibration on a terminal, its chart as SVG: the weights, how well they fit, and that they do not carry over."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from rich.console import Console
+from rich.text import Text
+
+from steelyard.model.calibration import Calibration, PatternFit, Point
+from steelyard.model.counting import Caches, Weights
+from steelyard.report import words
+from steelyard.report.sheet import Sheet
+
+# Narrower than this, a chart would show nothing.
+CHART_COLUMNS = 40
+_WIDEST_CHART, _GUTTER = 72, 9
+_SEVERAL, _EQUAL = "*", "."
+_MARKS = {"linear-i32": "l", "random-i32": "r", "linear-u64": "L", "random-u64": "R", "chase": "c"}
+# Below this the times of a pattern hardly vary, and there is little for a cost to follow.
+_LITTLE = 1.5
+
+# Points as they are drawn: pattern, measured ns, predicted ns.
+Drawn = tuple[str, float, float]
+
+
+def show(console: Console, calibration: Calibration, stored: str) -> None:
+    """Print the weights, the caution, the patterns, the chart and where it was stored."""
+    sheet = Sheet(console)
+    hit = words.duration(calibration.fit.l1_ns)
+    sheet.row("weights", Text(_ratio(calibration.weights), "bold") + Text(f", where an L1 hit takes {hit}"))
+    sheet.row("", f"hits of L1 : LL : RAM, fitted to {words.count(len(calibration.points), 'point')} of all patterns")
+    sheet.row("caution", Text(caution(calibration), "yellow"), style="bold yellow")
+    sheet.blank()
+    _patterns(sheet, calibration)
+    flat = [fit.pattern for fit in calibration.patterns if _ends(calibration, fit.pattern)[2] < _LITTLE]
+    if flat:
+        text = f"{', '.join(flat)}: these times hardly vary, so that a correlation says little"
+        sheet.row("note", words.plain(text, sheet.encoding), style="yellow")
+    sheet.blank()
+    _chart(sheet, calibration)
+    sheet.row("off most", words.plain(furthest(calibration), sheet.encoding))
+    sheet.row("caches", f"{_caches(calibration.caches)}, as this machine has them")
+    sheet.row("machine", words.plain(f"{calibration.processor or 'unknown'} ({calibration.machine})", sheet.encoding))
+    sheet.row(
+        "measured", f"in {words.seconds(calibration.seconds)}, {words.count(calibration.repeats, 'repeat')} a point"
+    )
+    sheet.row("stored", words.plain(stored, sheet.encoding))
+
+
+def caution(calibration: Calibration) -> str:
+    """Say that the weights hold for no other access pattern, by what the patterns measured here would have."""
+    known = [fit for fit in calibration.patterns if fit.fit.weights is not None]
+    text = "these weights do not carry over between access patterns"
+    if len(known) > 1:
+        ends = (min(known, key=_ram), max(known, key=_ram))
+        text += ": " + ", ".join(f"fitted to {fit.pattern} alone they are {_own(fit)}" for fit in ends)
+    return f"{text}. A cost is a convention, not a time: to know how long a program takes, time it"
+
+
+def _ram(fit: PatternFit) -> float:
+    return fit.fit.weights.ram if fit.fit.weights else math.nan
+
+
+def _ratio(weights: Weights) -> str:
+    return ":".join(_number(weight) for weight in (weights.l1, weights.ll, weights.ram))
+
+
+def _own(fit: PatternFit) -> str:
+    return _ratio(fit.fit.weights) if fit.fit.weights else words.NOT_KNOWN
+
+
+def _number(weight: float) -> str:
+    return f"{weight:,.0f}" if weight >= 9.95 else f"{weight:.1f}".removesuffix(".0")
+
+
+def _caches(caches: Caches) -> str:
+    shapes = (("I1", caches.i1), ("D1", caches.d1), ("LL", caches.ll))
+    return ", ".join(f"{name} {_size(size)}" for name, (size, _, _) in shapes)
+
+
+def _size(size_bytes: int) -> str:
+    return words.size(size_bytes).replace(".00 ", " ")
+
+
+def furthest(calibration: Calibration) -> str:
+    """Name the point that the fit misses by the largest factor."""
+
+    def factor(point: Point) -> float:
+        ratio = calibration.fit.predicted_ns(point) / point.ns
+        return max(ratio, 1 / ratio) if ratio > 0 else math.inf
+
+    worst = max(calibration.points, key=factor)
+    predicted = _ns(calibration.fit.predicted_ns(worst))
+    return f"{worst.pattern} over {words.size(worst.size_bytes)}: {_ns(worst.ns)} ns measured, {predicted} ns predicted"
+
+
+# --- the patterns
+
+_HEADER = ("", "pattern", "time of a step", "own weights", "default", "fitted", "own")
+
+
+def _patterns(sheet: Sheet, calibration: Calibration) -> None:
+    rows = [list(_cells(sheet, calibration, fit)) for fit in calibration.patterns]
+    widths = [max(len(cell) for cell in column) for column in zip(_HEADER, *rows, strict=True)]
+    sheet.row(
+        "patterns",
+        "how well the cost follows the CPU time, by Pearson's correlation: at the default weights, at those fitted to "
+        "all patterns, and at the pattern's own",
+    )
+    if sum(widths) + 2 * (len(widths) - 1) > sheet.width:
+        for mark, pattern, time, own, *correlations in rows:
+            told = zip(_HEADER[-3:], correlations, strict=True)
+            text = f"{time}; own weights {own}; {', '.join(f'{name} {value}' for name, value in told)}"
+            sheet.row(f"{mark} {pattern}", text, style="bold")
+        return
+    styled = [[Text(cell, "bold" if place < 2 else "") for place, cell in enumerate(row)] for row in rows]
+    sheet.grid([[Text(title, "dim") for title in _HEADER], *styled], right=frozenset({4, 5, 6}))
+
+
+def _cells(sheet: Sheet, calibration: Calibration, fit: PatternFit) -> Iterator[str]:
+    low, high, _ = _ends(calibration, fit.pattern)
+    yield _MARKS.get(fit.pattern, "+")
+    yield sheet.name(fit.pattern, 16)
+    yield f"{_ns(low)} to {_ns(high)} ns"
+    yield _own(fit)
+    for correlation in (fit.by_default, fit.by_calibrated, fit.by_own):
+        yield words.NOT_KNOWN if correlation is None else f"{correlation:.2f}"
+
+
+def _ends(calibration: Calibration, pattern: str) -> tuple[float, float, float]:
+    """The shortest and the longest time of a pattern, and their ratio."""
+    times = [point.ns for point in calibration.points if point.pattern == pattern]
+    return min(times), max(times), max(times) / min(times)
+
+
+def _ns(time: float) -> str:
+    return f"{time:,.0f}" if time >= 99.5 else f"{time:.3g}" if time >= 9.95 else f"{time:.2g}"
+
+
+# --- the chart
+
+
+def _chart(sheet: Sheet, calibration: Calibration) -> None:
+    lines = list(chart(calibration, min(sheet.width, _WIDEST_CHART)))
+    if not lines:
+        return
+    sheet.row("chart", "predicted (up) against measured time of a step, both scales logarithmic")
+    for line in lines:
+        sheet.line(Text(line))
+    marks = ", ".join(f"{_MARKS.get(fit.pattern, '+')} {fit.pattern}" for fit in calibration.patterns)
+    sheet.row("", words.plain(f"{marks}; {_SEVERAL} several; {_EQUAL} as predicted", sheet.encoding))
+    sheet.blank()
+
+
+def chart(calibration: Calibration, width: int) -> Iterator[str]:
+    """Draw predicted (up) against measured times, in lines of at most `width` columns; none where that is too narrow.
+
+    Both scales are logarithmic and the same, so that what is as predicted lies on the diagonal.
+    """
+    drawn = _drawn(calibration)
+    if width < CHART_COLUMNS or not drawn:
+        return
+    low, high = _range(drawn)
+    columns = width - _GUTTER
+    rows = columns // 3
+    field = [[" "] * columns for _ in range(rows)]
+    for column in range(columns):
+        field[column * rows // columns][column] = _EQUAL
+
+    def place(value: float, cells: int) -> int:
+        return min(cells - 1, int(math.log(value / low) / math.log(high / low) * cells))
+
+    for pattern, measured, predicted in drawn:
+        row, column = place(predicted, rows), place(measured, columns)
+        mark, there = _MARKS.get(pattern, "+"), field[row][column]
+        field[row][column] = mark if there in (_EQUAL, " ", mark) else _SEVERAL
+    labels = {place(tick, rows): f"{_ns(tick)} ns" for tick in _ticks(low, high)}
+    for row in reversed(range(rows)):
+        yield f"{labels.get(row, ''):>{_GUTTER - 2}} |{''.join(field[row])}".rstrip()
+    yield " " * (_GUTTER - 1) + "+" + "-" * columns
+    yield _below({place(tick, columns): f"{_ns(tick)} ns" for tick in _ticks(low, high)}, columns)
+
+
+def _below(labels: dict[int, str], columns: int) -> str:
+    line = ""
+    for column, label in sorted(labels.items()):
+        start = min(column, columns - len(label))
+        if not line or start > len(line):
+            line = line.ljust(start) + label
+    return " " * _GUTTER + line
+
+
+def _drawn(calibration: Calibration) -> list[Drawn]:
+    points = [(point.pattern, point.ns, calibration.fit.predicted_ns(point)) for point in calibration.points]
+    return [point for point in points if point[2] > 0]  # a logarithm has no place for 0
+
+
+def _range(drawn: Iterable[Drawn]) -> tuple[float, float]:
+    values = [value for _, *pair in drawn for value in pair]
+    return min(values) / 1.2, max(values) * 1.2
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """1, 2 and 5 of each power of ten within the range; only the powers where that would be many."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1, 2, 5) if len(powers) <= 4 else (1,)
+    return [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
+
+
+# --- SVG
+
+# Okabe and Ito's colours, which the colour-blind can tell apart; the letters tell the patterns apart in print as well.
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+_SIDE, _LEFT, _TOP, _LEGEND = 480, 70, 50, 190
+_STYLE = (
+    "text{font-family:sans-serif;font-size:12px;fill:#222}.title{font-size:15px}"
+    ".grid{stroke:#ddd}.frame{fill:none;stroke:#222}circle{fill-opacity:.8}"
+)
+
+
+def svg(calibration: Calibration) -> str:
+    """Draw predicted against measured times as one SVG file, which needs nothing else."""
+    drawn = _drawn(calibration)
+    low, high = _range(drawn) if drawn else (1.0, 10.0)
+
+    def share(value: float) -> float:
+        return _SIDE * math.log(value / low) / math.log(high / low)
+
+    width, height, bottom = _LEFT + _SIDE + _LEGEND, _TOP + _SIDE + 60, _TOP + _SIDE
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
+        f"<title>{_text(f'Cost against CPU time, {calibration.processor}')}</title>",
+        f"<style>{_STYLE}</style>",
+        f'<rect width="{width}" height="{height}" fill="#fff"/>',
+        _label(_LEFT, 24, "Predicted against measured time of a step", kind="title"),
+        _label(_LEFT, 41, f"weights {_ratio(calibration.weights)}, {calibration.processor}"),
+    ]
+    for tick in _ticks(low, high):
+        at = share(tick)
+        lines += [
+            _line((_LEFT + at, _TOP), (_LEFT + at, bottom), "grid"),
+            _line((_LEFT, bottom - at), (_LEFT + _SIDE, bottom - at), "grid"),
+            _label(_LEFT + at, bottom + 18, _ns(tick), anchor="middle"),
+            _label(_LEFT - 8, bottom - at + 4, _ns(tick), anchor="end"),
+        ]
+    lines += [
+        _line((_LEFT, bottom), (_LEFT + _SIDE, _TOP), "frame"),
+        f'<rect class="frame" x="{_LEFT}" y="{_TOP}" width="{_SIDE}" height="{_SIDE}"/>',
+        _label(_LEFT + _SIDE / 2, bottom + 42, "measured, ns", anchor="middle"),
+        f'<text transform="translate(20 {_TOP + _SIDE / 2:g}) rotate(-90)" text-anchor="middle">predicted, ns</text>',
+    ]
+    colours = {fit.pattern: _COLOURS[place % len(_COLOURS)] for place, fit in enumerate(calibration.patterns)}
+    for pattern, measured, predicted in drawn:
+        told = f"{pattern}: measured {_ns(measured)} ns, predicted {_ns(predicted)} ns"
+        lines.append(_dot(_LEFT + share(measured), bottom - share(predicted), colours.get(pattern, "#222"), told))
+    for place, fit in enumerate(calibration.patterns):
+        lines += _legend(place, fit, colours[fit.pattern])
+    return "\n".join([*lines, "</svg>"]) + "\n"
+
+
+def _legend(place: int, fit: PatternFit, colour: str) -> list[str]:
+    x, y = _LEFT + _SIDE + 20, _TOP + 14 + 40 * place
+    known = words.NOT_KNOWN if fit.by_calibrated is None else f"{fit.by_calibrated:.2f}"
+    return [
+        _dot(x, y - 4, colour, fit.pattern),
+        _label(x + 12, y, fit.pattern),
+        _label(x + 12, y + 15, f"correlation {known}"),
+    ]
+
+
+def _dot(x: float, y: float, colour: str, told: str) -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{colour}"><title>{_text(told)}</title></circle>'
+
+
+def _label(x: float, y: float, text: str, *, anchor: str = "start", kind: str = "label") -> str:
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{_text(text)}</text>'
+
+
+def _line(start: tuple[float, float], end: tuple[float, float], kind: str) -> str:
+    return f'<line class="{kind}" x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"/>'
+
+
+def _text(text: str) -> str:
+    return escape(words.plain(text))

@@ -1,0 +1,240 @@
+"""Which functions a change of the total comes from: two lists of functions in, a table that adds up out.
+
+Each side is first summed by name and object, the name without what a build leaves on it (`normalised`). What stands on
+both sides is then matched: by name and object, by name alone, and last, what is left in one file with nearly the same
+count is taken for renamed. Every function ends in exactly one row, so that the changes of all rows add up to the
+change of the total, whatever was matched with what.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+NO_SYMBOL: Final = "(no symbol)"
+_UNKNOWN: Final = "???"
+
+# A renamed function may do a little more or less: 1 part in 50 of the larger count, so that both sides see one bound.
+_PARTS = 50
+
+_ADDRESS = re.compile(r"(?:\*ABS\*\+)?0x[0-9a-fA-F]+")
+_ABI_TAG = re.compile(r"\[abi:\w+\]")
+_LEFT_BY_THE_BUILD = re.compile(
+    r"(?:"
+    r" \[clone [^\]]*\]"  # what the demangler makes of the next two
+    r"|\.(?:constprop|isra|part|lto_priv|llvm)\.[0-9a-fA-F]+"
+    r"|\.cold(?:\.\d+)?"
+    r"|::h[0-9a-f]{16}"  # Rust's legacy mangling
+    r"|'\d+"  # Callgrind's deeper activations of a recursive function
+    r"|@plt(?:\.\w+)?"
+    r"|@{1,2}[A-Za-z]\w*_\w[\w.]*"  # symbol versions: @GLIBC_2.2.5, @@GLIBCXX_3.4
+    r")+$"
+)
+
+Status = Literal["changed", "new", "vanished", "renamed"]
+
+
+class Function(NamedTuple):
+    """One function of one side, as a tool counted it; `object` is empty and `line` 0 where that is unknown."""
+
+    name: str
+    file: str
+    object: str
+    line: int
+    own: int
+    inclusive: int | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One function whose own count changed. `file`, `line` and `object` are the candidate's if it has the function.
+
+    `old_name` is the baseline's name of a renamed function; `inclusive_change` is None where it is not known.
+    """
+
+    name: str
+    file: str
+    line: int
+    object: str
+    baseline: int | None
+    candidate: int | None
+    change: int
+    inclusive_change: int | None
+    status: Status
+    old_name: str | None = None
+
+
+@dataclass(frozen=True)
+class Rest:
+    """The rows that are not shown: how many, and the sum of their changes."""
+
+    functions: int
+    change: int
+
+
+def normalised(name: str) -> str:
+    """The name without what differs from build to build: hashes, clone suffixes, symbol versions, addresses.
+
+    Bare addresses, and what a tool calls unknown, become one name; demangled names stay whole otherwise.
+    """
+    bare = _ABI_TAG.sub("", name)
+    bare = _LEFT_BY_THE_BUILD.sub("", bare) or bare
+    return NO_SYMBOL if bare == _UNKNOWN or _ADDRESS.fullmatch(bare) else bare
+
+
+def attribute(baseline: Iterable[Function], candidate: Iterable[Function]) -> list[Row]:
+    """Attribute the change of the total to functions, the largest change first.
+
+    Rows without a change are left out; the changes of all others add up to the change of the sums of `own`.
+    """
+    matching = _Matching(_summed(baseline), _summed(candidate))
+    matching.by_name_and_object()
+    matching.by_name()
+    matching.by_file_and_count()
+    rows = [_both(old, new) for old, new in matching.matched]
+    rows += [_vanished(old) for old in matching.old.values()]
+    rows += [_new(new) for new in matching.new.values()]
+    changed = [row for row in rows if row.change]
+    return sorted(changed, key=lambda row: (-abs(row.change), row.name, row.object, row.old_name or ""))
+
+
+def shown(rows: Sequence[Row], most: int) -> tuple[list[Row], Rest]:
+    """Split rows into the first `most` and the sum of the others, so that what is printed still adds up."""
+    most = max(0, most)
+    left_out = rows[most:]
+    return list(rows[:most]), Rest(len(left_out), sum(row.change for row in left_out))
+
+
+# --- one side
+
+_Key = tuple[str, str]
+
+
+def _summed(functions: Iterable[Function]) -> dict[_Key, Function]:
+    """Sum one side by normalised name and the base name of the object, under which its place is that of the largest."""
+    parts: dict[_Key, list[Function]] = defaultdict(list)
+    for function in functions:
+        name = normalised(function.name)
+        parts[name, _base_name(function.object)].append(function._replace(name=name))
+    return {key: _sum(same) for key, same in parts.items()}
+
+
+def _sum(same: list[Function]) -> Function:
+    if len(same) == 1:
+        return same[0]
+    largest = max(same, key=lambda function: function.own)
+    # Parts of one function call each other, or do not: what they did together with their callees is not to be had.
+    return largest._replace(own=sum(function.own for function in same), inclusive=None)
+
+
+def _base_name(path: str) -> str:
+    return "" if path == _UNKNOWN else path.rpartition("/")[2]
+
+
+# --- both sides
+
+
+class _Matching:
+    """The functions of both sides that are still alone, and the pairs that were found."""
+
+    def __init__(self, old: dict[_Key, Function], new: dict[_Key, Function]) -> None:
+        self.old, self.new = old, new
+        self.matched: list[tuple[Function, Function]] = []
+
+    def by_name_and_object(self) -> None:
+        """Match what has the same name in the same object."""
+        for key in [key for key in self.old if key in self.new]:
+            self._match(key, key)
+
+    def by_name(self) -> None:
+        """Match by name alone where an object is unknown, or where only one of that name is left on either side.
+
+        The latter is the program itself, `./old` against `./new`, or code that moved to another library.
+        """
+        olds, news = _by_name(self.old), _by_name(self.new)
+        for name in olds.keys() & news.keys():
+            old, new, unknown = olds[name], news[name], (name, "")
+            if unknown in old:
+                self._match(unknown, new[0])
+            elif unknown in new:
+                self._match(old[0], unknown)
+            elif len(old) == len(new) == 1:
+                self._match(old[0], new[0])
+
+    def by_file_and_count(self) -> None:
+        """Match what is left in files of one name with nearly the same count, if there is no choice: renamed."""
+        olds, news = _by_file(self.old), _by_file(self.new)
+        renamed = [pair for file in olds.keys() & news.keys() for pair in _only_choices(olds[file], news[file])]
+        for old, new in renamed:
+            self._match(old, new)
+
+    def _match(self, old: _Key, new: _Key) -> None:
+        self.matched.append((self.old.pop(old), self.new.pop(new)))
+
+
+def _by_name(functions: dict[_Key, Function]) -> dict[str, list[_Key]]:
+    """Keys by name, the largest function first."""
+    groups: dict[str, list[_Key]] = defaultdict(list)
+    for key in sorted(functions, key=lambda key: (-functions[key].own, key)):
+        groups[key[0]].append(key)
+    return groups
+
+
+def _by_file(functions: dict[_Key, Function]) -> dict[str, list[tuple[int, _Key]]]:
+    """Own counts and keys by the base name of the file, where it is known; the smallest count first."""
+    groups: dict[str, list[tuple[int, _Key]]] = defaultdict(list)
+    for key, function in functions.items():
+        file = _base_name(function.file)
+        if file and function.own > 0:
+            groups[file].append((function.own, key))
+    for group in groups.values():
+        group.sort()
+    return groups
+
+
+def _only_choices(old: list[tuple[int, _Key]], new: list[tuple[int, _Key]]) -> list[tuple[_Key, _Key]]:
+    """The pairs of which each has nearly the count of the other and of nothing else."""
+    pairs = []
+    for own, key in old:
+        alike = _alike(own, new)
+        if len(alike) == 1 and len(_alike(alike[0][0], old)) == 1:
+            pairs.append((key, alike[0][1]))
+    return pairs
+
+
+def _alike(own: int, others: list[tuple[int, _Key]]) -> list[tuple[int, _Key]]:
+    """Those of `others` whose count is within 2 % of the larger of the two: at most two, which is one too many."""
+    lowest = -(-own * (_PARTS - 1) // _PARTS)
+    highest = own * _PARTS // (_PARTS - 1)
+    first = bisect_left(others, lowest, key=lambda other: other[0])
+    return [other for other in others[first : first + 2] if other[0] <= highest]
+
+
+def _both(old: Function, new: Function) -> Row:
+    known = old.inclusive is not None and new.inclusive is not None
+    return Row(
+        name=new.name,
+        file=new.file,
+        line=new.line,
+        object=new.object,
+        baseline=old.own,
+        candidate=new.own,
+        change=new.own - old.own,
+        inclusive_change=(new.inclusive or 0) - (old.inclusive or 0) if known else None,
+        status="changed" if old.name == new.name else "renamed",
+        old_name=None if old.name == new.name else old.name,
+    )
+
+
+def _new(new: Function) -> Row:
+    where = (new.name, new.file, new.line, new.object)
+    return Row(*where, None, new.own, new.own, new.inclusive, "new")
+
+
+def _vanished(old: Function) -> Row:
+    where = (old.name, old.file, old.line, old.object)
+    return Row(*where, old.own, None, -old.own, None if old.inclusive is None else -old.inclusive, "vanished")

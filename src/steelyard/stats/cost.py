@@ -1,0 +1,35 @@
+"""Cost: the events of a simulated run, as hits of each level of the memory and their weighted sum.
+
+The formula is Itamar Turner-Trauring's ("CI for performance: Reliable benchmarking in noisy environments", 2020), as
+his script has it since RAM hits are no longer counted as hits of the last level too. A hit is an access to memory,
+of instructions as of data, named by the level that answered it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_NEEDED = ("Ir", "I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw")
+
+
+def hits(events: Mapping[str, int]) -> tuple[int, int, int]:
+    """How many accesses the first level, the last level and main memory answered, from Valgrind's event counts.
+
+    They add up to all accesses, Ir + Dr + Dw. Raises ValueError naming the events that are missing.
+    """
+    missing = [name for name in _NEEDED if name not in events]
+    if missing:
+        raise ValueError(f"cost needs the simulation of caches: there are no counts of {', '.join(missing)}")
+    ram = events["DLmr"] + events["DLmw"] + events["ILmr"]
+    ll = events["I1mr"] + events["D1mr"] + events["D1mw"] - ram
+    l1 = events["Ir"] + events["Dr"] + events["Dw"] - ll - ram
+    return l1, ll, ram
+
+
+def cost(events: Mapping[str, int], l1: float, ll: float, ram: float) -> float:
+    """The hits of each level, weighted: a convention, in hits of the first level, and not a time.
+
+    Raises ValueError as `hits` does.
+    """
+    answered = hits(events)
+    return l1 * answered[0] + ll * answered[1] + ram * answered[2]

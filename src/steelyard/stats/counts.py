@@ -1,0 +1,88 @@
+"""From counts to a verdict: the spread of equal inputs is the noise floor, and it is measured, not assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from statistics import median
+from typing import Literal
+
+Word = Literal["slower", "faster", "same", "undecided"]
+Stability = Literal["exact", "stable", "noisy"]
+
+# Counts of one program that are this close, relatively, are called stable.
+STABLE_WITHIN = 1e-5
+# Each side is counted so often before anybody knows whether its counts repeat.
+FIRST_COUNTS = 2
+
+
+@dataclass(frozen=True)
+class CountJudgement:
+    """What the counts of two sides say. Changes are relative: +0.01 is 1 % more."""
+
+    word: Word
+    change: float
+    interval: tuple[float, float]
+    stability: Stability
+    floor: float
+
+
+def counts_needed(alpha: float) -> int:
+    """How many counts a side, where they do not repeat: then two sides that are alike are rarely wholly apart.
+
+    If both sides are alike, every order of 2k different counts is as likely as any other, and in 2 of C(2k, k) all of
+    one side lie beyond all of the other. The fewest k for which that is at most alpha.
+    """
+    counts = FIRST_COUNTS
+    while 2 / comb(2 * counts, counts) > alpha:
+        counts += 1
+    return counts
+
+
+def stability(baseline: Sequence[float], candidate: Sequence[float]) -> Stability:
+    """How equal the counts of one side are; the worse side decides."""
+    floor = max(spread(baseline), spread(candidate))
+    if floor == 0:
+        return "exact"
+    return "stable" if floor <= STABLE_WITHIN else "noisy"
+
+
+def spread(counts: Sequence[float]) -> float:
+    """Range over median; 0 for counts that are all the same, and for none."""
+    if not counts or max(counts) == min(counts):
+        return 0.0
+    middle = median(counts)
+    return (max(counts) - min(counts)) / middle if middle else float("inf")
+
+
+def judge_counts(
+    baseline: Sequence[float], candidate: Sequence[float], margin: float, alpha: float
+) -> CountJudgement | None:
+    """Judge the counts of both sides, shapes (k,), positive; None before there are two of each.
+
+    Equal counts on each side make any change real, and the interval a point. Else the interval reaches from the
+    lowest candidate over the highest baseline to the opposite: it excludes "no change" only if the sides are wholly
+    apart, which `counts_needed(alpha)` counts a side make rare; with fewer nothing is decided. The margin is symmetric
+    in logs, as for times.
+    """
+    if min(len(baseline), len(candidate)) < FIRST_COUNTS:
+        return None
+    kind = stability(baseline, candidate)
+    change = median(candidate) / median(baseline) - 1
+    interval = (min(candidate) / max(baseline) - 1, max(candidate) / min(baseline) - 1)
+    word = _word(change, interval, margin)
+    if kind != "exact" and min(len(baseline), len(candidate)) < counts_needed(alpha):
+        word = "undecided"
+    return CountJudgement(word, change, interval, kind, max(spread(baseline), spread(candidate)))
+
+
+def _word(change: float, interval: tuple[float, float], margin: float) -> Word:
+    least = -margin / (1 + margin)
+    if interval[0] > 0 and change >= margin:
+        return "slower"
+    if interval[1] < 0 and change <= least:
+        return "faster"
+    if least < interval[0] and interval[1] < margin:
+        return "same"
+    return "undecided"

@@ -1,0 +1,76 @@
+"""Least squares with coefficients that cannot be negative, and how well one quantity follows another."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+# Every subset of the columns is tried: 255 small problems at most.
+MOST_COLUMNS = 8
+# Residuals that differ by less are rounding, and the solution with fewer columns is taken.
+_ROUNDING = 1e-12
+
+
+def non_negative(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
+    """The x >= 0 that minimises |a x - b|, exactly; a has shape (rows, columns), b (rows,), x (columns,).
+
+    At the minimum the columns with x > 0 are fitted as if there were no bound (Lawson and Hanson, "Solving Least
+    Squares Problems", 1974, chapter 23), and those columns can be chosen independent of each other. So the best of
+    the plain fits of all subsets that come out non-negative is the minimum. Raises ValueError for more than
+    `MOST_COLUMNS` columns, for shapes that do not fit and for values that are not finite.
+    """
+    matrix, wanted = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if matrix.ndim != 2 or wanted.shape != matrix.shape[:1] or not len(wanted):
+        raise ValueError(f"shapes {matrix.shape} and {wanted.shape} make no least squares problem")
+    if matrix.shape[1] > MOST_COLUMNS:
+        raise ValueError(f"{matrix.shape[1]} columns are too many to try every subset of: at most {MOST_COLUMNS}")
+    if not (np.isfinite(matrix).all() and np.isfinite(wanted).all()):
+        raise ValueError("least squares needs finite values")
+    lengths = np.linalg.norm(matrix, axis=0)
+    scale = np.where(lengths > 0, lengths, 1.0)  # columns of very different sizes would be taken for dependent ones
+    return np.asarray(_best(matrix / scale, wanted) / scale, dtype=np.float64)
+
+
+def _best(matrix: FloatArray, wanted: FloatArray) -> FloatArray:
+    columns = range(matrix.shape[1])
+    best, least = np.zeros(matrix.shape[1]), float(np.linalg.norm(wanted))
+    allowance = _ROUNDING * least
+    for size in range(1, matrix.shape[1] + 1):
+        for subset in map(list, combinations(columns, size)):
+            best, least = _better(matrix, wanted, subset, best, least, allowance)
+    return best
+
+
+def _better(
+    matrix: FloatArray, wanted: FloatArray, subset: list[int], best: FloatArray, least: float, allowance: float
+) -> tuple[FloatArray, float]:
+    fitted = np.linalg.lstsq(matrix[:, subset], wanted, rcond=None)[0]
+    if (fitted < 0).any():
+        return best, least
+    found = np.zeros(matrix.shape[1])
+    found[subset] = fitted
+    residual = float(np.linalg.norm(matrix @ found - wanted))
+    return (found, residual) if residual < least - allowance else (best, least)
+
+
+def pearson(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
+    """Pearson's correlation of two arrays of one length, -1 to 1; NaN where either does not vary."""
+    one, other = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if one.shape != other.shape or one.ndim != 1:
+        raise ValueError(f"shapes {one.shape} and {other.shape} cannot be correlated")
+    if len(one) < 2:
+        return float("nan")
+    first, second = one - one.mean(), other - other.mean()
+    lengths = float(np.linalg.norm(first) * np.linalg.norm(second))
+    # What is left of a constant after its mean is rounding, and correlates with anything.
+    if _is_constant(one, first) or _is_constant(other, second) or lengths == 0:
+        return float("nan")
+    return float(np.clip(first @ second / lengths, -1.0, 1.0))
+
+
+def _is_constant(values: FloatArray, centred: FloatArray) -> bool:
+    return bool(np.abs(centred).max() <= _ROUNDING * np.abs(values).max())

@@ -1,0 +1,153 @@
+"""The preloaded library in real programs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from steelyard.measure.count.native import PRELOAD
+
+# Each function once, through the dynamic linker: an older C library has no arc4random of its own.
+DRAWS = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <sys/random.h>
+
+static void show(const unsigned char *bytes, int count) {
+    for (int i = 0; i < count; i++) printf("%02x", bytes[i]);
+    printf("\n");
+}
+
+int main(void) {
+    unsigned char bytes[20];
+    if (getrandom(bytes, 20, 0) != 20) return 1;
+    show(bytes, 20);
+    if (getentropy(bytes, 20) != 0) return 1;
+    show(bytes, 20);
+    unsigned (*one)(void) = (unsigned (*)(void))dlsym(RTLD_DEFAULT, "arc4random");
+    void (*many)(void *, size_t) = (void (*)(void *, size_t))dlsym(RTLD_DEFAULT, "arc4random_buf");
+    unsigned (*below)(unsigned) = (unsigned (*)(unsigned))dlsym(RTLD_DEFAULT, "arc4random_uniform");
+    if (!one || !many || !below) return 2;
+    many(bytes, 3);
+    show(bytes, 3);
+    printf("%u %u\n", one(), below(1000));
+    return 0;
+}
+"""
+
+REFUSALS = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <sys/random.h>
+
+int main(void) {
+    unsigned char bytes[257];
+    unsigned char *volatile nowhere = NULL;
+    int longest = getentropy(bytes, 256);
+    errno = 0;
+    int too_long = getentropy(bytes, 257);
+    printf("%d %d %d\n", longest, too_long, errno == EIO);
+    errno = 0;
+    long at_null = getrandom(nowhere, 1, 0);
+    printf("%ld %d\n", at_null, errno == EFAULT);
+    errno = 0;
+    long unknown_flag = getrandom(bytes, 1, 64);
+    printf("%ld %d %ld\n", unknown_flag, errno == EINVAL, (long)getrandom(bytes, 257, GRND_NONBLOCK));
+    return 0;
+}
+"""
+
+# How much is done is drawn.
+WORK = r"""
+#include <sys/random.h>
+
+int main(void) {
+    unsigned times;
+    if (getrandom(&times, sizeof times, 0) != sizeof times) return 1;
+    for (volatile unsigned i = 0; i < times % 100000; i++) {}
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def compiler() -> str:
+    found = shutil.which("cc")
+    if found is None:
+        pytest.skip("there is no C compiler (cc) on this machine")
+    return found
+
+
+@pytest.fixture
+def valgrind() -> str:
+    found = shutil.which("valgrind")
+    if found is None:
+        pytest.skip("there is no valgrind on this machine")
+    return found
+
+
+def compiled(compiler: str, folder: Path, text: str) -> Path:
+    source, program = folder / "program.c", folder / "program"
+    source.write_text(text)
+    subprocess.run([compiler, "-O1", "-o", program, source, "-ldl"], check=True)
+    return program
+
+
+def printed(program: Path, *, preload: bool) -> str:
+    env = {"LD_PRELOAD": os.fspath(PRELOAD)} if preload else {}
+    return subprocess.run([program], env=env, check=True, capture_output=True, text=True).stdout
+
+
+def counted(valgrind: str, options: list[str], program: Path, **env: str) -> int:
+    """The instructions that a Valgrind tool counts."""
+    env = {"PATH": os.environ["PATH"], "LD_PRELOAD": os.fspath(PRELOAD), **env}
+    done = subprocess.run([valgrind, *options, program], env=env, check=True, capture_output=True, text=True)
+    found = re.search(r"I +refs: +([\d,]+)", done.stderr)
+    assert found, done.stderr
+    return int(found[1].replace(",", ""))
+
+
+def test_every_run_draws_the_same(compiler: str, tmp_path: Path) -> None:
+    program = compiled(compiler, tmp_path, DRAWS)
+    first = printed(program, preload=True)
+    assert first == printed(program, preload=True)
+    drawn = first.splitlines()
+    assert drawn[0] != drawn[1]
+    assert [len(line) for line in drawn[:3]] == [40, 40, 6]
+    assert int(drawn[3].split()[1]) < 1000
+
+
+def test_without_it_randomness_is_what_it_was(compiler: str, tmp_path: Path) -> None:
+    program = compiled(compiler, tmp_path, WORK.replace("return 0", "return times % 100 + 1"))
+    codes = {subprocess.run([program], env={}, check=False).returncode for _ in range(20)}
+    assert len(codes) > 1
+
+
+def test_what_the_c_library_refuses_is_refused(compiler: str, tmp_path: Path) -> None:
+    program = compiled(compiler, tmp_path, REFUSALS)
+    expected = "0 -1 1\n-1 1\n-1 1 257\n"
+    assert printed(program, preload=True) == expected
+
+
+def test_counts_of_a_program_that_draws_are_equal(compiler: str, valgrind: str, tmp_path: Path) -> None:
+    program = compiled(compiler, tmp_path, WORK)
+    options = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+    assert len({counted(valgrind, options, program) for _ in range(3)}) == 1
+
+
+def test_counting_starts_with_the_program_and_not_with_the_loader(compiler: str, valgrind: str, tmp_path: Path) -> None:
+    program = compiled(compiler, tmp_path, WORK)
+    always = ["--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    later = [*always, "--instr-atstart=no"]
+    assert counted(valgrind, later, program) == 0
+    started = counted(valgrind, later, program, STEELYARD_START="1")
+    assert 100_000 < started < counted(valgrind, always, program, STEELYARD_START="1")
+    assert started == counted(valgrind, later, program, STEELYARD_START="1", FURTHER="variable")
+    assert counted(valgrind, later, program, STEELYARD_START="0") == 0
