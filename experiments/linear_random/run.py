@@ -26,6 +26,7 @@ from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.valgrind import Valgrind, host_caches
 from steelyard.model.calibration import Point
 from steelyard.model.counting import Caches, Weights
+from steelyard.model.errors import SteelyardError
 from steelyard.model.launches import LaunchSpec
 from steelyard.model.progress import Progress
 from steelyard.stats.cost import cost
@@ -103,7 +104,7 @@ def _unwatched(progress: Progress) -> None:
 def walks(counts: Sequence[Events], iterations: int) -> str:
     """Table of both walks, from their set-ups and walks: linear 0 and N iterations, random 0 and N iterations."""
     rows = []
-    for name, before, after in ((LINEAR, *counts[:2]), (RANDOM, *counts[2:])):
+    for name, before, after in ((LINEAR, counts[0], counts[1]), (RANDOM, counts[2], counts[3])):
         walk = less(after, before)
         rates = (walk["D1mr"] + walk["D1mw"], walk["DLmr"] + walk["DLmw"], _cost(walk, SCRIPT), _cost(walk, ARTICLE))
         rows.append([name, f"{after['Ir']:,}", f"{walk['Ir']:,}", *(f"{rate / iterations:.2f}" for rate in rates)])
@@ -179,4 +180,8 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Linear against random walks.")
     parser.add_argument("--quick", action="store_true", help="few iterations and repeats, for a first look")
-    main(QUICK if parser.parse_args().quick else LONG)
+    words = parser.parse_args()
+    try:
+        main(QUICK if words.quick else LONG)
+    except SteelyardError as error:
+        raise SystemExit(str(error)) from None

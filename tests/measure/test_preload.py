@@ -64,6 +64,33 @@ int main(void) {
 }
 """
 
+# Whether a variable of each thread lies in the stack that it is said to have.
+STACKS = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+
+static void *show(void *unused) {
+    pthread_attr_t attributes;
+    void *start;
+    size_t size, guard;
+    char here;
+    if (pthread_getattr_np(pthread_self(), &attributes)) return unused;
+    pthread_attr_getstack(&attributes, &start, &size);
+    pthread_attr_getguardsize(&attributes, &guard);
+    printf("%d %d\n", &here > (char *)start && &here < (char *)start + size, size >= 65536);
+    pthread_attr_destroy(&attributes);
+    return unused;
+}
+
+int main(void) {
+    pthread_t thread;
+    show(NULL);
+    if (pthread_create(&thread, NULL, show, NULL)) return 1;
+    return pthread_join(thread, NULL);
+}
+"""
+
 # How much is done is drawn.
 WORK = r"""
 #include <sys/random.h>
@@ -134,6 +161,27 @@ def test_what_the_c_library_refuses_is_refused(compiler: str, tmp_path: Path) ->
     program = compiled(compiler, tmp_path, REFUSALS)
     expected = "0 -1 1\n-1 1\n-1 1 257\n"
     assert printed(program, preload=True) == expected
+
+
+@pytest.mark.parametrize("preload", [True, False])
+def test_every_thread_is_told_its_stack(compiler: str, tmp_path: Path, preload: bool) -> None:
+    program = compiled(compiler, tmp_path, STACKS)
+    assert printed(program, preload=preload) == "1 1\n1 1\n"
+
+
+def test_finding_the_stack_costs_the_same_wherever_files_are(compiler: str, valgrind: str, tmp_path: Path) -> None:
+    deep = tmp_path / ("a-long-name-" * 8)
+    deep.mkdir()
+    program = compiled(compiler, tmp_path, STACKS)
+    elsewhere = shutil.copy(program, deep / program.name)
+    # The same length of the words that the program is started with: only what the kernel says of files differs.
+    paths = [Path(f"{'/' * (200 - len(str(path)))}{path}") for path in (program, elsewhere)]
+    assert len({counted_path(valgrind, path) for path in paths}) == 1
+
+
+def counted_path(valgrind: str, path: Path) -> int:
+    options = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+    return counted(valgrind, options, path)
 
 
 def test_counts_of_a_program_that_draws_are_equal(compiler: str, valgrind: str, tmp_path: Path) -> None:

@@ -119,31 +119,40 @@ def test_functions_that_call_each_other_are_counted_once(read: Read) -> None:
     assert {name: part.inclusive for name, part in by_name(profile).items()} == {"main": 100, "even": 90, "odd": 70}
 
 
-def test_a_call_to_itself_and_an_impossible_sum_stay_within_the_total(read: Read) -> None:
-    head = "# callgrind format\nversion: 1\ncreator: callgrind\nevents: Ir\n\n"
-    profile = read(head + "fl=a.c\nfn=f\n1 10\ncfn=f\ncalls=3 1\n1 25\ncfn=g\ncalls=3 1\n1 99\nfn=g\n1 5\ntotals: 15\n")
+BARE = "# callgrind format\nversion: 1\ncreator: callgrind\nevents: Ir\n\n"
+
+
+def test_a_call_to_itself_is_within_it_already(read: Read) -> None:
+    profile = read(
+        BARE + "fl=a.c\nfn=main\n9 80\nfn=f\n1 10\ncfn=f\ncalls=3 1\n1 25\ncfn=g\ncalls=3 1\n1 5\n"
+        "fn=g\n1 5\ntotals: 95\n"
+    )
+    assert {name: part.inclusive for name, part in by_name(profile).items()} == {"main": 80, "f": 15, "g": 5}
+
+
+def test_an_impossible_sum_stays_within_the_total(read: Read) -> None:
+    profile = read(BARE + "fl=a.c\nfn=f\n1 10\ncfn=g\ncalls=3 1\n1 99\nfn=g\n1 5\ntotals: 15\n")
     assert {name: part.inclusive for name, part in by_name(profile).items()} == {"f": 15, "g": 5}
 
 
 def test_a_callee_of_the_same_name_in_another_object_is_another_function(read: Read) -> None:
-    head = "version: 1\ncreator: callgrind\nevents: Ir\n\n"
     profile = read(
-        head + "ob=(1) /p\nfl=(1) a.c\nfn=(1) f\n1 10\ncob=(2) /q\ncfi=(2) b.c\ncfn=(2) f\ncalls=1 1\n* 5\n"
-        "cfn=(1)\ncalls=1 1\n* 7\n\nob=(2)\nfl=(2)\nfn=(2)\n1 5\ntotals: 15\n"
+        BARE + "ob=(1) /p\nfl=(1) a.c\nfn=(1) f\n1 10\ncob=(2) /q\ncfi=(2) b.c\ncfn=(2) f\ncalls=1 1\n* 5\n"
+        "cfn=(1)\ncalls=1 1\n* 7\n\nob=(2)\nfl=(2)\nfn=(2)\n1 5\nfn=(3) g\n1 80\ntotals: 95\n"
     )
     found = {(part.name, part.object, part.file): part.inclusive for part in profile.functions}
-    assert found == {("f", "/p", "a.c"): 15, ("f", "/q", "b.c"): 5}
+    assert found == {("f", "/p", "a.c"): 15, ("f", "/q", "b.c"): 5, ("g", "/q", "b.c"): 80}
 
 
 def test_instructions_jumps_and_relative_lines(read: Read) -> None:
     profile = read(
         "# callgrind format\nversion: 1\ncreator: callgrind-3.26.0\npid: 7\ncmd:  ./a\npart: 1\n\n\n"
-        "desc: Trigger: Program termination\n\npositions: instr line\nevents: Ir\nsummary: 24\n\n\n"
+        "desc: Trigger: Program termination\n\npositions: instr line\nevents: Ir\nsummary: 69\n\n\n"
         "ob=(8) ???\nfl=(1) a.c\nfn=(1) f\n0x1452 439 8\n+2 * 8\njfi=(2) b.h\njump=8 0x1628 137\n* *\n"
-        "fi=(2)\n+17 +47 3\njcnd=127/127 +55 +6\n* *\nfe=(1)\n-3 -44 5\n\ntotals: 24\n"
+        "fi=(2)\n+17 +47 3\njcnd=127/127 +55 +6\n* *\nfe=(1)\n-3 -44 50\n\ntotals: 69\n"
     )
     (part,) = profile.functions
-    assert (part.file, part.line, part.object, part.events) == ("a.c", 439, "", {"Ir": 24})
+    assert (part.file, part.line, part.object, part.events) == ("a.c", 442, "", {"Ir": 69})
 
 
 def test_parts_of_one_file_are_added_up(read: Read) -> None:
@@ -308,7 +317,7 @@ def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     if shutil.which("valgrind") is None:
         pytest.skip("there is no valgrind")
     folder = tmp_path_factory.mktemp("programs")
-    old, new = built(request.param, 40, folder / "old"), built(request.param, 45, folder / "new")
+    old, new = built(request.param, 40, folder / "old"), built(request.param, 2_000, folder / "new")
     return old, new
 
 

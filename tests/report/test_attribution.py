@@ -37,8 +37,8 @@ def test_the_table_at_80_columns() -> None:
         "    -1,000    -0.01 %                emit_text  was emit  emit.c:7",
         "      +900    +0.01 %          +950  fresh  new",
         "      -800    -0.01 %          -800  gone  vanished",
-        "       +70  +0.0007 %                std::map<xxxxxxxxxxxx…xxxxxxxxx>::find",
-        "                                     ddddddddddddddddddd…dddddddddddddd.h:33",
+        "       +70  +0.0007 %                std::map<xxxxxxxxxxxx…xxxxxxxxxxxxxx>::find",
+        "                                     ddddddddddddddddddddd…dddddddddddddddd.h:33",
         "       -70  -0.0007 %                1,234 other functions",
         "  +499,100    +4.99 %                in all",
     ]

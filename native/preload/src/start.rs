@@ -1,6 +1,6 @@
 //! What is done when the library is loaded.
 
-use crate::requests;
+use crate::{requests, stack};
 use core::ffi::{c_char, c_int, CStr};
 
 /// In the environment, has Callgrind count from here on.
@@ -16,9 +16,12 @@ type Strings = *const *const c_char;
 static CONSTRUCTOR: unsafe extern "C" fn(c_int, Strings, Strings) = loaded;
 
 /// # Safety
-/// `environment` is null or an array of C strings that ends in a null pointer.
+/// `environment` is null or the kernel's array of C strings: it ends in a null pointer, and the
+/// auxiliary vector follows.
 #[cfg_attr(test, allow(dead_code))]
 unsafe extern "C" fn loaded(_count: c_int, _arguments: Strings, environment: Strings) {
+    // SAFETY: as this function's caller promises; the loader runs it in the main thread.
+    unsafe { stack::note(environment) };
     // SAFETY: as this function's caller promises.
     if unsafe { holds(environment, START) } {
         requests::start_instrumentation();
@@ -28,7 +31,7 @@ unsafe extern "C" fn loaded(_count: c_int, _arguments: Strings, environment: Str
 /// Whether `entry` stands in an environment.
 ///
 /// # Safety
-/// As for [`loaded`].
+/// `environment` is null or an array of C strings that ends in a null pointer.
 unsafe fn holds(environment: Strings, entry: &[u8]) -> bool {
     let mut place = environment;
     // SAFETY: the array has not ended before this place, as it ends in a null pointer.

@@ -11,6 +11,7 @@ import typer
 from typer.main import get_command
 
 from steelyard.cli.arity import CompareCommand
+from steelyard.cli.calibrate import calibrate
 from steelyard.cli.compare import compare
 from steelyard.cli.count import count
 from steelyard.cli.diff import diff
@@ -29,6 +30,7 @@ app.command(cls=CompareCommand)(compare)
 app.command("run")(run_alone)
 app.command()(count)
 app.command()(diff)
+app.command()(calibrate)
 app.command()(show)
 
 _COMPLETION = "_STEELYARD_COMPLETE"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -44,23 +45,24 @@ def calibrate(
     _check("--repeats", repeats, _MOST_REPEATS)
     options.check_writable(chart, json)
 
-    from steelyard.cli.screen import output, watching
+    from steelyard.cli.screen import output
     from steelyard.design.calibration import calibrate as measure
     from steelyard.design.draws import new_seed
     from steelyard.history.calibrations import store, to_json
     from steelyard.model.files import write_atomically
     from steelyard.report import calibration as report
+    from steelyard.report.live import LiveLine
 
-    with watching() as watch:
+    with LiveLine(sys.stderr, noun="measurement") as watch:
         calibration = measure(jobs=jobs or len(os.sched_getaffinity(0)), repeats=repeats, seed=new_seed(), watch=watch)
-    place = store(calibration)
     if json is not None:
         write_atomically(json, to_json(calibration))
     if chart is not None:
         write_atomically(chart, report.svg(calibration).encode())
+    place = store(calibration)
     report.show(output(), calibration, str(place))
 
 
 def _check(option: str, number: int | None, most: int) -> None:
     if number is not None and not 1 <= number <= most:
-        raise UsageError(f"{option} {number:,} is out of range: 1 to {most:,}")
+        raise UsageError(f"{option} {number} is out of range: 1 to {most:,}")

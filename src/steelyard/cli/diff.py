@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from steelyard.cli import options
+from steelyard.cli.counting import ShownFunctions
 from steelyard.model.errors import UsageError
 
 
@@ -25,6 +26,7 @@ def diff(
     force: Annotated[
         bool, typer.Option("--force", help="Compare runs of two different machines all the same.")
     ] = False,
+    functions: ShownFunctions = 10,
     markdown: options.Markdown = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with status 4 if it stays undecided.")] = False,
 ) -> None:
@@ -39,6 +41,7 @@ def diff(
     from steelyard.cli.status import SLOWER, UNDECIDED
     from steelyard.design.apart import compare_runs, read_run
     from steelyard.model.files import write_atomically
+    from steelyard.model.metrics import METRICS, counted, timed
     from steelyard.report import apart
 
     margin_relative = options.margin_percent(margin) / 100
@@ -48,13 +51,29 @@ def diff(
     options.check_writable(markdown)
     if markdown is not None and markdown.resolve() in (baseline.resolve(), candidate.resolve()):
         raise UsageError(f"--markdown {markdown} would overwrite a run: give another file")
-    report = compare_runs(
-        read_run(baseline), read_run(candidate), margin=margin_relative, alpha=alpha, metrics=metrics, force=force
-    )
+    runs = (read_run(baseline), read_run(candidate))
+    wanted = metrics or runs[0].settings.metrics
+    limits: dict[str, Any] = {"margin": margin_relative, "alpha": alpha, "metrics": metrics, "force": force}
+    if METRICS[wanted[0]].counted:
+        _diff_counts(runs, {**limits, "metrics": counted(wanted)}, functions, markdown, strict=strict)
+    report = compare_runs(*runs, **{**limits, "metrics": timed(wanted)})
     if markdown is not None:
         write_atomically(markdown, apart.markdown(report).encode(errors="backslashreplace"))
     apart.show(output(), report)
-    deciding = {verdict.verdict for verdict in report.verdicts[:: len(metrics or report.baseline.settings.metrics)]}
+    deciding = {verdict.verdict for verdict in report.verdicts[:: len(timed(wanted))]}
     if "slower" in deciding:
         raise typer.Exit(SLOWER)
     raise typer.Exit(UNDECIDED if strict and "undecided" in deciding else 0)
+
+
+def _diff_counts(
+    runs: tuple[Any, Any], limits: dict[str, Any], functions: int, markdown: Path | None, *, strict: bool
+) -> None:
+    """Two runs that were counted: as a weighing, since counts do not drift."""
+    from steelyard.cli.outcome import exit_status, show_outcome
+    from steelyard.design.count_apart import compare_counts
+    from steelyard.design.session import Outcome
+
+    outcome = Outcome(compare_counts(*runs, **limits))
+    show_outcome(outcome, json=None, markdown=markdown, csv=None, functions=functions)
+    raise typer.Exit(exit_status(outcome, strict=strict))

@@ -76,7 +76,7 @@ def compare_runs(
     the first metric is undefined.
     """
     _check(baseline, candidate, force=force)
-    shared = _shared_benchmarks(baseline, candidate)
+    shared = shared_benchmarks(baseline, candidate)
     findings = list(_differences(baseline, candidate))
     wanted = metrics or baseline.settings.metrics
     level = alpha / len(shared)
@@ -97,7 +97,7 @@ def _check(baseline: Run, candidate: Run, *, force: bool) -> None:
         )
 
 
-def _shared_benchmarks(baseline: Run, candidate: Run) -> list[tuple[int, int]]:
+def shared_benchmarks(baseline: Run, candidate: Run) -> list[tuple[int, int]]:
     """Places of the benchmarks to compare: by name, but a single one with a single one whatever the command's name."""
     if len(baseline.benchmarks) == len(candidate.benchmarks) == 1:
         return [(0, 0)]

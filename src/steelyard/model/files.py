@@ -193,7 +193,9 @@ def _check_format(path: Path, fields: Any) -> None:
     if type(version) is not int:  # not `isinstance`: true is an int
         raise UsageError(f"{path} is damaged: its version is no number; it was not written by steelyard as it stands")
     if version < 1:
-        raise UsageError(f"{path} is damaged: there is no version {version}; it was not written by steelyard as it stands")
+        raise UsageError(
+            f"{path} is damaged: there is no version {version}; it was not written by steelyard as it stands"
+        )
     if version > VERSION:
         raise UsageError(
             f"{path} has format version {version}; this steelyard reads up to {VERSION}: upgrade steelyard to read it"

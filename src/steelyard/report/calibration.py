@@ -212,12 +212,13 @@ def _ticks(low: float, high: float) -> list[float]:
 
 # --- SVG
 
-# Okabe and Ito's colours, which the colour-blind can tell apart; the letters tell the patterns apart in print as well.
+# Okabe and Ito's colours, which the colour-blind can tell apart; in print the letters do.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _SIDE, _LEFT, _TOP, _LEGEND = 480, 70, 50, 190
+_BOTTOM = _TOP + _SIDE
 _STYLE = (
     "text{font-family:sans-serif;font-size:12px;fill:#222}.title{font-size:15px}"
-    ".grid{stroke:#ddd}.frame{fill:none;stroke:#222}circle{fill-opacity:.8}"
+    ".grid{stroke:#ddd}.frame{fill:none;stroke:#222}.mark{font-size:9px;fill:#fff}"
 )
 
 
@@ -226,53 +227,62 @@ def svg(calibration: Calibration) -> str:
     drawn = _drawn(calibration)
     low, high = _range(drawn) if drawn else (1.0, 10.0)
 
-    def share(value: float) -> float:
+    def along(value: float) -> float:
         return _SIDE * math.log(value / low) / math.log(high / low)
 
-    width, height, bottom = _LEFT + _SIDE + _LEGEND, _TOP + _SIDE + 60, _TOP + _SIDE
-    lines = [
+    names = dict.fromkeys([*(fit.pattern for fit in calibration.patterns), *(pattern for pattern, *_ in drawn)])
+    colours = {name: _COLOURS[place % len(_COLOURS)] for place, name in enumerate(names)}
+    lines = [*_frame(calibration), *(line for tick in _ticks(low, high) for line in _grid(along(tick), _ns(tick)))]
+    for pattern, measured, predicted in drawn:
+        told = f"{pattern}: measured {_ns(measured)} ns, predicted {_ns(predicted)} ns"
+        lines.append(_dot(_LEFT + along(measured), _BOTTOM - along(predicted), pattern, colours[pattern], told))
+    for place, fit in enumerate(calibration.patterns):
+        lines += _legend(place, fit, colours[fit.pattern])
+    return "\n".join([*lines, "</svg>"]) + "\n"
+
+
+def _frame(calibration: Calibration) -> list[str]:
+    width, height = _LEFT + _SIDE + _LEGEND, _BOTTOM + 60
+    up = f'transform="translate(20 {_TOP + _SIDE / 2:g}) rotate(-90)" text-anchor="middle"'
+    return [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
-        f"<title>{_text(f'Cost against CPU time, {calibration.processor}')}</title>",
+        f"<title>{_text(f'Predicted against measured time, {calibration.processor}')}</title>",
         f"<style>{_STYLE}</style>",
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
         _label(_LEFT, 24, "Predicted against measured time of a step", kind="title"),
         _label(_LEFT, 41, f"weights {_ratio(calibration.weights)}, {calibration.processor}"),
-    ]
-    for tick in _ticks(low, high):
-        at = share(tick)
-        lines += [
-            _line((_LEFT + at, _TOP), (_LEFT + at, bottom), "grid"),
-            _line((_LEFT, bottom - at), (_LEFT + _SIDE, bottom - at), "grid"),
-            _label(_LEFT + at, bottom + 18, _ns(tick), anchor="middle"),
-            _label(_LEFT - 8, bottom - at + 4, _ns(tick), anchor="end"),
-        ]
-    lines += [
-        _line((_LEFT, bottom), (_LEFT + _SIDE, _TOP), "frame"),
+        _line((_LEFT, _BOTTOM), (_LEFT + _SIDE, _TOP), "frame"),
         f'<rect class="frame" x="{_LEFT}" y="{_TOP}" width="{_SIDE}" height="{_SIDE}"/>',
-        _label(_LEFT + _SIDE / 2, bottom + 42, "measured, ns", anchor="middle"),
-        f'<text transform="translate(20 {_TOP + _SIDE / 2:g}) rotate(-90)" text-anchor="middle">predicted, ns</text>',
+        _label(_LEFT + _SIDE / 2, _BOTTOM + 42, "measured, ns", anchor="middle"),
+        f"<text {up}>predicted, ns</text>",
     ]
-    colours = {fit.pattern: _COLOURS[place % len(_COLOURS)] for place, fit in enumerate(calibration.patterns)}
-    for pattern, measured, predicted in drawn:
-        told = f"{pattern}: measured {_ns(measured)} ns, predicted {_ns(predicted)} ns"
-        lines.append(_dot(_LEFT + share(measured), bottom - share(predicted), colours.get(pattern, "#222"), told))
-    for place, fit in enumerate(calibration.patterns):
-        lines += _legend(place, fit, colours[fit.pattern])
-    return "\n".join([*lines, "</svg>"]) + "\n"
+
+
+def _grid(along: float, label: str) -> list[str]:
+    return [
+        _line((_LEFT + along, _TOP), (_LEFT + along, _BOTTOM), "grid"),
+        _line((_LEFT, _BOTTOM - along), (_LEFT + _SIDE, _BOTTOM - along), "grid"),
+        _label(_LEFT + along, _BOTTOM + 18, label, anchor="middle"),
+        _label(_LEFT - 8, _BOTTOM - along + 4, label, anchor="end"),
+    ]
 
 
 def _legend(place: int, fit: PatternFit, colour: str) -> list[str]:
     x, y = _LEFT + _SIDE + 20, _TOP + 14 + 40 * place
     known = words.NOT_KNOWN if fit.by_calibrated is None else f"{fit.by_calibrated:.2f}"
     return [
-        _dot(x, y - 4, colour, fit.pattern),
+        _dot(x, y - 4, fit.pattern, colour, fit.pattern),
         _label(x + 12, y, fit.pattern),
         _label(x + 12, y + 15, f"correlation {known}"),
     ]
 
 
-def _dot(x: float, y: float, colour: str, told: str) -> str:
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{colour}"><title>{_text(told)}</title></circle>'
+def _dot(x: float, y: float, pattern: str, colour: str, told: str) -> str:
+    mark = _text(_MARKS.get(pattern, "+"))
+    return (
+        f'<g><title>{_text(told)}</title><circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="{colour}"/>'
+        f'<text class="mark" x="{x:.1f}" y="{y + 3:.1f}" text-anchor="middle">{mark}</text></g>'
+    )
 
 
 def _label(x: float, y: float, text: str, *, anchor: str = "start", kind: str = "label") -> str:

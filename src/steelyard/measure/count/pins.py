@@ -18,11 +18,13 @@ FIXED = {
     "PERL_PERTURB_KEYS": "0",
 }
 # Where programs and their files are found: values differ between users, so their lengths are padded away.
-_KEPT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/"}
+_KEPT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/", "TMPDIR": "/tmp"}  # noqa: S108 - the system's default
 # Arguments and environment end at the same place in a page, whatever they hold; a page is all that caches of the
 # first level can tell apart.
 _BLOCK = 8192
 _PATH_BLOCK = 128
+# The kernel's PATH_MAX, with the byte that ends a path.
+_PATH_BYTES = 4096
 _ELF, _INTERPRETER = b"\x7fELF", 3
 
 
@@ -46,7 +48,7 @@ def padded(spec: LaunchSpec) -> LaunchSpec:
 
     Slashes before a path change nothing but its length, so the program finds itself, and what is beside it.
     """
-    path = padded_path(spec.program)
+    path = padded_path(os.path.join(spec.cwd or b"", spec.program))  # noqa: PTH118 - bytes
     argv = (path, *spec.argv[1:])
     used = sum(len(text) + 1 for text in (*argv, *spec.env)) + len(PADDING_NAME) + 2
     padding = f"{PADDING_NAME}={'x' * (-used % _BLOCK)}".encode()
@@ -56,7 +58,8 @@ def padded(spec: LaunchSpec) -> LaunchSpec:
 def padded_path(program: bytes) -> bytes:
     """An absolute path to the same file, of one of few lengths."""
     path = os.path.abspath(program)  # noqa: PTH100 - bytes, and links stay as they are
-    return b"/" * (-len(path) % _PATH_BLOCK) + path
+    slashes = -len(path) % _PATH_BLOCK
+    return b"/" * slashes + path if len(path) + slashes < _PATH_BYTES else path
 
 
 def is_dynamic(program: Path) -> bool | None:

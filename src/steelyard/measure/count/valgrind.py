@@ -16,6 +16,8 @@ _OLDEST = (3, 15)
 _VERSION = re.compile(r"valgrind-(\d+)\.(\d+)[\w.-]*")
 # Without it the limit on the user's stack would place the target's, and its place moves cache misses.
 _STACK_BYTES = 8 << 20
+# Valgrind keeps a cache's size in an int, and takes no power of two that does not fit.
+_MOST_CACHE_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Valgrind:
 
     @classmethod
     def found(cls, search_path: str | None = None) -> Valgrind:
-        """Look for it; raises MeasurementError where there is none, or one that is too old."""
+        """Look for it on a PATH (None: our own); raises MeasurementError where there is none, or one too old."""
         wrapper = shutil.which("valgrind", path=search_path)
         if wrapper is None:
             raise MeasurementError(f"counting needs valgrind, which was not found on PATH: {_INSTALL}")
@@ -41,6 +43,8 @@ class Valgrind:
         simulated = "yes" if settings.cache_simulation else "no"
         return [
             f"--tool={settings.tool}",
+            # Only then the log tells a process that executed a program from one that merely forked.
+            "--verbose",
             "--command-line-only=yes",
             f"--main-stacksize={_STACK_BYTES}",
             "--vgdb=no",
@@ -95,6 +99,8 @@ def caches_named(word: str, host: dict[str, str] | None = None) -> Caches:
                 f"--caches {word!r} is not known: choose from {', '.join([*PRESETS, 'host'])}, "
                 "or write --caches I1=32K,8,64:D1=32K,8,64:LL=8M,16,64"
             )
+        if name.lower() in shapes:
+            raise UsageError(f"--caches {word!r} gives {name} twice: give each of I1, D1 and LL once")
         shapes[name.lower()] = _shape(word, shape.split(","))
     return _checked(word, Caches().model_copy(update={"name": "own", **shapes}))
 
@@ -121,6 +127,8 @@ def _checked(word: str, caches: Caches) -> Caches:
                 f"--caches {word!r}: {name} of {size} bytes, {ways} ways and {line} bytes a line cannot be simulated; "
                 "size / (ways x line) and the line have to be powers of two"
             )
+        if size > _MOST_CACHE_BYTES:
+            raise UsageError(f"--caches {word!r}: {name} of {size:,} bytes is too large: valgrind simulates up to 1024M")
     return caches
 
 

@@ -1,0 +1,289 @@
+"""Counts under load, from several places and environments: what repeats, what is found, and what counting costs.
+
+    python benchmarks/counting.py repeat|judge|speed|all [--weighings N]
+
+`repeat` counts programs in C, Rust (with a HashMap), CPython, Go and Node.js from two folders and in two environments,
+with both processors busy. `judge` weighs a CPython program against itself and against one that does 0.05 % more.
+`speed` is the wall time beside bare Valgrind with the same flags, and of two sides at once beside one after the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.processes import STEELYARD, build, stoppable
+from benchmarks.simulation import table
+
+ROUNDS = 2800
+_RUST = """
+use std::collections::HashMap;
+fn main() {
+    let mut seen: HashMap<u64, u64> = HashMap::new();
+    for number in 0..20_000u64 { *seen.entry(number * 7919 % 1009).or_insert(0) += number; }
+    println!("{}", seen.values().sum::<u64>());
+}
+"""
+_PYTHON = """
+import sys
+words = {str(number * 7919 % 1009): number for number in range(LOOPS)}
+print(sum(words.values()), len(set(words)))
+"""
+_GO = """package main
+import "fmt"
+func main() {
+    seen := map[int]int{}
+    for number := 0; number < 200000; number++ { seen[number*7919%1009] += number }
+    fmt.Println(len(seen))
+}
+"""
+_NODE = "const seen = new Map(); for (let n = 0; n < 200000; n++) seen.set(n * 7919 % 1009, n); console.log(seen.size)"
+_LOOPS = 20_000
+# Of the program's instructions; each of its rounds takes about as many as the next.
+_MORE = 0.0005
+
+
+def main(words: argparse.Namespace) -> None:
+    """Print the tables that were asked for."""
+    with tempfile.TemporaryDirectory() as name, stoppable():
+        folder = Path(name)
+        if words.what in ("repeat", "all"):
+            _repeat(folder)
+        if words.what in ("judge", "all"):
+            _judge(folder, words.weighings)
+        if words.what in ("speed", "all"):
+            _speed(folder)
+
+
+# --- what repeats
+
+
+def _repeat(folder: Path) -> None:
+    rows = []
+    places = [folder / "a", folder / "a much longer name" / "with one more folder" / "below it"]
+    with _busy(2):
+        for language, (make, invocations) in _PROGRAMS.items():
+            try:
+                commands = [make(place) for place in places]
+            except (OSError, subprocess.CalledProcessError) as error:
+                rows.append((language, "", "", "", f"not there: {error}"))
+                continue
+            rows.append(_row(language, commands, places, invocations))
+            print(table(_HEADER, rows) + "\n", flush=True)
+
+
+_HEADER = ("program", "counts", "spread in one place", "spread over places", "classed")
+
+
+def _row(language: str, commands: Sequence[str], places: Sequence[Path], invocations: int) -> tuple[object, ...]:
+    """Count from both folders in both environments, in turns; the first place and environment once more at the end."""
+    counts: dict[int, list[int]] = {0: [], 1: []}
+    classes = set()
+    for number in range(invocations):
+        place = number % 2
+        record = _count(commands[place], places[place], _environment(large=number // 2 % 2 == 1))
+        counts[place] += [count["events"]["Ir"] for count in record["counting"]["counts"]]
+        classes.add(_class(counts[place][-len(record["counting"]["counts"]) :]))
+    every = counts[0] + counts[1]
+    alone = max(_spread(own) for own in counts.values())
+    return language, len(every), f"{alone:.1e}", f"{_spread(every):.1e}", ", ".join(sorted(classes))
+
+
+def _spread(counts: Sequence[int]) -> float:
+    return (max(counts) - min(counts)) / statistics.median(counts) if counts else 0.0
+
+
+def _class(counts: Sequence[int]) -> str:
+    spread = _spread(counts)
+    return "exact" if spread == 0 else "stable" if spread <= 1e-5 else "noisy"
+
+
+def _count(command: str, place: Path, environment: dict[str, str]) -> dict[str, Any]:
+    kept = place / "record.json"
+    subprocess.run(
+        [STEELYARD, "count", command, "-o", str(kept)],
+        check=True,
+        cwd=place,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    )
+    record: dict[str, Any] = json.loads(kept.read_text())
+    kept.unlink()
+    return record
+
+
+def _environment(*, large: bool) -> dict[str, str]:
+    own = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    more = {f"SOME_VARIABLE_{number}": "x" * random.randrange(200) for number in range(40)} if large else {}
+    return {**own, **more, "XDG_STATE_HOME": tempfile.gettempdir()}
+
+
+def _c(place: Path) -> str:
+    place.mkdir(parents=True, exist_ok=True)
+    return _quoted(build(place / "work", ROUNDS))
+
+
+def _rust(place: Path) -> str:
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "work.rs").write_text(_RUST)
+    # In its own folder with a relative path: else the folder's name would be in the program.
+    command = ["rustc", "-O", "-o", "work-in-rust", "work.rs"]
+    subprocess.run(command, check=True, capture_output=True, cwd=place)
+    return _quoted(place / "work-in-rust")
+
+
+def _python(place: Path, loops: int = _LOOPS) -> str:
+    place.mkdir(parents=True, exist_ok=True)
+    script = place / f"work{loops}.py"
+    script.write_text(_PYTHON.replace("LOOPS", str(loops)))
+    return f"{_quoted(Path(sys.executable).resolve())} {_quoted(script)}"
+
+
+def _go(place: Path) -> str:
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "work.go").write_text(_GO)
+    program = place / "work-in-go"
+    command = ["go", "build", "-trimpath", "-o", str(program), str(place / "work.go")]
+    subprocess.run(command, check=True, capture_output=True)
+    return _quoted(program)
+
+
+def _node(place: Path) -> str:
+    found = shutil.which("node")
+    if found is None:
+        raise FileNotFoundError("node")
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "work.js").write_text(_NODE)
+    return f"{found} {_quoted(place / 'work.js')}"
+
+
+def _quoted(path: Path) -> str:
+    return f"'{path}'"
+
+
+_PROGRAMS = {"C": (_c, 5), "Rust, HashMap": (_rust, 5), "CPython": (_python, 5), "Go": (_go, 2), "Node.js": (_node, 1)}
+
+
+# --- what is found
+
+
+def _judge(folder: Path, weighings: int) -> None:
+    """A CPython program against itself, copied elsewhere, and against one that does 0.05 % more."""
+    words: dict[str, list[str]] = {"the same": [], "+0.05 %": []}
+    changes: dict[str, list[float]] = {"the same": [], "+0.05 %": []}
+    more = _more_loops(folder)
+    with _busy(2):
+        for number in range(weighings):
+            place = folder / "places" / ("x" * random.randrange(1, 60))
+            baseline = _python(folder / "b")
+            tries = {"the same": _python(place)}
+            if number % 5 == 0:
+                tries["+0.05 %"] = _python(place, more)
+            for name, candidate in tries.items():
+                record = _weigh(baseline, candidate, place, _environment(large=number % 2 == 1))
+                words[name].append(record["verdict"])
+                changes[name].append(record["change"])
+    rows = [
+        (
+            name,
+            len(said),
+            *(said.count(word) for word in ("slower", "faster", "same", "undecided")),
+            f"{min(changes[name]):+.4%} to {max(changes[name]):+.4%}",
+        )
+        for name, said in words.items()
+        if said
+    ]
+    header = ("CPython, margin 0.03 %", "weighings", "slower", "faster", "same", "undecided", "changes")
+    print(table(header, rows) + "\n", flush=True)
+
+
+def _more_loops(folder: Path) -> int:
+    """How many loops make 0.05 % more instructions, from what two numbers of loops count."""
+    place = folder / "b"
+    few, many = (
+        _count(_python(place, loops), place, _environment(large=False))["counting"]["counts"][0]["events"]["Ir"]
+        for loops in (_LOOPS, 2 * _LOOPS)
+    )
+    return _LOOPS + round(_MORE * few / ((many - few) / _LOOPS))
+
+
+def _weigh(baseline: str, candidate: str, place: Path, environment: dict[str, str]) -> dict[str, Any]:
+    kept = place / "record.json"
+    options = ["--metric", "instructions", "--margin", "0.03%", "-o", str(kept)]
+    ended = subprocess.run(
+        [STEELYARD, "compare", baseline, candidate, *options],
+        check=False,
+        cwd=place,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    )
+    if ended.returncode not in (0, 1):
+        raise SystemExit(f"steelyard compare ended with status {ended.returncode}")
+    record: dict[str, Any] = json.loads(kept.read_text())
+    return record
+
+
+# --- what it costs
+
+
+def _speed(folder: Path) -> None:
+    program = build(folder / "long", 30 * ROUNDS)
+    environment = _environment(large=False)
+    count = [STEELYARD, "count", str(program), "--jobs", "1", "-o", str(folder / "record.json")]
+    _seconds(count, environment)
+    record = json.loads((folder / "record.json").read_text())["counting"]["tool"]
+    bare = [record["program"], *record["flags"], f"--cachegrind-out-file={folder}/out", str(program)]
+    ratios, halves = [], []
+    for _ in range(3):
+        two = sum(_seconds(bare, environment) for _ in range(2))
+        ratios.append(_seconds(count, environment) / two)
+        weigh = [STEELYARD, "compare", str(program), str(program), "--metric", "instructions", "--jobs"]
+        halves.append(_seconds([*weigh, "2"], environment) / _seconds([*weigh, "1"], environment))
+    rows = [
+        ("steelyard count, one job, over two runs of bare Valgrind", f"{statistics.median(ratios):.3f}"),
+        ("two sides with two jobs over one job", f"{statistics.median(halves):.3f}"),
+    ]
+    print(table(("wall time", "ratio, median of 3"), rows) + "\n", flush=True)
+
+
+def _seconds(command: Sequence[str], environment: dict[str, str]) -> float:
+    started = time.monotonic()
+    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return time.monotonic() - started
+
+
+@contextlib.contextmanager
+def _busy(loops: int) -> Iterator[None]:
+    """So many busy loops beside the block."""
+    running = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(loops)]
+    try:
+        yield
+    finally:
+        for loop in running:
+            loop.kill()
+            loop.wait()
+
+
+def _words() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Counts under load: what repeats, what is found, what it costs.")
+    parser.add_argument("what", choices=("repeat", "judge", "speed", "all"), default="all", nargs="?")
+    parser.add_argument("--weighings", type=int, default=50, metavar="N", help="of the program against itself")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main(_words())

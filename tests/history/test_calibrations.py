@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.history.calibrations import load_calibration, load_weights, store
+from steelyard.model.counting import Weights
+from steelyard.model.errors import MeasurementError, UsageError
+from tests.calibrations import KEY, calibration
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    return {"XDG_STATE_HOME": str(tmp_path)}
+
+
+def place(home: dict[str, str]) -> Path:
+    return Path(home["XDG_STATE_HOME"]) / "steelyard" / "calibrations" / f"{KEY}.json"
+
+
+def test_what_is_stored_is_found_again(home: dict[str, str]) -> None:
+    assert store(calibration(), home) == place(home)
+    assert load_calibration(KEY, home) == calibration()
+
+
+def test_its_weights_are_named(home: dict[str, str]) -> None:
+    store(calibration(), home)
+    assert load_weights(KEY, home) == Weights(name="calibrated", l1=1, ll=3.6, ram=40)
+
+
+def test_a_machine_without_a_calibration_has_no_weights(home: dict[str, str]) -> None:
+    store(calibration(), home)
+    assert load_weights("another", home) is None
+    assert load_calibration("another", home) is None
+
+
+def test_the_latest_one_is_kept_alone(home: dict[str, str]) -> None:
+    store(calibration(), home)
+    store(calibration(seconds=7.0), home)
+    found = load_calibration(KEY, home)
+    assert found is not None
+    assert found.seconds == 7.0
+    assert list(place(home).parent.iterdir()) == [place(home)]
+
+
+def test_the_users_own_home_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    store(calibration())
+    assert load_weights(KEY) == calibration().weights
+
+
+def damaged(**changed: Any) -> str:
+    return json.dumps({**calibration().model_dump(mode="json"), **changed})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "\0\xff",
+        damaged(version=2),
+        damaged(format="steelyard"),
+        damaged(points=[]),
+        damaged(weights={"ram": -1}),
+        damaged(weights={"ram": "much"}),
+        damaged(more=1),
+        damaged()[:-40],
+    ],
+)
+def test_a_damaged_file_is_named_with_the_way_out(home: dict[str, str], text: str) -> None:
+    store(calibration(), home)
+    place(home).write_text(text, encoding="latin-1")
+    with pytest.raises(UsageError, match="steelyard calibrate") as caught:
+        load_weights(KEY, home)
+    assert str(place(home)) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_damaged_file_is_replaced_by_the_next_calibration(home: dict[str, str]) -> None:
+    store(calibration(), home)
+    place(home).write_text("{")
+    store(calibration(), home)
+    assert load_weights(KEY, home) == calibration().weights
+
+
+def test_another_machines_file_is_refused(home: dict[str, str]) -> None:
+    store(calibration(), home)
+    place(home).rename(place(home).with_name("fedcba.json"))
+    with pytest.raises(UsageError, match=f"of another machine \\({KEY}\\)"):
+        load_weights("fedcba", home)
+
+
+def test_a_file_that_cannot_be_read_is_named(home: dict[str, str]) -> None:
+    place(home).mkdir(parents=True)
+    with pytest.raises(UsageError, match=f"cannot read the calibration {place(home)}"):
+        load_weights(KEY, home)
+
+
+def test_a_folder_that_cannot_be_made_is_named(home: dict[str, str]) -> None:
+    place(home).parent.parent.mkdir(parents=True)
+    place(home).parent.write_text("no folder")
+    with pytest.raises(MeasurementError, match="set XDG_STATE_HOME"):
+        store(calibration(), home)
