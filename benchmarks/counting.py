@@ -73,7 +73,7 @@ def main(words: argparse.Namespace) -> None:
 
 
 def _repeat(folder: Path) -> None:
-    rows = []
+    rows: list[tuple[object, ...]] = []
     places = [folder / "a", folder / "a much longer name" / "with one more folder" / "below it"]
     with _busy(2):
         for language, (make, invocations) in _PROGRAMS.items():
@@ -215,7 +215,7 @@ def _more_loops(folder: Path) -> int:
     """How many loops make 0.05 % more instructions, from what two numbers of loops count."""
     place = folder / "b"
     few, many = (
-        _count(_python(place, loops), place, _environment(large=False))["counting"]["counts"][0]["events"]["Ir"]
+        int(_count(_python(place, loops), place, _environment(large=False))["counting"]["counts"][0]["events"]["Ir"])
         for loops in (_LOOPS, 2 * _LOOPS)
     )
     return _LOOPS + round(_MORE * few / ((many - few) / _LOOPS))

@@ -22,6 +22,13 @@ def calibrate(
     repeats: Annotated[
         int, typer.Option(metavar="N", help="Time each point so often; more for a machine that is not quiet.")
     ] = 5,
+    caches: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|SIZES",
+            help="Simulated caches: host, or as for steelyard count, where a virtual machine has less than it says.",
+        ),
+    ] = "host",
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE.svg", help="Draw predicted against measured times as SVG.")
     ] = None,
@@ -54,7 +61,9 @@ def calibrate(
     from steelyard.report.live import LiveLine
 
     with LiveLine(sys.stderr, noun="measurement") as watch:
-        calibration = measure(jobs=jobs or len(os.sched_getaffinity(0)), repeats=repeats, seed=new_seed(), watch=watch)
+        calibration = measure(
+            jobs=jobs or len(os.sched_getaffinity(0)), repeats=repeats, seed=new_seed(), watch=watch, caches=caches
+        )
     if json is not None:
         write_atomically(json, to_json(calibration))
     if chart is not None:

@@ -29,6 +29,7 @@ def count(
     alpha: options.Alpha = 0.01,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="A name for it.  [default: the command]")] = None,
     prepare: options.Prepare = None,
+    cleanup: options.Cleanup = None,
     stdin: options.Stdin = None,
     shell: options.Shell = False,
     ignore_failure: options.IgnoreFailure = False,
@@ -55,7 +56,6 @@ def count(
         "wait_quiet": 0,
         "output": None,
         "cpu": None,
-        "cleanup": None,
         "seed": 0,
     }
 

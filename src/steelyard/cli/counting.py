@@ -47,10 +47,13 @@ Body = Annotated[
 AfterStart = Annotated[
     bool, typer.Option("--after-start", help="Count only once the program is loaded (Callgrind; not static programs).")
 ]
-ShownFunctions = Annotated[int, typer.Option("--functions", metavar="N", help="Functions shown, the largest first.")]
+ShownFunctions = Annotated[
+    int, typer.Option("--functions", metavar="N", min=0, help="Functions shown, the largest first.")
+]
 
 _CACHE_METRICS = {"cost", "l1_hits", "ll_hits", "ram_hits"}
 _MOST_WEIGHT = 1e6
+_LOOPS = "{loops}"
 
 
 def count_settings(words: Mapping[str, Any], metrics: Sequence[str]) -> CountSettings | None:
@@ -60,13 +63,14 @@ def count_settings(words: Mapping[str, Any], metrics: Sequence[str]) -> CountSet
     """
     from steelyard.measure.count.valgrind import caches_named
     from steelyard.model.counting import CountSettings
-    from steelyard.model.metrics import counted
+    from steelyard.model.metrics import counted, timed
 
     if not counted(list(metrics)):
         _refuse_idle(words)
         return None
-    if words["loops"] is not None and not 1 <= words["loops"] <= 10**12:
-        raise UsageError(f"--loops {words['loops']} is out of range: 1 to 1,000,000,000,000")
+    if words.get("control") and not timed(list(metrics)):
+        raise UsageError("--control is for times: counts are of each side twice anyway, so leave it out")
+    _check_loops(words)
     if words["body"] and words["after_start"]:
         raise UsageError("--body and --after-start both say when counting begins: give one of them")
     host = _host_caches() if words["caches"] == "host" else None
@@ -81,6 +85,17 @@ def count_settings(words: Mapping[str, Any], metrics: Sequence[str]) -> CountSet
         after_start=words["after_start"],
         loops=words["loops"],
     )
+
+
+def _check_loops(words: Mapping[str, Any]) -> None:
+    loops = words["loops"]
+    if loops is None:
+        return
+    if not 1 <= loops <= 10**12:
+        raise UsageError(f"--loops {loops} is out of range: 1 to 1,000,000,000,000")
+    for command in words.get("commands") or [words.get("command") or _LOOPS]:
+        if _LOOPS not in command:
+            raise UsageError(f"--loops: the command {command!r} has no {_LOOPS}, which stands for how often it loops")
 
 
 def jobs_of(words: Mapping[str, Any]) -> int | None:
@@ -103,11 +118,12 @@ def weights_named(word: str) -> Weights:
         return _calibrated()
     try:
         l1, ll, ram = (float(part) for part in word.split(","))
-        if not all(0 <= weight <= _MOST_WEIGHT for weight in (l1, ll, ram)):
+        if not all(0 <= weight <= _MOST_WEIGHT for weight in (l1, ll, ram)) or l1 + ll + ram == 0:
             raise ValueError
     except ValueError:
         raise UsageError(
-            f"--weights {word!r} is not known: choose default, article or calibrated, or write --weights 1,5,35"
+            f"--weights {word!r} is not known: choose default, article or calibrated, or write --weights 1,5,35 (0 to "
+            "1,000,000 each, not all of them 0)"
         ) from None
     return Weights(name="own", l1=l1, ll=ll, ram=ram)
 

@@ -30,7 +30,7 @@ from steelyard.machine.facts import read_facts
 from steelyard.measure.count import native, pins
 from steelyard.measure.count.counter import Counted, Counter, Launching
 from steelyard.measure.count.crew import Crew
-from steelyard.measure.count.valgrind import Valgrind, host_caches
+from steelyard.measure.count.valgrind import Valgrind, caches_named
 from steelyard.measure.launch import Launcher
 from steelyard.model.calibration import Calibration, Fit, PatternFit, Point
 from steelyard.model.counting import Caches, CountSettings, Weights
@@ -91,25 +91,31 @@ class Instruments:
 
 
 def calibrate(
-    *, jobs: int, repeats: int, seed: int, watch: Callable[[Progress], None], source: Mapping[str, str] = os.environ
+    *,
+    jobs: int,
+    repeats: int,
+    seed: int,
+    watch: Callable[[Progress], None],
+    caches: str = "host",
+    source: Mapping[str, str] = os.environ,
 ) -> Calibration:
     """Time and count the probes on this machine, and fit the weights; about a minute on two processors.
 
-    Stores nothing. Raises InterruptedBeforeStart if the user stops it; MeasurementError where Valgrind or the probes
+    `caches` are what is simulated, as `caches_named` takes them. Stores nothing. Raises InterruptedBeforeStart if the user stops it; MeasurementError where Valgrind or the probes
     are missing, or the times are too noisy for weights; UsageError for a machine that does not tell its caches.
     """
     started = time.monotonic()
     valgrind, facts = Valgrind.found(), read_facts()
-    caches = host_caches(facts.caches)
-    with instruments(valgrind, caches, jobs=jobs, watch=watch, source=source) as tools:
-        points = measure(ladder(caches, facts.memory_bytes), tools, repeats=repeats, seed=seed)
+    simulated = caches_named(caches, facts.caches)
+    with instruments(valgrind, simulated, jobs=jobs, watch=watch, source=source) as tools:
+        points = measure(ladder(simulated, facts.memory_bytes), tools, repeats=repeats, seed=seed)
     fit, patterns = fitted(points)
     return Calibration(
         tool=steelyard.__version__,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         machine=facts.key,
         processor=facts.cpu_model,
-        caches=caches,
+        caches=simulated,
         valgrind=valgrind.version,
         repeats=repeats,
         seed=seed,

@@ -15,7 +15,7 @@ _SIGNS = (
         re.compile(
             r"pthread|futex|lll_|mutex|sem_|thread|runtime\\.(?:lock|park|schedule|findRunnable)", re.IGNORECASE
         ),
-        "how threads are scheduled",
+        "how threads or processes are scheduled",
     ),
     (re.compile(r"hash|lookdict|siphash|bucket", re.IGNORECASE), "a hash seed of its own"),
     (re.compile(r"malloc|_int_free|free|arena|brk|mmap|gc|sweep|mark", re.IGNORECASE), "addresses of the allocator"),
@@ -50,11 +50,41 @@ def forked_finding(name: str, processes: int) -> Finding:
     )
 
 
+def lost_finding(name: str, processes: int) -> Finding:
+    """Say that some processes were killed before they could say what they had executed."""
+    what = "process was" if processes == 1 else "processes were"
+    return Finding(
+        code="lost",
+        message=f"{name}: {processes} {what} killed before writing counts, and none of that is in the counts",
+        remedy="let the program wait for its processes and end them by other signals than SIGKILL",
+    )
+
+
+def replaced_finding(name: str, command: str) -> Finding:
+    """Say that a target executed another program in its own place."""
+    return Finding(
+        code="replaced",
+        message=f"{name}: it executed another program in its place, {command}, and what it did before that is not in "
+        "the counts",
+        remedy="count that program itself, if that is what changed",
+    )
+
+
+def went_around_finding(name: str, instruction: str) -> Finding:
+    """Say that a program did other work than it does alone, as it may not use what this processor has."""
+    return Finding(
+        code="went-around",
+        message=f"{name}: valgrind does not know an instruction of it ({instruction}); it caught that and went on by "
+        "another way than it takes alone",
+        remedy="the counts are those of the other way: weigh by time for this one",
+    )
+
+
 def differing_finding(name: str, functions: Sequence[str], programs: Sequence[str], others_ns: int) -> Finding:
     """Say that counts of one program differ, where they do most, and what usually makes them."""
     causes = [cause for sign, cause in _SIGNS if any(sign.search(function) for function in functions)]
     if others_ns >= _THREADS_FROM_NS:
-        causes.append("how threads are scheduled")
+        causes.append("how threads or processes are scheduled")
     hints = [hint for program in programs for hint in _hints(program)]
     usual = "time, pid, threads, hash seeds, addresses or a run-time compiler"
     return Finding(

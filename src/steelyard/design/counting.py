@@ -5,29 +5,49 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from steelyard.design.count_findings import differing_finding, forked_finding, not_pinned_finding
+from steelyard.design.count_findings import (
+    differing_finding,
+    forked_finding,
+    lost_finding,
+    not_pinned_finding,
+    replaced_finding,
+    went_around_finding,
+)
 from steelyard.design.draws import draw_pair
+from steelyard.design.findings import left_behind_finding
 from steelyard.design.recorder import InterruptedByUser, Recorder
 from steelyard.design.targets import called, hooks, subject_of
-from steelyard.measure.count.counter import Counted, Counter
+from steelyard.measure.count.counter import Counted, Counter, Launching
 from steelyard.measure.count.crew import Crew
 from steelyard.measure.count.native import PRELOAD
 from steelyard.measure.count.pins import environment, is_dynamic
 from steelyard.measure.count.profile import FunctionCost
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.launch import Launcher
-from steelyard.model.counting import INSTRUCTIONS, Count, Counting, CountSettings, CountTool, Functions
-from steelyard.model.errors import MeasurementError, SteelyardError
+from steelyard.model.counting import (
+    INSTRUCTIONS,
+    Count,
+    CountedProcess,
+    Counting,
+    CountSettings,
+    CountTool,
+    Functions,
+)
+from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, Run, StopReason, Weighing
 from steelyard.stats.counts import FIRST_COUNTS, counts_needed, stability
-from steelyard.subjects.command import PASSED_ON, launch_spec
+from steelyard.subjects.command import PASSED_ON, launch_spec, shared_environment
+from steelyard.subjects.programs import Programs
 
 # More functions than these are a browser's; the smaller ones are kept as one sum.
 _MOST_FUNCTIONS = 20_000
@@ -47,33 +67,63 @@ class CountSink(Protocol):
 
 def is_complete(record: Weighing | Run) -> bool:
     """Whether all that is to be counted was."""
-    done = record.counting.counts if record.counting else []
-    return all(
-        sum((count.benchmark, count.side) == place for count in done) >= FIRST_COUNTS for place in _places(record)
-    )
+    return not missing(record)
+
+
+def missing(record: Weighing | Run) -> list[Place]:
+    """What is still to be counted, one place a count: two of each side, and more of a benchmark that differs."""
+    counts = record.counting.counts if record.counting else []
+    done = Tally((count.benchmark, count.side) for count in counts)
+    places = _places(record)
+    first = _short(places, done, FIRST_COUNTS)
+    if first:
+        return first
+    members = max(1, len({benchmark for benchmark, _ in places}))
+    differing = [place for place in places if not _repeats(counts, place[0])]
+    return _short(differing, done, counts_needed(record.settings.alpha / members))
+
+
+def _short(places: Sequence[Place], done: Mapping[Place, int], wanted: int) -> list[Place]:
+    """The places that have fewer counts than are wanted, in rounds: after each both sides have as many."""
+    return [place for number in range(wanted) for place in places if done.get(place, 0) <= number]
+
+
+def _repeats(counts: Sequence[Count], benchmark: int) -> bool:
+    sides = [
+        [float(count.events[event]) for count in counts if (count.benchmark, count.side) == (benchmark, side)]
+        for side in (0, 1)
+        for event in counts[0].events
+    ]
+    return all(stability(side, side) == "exact" for side in sides)
 
 
 class CountingStage:
     """Counts what a record asks for, `jobs` launches at once. Raises MeasurementError without a usable Valgrind."""
 
     def __init__(self, header: Weighing | Run, source: Mapping[str, str], jobs: int) -> None:
-        self._settings = header.settings.counting or CountSettings()
-        valgrind = Valgrind.found()
-        self._begun = Counting(tool=_tool(header, self._settings, valgrind))
+        settings = header.settings
+        self._settings = settings.counting or CountSettings()
+        valgrind = Valgrind.found(source.get("PATH"))
+        self._begun = _begun(header, _tool(header, self._settings, valgrind))
         self.header = header.model_copy(update={"counting": self._begun})
-        """The record before anything is counted."""
+        """The record before anything more is counted."""
         self._source = source
-        self._prepare = hooks("--prepare", header.settings.prepare, header.settings, dict(source))
+        self._prepare = hooks("--prepare", settings.prepare, settings, shared_environment(settings, source))
+        self._cleanup = hooks("--cleanup", settings.cleanup, settings, shared_environment(settings, source))
         # What has to run before each launch must not meet another launch's work.
         self._crew = Crew(valgrind, self._settings, 1 if self._prepare else jobs)
-        self._counts: list[Count] = []
-        self._functions: list[Functions] = []
+        self._cancelled = False
+        self._counts = list(self._begun.counts)
+        self._functions = list(self._begun.functions)
+        self._programs = Programs()
         self._differing: dict[int, list[str]] = {}
-        self._first: dict[Place, list[FunctionCost]] = {}
+        self._noted: dict[int, list[Finding]] = {}
         self._others_ns: dict[int, int] = {}
+        self._left_behind: list[str] = []
 
     def cancel(self) -> None:
         """Stop; for a signal handler."""
+        self._cancelled = True
         self._crew.cancel()
 
     def run(
@@ -85,29 +135,32 @@ class CountingStage:
         error: SteelyardError | None = None
         try:
             self._count_all(launcher)
+            if not timed(self.header.settings.metrics):  # else there is more to come
+                self._clean_up(launcher)
         except InterruptedByUser:
             reason = "interrupted"
         except SteelyardError as failure:
             reason, error = "failed", failure
-        findings = [Finding(code="failed", message=str(error))] if error else []
-        return self.header.model_copy(
+        found = [*([Finding(code="failed", message=str(error))] if error else []), *self._findings()]
+        return self._counted().model_copy(
             update={
-                "counting": self._begun.model_copy(update={"counts": self._counts, "functions": self._functions}),
                 "stop": [reason] * len(self.header.benchmarks),
                 "seconds": time.monotonic() - begun,
-                "findings": [*self.header.findings, *findings, *self._findings()],
+                "findings": [*self.header.findings, *(one for one in found if one not in self.header.findings)],
             }
         ), error
 
     def _count_all(self, launcher: Launcher) -> None:
-        places = _places(self.header)
-        self._run_as_they_are(launcher, places)
-        members = max(1, len({benchmark for benchmark, _ in places}))
-        wanted = counts_needed(self.header.settings.alpha / members)
+        left = missing(self.header)
+        self._run_as_they_are(launcher, list(dict.fromkeys(left)))
         with self._crew:
-            self._count(places * FIRST_COUNTS)
-            again = [place for place in places if not self._repeats(place[0])]
-            self._count(again * (wanted - FIRST_COUNTS))
+            while left:
+                self._count(left)
+                left = missing(self._counted())
+
+    def _counted(self) -> Weighing | Run:
+        counting = self._begun.model_copy(update={"counts": self._counts, "functions": self._functions})
+        return self.header.model_copy(update={"counting": counting})
 
     def _findings(self) -> list[Finding]:
         """What the record should say of the counts; by benchmark, as far as it is about one."""
@@ -116,20 +169,39 @@ class CountingStage:
             counts = [count for count in self._counts if count.benchmark == number]
             if any(count.forked for count in counts):
                 found.append(forked_finding(benchmark.name, max(count.forked for count in counts)))
+            found += self._noted.get(number, [])
             if names := self._differing.get(number):
                 programs = [subject.program for subject in self.header.subjects]
                 found.append(differing_finding(benchmark.name, names, programs, self._others_ns.get(number, 0)))
-        return found
+        return found + left_behind_finding(self._left_behind)
 
     def _run_as_they_are(self, launcher: Launcher, places: Sequence[Place]) -> None:
         """Each target once without Valgrind: a command that fails does so at once, and files it caches are there."""
         for place in places:
-            for surrounding in self._prepared(place[1]):
-                launcher.launch(surrounding)
             for spec in self._specs(place):
+                self._prepared(launcher, place)
                 measured = launcher.launch(replace(spec, timeout_ns=self._limit_ns(spec)))
                 self._check(measured, place)
+                self._left_behind += measured.left_behind
                 self._others_ns[place[0]] = max(self._others_ns.get(place[0], 0), measured.others_ns or 0)
+
+    def _prepared(self, launcher: Launching, place: Place) -> None:
+        """What has to be done before each launch, and a look whether the target is still the same program."""
+        if self._prepare:
+            self._surround("--prepare", launcher, self._prepare[min(place[1], len(self._prepare) - 1)])
+        elif self._cancelled:
+            raise InterruptedByUser
+        subject = subject_of(self.header, *place)
+        self._programs.check(subject.program, subject.name)
+
+    def _clean_up(self, launcher: Launcher) -> None:
+        for spec in self._cleanup:
+            self._surround("--cleanup", launcher, spec)
+
+    def _surround(self, option: str, launcher: Launching, spec: LaunchSpec) -> None:
+        if self._cancelled:
+            raise InterruptedByUser
+        Recorder.check_surrounding(option, launcher.launch(spec))
 
     def _limit_ns(self, spec: LaunchSpec) -> int | None:
         seconds = self.header.settings.max_time_s
@@ -138,31 +210,45 @@ class CountingStage:
     def _count(self, places: Sequence[Place]) -> None:
         tasks = [self._task(place) for place in places]
         done = 0
-        for number, counted in self._crew.count_all(tasks):
-            self._keep(places[number], counted)
-            done += 1
-            name = self.header.benchmarks[places[number][0]].name
-            self._watch(Progress(name, len(self._counts), len(self._counts) + len(places) - done))
+        with closing(self._crew.count_all(tasks)) as counting:
+            for number, counted in counting:
+                self._keep(places[number], counted)
+                done += 1
+                name = self.header.benchmarks[places[number][0]].name
+                self._watch(Progress(name, len(self._counts), len(self._counts) + len(places) - done))
         if done < len(tasks):
             raise InterruptedByUser
 
     def _task(self, place: Place) -> Callable[[Counter], Counted]:
         def task(counter: Counter) -> Counted:
-            for surrounding in self._prepared(place[1]):
-                counter.launcher.launch(surrounding)
             parts = []
             for spec in self._specs(place):
+                self._prepared(counter.launcher, place)
                 part = counter.count(spec)
                 if part.measured.cancelled:
                     return part
                 self._check(part.measured, place)
                 parts.append(part)
-            return parts[0] if len(parts) == 1 else slope(*parts)
+            counted = parts[0] if len(parts) == 1 else slope(*parts)
+            self._refuse_nothing(counted, place)
+            return counted
 
         return task
 
-    def _prepared(self, side: int) -> list[LaunchSpec]:
-        return [self._prepare[min(side, len(self._prepare) - 1)]] if self._prepare else []
+    def _refuse_nothing(self, counted: Counted, place: Place) -> None:
+        """No instruction at all is no count: nothing had the counting begin."""
+        if counted.events[INSTRUCTIONS] > 0:
+            return
+        name = called(self.header, place[0], subject_of(self.header, *place).name)
+        if self._settings.body:
+            raise MeasurementError(
+                f"{name} executed nothing between start and stop requests: does it use CALLGRIND_START_INSTRUMENTATION "
+                "and reach it? Else leave --body out"
+            )
+        raise MeasurementError(
+            f"nothing of {name} was counted: --after-start takes a program that the C library's loader starts "
+            "(no static one, no other C library); leave it out"
+        )
 
     def _specs(self, place: Place) -> list[LaunchSpec]:
         """What is launched for one count: the target, or with `loops` the target with so many and with twice them."""
@@ -179,7 +265,8 @@ class CountingStage:
         ]
         specs = [launch_spec(one, settings, pinned, draw_pair(0, 0, 0)) for one in subjects]
         env = tuple(os.fsencode(f"{name}={value}") for name, value in pinned.items())
-        return [replace(spec, env=env, stdout=None) for spec in specs]
+        # One process, however many make a launch that is timed: counts need no length.
+        return [replace(spec, env=env, repeat=1) for spec in specs]
 
     def _check(self, measured: Measured, place: Place) -> None:
         name = called(self.header, place[0], subject_of(self.header, *place).name)
@@ -195,28 +282,32 @@ class CountingStage:
             seconds=counted.seconds,
         )
         functions = None
-        if place not in self._first:
-            self._first[place] = counted.functions
+        first = next((part for part in self._functions if (part.benchmark, part.side) == place), None)
+        if first is None:
             functions = columns(counted.functions, place)
             self._functions.append(functions)
         elif place[0] not in self._differing and self._differs(count):
-            self._differing[place[0]] = differing_functions(self._first[place], counted.functions)
+            self._differing[place[0]] = differing_functions(_own(first), _own(columns(counted.functions, place)))
+        self._note(place[0], counted)
         self._counts.append(count)
         self._sink.count(count, functions)
+
+    def _note(self, benchmark: int, counted: Counted) -> None:
+        """Remember what is to be said of a count, once for each benchmark."""
+        name, notes = self.header.benchmarks[benchmark].name, self._noted.setdefault(benchmark, [])
+        found = [
+            *([lost_finding(name, counted.lost)] if counted.lost else []),
+            *([replaced_finding(name, counted.replaced_by)] if counted.replaced_by else []),
+            *([went_around_finding(name, counted.went_around)] if counted.went_around else []),
+        ]
+        known = {note.code for note in notes}
+        notes += [finding for finding in found if finding.code not in known]
 
     def _differs(self, count: Count) -> bool:
         return any(
             (one.benchmark, one.side) == (count.benchmark, count.side) and one.events != count.events
             for one in self._counts
         )
-
-    def _repeats(self, benchmark: int) -> bool:
-        sides = [
-            [float(count.events[event]) for count in self._counts if (count.benchmark, count.side) == (benchmark, side)]
-            for side in (0, 1)
-            for event in self._counts[0].events
-        ]
-        return all(stability(side, side) == "exact" for side in sides)
 
 
 def slope(once: Counted, twice: Counted) -> Counted:
@@ -233,8 +324,21 @@ def slope(once: Counted, twice: Counted) -> Counted:
         twice,
         events={event: max(0, count) for event, count in events.items()},
         functions=_difference(once.functions, twice.functions),
+        processes=_of_each(once.processes, twice.processes),
         seconds=once.seconds + twice.seconds,
     )
+
+
+def _of_each(once: Sequence[CountedProcess], twice: Sequence[CountedProcess]) -> list[CountedProcess]:
+    """What each process did more of; nothing where there are more processes, not more work for each."""
+    if len(once) != len(twice):
+        return []
+    return [
+        CountedProcess(
+            command=other.command, events={event: other.events[event] - count for event, count in one.events.items()}
+        )
+        for one, other in zip(once, twice, strict=True)
+    ]
 
 
 def _difference(once: Sequence[FunctionCost], twice: Sequence[FunctionCost]) -> list[FunctionCost]:
@@ -252,14 +356,19 @@ def _difference(once: Sequence[FunctionCost], twice: Sequence[FunctionCost]) -> 
     return functions
 
 
-def differing_functions(one: Sequence[FunctionCost], other: Sequence[FunctionCost], most: int = 3) -> list[str]:
+def differing_functions(one: Mapping[str, int], other: Mapping[str, int], most: int = 3) -> list[str]:
     """The functions whose instructions differ most between two counts."""
-    counts: dict[str, int] = {}
-    for sign, functions in ((1, one), (-1, other)):
-        for function in functions:
-            counts[function.name] = counts.get(function.name, 0) + sign * function.events[INSTRUCTIONS]
+    counts = {name: one.get(name, 0) - other.get(name, 0) for name in {**one, **other}}
     ranked = sorted((name for name, count in counts.items() if count), key=lambda name: -abs(counts[name]))
     return ranked[:most]
+
+
+def _own(part: Functions) -> dict[str, int]:
+    """The instructions of each function of a name, wherever it is."""
+    own: dict[str, int] = {}
+    for name, count in zip(part.name, part.events.get(INSTRUCTIONS, []), strict=True):
+        own[name] = own.get(name, 0) + count
+    return own
 
 
 def columns(functions: Sequence[FunctionCost], place: Place) -> Functions:
@@ -288,6 +397,21 @@ def _places(record: Weighing | Run) -> list[Place]:
     return [
         (number, side) for number, benchmark in enumerate(record.benchmarks) if not benchmark.control for side in sides
     ]
+
+
+def _begun(record: Weighing | Run, tool: CountTool) -> Counting:
+    """What was counted of a record that is carried on; UsageError if another tool or library would count the rest."""
+    if record.counting is None or not record.counting.counts:
+        return Counting(tool=tool)
+    before = record.counting.tool
+    changed = [name for name in ("version", "flags", "fingerprint") if getattr(before, name) != getattr(tool, name)]
+    if changed:
+        what = "the C library or the preload" if changed == ["fingerprint"] else "valgrind"
+        raise UsageError(
+            f"what was counted before was counted with another {what} ({tool.tool} {before.version} then, "
+            f"{tool.version} now): two countings cannot be mixed, weigh anew"
+        )
+    return record.counting
 
 
 def _tool(record: Weighing | Run, settings: CountSettings, valgrind: Valgrind) -> CountTool:

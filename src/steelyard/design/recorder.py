@@ -101,8 +101,7 @@ class Recorder:
         if specs:
             measured = self._run(specs[min(side, len(specs) - 1)])
             self.left_behind += measured.left_behind
-            if failure := _failure(measured):
-                raise MeasurementError(f"the {option} command {failure}{_last_words(measured)}")
+            self.check_surrounding(option, measured)
 
     def _run(self, spec: LaunchSpec) -> Measured:
         if self.interrupted():
@@ -111,6 +110,14 @@ class Recorder:
         if measured.cancelled:
             raise InterruptedByUser
         return measured
+
+    @staticmethod
+    def check_surrounding(option: str, measured: Measured) -> None:
+        """Raise MeasurementError if a command that surrounds launches failed, InterruptedByUser if it was cut short."""
+        if measured.cancelled:
+            raise InterruptedByUser
+        if failure := _failure(measured):
+            raise MeasurementError(f"the {option} command {failure}{_last_words(measured)}")
 
     @staticmethod
     def check_ended(measured: Measured, name: str, ignore_failure: bool) -> None:

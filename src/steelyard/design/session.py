@@ -170,7 +170,7 @@ def _call_all(calls: list[Callable[[], None]]) -> None:
 
 
 def _counting(header: Weighing | Run, source: Mapping[str, str], jobs: int | None) -> CountingStage | None:
-    if not counted(header.settings.metrics) or is_complete(header):
+    if not counted(header.settings.metrics) or (is_complete(header) and timed(header.settings.metrics)):
         return None
     return CountingStage(header, source, jobs or len(os.sched_getaffinity(0)))
 

@@ -12,6 +12,7 @@ from steelyard.design.findings import shell_finding
 from steelyard.design.recorder import Recorder, TargetLauncher, Targets
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import Draw, LaunchSpec
+from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Settings, Subject, Weighing
 from steelyard.subjects.command import command_subject, launch_maker, launch_spec, with_parameters
 from steelyard.subjects.programs import Programs
@@ -45,7 +46,7 @@ def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
         spec=spec,
         prepare=hooks("--prepare", settings.prepare, settings, shared),
         cleanup=hooks("--cleanup", settings.cleanup, settings, shared),
-        empty_shell=_empty_shell(settings, shared) if any(subject.shell for subject in record.subjects) else None,
+        empty_shell=_empty_shell(settings, shared) if _times_a_shell(record) else None,
         check=check,
     )
 
@@ -95,6 +96,11 @@ def hooks(option: str, commands: list[str], settings: Settings, shared: Mapping[
     plain = settings.model_copy(update={"timeout_s": None, "cpu": None, "stdin": None, "output": None, "repeat": 1})
     subjects = [command_subject(command, option, option, shell=False) for command in commands]
     return [launch_spec(subject, plain, shared, draw_pair(settings.seed, 0, 0)) for subject in subjects]
+
+
+def _times_a_shell(record: Weighing | Run) -> bool:
+    """Whether a shell's start is part of a time; counts have its instructions, as those of any process."""
+    return any(subject.shell for subject in record.subjects) and bool(timed(record.settings.metrics))
 
 
 def _empty_shell(settings: Settings, shared: Mapping[str, str]) -> LaunchSpec:

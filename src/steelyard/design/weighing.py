@@ -15,6 +15,7 @@ from steelyard.design.judgement import MetricPairs, look_at
 from steelyard.design.recorder import InterruptedByUser, Recorder
 from steelyard.model.errors import SteelyardError
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchRow
+from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, StopReason, Weighing
 from steelyard.stats.family import CHANGED, members_left
@@ -53,6 +54,7 @@ class Experiment:
         settle: Callable[[float], float] = lambda most_s: 0.0,  # noqa: ARG005
     ) -> None:
         self._header, self._settings = header, header.settings
+        self._metric = timed(header.settings.metrics)[0]  # what is counted needs no pairs
         self._recorder, self._clock, self._watch = recorder, clock, watch
         begun = list(recorder.rows)
         self._open = [_resumed(number, header, begun) for number in range(len(header.benchmarks))]
@@ -120,7 +122,7 @@ class Experiment:
             return
         rows = self._pair(benchmark.number, self._settings.warm_up + benchmark.attempts, USED)
         benchmark.attempts += 1
-        if is_disturbed(*rows, self._settings.metrics[0]) and may_repeat(benchmark.repeated, benchmark.kept):
+        if is_disturbed(*rows, self._metric) and may_repeat(benchmark.repeated, benchmark.kept):
             self._recorder.discard_pair(benchmark.number, rows[0].pair)
             benchmark.repeated += 1
             self._wait_for_quiet()
@@ -152,7 +154,7 @@ class Experiment:
         if ended is None and benchmark.kept < benchmark.look_at:
             return
         launches = self._recorder.rows.launches_of(benchmark.number)
-        pairs = MetricPairs(launches, benchmark.number, self._settings.metrics[0])
+        pairs = MetricPairs(launches, benchmark.number, self._metric)
         benchmark.judgement = look_at(
             pairs, self._settings, ended=ended is not None, newest_only=True, members=self._sharing(benchmark)
         )

@@ -42,7 +42,7 @@ def show(console: Console, calibration: Calibration, stored: str) -> None:
     sheet.blank()
     _chart(sheet, calibration)
     sheet.row("off most", words.plain(furthest(calibration), sheet.encoding))
-    sheet.row("caches", f"{_caches(calibration.caches)}, as this machine has them")
+    sheet.row("caches", f"{_caches(calibration.caches)} ({calibration.caches.name})")
     sheet.row("machine", words.plain(f"{calibration.processor or 'unknown'} ({calibration.machine})", sheet.encoding))
     sheet.row(
         "measured", f"in {words.seconds(calibration.seconds)}, {words.count(calibration.repeats, 'repeat')} a point"

@@ -56,6 +56,8 @@ def side(summary: Side, metric_name: str) -> list[str]:
     """Write one side's median, spread and launches, as parts that can be aligned below each other."""
     if metric_name in METRICS and METRICS[metric_name].counted:
         repeats = "repeats exactly" if summary.spread == 0 else f"varies by {words.percent(summary.spread)}"
+        if summary.launches < 2:
+            repeats = "not known whether it repeats"
         return [words.quantity(summary.median, metric_name), repeats, words.count(summary.launches, "count")]
     return [
         words.quantity(summary.median, metric_name),

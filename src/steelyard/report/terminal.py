@@ -80,7 +80,7 @@ def _counted(sheet: Sheet, record: Weighing, verdicts: list[Verdict], functions:
     first = next((verdict.metric for verdict in verdicts if verdict.stability is not None), None)
     for verdict in verdicts:
         if verdict.metric == first and verdict.stability is not None and verdict.change:
-            if len(record.benchmarks) > 1:
+            if len(record.benchmarks) > 1 and functions:
                 sheet.blank()
                 sheet.row("benchmark", Text(sheet.name(verdict.benchmark, 3 * sheet.text_width), "bold"))
             counting.changes(sheet, record, verdict, functions)
@@ -315,7 +315,8 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool) -> None
     counted = metric in METRICS and METRICS[metric].counted
     if counted:
         effort = f"{words.count(summary.launches, 'count')} in {words.seconds(summary.seconds)}"
-        spread = f"repeats exactly, {effort}" if summary.spread == 0 else f"from {span}, {effort}"
+        repeats = "repeats exactly" if summary.launches > 1 else "not known whether it repeats"
+        spread = f"{repeats}, {effort}" if summary.spread == 0 else f"from {span}, {effort}"
     sheet.blank()
     sheet.row(metric, level, spread, style="bold" if full else "dim")
     if len(summary.modes) > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 import time
@@ -17,8 +18,29 @@ from steelyard.model.counting import CountedProcess, CountSettings
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
 
-_NO_INSTRUCTION = re.compile(r"(?:unhandled instruction bytes|[Uu]nrecognised instruction)[^\n]*")
+# Of the processor's model in Valgrind, with the bytes; its core says little more than that the target would get SIGILL.
+_NO_INSTRUCTION = re.compile(r"unhandled instruction(?: bytes)?:?([^\n]*)")
+# The x86 instruction that is defined to be none (ud2): a target that executes it means to.
+_MEANT = "0xF 0xB "
+_DIED_OF_IT = "default action of signal 4 (SIGILL)"
+_INSTRUCTION_PLACE = re.compile(r"nrecognised instruction at address[^\n]*\n==\d+==\s+at 0x[0-9A-F]+: ([^\n]+)")
+# Its first byte where a program in 64 bits uses AVX-512 (Intel's manual, volume 2, "EVEX").
+_EVEX = "0x62"
+_COMMAND = re.compile(r"^==\d+== Command: (.+)$", re.MULTILINE)
+_PARENT = re.compile(r"Parent PID: (\d+)")
+# Valgrind reads its own tool's symbols when it begins with a program, and not when one forks.
+_BEGUN = re.compile(r"Reading syms from \S*/(?:cachegrind|callgrind)-")
 _OWN_TROUBLE = re.compile(r"^(?:==\d+== )?valgrind: (.+)$", re.MULTILINE)
+_REMEDIES = (
+    ("setuid", "a setuid program cannot be counted: count a copy without that bit"),
+    ("No such file", "it was there before: if the command removes it, put it back with --prepare"),
+    (
+        "failed in UME",
+        "a program that executes /proc/self/exe executes valgrind there: have it start itself by its path",
+    ),
+    ("for platform", "a 32-bit program needs a valgrind with support for those"),
+)
+_ANY_REMEDY = "check that the program is one for this machine, and that there is memory for it"
 
 
 class Launching(Protocol):
@@ -40,6 +62,12 @@ class Counted:
     """Processes that forked and executed nothing; they are in no count."""
     measured: Measured
     seconds: float
+    lost: int = 0
+    """Processes that were killed before their counts were written, also for outliving the target."""
+    replaced_by: str | None = None
+    """The command that the target executed in its own place; what it did before is in no count."""
+    went_around: str | None = None
+    """The instruction that Valgrind does not know, where a process went on without it."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +85,23 @@ class Counter:
         returned as such, in `measured`.
         """
         begun = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix="steelyard-count-") as name:
-            folder = Path(name)
-            measured = self.launcher.launch(self._under_valgrind(padded(spec), folder))
-            if measured.cancelled or measured.timed_out:
-                return Counted({}, [], [], 0, measured, time.monotonic() - begun)
-            logs = {_pid(path): path.read_text(errors="replace") for path in folder.glob("log.*")}
-            _refuse_trouble(spec, measured, logs)
-            profiles = {_pid(path): read_profile(path) for path in folder.glob("out.*")}
+        try:
+            with tempfile.TemporaryDirectory(prefix="steelyard-count-", ignore_cleanup_errors=True) as name:
+                return self._counted(padded(spec), Path(name), begun)
+        except OSError as error:
+            raise MeasurementError(
+                f"the folder for temporary files cannot be used ({error.strerror or error}): counts need a place on "
+                "the way; make room, or set TMPDIR to another folder"
+            ) from error
+
+    def _counted(self, spec: LaunchSpec, folder: Path, begun: float) -> Counted:
+        measured = self.launcher.launch(self._under_valgrind(spec, folder))
+        if measured.cancelled or measured.timed_out:
+            return Counted({}, [], [], 0, measured, time.monotonic() - begun)
+        logs = {_pid(path): path.read_text(errors="replace") for path in folder.glob("log.*")}
+        counts = {_pid(path): path for path in folder.glob("out.*")}
+        _refuse_trouble(spec, measured, logs, killed=len(logs.keys() - counts.keys()))
+        profiles = {pid: read_profile(path) for pid, path in counts.items()}
         return _added(spec, profiles, logs, measured, time.monotonic() - begun)
 
     def _under_valgrind(self, spec: LaunchSpec, folder: Path) -> LaunchSpec:
@@ -73,29 +110,53 @@ class Counter:
         flags = [*self.valgrind.flags(self.settings), *outputs, "--"]
         program = str(self.valgrind.program).encode()
         argv = (program, *(flag.encode() for flag in flags), *spec.argv)
-        return replace(spec, program=program, argv=argv, fixed_layout=True)
+        return replace(spec, program=program, argv=argv, stdout=_own_output(spec, folder), fixed_layout=True)
+
+
+def _own_output(spec: LaunchSpec, folder: Path) -> bytes | int | None:
+    """A file of its own for each launch that is to write to one: several write at once, and each from its start."""
+    if isinstance(spec.stdout, bytes) and not Path(os.fsdecode(spec.stdout)).is_char_device():
+        return os.fsencode(folder / "output")
+    return spec.stdout
 
 
 def _pid(path: Path) -> int:
     return int(path.suffix[1:].partition(".")[0])
 
 
-def _refuse_trouble(spec: LaunchSpec, measured: Measured, logs: dict[int, str]) -> None:
-    """Tell what Valgrind could not do from what the target did."""
+def _refuse_trouble(spec: LaunchSpec, measured: Measured, logs: dict[int, str], killed: int) -> None:
+    """Tell what Valgrind could not do from what the target did, and from what it merely says of Valgrind."""
+    for log in logs.values():
+        if _DIED_OF_IT in log and (instruction := _unknown_instruction(log)):
+            command = _COMMAND.search(log)
+            raise MeasurementError(
+                f"valgrind does not know an instruction of {_tidy(command[1]) if command else _name(spec)} "
+                f"({instruction}): build it without -march=native, as with -march=x86-64-v3, or add -mno-avx512f"
+            )
     said = "\n".join([*logs.values(), (measured.stderr or b"").decode(errors="replace")])
-    name = spec.program.decode(errors="replace")
-    if match := _NO_INSTRUCTION.search(said):
-        raise MeasurementError(
-            f"valgrind does not know an instruction of {name} ({match[0].strip()}): build it without -march=native, "
-            "or for an older processor (-march=x86-64-v3), and leave AVX-512 out"
-        )
-    if match := _OWN_TROUBLE.search(said):
-        hint = (
-            "a setuid program cannot be counted: count a copy without that bit"
-            if "setuid" in said
-            else "check that the program is one for this machine, and that there is memory for it"
-        )
-        raise MeasurementError(f"valgrind cannot run {name}: {match[1].strip()}; {hint}")
+    if (measured.has_failed() or killed) and (match := _OWN_TROUBLE.search(said)):
+        remedy = next((remedy for sign, remedy in _REMEDIES if sign in said), _ANY_REMEDY)
+        raise MeasurementError(f"valgrind cannot run {_name(spec)}: {_tidy(match[1]).rstrip('.')}; {remedy}")
+
+
+def _unknown_instruction(log: str) -> str | None:
+    """What the log says of an instruction that Valgrind does not know: its bytes, and where it stands."""
+    match = _NO_INSTRUCTION.search(log)
+    if match is None or match[1].strip(" :").startswith(_MEANT):
+        return None
+    place = _INSTRUCTION_PLACE.search(log)
+    bytes_ = match[1].strip(" :.")
+    kind = "AVX-512, " if bytes_.startswith(_EVEX) else ""
+    return f"{kind}{bytes_}{f', in {place[1]}' if place else ''}"
+
+
+def _name(spec: LaunchSpec) -> str:
+    return _tidy(spec.program.decode(errors="replace"))
+
+
+def _tidy(text: str) -> str:
+    """A path or a command without the slashes that were put before it for its length."""
+    return re.sub(r"(?<!\S)/{2,}", "/", text.strip())
 
 
 def _added(
@@ -103,29 +164,41 @@ def _added(
 ) -> Counted:
     if not profiles:
         raise MeasurementError(
-            f"valgrind wrote no counts of {spec.program.decode(errors='replace')}: was it killed from outside, "
-            "or is the folder for temporary files full?"
+            f"valgrind wrote no counts of {_name(spec)}: was it killed from outside or for want of memory, or is the "
+            "folder for temporary files full (TMPDIR names another)?"
         )
-    parents = {pid: profiles.get(_parent(logs.get(pid, ""))) for pid in profiles}
-    # A process that forked and executed nothing has its parent's command, and its counts until then in its own.
-    started = {
-        pid: profile
-        for pid, profile in profiles.items()
-        if (parent := parents[pid]) is None or parent.command != profile.command
-    }
-    in_order = [started[pid] for pid in sorted(started, key=lambda pid: (parents[pid] is not None, pid))]
+    started = _started(profiles, logs)
+    first = started[0]
+    replaced = not first.command.startswith(spec.program.decode(errors="backslashreplace"))
+    arounds = (_unknown_instruction(logs.get(pid, "")) for pid in profiles)
     return Counted(
-        events=_sum(profile.events for profile in in_order),
-        functions=_merged(in_order),
-        processes=[CountedProcess(command=profile.command, events=profile.events) for profile in in_order],
+        events=_sum(profile.events for profile in started),
+        functions=_merged(started),
+        processes=[CountedProcess(command=_tidy(one.command), events=one.events) for one in started],
         forked=len(profiles) - len(started),
         measured=measured,
         seconds=seconds,
+        lost=len(logs.keys() - profiles.keys()),
+        replaced_by=_tidy(first.command) if replaced else None,
+        went_around=next((around for around in arounds if around), None),
     )
 
 
+def _started(profiles: dict[int, Profile], logs: dict[int, str]) -> list[Profile]:
+    """The processes that began with a program of their own, the target first.
+
+    One that forked and executed nothing has its parent's counts until then in its own, so it cannot be added.
+    """
+    pids = sorted(profiles)
+    begun = [pid for pid in pids if _BEGUN.search(logs.get(pid, ""))] or pids
+    parents = {pid: _parent(logs.get(pid, "")) for pid in begun}
+    # Numbers may have begun anew in between, but the target's parent is none of those that are counted.
+    begun.sort(key=lambda pid: parents[pid] in profiles)
+    return [profiles[pid] for pid in begun]
+
+
 def _parent(log: str) -> int:
-    match = re.search(r"Parent PID: (\d+)", log)
+    match = _PARENT.search(log)
     return int(match[1]) if match else -1
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Self
@@ -13,7 +14,7 @@ from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.launch import Launcher
 from steelyard.model.counting import CountSettings
-from steelyard.model.errors import MeasurementError
+from steelyard.model.launches import LaunchSpec, Measured
 
 
 class Crew:
@@ -31,7 +32,8 @@ class Crew:
             for _ in range(self._jobs):
                 launcher = opening.enter_context(Launcher())
                 self._launchers.append(launcher)
-                self._free.put(Counter(launcher, self._valgrind, self._settings))
+                stoppable = _Stoppable(launcher, self._is_cancelled)
+                self._free.put(Counter(stoppable, self._valgrind, self._settings))
             self._open = opening.pop_all()
         return self
 
@@ -46,31 +48,48 @@ class Crew:
         for launcher in self._launchers:
             launcher.cancel()
 
-    def count_all(self, tasks: Sequence[Callable[[Counter], Counted]]) -> Iterator[tuple[int, Counted]]:
+    def count_all(self, tasks: Sequence[Callable[[Counter], Counted]]) -> Generator[tuple[int, Counted], None, None]:
         """Do every task on whichever counter is free; yield (index of the task, what it counted) as they end.
 
-        Ends early, without an error, after `cancel`. Raises the first error of a task; those under way are killed.
+        Ends early, without an error, after `cancel`. Raises the first error of a task; those under way are killed, as
+        they are when the iterator is closed.
         """
         with ThreadPoolExecutor(self._jobs) as pool:
             futures = {pool.submit(self._do, task): number for number, task in enumerate(tasks)}
             try:
                 for future in as_completed(futures):
                     counted = future.result()
-                    if counted is None or counted.measured.cancelled:
-                        return
-                    yield futures[future], counted
-            except MeasurementError:
+                    if counted is not None and not counted.measured.cancelled:
+                        yield futures[future], counted
+            except BaseException:
                 self.cancel()
                 raise
-            finally:
-                for future in futures:
-                    future.cancel()
 
     def _do(self, task: Callable[[Counter], Counted]) -> Counted | None:
-        if self._cancelled:
-            return None
         counter = self._free.get()
         try:
-            return task(counter)
+            return None if self._cancelled else task(counter)
+        except Cancelled:
+            return None
         finally:
             self._free.put(counter)
+
+    def _is_cancelled(self) -> bool:
+        return self._cancelled
+
+
+class Cancelled(Exception):  # noqa: N818 - it is no error
+    """The crew was cancelled between two launches of a task."""
+
+
+@dataclass(frozen=True)
+class _Stoppable:
+    """A launcher that begins nothing more once the crew is cancelled: a cancel between two launches is not lost."""
+
+    launcher: Launcher
+    is_cancelled: Callable[[], bool]
+
+    def launch(self, spec: LaunchSpec) -> Measured:
+        if self.is_cancelled():
+            raise Cancelled
+        return self.launcher.launch(spec)

@@ -22,7 +22,7 @@ _KEPT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/", "TMPDIR": "/tmp"} 
 # Arguments and environment end at the same place in a page, whatever they hold; a page is all that caches of the
 # first level can tell apart.
 _BLOCK = 8192
-_PATH_BLOCK = 128
+_PATH_BLOCK = 512
 # The kernel's PATH_MAX, with the byte that ends a path.
 _PATH_BYTES = 4096
 _ELF, _INTERPRETER = b"\x7fELF", 3
@@ -48,16 +48,17 @@ def padded(spec: LaunchSpec) -> LaunchSpec:
 
     Slashes before a path change nothing but its length, so the program finds itself, and what is beside it.
     """
-    path = padded_path(os.path.join(spec.cwd or b"", spec.program))  # noqa: PTH118 - bytes
+    path = padded_path(spec.program, spec.cwd)
     argv = (path, *spec.argv[1:])
     used = sum(len(text) + 1 for text in (*argv, *spec.env)) + len(PADDING_NAME) + 2
     padding = f"{PADDING_NAME}={'x' * (-used % _BLOCK)}".encode()
     return LaunchSpec(**{**vars(spec), "program": path, "argv": argv, "env": (*spec.env, padding)})
 
 
-def padded_path(program: bytes) -> bytes:
-    """An absolute path to the same file, of one of few lengths."""
-    path = os.path.abspath(program)  # noqa: PTH100 - bytes, and links stay as they are
+def padded_path(program: bytes, folder: bytes | None = None) -> bytes:
+    """An absolute path to the same file, of one of few lengths; a relative one is within a `folder` (None: ours)."""
+    # Not normalised: `link/..` is not the folder that the link is in.
+    path = os.path.join(folder or os.getcwdb(), program.removeprefix(b"./"))  # noqa: PTH118, PTH109 - bytes
     slashes = -len(path) % _PATH_BLOCK
     return b"/" * slashes + path if len(path) + slashes < _PATH_BYTES else path
 

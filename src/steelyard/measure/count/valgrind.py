@@ -62,7 +62,15 @@ def _shapes(caches: Caches) -> list[tuple[str, tuple[int, int, int]]]:
 
 def _version_of(program: Path) -> str:
     try:
-        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False, timeout=60).stdout
+        said = subprocess.run(
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            timeout=60,
+        ).stdout
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MeasurementError(f"{program} does not run ({error}): {_INSTALL}") from error
     match = _VERSION.search(said)
@@ -128,7 +136,9 @@ def _checked(word: str, caches: Caches) -> Caches:
                 "size / (ways x line) and the line have to be powers of two"
             )
         if size > _MOST_CACHE_BYTES:
-            raise UsageError(f"--caches {word!r}: {name} of {size:,} bytes is too large: valgrind simulates up to 1024M")
+            raise UsageError(
+                f"--caches {word!r}: {name} of {size:,} bytes is too large: valgrind simulates up to 1024M"
+            )
     return caches
 
 

@@ -1,0 +1,190 @@
+"""Small C programs for tests that count: what each does is known, so that its counts are."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+# 12 instructions or so a round, in a function of its own; {loops} rounds if an argument says how many.
+LOOP = r"""
+#include <stdlib.h>
+static volatile unsigned sum;
+__attribute__((noinline)) void hot(long rounds) { for (long i = 0; i < rounds; i++) sum += i * i; }
+int main(int count, char **words) { hot(count > 1 ? atol(words[1]) : 100000); return 0; }
+"""
+# The same with 1 % more rounds.
+LONGER_LOOP = LOOP.replace("100000", "101000")
+
+NOTHING = "int main(void) { return 0; }"
+
+# A part that is asked to be counted, and a part that is not.
+BODY = r"""
+#include <valgrind/callgrind.h>
+static volatile unsigned sum;
+static void work(unsigned rounds) { for (unsigned i = 0; i < rounds; i++) sum += i; }
+int main(int count, char **words) {
+    work(50000 * count);
+    CALLGRIND_START_INSTRUMENTATION;
+    work(10000);
+    CALLGRIND_STOP_INSTRUMENTATION;
+    return words == 0;
+}
+"""
+
+FORKS = r"""
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile unsigned sum;
+int main(void) {
+    for (int child = 0; child < 3; child++)
+        if (fork() == 0) {
+            for (int i = 0; i < 100000; i++) sum += i;
+            _exit(0);
+        }
+    while (wait(0) > 0) {}
+    return 0;
+}
+"""
+
+FORKS_AND_EXECUTES = r"""
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int count, char **words) {
+    if (count == 1) return 0;
+    if (fork() == 0) { execv(words[1], words + 1); _exit(1); }
+    int status;
+    wait(&status);
+    return status != 0;
+}
+"""
+
+# Executes itself anew, once, with the same words.
+AGAIN = r"""
+#include <stdlib.h>
+#include <unistd.h>
+int main(int count, char **words) {
+    if (getenv("AGAIN")) return count != 1;
+    setenv("AGAIN", "1", 1);
+    execv(words[0], words);
+    return 1;
+}
+"""
+
+# Has a child execute the file that it is itself, as the kernel says.
+SELF = r"""
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int count, char **words) {
+    if (count > 1) return 0;
+    if (fork() == 0) { execl("/proc/self/exe", words[0], "again", (char *)0); _exit(1); }
+    wait(0);
+    return 0;
+}
+"""
+
+DAEMON = r"""
+#define _DEFAULT_SOURCE
+#include <unistd.h>
+int main(void) { if (daemon(1, 0)) return 1; sleep(300); return 0; }
+"""
+
+SEGFAULT = "int main(void) { *(volatile int *)8 = 1; return 0; }"
+
+# Adds numbers in a register that only AVX-512 has.
+AVX512 = r"""
+int main(void) { __asm__ volatile(".byte 0x62, 0xf1, 0x7d, 0x48, 0xfe, 0xc0"); return 0; }
+"""
+
+# The same, found out as some libraries do that look what the processor can.
+TRIES_AVX512 = r"""
+#include <setjmp.h>
+#include <signal.h>
+static jmp_buf back;
+static void caught(int number) { (void)number; longjmp(back, 1); }
+int main(void) {
+    signal(SIGILL, caught);
+    if (!setjmp(back)) __asm__ volatile(".byte 0x62, 0xf1, 0x7d, 0x48, 0xfe, 0xc0");
+    return 0;
+}
+"""
+
+UNDEFINED_INSTRUCTION = 'int main(void) { __asm__ volatile("ud2"); return 0; }'
+
+DEAF = r"""
+#include <signal.h>
+#include <unistd.h>
+int main(void) { signal(SIGTERM, SIG_IGN); for (;;) pause(); }
+"""
+
+THREADS = r"""
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile long sum;
+static void *work(void *nothing) {
+    for (int i = 0; i < 20000; i++) { pthread_mutex_lock(&lock); sum += i; pthread_mutex_unlock(&lock); }
+    return nothing;
+}
+int main(void) {
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) pthread_create(threads + i, 0, work, 0);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], 0);
+    return 0;
+}
+"""
+
+CLOSES_ALL = "#include <unistd.h>\nint main(void) { for (int i = 0; i < 4096; i++) close(i); return 0; }"
+
+FLOODS = r"""
+#include <unistd.h>
+static char block[65536];
+int main(void) { for (int i = 0; i < 100; i++) if (write(1, block, sizeof block) < 0) return 1; return 0; }
+"""
+
+# A few instructions more in every second launch, by the time; in a function that says so.
+CLOCK = r"""
+#include <time.h>
+static volatile unsigned sum;
+__attribute__((noinline)) void by_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    for (long i = 0; i < now.tv_nsec % 100000; i++) sum += i;
+}
+int main(void) { by_clock(); return 0; }
+"""
+
+# Follows pointers that are {stride} elements apart through 64 MB: as many instructions, whatever the stride.
+CHASE = r"""
+#include <stdlib.h>
+int main(int count, char **words) {
+    size_t elements = (size_t)8 << 20, stride = count > 1 ? atol(words[1]) : 1, place = 0;
+    size_t *next = malloc(elements * sizeof *next);
+    for (size_t i = 0; i < elements; i++) next[i] = (i + stride) & (elements - 1);
+    for (long i = 0; i < 4000000; i++) place = next[place];
+    return place == elements;
+}
+"""
+
+
+def compiled(folder: Path, name: str, source: str, *flags: str) -> Path:
+    """Build a program; skips the test where there is no C compiler."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("not tested without a C compiler")
+    file = folder / f"{name}.c"
+    file.write_text(source)
+    program = folder / name
+    command = [compiler, "-O1", "-g", "-pthread", *flags, "-o", str(program), str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+def need_valgrind() -> str:
+    """Where Valgrind is; skips the test where it is not."""
+    found = shutil.which("valgrind")
+    if found is None:
+        pytest.skip("not tested without valgrind")
+    return found

@@ -1,0 +1,226 @@
+"""One launch under the real Valgrind: what is counted, what is not, and what it could not do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from steelyard.measure.count.counter import Counted, Counter
+from steelyard.measure.count.pins import environment
+from steelyard.measure.count.valgrind import Valgrind
+from steelyard.measure.launch import Launcher
+from steelyard.model.counting import CountSettings
+from steelyard.model.errors import MeasurementError
+from steelyard.model.launches import LaunchSpec, Measured
+from tests import c_programs
+from tests.c_programs import compiled, need_valgrind
+from tests.design.scripted import PLAIN
+
+
+@pytest.fixture(scope="module")
+def launcher() -> Iterator[Launcher]:
+    with Launcher() as launcher:
+        yield launcher
+
+
+@pytest.fixture
+def counter(launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter]:
+    need_valgrind()
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    yield Counter(launcher, Valgrind.found(), CountSettings())
+    assert not list((tmp_path / "temporary").iterdir())
+
+
+def launch(program: Path | str, *words: str, **options: object) -> LaunchSpec:
+    pinned = environment(os.environ, [], {}, preload=True, start=False)
+    spec = LaunchSpec(
+        program=os.fsencode(program),
+        argv=tuple(os.fsencode(word) for word in (program, *words)),
+        env=tuple(os.fsencode(f"{name}={value}") for name, value in pinned.items()),
+    )
+    return replace(spec, **options)  # type: ignore[arg-type]
+
+
+def own(counted: Counted, function: str) -> int:
+    return sum(one.events["Ir"] for one in counted.functions if one.name == function)
+
+
+def test_as_many_more_instructions_as_there_are_more_rounds(counter: Counter, tmp_path: Path) -> None:
+    program = compiled(tmp_path, "loop", c_programs.LOOP)
+    counts = [counter.count(launch(program, str(rounds))) for rounds in (10_000, 10_000, 20_000)]
+    assert counts[0].events == counts[1].events
+    assert own(counts[2], "hot") - own(counts[0], "hot") == pytest.approx(own(counts[0], "hot"), rel=1e-3)
+    assert sum(one.events["Ir"] for one in counts[0].functions) == counts[0].events["Ir"]
+    assert (counts[0].forked, counts[0].lost, counts[0].replaced_by, counts[0].went_around) == (0, 0, None, None)
+
+
+def test_cachegrind_with_caches_and_callgrind_count_about_the_same(counter: Counter, tmp_path: Path) -> None:
+    program = compiled(tmp_path, "loop", c_programs.LOOP)
+    plain = counter.count(launch(program))
+    simulated = replace(counter, settings=CountSettings(cache_simulation=True)).count(launch(program))
+    graph = replace(counter, settings=CountSettings(tool="callgrind", call_graph=True)).count(launch(program))
+    assert simulated.events["Ir"] == plain.events["Ir"]
+    assert simulated.events["D1mr"] > 0
+    assert graph.events["Ir"] == pytest.approx(plain.events["Ir"], rel=0.01)
+    (main,) = (one for one in graph.functions if one.name == "main")
+    assert (main.inclusive or 0) >= own(graph, "hot") > main.events["Ir"]
+
+
+def test_children_that_only_fork_are_named_and_not_counted(counter: Counter, tmp_path: Path) -> None:
+    counted = counter.count(launch(compiled(tmp_path, "forks", c_programs.FORKS)))
+    assert (counted.forked, len(counted.processes), counted.lost) == (3, 1, 0)
+    assert counted.events["Ir"] < 300_000
+
+
+def test_programs_that_children_execute_are_counted_and_listed(counter: Counter, tmp_path: Path) -> None:
+    parent = compiled(tmp_path, "parent", c_programs.FORKS_AND_EXECUTES)
+    child = compiled(tmp_path, "child", c_programs.LOOP)
+    counted = counter.count(launch(parent, str(child), "10000"))
+    assert [process.command.split("/")[-1] for process in counted.processes] == ["child 10000", "child 10000"]
+    assert counted.processes[0].command.startswith(str(parent))
+    assert counted.processes[1].command == f"{child} 10000"
+    assert counted.events["Ir"] == sum(process.events["Ir"] for process in counted.processes)
+    assert counted.forked == 0
+
+
+def test_a_child_that_executes_its_parents_own_command_is_counted(counter: Counter, tmp_path: Path) -> None:
+    # By its command alone it could not be told from one that merely forked.
+    script = tmp_path / "script"
+    script.write_text('#!/bin/sh\n[ "$DEPTH" ] && exit 0\nDEPTH=1 "$0"\nexit 0\n')
+    script.chmod(0o755)
+    counted = counter.count(launch(script))
+    assert (len(counted.processes), counted.forked) == (2, 0)
+
+
+def test_a_target_that_executes_itself_anew(counter: Counter, tmp_path: Path) -> None:
+    counted = counter.count(launch(compiled(tmp_path, "again", c_programs.AGAIN)))
+    assert (counted.measured.exit_code, len(counted.processes), counted.lost) == (0, 1, 0)
+
+
+def test_what_a_target_did_before_it_executed_another_program_is_said_to_be_missing(counter: Counter) -> None:
+    counted = counter.count(launch("/usr/bin/env", "LC_ALL=C", "/bin/true"))
+    assert counted.replaced_by == "/bin/true"
+
+
+def test_what_outlives_the_target_is_lost_and_said(counter: Counter, tmp_path: Path) -> None:
+    counted = counter.count(launch(compiled(tmp_path, "daemon", c_programs.DAEMON)))
+    assert counted.lost == 1
+    assert len(counted.measured.left_behind) == 1
+
+
+def test_an_instruction_that_valgrind_does_not_know(counter: Counter, tmp_path: Path) -> None:
+    program = compiled(tmp_path, "wide", c_programs.AVX512)
+    with pytest.raises(MeasurementError) as caught:
+        counter.count(launch(program))
+    said = str(caught.value)
+    assert f"instruction of {program} (AVX-512, 0x62 0xF1" in said
+    assert "in main (wide.c:2)" in said
+    assert "-march=native" in said
+    assert "-mno-avx512f" in said
+
+
+def test_a_program_that_tries_such_an_instruction_and_goes_on(counter: Counter, tmp_path: Path) -> None:
+    counted = counter.count(launch(compiled(tmp_path, "tries", c_programs.TRIES_AVX512)))
+    assert counted.measured.exit_code == 0
+    assert "AVX-512" in (counted.went_around or "")
+
+
+@pytest.mark.parametrize(
+    ("source", "number"), [(c_programs.UNDEFINED_INSTRUCTION, signal.SIGILL), (c_programs.SEGFAULT, signal.SIGSEGV)]
+)
+def test_a_targets_own_failure_is_its_own(counter: Counter, tmp_path: Path, source: str, number: int) -> None:
+    assert counter.count(launch(compiled(tmp_path, "fails", source))).measured.signal == number
+
+
+def test_what_a_target_says_of_valgrind_is_no_trouble_of_ours(counter: Counter) -> None:
+    counted = counter.count(launch("/bin/sh", "-c", "echo 'valgrind: the best tool' >&2"))
+    assert counted.measured.exit_code == 0
+
+
+def test_a_target_that_executes_what_the_kernel_says_it_is(counter: Counter, tmp_path: Path) -> None:
+    program = compiled(tmp_path, "self", c_programs.SELF)
+    if counter.valgrind.version < "3.2":  # 3.19 and older are known to execute themselves there
+        with pytest.raises(MeasurementError, match="executes /proc/self/exe executes valgrind there"):
+            counter.count(launch(program))
+
+
+def test_a_setuid_target(counter: Counter, tmp_path: Path) -> None:
+    shutil.copy("/bin/true", tmp_path / "owned")
+    (tmp_path / "owned").chmod(0o4755)
+    with pytest.raises(MeasurementError, match=r"cannot run .*owned.*setuid program cannot be counted: count a copy"):
+        counter.count(launch(tmp_path / "owned"))
+
+
+def test_a_target_that_is_gone(counter: Counter, tmp_path: Path) -> None:
+    with pytest.raises(MeasurementError, match=r"absent: No such file or directory; it was there before.*--prepare"):
+        counter.count(launch(tmp_path / "absent"))
+
+
+def test_a_time_limit_is_no_count(counter: Counter, tmp_path: Path) -> None:
+    program = compiled(tmp_path, "deaf", c_programs.DEAF)
+    counted = counter.count(launch(program, timeout_ns=500_000_000))
+    assert (counted.measured.timed_out, counted.events) == (True, {})
+
+
+@pytest.mark.parametrize("name", ["a b", "50%", "%p", "100%%n"])
+def test_any_folder_for_temporary_files_will_do(
+    counter: Counter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / name).mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / name))
+    assert counter.count(launch("/bin/true")).events["Ir"] > 10_000
+    assert not list((tmp_path / name).iterdir())
+
+
+def test_no_folder_for_temporary_files(counter: Counter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
+    with pytest.raises(MeasurementError, match=r"temporary files cannot be used \(No such file.*TMPDIR"):
+        counter.count(launch("/bin/true"))
+
+
+def test_each_launch_writes_to_a_file_of_its_own(counter: Counter, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("the user's")
+    spec = launch("/bin/sh", "-c", "echo more; test -f /proc/self/fd/1", stdout=os.fsencode(tmp_path / "out"))
+    assert counter.count(spec).measured.exit_code == 0
+    assert (tmp_path / "out").read_text() == "the user's"
+
+
+def test_a_device_is_written_to_as_it_is(counter: Counter) -> None:
+    full = counter.count(launch("/bin/sh", "-c", "echo more", stdout=b"/dev/full"))
+    assert full.measured.exit_code != 0
+
+
+class Silent:
+    """A launcher that runs nothing."""
+
+    def launch(self, spec: LaunchSpec) -> Measured:
+        del spec
+        return PLAIN
+
+
+def test_no_count_is_an_error_and_no_number(tmp_path: Path) -> None:
+    counter = Counter(Silent(), Valgrind(tmp_path, "3.19.0"), CountSettings())
+    with pytest.raises(MeasurementError, match=r"wrote no counts of /bin/true: was it killed.*TMPDIR"):
+        counter.count(launch("/bin/true"))
+
+
+def test_the_same_count_in_any_folder_and_environment(counter: Counter, tmp_path: Path) -> None:
+    program = compiled(tmp_path, "loop", c_programs.LOOP)
+    far = tmp_path / ("deep/" * 20)
+    far.mkdir(parents=True)
+    shutil.copy(program, far / "a-longer-name")
+    pinned = environment({"PATH": f"{os.environ['PATH']}:/x{'y' * 1000}"}, [], {}, preload=True, start=False)
+    env = tuple(os.fsencode(f"{name}={value}") for name, value in pinned.items())
+    settings = CountSettings(cache_simulation=True)
+    counter = replace(counter, settings=settings)
+    here = counter.count(launch(program, cwd=os.fsencode(tmp_path)))
+    there = counter.count(launch(far / "a-longer-name", cwd=os.fsencode(far), env=env))
+    assert here.events == there.events

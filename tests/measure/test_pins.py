@@ -1,0 +1,89 @@
+"""What is fixed for a counted launch: its environment, and the lengths of what it finds on its stack."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steelyard.measure.count.native import PRELOAD
+from steelyard.measure.count.pins import PADDING_NAME, environment, is_dynamic, padded, padded_path
+from steelyard.model.launches import LaunchSpec
+from tests.c_programs import NOTHING, compiled
+
+
+def made(source: dict[str, str], **options: bool) -> dict[str, str]:
+    return environment(source, [], {}, **{"preload": True, "start": False, **options})
+
+
+def test_no_more_names_whatever_the_users_environment_holds() -> None:
+    plain = made({"PATH": "/bin", "HOME": "/root"})
+    crowded = made({"PATH": "/opt/bin", "LANG": "de_DE", "PYTHONHASHSEED": "7", **{f"V{i}": "x" for i in range(50)}})
+    assert list(plain) == list(crowded)
+    assert (crowded["PATH"], crowded["HOME"], crowded["PYTHONHASHSEED"], crowded["LC_ALL"]) == ("/opt/bin", "/", "0", "C")
+    assert plain["LD_PRELOAD"] == str(PRELOAD)
+
+
+def test_what_is_asked_for_is_passed_on_or_set() -> None:
+    source = {"PATH": "/bin", "WANTED": "1", "OTHER": "2"}
+    found = environment(source, ["WANTED", "ABSENT", "PATH"], {"TZ": "CET"}, preload=False, start=True)
+    assert (found["WANTED"], found["TZ"]) == ("1", "CET")
+    assert not {"OTHER", "ABSENT", "LD_PRELOAD", "STEELYARD_START"} & found.keys()
+
+
+def test_counting_begins_with_the_preload_if_it_shall() -> None:
+    assert made({}, start=True)["STEELYARD_START"] == "1"
+    assert "STEELYARD_START" not in made({})
+
+
+@given(
+    st.text("ab/._", min_size=1, max_size=300),
+    st.lists(st.binary(max_size=400), max_size=3),
+    st.lists(st.binary(max_size=3000), max_size=3),
+)
+def test_the_strings_of_a_launch_have_one_of_few_lengths(program: str, words: list[bytes], env: list[bytes]) -> None:
+    path = b"/" + program.encode()
+    spec = padded(LaunchSpec(path, (path, *words), tuple(env), cwd=b"/"))
+    assert spec.argv[1:] == tuple(words)
+    assert spec.env[:-1] == tuple(env)
+    assert spec.env[-1].startswith(f"{PADDING_NAME}=".encode())
+    assert sum(len(text) + 1 for text in (*spec.argv, *spec.env)) % 8192 == 0
+    assert len(spec.program) % 128 == 0
+    assert spec.program == spec.argv[0]
+
+
+def test_a_padded_path_leads_to_the_same_file(tmp_path: Path) -> None:
+    (tmp_path / "folder/inner").mkdir(parents=True)
+    (tmp_path / "folder/file").write_text("the one")
+    (tmp_path / "file").write_text("another")
+    (tmp_path / "link").symlink_to("folder/inner")
+    for way in (b"./folder/file", b"folder/file", b"link/../file"):
+        path = padded_path(way, os.fsencode(tmp_path))
+        assert len(path) % 128 == 0
+        assert Path(os.fsdecode(path)).read_text() == "the one"
+
+
+def test_a_path_that_would_become_too_long_stays_as_it_is() -> None:
+    longest = b"/" + b"a/" * 2046 + b"b"
+    assert padded_path(longest) == longest
+
+
+def test_what_the_loader_starts(tmp_path: Path) -> None:
+    assert is_dynamic(compiled(tmp_path, "dynamic", NOTHING)) is True
+    (tmp_path / "script").write_text("#!/bin/sh\n")
+    assert is_dynamic(tmp_path / "script") is None
+    assert is_dynamic(tmp_path / "absent") is None
+    (tmp_path / "short").write_bytes(b"\x7fELF")
+    assert is_dynamic(tmp_path / "short") is None
+    if sys.platform == "linux":
+        assert is_dynamic(compiled(tmp_path, "static", NOTHING, "-static")) is False
+
+
+@pytest.mark.parametrize("content", [b"\x7fELF" + bytes(200), b"\x7fELF" + b"\xff" * 200])
+def test_a_damaged_program_is_no_dynamic_one(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "damaged").write_bytes(content)
+    assert is_dynamic(tmp_path / "damaged") is False
