@@ -384,7 +384,7 @@ def test_an_output_that_fails_in_the_end_costs_neither_the_verdict_nor_the_recor
         (b"[" * 100_000, "not a weighing"),
         (b"\x1f\x8b\x08", "truncated gzip"),
         (b"\x1f\x8b" + b"x" * 100, "damaged gzip"),
-        (b'{"format": "steelyard", "version": 2}', "upgrade"),
+        (b'{"format": "steelyard", "version": 1000}', "upgrade"),
         (b'{"format": "steelyard", "version": 1, "kind": "run", "launches": {}}', "damaged"),
         (b'{"format": "steelyard", "version": 1, "kind": "\\u001b[31m", "launches": {}}', "damaged"),
     ],

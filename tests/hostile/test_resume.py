@@ -12,7 +12,7 @@ import pytest
 
 from steelyard.cli.app import run
 from steelyard.model.files import load, save
-from steelyard.model.records import Weighing
+from steelyard.model.records import VERSION, Weighing
 from tests.hostile.tool import Tool, kill, wait_until
 
 PAIRS = 12
@@ -134,7 +134,7 @@ CHANGES: list[tuple[Callable[[Any], object], str]] = [
     (lambda header: header["machine"].update(key="0" * 16), "another machine"),
     (lambda header: header["subjects"][1].update(digest="0" * 64), "is not the program that"),
     (lambda header: header["subjects"][0].update(program="./vanished"), "./vanished is not the program that"),
-    (lambda header: header.update(version=2), "upgrade steelyard"),
+    (lambda header: header.update(version=VERSION + 1), "upgrade steelyard"),
     (lambda header: header.update(kind="run"), "damaged"),
     (lambda header: header["settings"].update(metrics=["speed"]), "unknown metric"),
     (lambda header: header.pop("machine"), "machine"),

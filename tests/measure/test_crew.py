@@ -50,9 +50,12 @@ def after(condition: Callable[[], bool], action: Callable[[], None]) -> threadin
 
 
 def test_every_task_is_done_once_whatever_the_number_of_counters() -> None:
+    def numbered(number: int) -> Callable[[Counter], Counted]:
+        return lambda _: replace(COUNTED, seconds=number)
+
     for jobs in (1, 3):
         with crew(jobs) as counting:
-            found = dict(counting.count_all([lambda _, n=n: replace(COUNTED, seconds=n) for n in range(20)]))
+            found = dict(counting.count_all([numbered(n) for n in range(20)]))
         assert {number: counted.seconds for number, counted in found.items()} == {n: n for n in range(20)}
 
 

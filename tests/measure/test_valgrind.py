@@ -107,7 +107,9 @@ def test_caches_that_cannot_be_simulated(word: str, sentence: str) -> None:
         caches_named(word)
 
 
-@pytest.mark.parametrize(("size", "nearest"), [("32K", 32 << 10), ("48K", 48 << 10), ("35M", 35 << 20), ("1M", 1 << 20)])
+@pytest.mark.parametrize(
+    ("size", "nearest"), [("32K", 32 << 10), ("48K", 48 << 10), ("35M", 35 << 20), ("1M", 1 << 20)]
+)
 def test_a_hosts_caches_become_shapes_that_can_be_simulated(size: str, nearest: int) -> None:
     shapes = host_caches({"L1i": size, "L1d": size, "L3": size})
     assert shapes.name == "host"
@@ -118,7 +120,9 @@ def test_a_hosts_caches_become_shapes_that_can_be_simulated(size: str, nearest: 
         assert sets * ways * line == bytes_
 
 
-@pytest.mark.parametrize("said", [{}, {"L1i": "32K"}, {"L1i": "32K", "L1d": "?", "L3": "1M"}, {"L1i": "1K", "L1d": "1K"}])
+@pytest.mark.parametrize(
+    "said", [{}, {"L1i": "32K"}, {"L1i": "32K", "L1d": "?", "L3": "1M"}, {"L1i": "1K", "L1d": "1K"}]
+)
 def test_a_host_that_does_not_say(said: dict[str, str]) -> None:
     with pytest.raises(UsageError, match="does not say how large its caches are: give them with --caches"):
         host_caches(said)

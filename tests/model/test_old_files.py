@@ -34,3 +34,14 @@ def test_version_1_holds_what_it_held() -> None:
     assert [benchmark.control for benchmark in weighing.benchmarks] == [False, False, True]
     assert len(run.launches) == 13
     assert (len(journal.launches), journal.stop) == (18, ["interrupted"])
+
+
+def test_version_2_holds_what_it_held() -> None:
+    weighing, run = load(RECORDS / "version-2-weighing.json.gz"), load(RECORDS / "version-2-run.json")
+    journal = load(RECORDS / "version-2.journal")
+    assert [record.counting and len(record.counting.counts) for record in (weighing, run, journal)] == [8, 2, 4]
+    assert run.counting is not None
+    assert run.counting.counts[0].events.keys() >= {"Ir", "I1mr", "D1mr", "DLmr"}
+    assert run.settings.counting is not None
+    assert run.settings.counting.weights.ram == 35
+    assert (len(run.launches), len(journal.launches), journal.stop) == (0, 18, ["interrupted"])

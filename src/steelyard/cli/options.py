@@ -74,7 +74,7 @@ Json = Annotated[
     typer.Option("--json", "-o", metavar="FILE", help="Keep the record: raw numbers and verdicts (.gz compresses)."),
 ]
 Markdown = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write a Markdown table.")]
-Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the raw launches as CSV.")]
+Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the raw launches, or counts, as CSV.")]
 
 
 # More than anybody will wait for, and still few enough to be kept and judged.

@@ -48,14 +48,15 @@ def _write_files(outcome: Outcome, *, json: Path | None, markdown: Path | None, 
     if json is not None:
         save(record, json)
     if csv is not None:
-        write_atomically(csv, table.launches_csv(record).encode(errors="backslashreplace"))
+        text = table.launches_csv(record) if len(record.launches) else table.counts_csv(record)
+        write_atomically(csv, text.encode(errors="backslashreplace"))
     if outcome.error is None and markdown is not None:
-        text = (
+        report = (
             as_markdown.weighing(record, derived.verdicts)
             if isinstance(record, Weighing)
             else as_markdown.run(record, derived.summaries)
         )
-        write_atomically(markdown, text.encode(errors="backslashreplace"))
+        write_atomically(markdown, report.encode(errors="backslashreplace"))
 
 
 @contextmanager

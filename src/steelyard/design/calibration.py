@@ -101,8 +101,9 @@ def calibrate(
 ) -> Calibration:
     """Time and count the probes on this machine, and fit the weights; about a minute on two processors.
 
-    `caches` are what is simulated, as `caches_named` takes them. Stores nothing. Raises InterruptedBeforeStart if the user stops it; MeasurementError where Valgrind or the probes
-    are missing, or the times are too noisy for weights; UsageError for a machine that does not tell its caches.
+    `caches` are what is simulated, as `caches_named` takes them. Stores nothing. Raises InterruptedBeforeStart if the
+    user stops it; MeasurementError where Valgrind or the probes are missing, or the times are too noisy for weights;
+    UsageError for a machine that does not tell its caches.
     """
     started = time.monotonic()
     valgrind, facts = Valgrind.found(), read_facts()

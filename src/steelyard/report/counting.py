@@ -93,7 +93,7 @@ def _by_cost(record: Weighing | Run, metric: str) -> bool:
     """Whether functions are shown by cost: only whole weights add up exactly."""
     settings = record.settings.counting or CountSettings()
     weights = settings.weights
-    return metric == "cost" and all(weight.is_integer() for weight in (weights.l1, weights.ll, weights.ram))
+    return metric == "cost" and all(weight % 1 == 0 for weight in (weights.l1, weights.ll, weights.ram))
 
 
 def _own(part: Functions, record: Weighing | Run, metric: str) -> list[Function]:

@@ -1,4 +1,4 @@
-"""The raw launches as CSV, for spreadsheets and data frames."""
+"""The raw launches, or counts, as CSV, for spreadsheets and data frames."""
 
 from __future__ import annotations
 
@@ -34,6 +34,21 @@ def launches_csv(record: Weighing | Run) -> str:
                 *row,
             ]
         )
+    return out.getvalue()
+
+
+def counts_csv(record: Weighing | Run) -> str:
+    """Write every count as one row, in the order in which they were begun, with a column for each event."""
+    counts = record.counting.counts if record.counting else []
+    sides = SIDES if isinstance(record, Weighing) else ("subject",)
+    events = list(counts[0].events) if counts else []
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["benchmark_name", "side_name", "benchmark", "side", "seconds", "forked", *events])
+    for count in counts:
+        names = [words.plain(record.benchmarks[count.benchmark].name), sides[count.side]]
+        numbers = [count.benchmark, count.side, count.seconds, count.forked]
+        writer.writerow([*names, *numbers, *(count.events.get(event, "") for event in events)])
     return out.getvalue()
 
 

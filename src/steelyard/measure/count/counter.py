@@ -30,7 +30,8 @@ _COMMAND = re.compile(r"^==\d+== Command: (.+)$", re.MULTILINE)
 _PARENT = re.compile(r"Parent PID: (\d+)")
 # Valgrind reads its own tool's symbols when it begins with a program, and not when one forks.
 _BEGUN = re.compile(r"Reading syms from \S*/(?:cachegrind|callgrind)-")
-_OWN_TROUBLE = re.compile(r"^(?:==\d+== )?valgrind: (.+)$", re.MULTILINE)
+# An instruction that is unknown is told apart above.
+_OWN_TROUBLE = re.compile(r"^(?:==\d+== )?valgrind: (?!Unrecognised instruction)(.+)$", re.MULTILINE)
 _REMEDIES = (
     ("setuid", "a setuid program cannot be counted: count a copy without that bit"),
     ("No such file", "it was there before: if the command removes it, put it back with --prepare"),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from steelyard.measure.count.native import PRELOAD
 from steelyard.model.launches import LaunchSpec
 
-PADDING_NAME = "STEELYARD_PADDING"
+# One behind the arguments and one behind all: where a string stands moves what the C library does with it.
+PADDING_NAMES = (b"STEELYARD_PADDING_1", b"STEELYARD_PADDING_2")
 FIXED = {
     "LC_ALL": "C",
     "TZ": "UTC",
@@ -40,7 +42,9 @@ def environment(
     passed = {name: source[name] for name in wanted if name in source and name not in kept}
     ours = {"LD_PRELOAD": str(PRELOAD)} if preload else {}
     started = {"STEELYARD_START": "1"} if preload and start else {}
-    return {**kept, **FIXED, **ours, **started, **passed, **variables}
+    # What differs between users comes last, so that it moves nothing.
+    fixed = {**FIXED, **ours, **started}
+    return {**fixed, **{name: value for name, value in {**kept, **passed}.items() if name not in fixed}, **variables}
 
 
 def padded(spec: LaunchSpec) -> LaunchSpec:
@@ -50,16 +54,24 @@ def padded(spec: LaunchSpec) -> LaunchSpec:
     """
     path = padded_path(spec.program, spec.cwd)
     argv = (path, *spec.argv[1:])
-    used = sum(len(text) + 1 for text in (*argv, *spec.env)) + len(PADDING_NAME) + 2
-    padding = f"{PADDING_NAME}={'x' * (-used % _BLOCK)}".encode()
-    return LaunchSpec(**{**vars(spec), "program": path, "argv": argv, "env": (*spec.env, padding)})
+    behind_argv = _padding(PADDING_NAMES[0], argv)
+    # The path is there once more at the end, as what the kernel tells the loader (AT_EXECFN).
+    behind_all = _padding(PADDING_NAMES[1], (*spec.env, path))
+    return replace(spec, program=path, argv=argv, env=(behind_argv, *spec.env, behind_all))
+
+
+def _padding(name: bytes, strings: Iterable[bytes]) -> bytes:
+    """A variable that fills whole blocks, together with the strings beside it."""
+    used = sum(len(text) + 1 for text in strings) + len(name) + 2
+    return name + b"=" + b"x" * (-used % _BLOCK)
 
 
 def padded_path(program: bytes, folder: bytes | None = None) -> bytes:
     """An absolute path to the same file, of one of few lengths; a relative one is within a `folder` (None: ours)."""
     # Not normalised: `link/..` is not the folder that the link is in.
     path = os.path.join(folder or os.getcwdb(), program.removeprefix(b"./"))  # noqa: PTH118, PTH109 - bytes
-    slashes = -len(path) % _PATH_BLOCK
+    # The name begins at a fixed place, as the C library looks for the last slash.
+    slashes = -(path.rfind(b"/") + 1) % _PATH_BLOCK
     return b"/" * slashes + path if len(path) + slashes < _PATH_BYTES else path
 
 
