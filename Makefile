@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-RUST := native/launch native/preload native/probes
+NATIVE := native/launch native/preload native/probes
+CRATES := $(NATIVE) sdk/rust examples/rust
 INSTALLED := $(VENV)/.installed
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -25,7 +26,7 @@ floors: $(INSTALLED)
 	$(BIN)/lint-imports
 
 rust:
-	for crate in $(RUST); do \
+	for crate in $(CRATES); do \
 		cargo fmt --manifest-path $$crate/Cargo.toml --check && \
 		cargo clippy --manifest-path $$crate/Cargo.toml --all-targets --locked -- -D warnings && \
 		cargo test --manifest-path $$crate/Cargo.toml --locked || exit; \
@@ -60,10 +61,10 @@ generated: $(INSTALLED)
 	$(BIN)/python -m steelyard.cli.manual > docs/steelyard.1
 
 clean:
-	rm -rf $(VENV) build dist demo $(RUST:=/target) src/*.egg-info src/steelyard/native/steelyard-*
+	rm -rf $(VENV) build dist demo $(CRATES:=/target) src/*.egg-info src/steelyard/native/steelyard-*
 
 # Editable, so that tests see the sources; built again when the native part or the packaging changes.
-$(INSTALLED): pyproject.toml constraints.txt $(wildcard $(RUST:=/src/*.rs) $(RUST:=/src/sys/*.rs)) $(RUST:=/Cargo.toml) $(RUST:=/Cargo.lock)
+$(INSTALLED): pyproject.toml constraints.txt $(wildcard $(NATIVE:=/src/*.rs) $(NATIVE:=/src/sys/*.rs)) $(NATIVE:=/Cargo.toml) $(NATIVE:=/Cargo.lock)
 	@command -v cargo >/dev/null || { echo "steelyard builds its small native parts with Rust: install cargo (https://rustup.rs), then run make again"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --editable '.[dev]'

@@ -1,10 +1,11 @@
 """Counts under load, from several places and environments: what repeats, what is found, and what counting costs.
 
-    python benchmarks/counting.py repeat|judge|speed|all [--weighings N]
+    python benchmarks/counting.py repeat|bodies|judge|speed|all [--weighings N]
 
 `repeat` counts programs in C, Rust (with a HashMap), CPython, Go and Node.js from two folders and in two environments,
-with both processors busy. `judge` weighs a CPython program against itself and against one that does 0.05 % more.
-`speed` is the wall time beside bare Valgrind with the same flags, and of two sides at once beside one after the other.
+with both processors busy. `bodies` counts one iteration of a few benchmarks of each SDK, likewise. `judge` weighs a
+CPython program against itself and against one that does 0.05 % more. `speed` is the wall time beside bare Valgrind with
+the same flags, and of two sides at once beside one after the other.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.harness_suites import SUITES
 from benchmarks.processes import STEELYARD, build, stoppable
 from benchmarks.simulation import table
 
@@ -63,6 +65,8 @@ def main(words: argparse.Namespace) -> None:
         folder = Path(name)
         if words.what in ("repeat", "all"):
             _repeat(folder)
+        if words.what in ("bodies", "all"):
+            _bodies(folder)
         if words.what in ("judge", "all"):
             _judge(folder, words.weighings)
         if words.what in ("speed", "all"):
@@ -103,7 +107,41 @@ def _row(language: str, commands: Sequence[str], places: Sequence[Path], invocat
     return language, len(every), f"{alone:.1e}", f"{_spread(every):.1e}", ", ".join(sorted(classes))
 
 
-def _spread(counts: Sequence[int]) -> float:
+# --- one iteration of a body
+
+# A few of each suite (examples/), of different kinds; the same hash is in all three.
+_BODIES = {
+    "cpp": ("hash_fnv1a", "sort_copy", "unordered_map_insert"),
+    "rust": ("hash/fnv1a", "sort*", "*hash_map*"),
+    "python": ("bench_hashing.py::fnv1a", "bench_sorting.py::by_key", "bench_text.py::words"),
+}
+
+
+def _bodies(folder: Path) -> None:
+    header = ("SDK", "benchmark", "counts", "instructions an iteration", "spread in one environment", "over both")
+    rows: list[tuple[object, ...]] = []
+    with _busy(2):
+        for sdk, names in _BODIES.items():
+            place = folder / sdk
+            place.mkdir()
+            command = [STEELYARD, "count", "--harness", "protocol", SUITES[sdk](place).plain]
+            command += [word for name in names for word in ("--benchmark", name)]
+            found: dict[str, dict[bool, list[float]]] = {}
+            for large in (False, True, False, True):
+                record = _record(command, place, _environment(large=large))
+                for count in record["counting"]["counts"]:
+                    benchmark = record["benchmarks"][count["benchmark"]]
+                    each = count["events"]["Ir"] / benchmark["loops"]
+                    found.setdefault(benchmark["name"], {}).setdefault(large, []).append(each)
+            for name, by_environment in found.items():
+                every = [each for own in by_environment.values() for each in own]
+                alone = max(_spread(own) for own in by_environment.values())
+                middle = f"{statistics.median(every):,.1f}"
+                rows.append((sdk, name, len(every), middle, f"{alone:.1e}", f"{_spread(every):.1e}"))
+            print(table(header, rows) + "\n", flush=True)
+
+
+def _spread(counts: Sequence[float]) -> float:
     return (max(counts) - min(counts)) / statistics.median(counts) if counts else 0.0
 
 
@@ -113,9 +151,13 @@ def _class(counts: Sequence[int]) -> str:
 
 
 def _count(command: str, place: Path, environment: dict[str, str]) -> dict[str, Any]:
+    return _record([STEELYARD, "count", command], place, environment)
+
+
+def _record(command: Sequence[str], place: Path, environment: dict[str, str]) -> dict[str, Any]:
     kept = place / "record.json"
     subprocess.run(
-        [STEELYARD, "count", command, "-o", str(kept)],
+        [*command, "-o", str(kept)],
         check=True,
         cwd=place,
         env=environment,
@@ -280,7 +322,7 @@ def _busy(loops: int) -> Iterator[None]:
 
 def _words() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Counts under load: what repeats, what is found, what it costs.")
-    parser.add_argument("what", choices=("repeat", "judge", "speed", "all"), default="all", nargs="?")
+    parser.add_argument("what", choices=("repeat", "bodies", "judge", "speed", "all"), default="all", nargs="?")
     parser.add_argument("--weighings", type=int, default=50, metavar="N", help="of the program against itself")
     return parser.parse_args()
 

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from steelyard.design.draws import draw_pair, first_side
-from steelyard.model.launches import LaunchRow
+from steelyard.model.launches import COLUMNS
 from tests.cli.tool import TWICE_THE_WORK, WORK, Tool, rows, sh
 
 VERDICTS = ("slower", "faster", "same", "undecided")
@@ -133,8 +133,8 @@ def test_the_raw_launches_as_csv_are_those_of_the_record(tool: Tool) -> None:
     assert tool.compare("--csv", "launches.csv", "--json", "record.json", "--names", "old,new").status in (0, 1)
     with (tool.folder / "launches.csv").open(newline="") as file:
         found = list(csv.DictReader(file))
-    expected = rows(tool.json(), *LaunchRow._fields)
-    assert [tuple(row[name] for name in LaunchRow._fields) for row in found] == [
+    expected = rows(tool.json(), *COLUMNS)
+    assert [tuple(row[name] for name in COLUMNS) for row in found] == [
         tuple("" if value is None else str(value) for value in row) for row in expected
     ]
     assert {(row["side"], row["side_name"], row["subject_name"]) for row in found} == {

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from steelyard.design.kept_rows import KeptRows
-from steelyard.model.launches import LaunchRow
+from steelyard.model.launches import COLUMNS, LaunchRow, Sample
 
-PLAIN = LaunchRow._make([0] * len(LaunchRow._fields))
+PLAIN = LaunchRow._make([*[0] * len(COLUMNS), ()])
 ROWS = [
     PLAIN._replace(benchmark=0, wall_ns=2**62, delay_ns=None),
     PLAIN._replace(benchmark=1, wall_ns=7, signal=None),
@@ -31,3 +31,11 @@ def test_only_the_last_rows_of_that_benchmark_get_another_role() -> None:
 
 def test_the_time_used_is_all_launches() -> None:
     assert KeptRows(ROWS[1:]).wall_s() == 12e-9
+
+
+def test_the_samples_of_a_harness_come_back_with_their_launch() -> None:
+    sampled = [ROWS[0]._replace(samples=(Sample(3, 5), Sample(3, 2**62, 1, 0))), ROWS[1], ROWS[2]]
+    kept = KeptRows(sampled)
+    assert list(kept) == kept.launches().rows() == sampled
+    assert kept.launches_of(0).samples == [[(3, 5, None, None), (3, 2**62, 1, 0)], []]
+    assert kept.launches_of(1).samples == []

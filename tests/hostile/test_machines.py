@@ -170,8 +170,11 @@ def test_a_kernel_that_tells_nothing(
     assert load(record).launches.delay_ns[0] is None
     assert run([*words, "--metric", "delay"]) == 3
     assert "cannot measure delay" in capsys.readouterr().err
-    assert run(["run", "true", "--launches", "3", "--metric", "active,timeslices"]) == 3
+    assert run(["run", "true", "--launches", "3", "--metric", "timeslices"]) == 3
     assert "cannot measure timeslices" in capsys.readouterr().err
+    # Beside one that can be measured it is a note, as in a weighing.
+    assert run(["run", "true", "--launches", "3", "--metric", "active,timeslices"]) == 0
+    assert "cannot measure timeslices" in capsys.readouterr().out
 
 
 # --- processors and limits

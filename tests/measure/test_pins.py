@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.measure.count.native import PRELOAD
-from steelyard.measure.count.pins import PADDING_NAMES, environment, is_dynamic, padded, padded_path
+from steelyard.measure.count.pins import PADDING_NAMES, environment, is_dynamic, is_program, padded, padded_path
 from steelyard.model.launches import LaunchSpec
 from tests.c_programs import NOTHING, compiled
 
@@ -89,3 +89,12 @@ def test_what_the_loader_starts(tmp_path: Path) -> None:
 def test_a_damaged_program_is_no_dynamic_one(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "damaged").write_bytes(content)
     assert is_dynamic(tmp_path / "damaged") is False
+
+
+def test_what_the_kernel_would_execute(tmp_path: Path) -> None:
+    assert is_program(compiled(tmp_path, "dynamic", NOTHING))
+    for content, program in ((b"#!/bin/sh\n", True), (b"", False), (b"echo\n", False), (b"\x7fELF", False)):
+        (tmp_path / "file").write_bytes(content)
+        assert is_program(tmp_path / "file") is program
+    # What is not there, or not to be read, is for others to say.
+    assert is_program(tmp_path / "absent")

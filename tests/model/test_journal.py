@@ -13,12 +13,20 @@ from hypothesis import strategies as st
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import load
 from steelyard.model.journal import Journal
-from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.launches import COLUMNS, Launches, LaunchRow, Sample
 from steelyard.model.records import Run, Weighing
 from tests.model.samples import DISTURBED, USED, WARM_UP, row, run, subject, weighing
 
 HEADER = weighing([], stop=["interrupted"], subjects=(subject("\udcff\u2028"), subject("ünï\n")))
-ROWS = [row(0, 0, role=WARM_UP), row(0, 1, role=WARM_UP), row(1, 1), row(1, 0), row(2, 0, cpu_ns=None), row(2, 1)]
+SAMPLES = (Sample(100, 90_000), Sample(100, 80_000, 79_000, 0))
+ROWS = [
+    row(0, 0, role=WARM_UP),
+    row(0, 1, role=WARM_UP),
+    row(1, 1),
+    row(1, 0),
+    row(2, 0, cpu_ns=None),
+    row(2, 1, samples=SAMPLES),
+]
 END = {"stop": ["pairs"], "seconds": 2.5, "findings": [{"code": "shell", "message": "slow", "remedy": None}]}
 
 
@@ -51,6 +59,13 @@ def test_a_journal_of_a_run(path: Path) -> None:
 def test_a_journal_without_launches(path: Path) -> None:
     write(path, [])
     assert load(path) == HEADER
+
+
+def test_rows_from_before_there_were_harnesses_have_no_samples(path: Path) -> None:
+    write(path, [])
+    rows = [row(0, 0), row(0, 1)]
+    path.write_text(path.read_text() + "".join(f"{json.dumps(each[: len(COLUMNS)])}\n" for each in rows))
+    assert load(path).launches == Launches.of_rows(rows)
 
 
 def test_a_journal_that_ended_says_how(path: Path) -> None:
@@ -130,6 +145,8 @@ GARBAGE = {
     "NaN": b"NaN\n",
     "another machine's line feed": b"\r\n",
     "a row of words": json.dumps(["x"] * len(LaunchRow._fields)).encode() + b"\n",
+    "a row with samples of words": LINES[-2].replace(b"90000", b'"x"'),
+    "a row with samples of no loops": LINES[-2].replace(b"[100,", b"[0,"),
     "a row of infinities": b"[" + b",".join([b"1e999"] * len(LaunchRow._fields)) + b"]\n",
     "an end of another kind": b'{"stop": 5}\n',
     "an unknown field": b'{"colour": "red"}\n',

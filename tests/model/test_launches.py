@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.launches import COLUMNS, Launches, LaunchRow, Sample, judged_samples
 from steelyard.model.metrics import METRICS, timed
 from tests.model.samples import DISTURBED, USED, WARM_UP, row
 
@@ -28,7 +28,10 @@ def test_rows_become_columns_and_back() -> None:
     rows = [row(0, 0), row(0, 1, wall_ns=11, cpu_ns=None)]
     launches = of(*rows)
     assert len(launches) == 2
-    assert [LaunchRow(*values) for values in zip(*launches.model_dump().values(), strict=True)] == rows
+    assert launches.rows() == rows
+    assert [
+        LaunchRow(*values) for values in zip(*(launches.model_dump()[name] for name in COLUMNS), strict=True)
+    ] == rows
     assert Launches.model_validate(launches.model_dump()) == launches
 
 
@@ -156,7 +159,7 @@ def test_a_side_or_role_out_of_range_is_refused(change: dict[str, int]) -> None:
         Launches.model_validate(columns(row(**change)))
 
 
-@pytest.mark.parametrize("name", LaunchRow._fields)
+@pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize("value", [-1, 2**63, "x", 1.5])
 def test_a_value_that_nobody_can_have_measured_is_refused(name: str, value: object) -> None:
     with pytest.raises(ValidationError, match=rf"\n{name}\.0"):
@@ -168,7 +171,7 @@ def test_a_launch_that_took_no_time_is_refused() -> None:
         Launches.model_validate(columns(row(wall_ns=0)))
 
 
-@pytest.mark.parametrize("name", LaunchRow._fields)
+@pytest.mark.parametrize("name", COLUMNS)
 def test_only_what_a_machine_may_not_tell_can_be_missing(name: str) -> None:
     damaged = columns(row()) | {name: [None]}
     optional = {"cpu_ns", "delay_ns", "timeslices", "others_ns", "pressure_ns", "steal_ns", "exit_code", "signal"}
@@ -187,3 +190,77 @@ def test_two_launches_in_one_place_are_refused() -> None:
 def test_an_unknown_column_is_refused() -> None:
     with pytest.raises(ValidationError, match="extra"):
         Launches.model_validate(columns(row()) | {"speed": [1]})
+
+
+# --- the samples of a harness
+
+SAMPLES = (
+    Sample(10, 90_000),
+    Sample(10, 10_300, 9_000, 100),
+    Sample(20, 20_400, 18_600, 0),
+    Sample(10, 30_000, 10, 20_000),
+)
+
+
+def test_samples_become_a_column_and_come_back() -> None:
+    rows = [row(0, 0, samples=SAMPLES), row(0, 1), row(1, 0, samples=SAMPLES[:1])]
+    launches = of(*rows)
+    assert launches.samples == [list(SAMPLES), [], list(SAMPLES[:1])]
+    assert launches.rows() == rows
+    assert Launches.model_validate(launches.model_dump()) == launches
+    assert Launches.model_validate_json(launches.model_dump_json()).rows() == rows
+
+
+def test_launches_of_a_command_have_no_column_of_samples() -> None:
+    assert of(ALONE, HELPED).samples == []
+
+
+def test_the_first_of_several_samples_is_not_judged() -> None:
+    assert judged_samples(SAMPLES) == list(SAMPLES[1:])
+    assert judged_samples(SAMPLES[:1]) == [SAMPLES[0]]
+    assert judged_samples([]) == []
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"), [("wall", 1030.0), ("cpu", 900.0), ("active", 1020.0), ("max_rss", 5 * 2**20), ("user", 6e6)]
+)
+def test_times_are_the_median_of_one_iteration_and_all_else_is_of_the_launch(metric: str, value: float) -> None:
+    assert of(row(samples=SAMPLES)).metric(metric).tolist() == [value]
+
+
+def test_what_one_judged_sample_does_not_tell_is_nan() -> None:
+    launches = of(row(0, samples=(*SAMPLES, Sample(10, 10_000))), row(1, samples=SAMPLES), row(2))
+    assert np.array_equal(launches.metric("cpu"), [np.nan, 900.0, np.nan], equal_nan=True)
+    assert np.array_equal(launches.metric("active"), [np.nan, 1020.0, np.nan], equal_nan=True)
+    assert np.array_equal(launches.metric("wall"), [1025.0, 1030.0, np.nan], equal_nan=True)
+
+
+def test_each_benchmark_keeps_its_own_samples() -> None:
+    parts = of(row(0, samples=SAMPLES), row(0, benchmark=1, samples=SAMPLES[:2])).by_benchmark(2)
+    assert [part.samples for part in parts] == [[list(SAMPLES)], [list(SAMPLES[:2])]]
+
+
+def test_samples_of_some_launches_only_are_refused() -> None:
+    damaged = columns(row(0, samples=SAMPLES), row(1, samples=SAMPLES))
+    damaged["samples"].pop()
+    with pytest.raises(ValidationError, match="differ in length"):
+        Launches.model_validate(damaged)
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        [0, 1, None, None],
+        [1, 0, None, None],
+        [1, 1, -1, None],
+        [1, 1, None, -1],
+        [1, 2**63, None, None],
+        [1, 1],
+        "x",
+        [],
+    ],
+    ids=str,
+)
+def test_a_sample_that_nobody_can_have_measured_is_refused(sample: object) -> None:
+    with pytest.raises(ValidationError, match=r"\nsamples\.0\.0"):
+        Launches.model_validate(columns(row()) | {"samples": [[sample]]})

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from steelyard.model.records import Finding, Settings
+from steelyard.model.records import Finding, Settings, StopReason
 from steelyard.report import sentences
 
 from .records import FASTER, LEANING, SAME, SAME_BUT_REAL, SLOWER, SUMMARY, TOO_FEW, UNDECIDED, verdict
@@ -127,3 +127,24 @@ def test_notes_come_once_and_a_noisy_metric_cautions() -> None:
 
 def test_a_tally_counts_each_verdict() -> None:
     assert sentences.tally([SAME, SLOWER, SAME]) == "1 slower, 2 same"
+
+
+@pytest.mark.parametrize(
+    ("stop", "text"),
+    [
+        (["decided", "failed", "pairs"], "1 of 3 benchmarks failed: this is what the others gave"),
+        (["failed", "failed"], "a launch failed: this is what was measured before it"),
+        (["failed", "interrupted"], "interrupted: this is what was measured until then"),
+        (["decided", "time"], None),
+    ],
+    ids=str,
+)
+def test_of_several_benchmarks_some_may_fail(stop: list[StopReason], text: str | None) -> None:
+    assert sentences.stopped(stop) == text
+
+
+def test_the_times_of_a_harness_are_of_one_iteration() -> None:
+    plain, harness = Settings(), Settings(harness="protocol")
+    assert sentences.metric("wall", harness).startswith("wall, of one iteration: ")
+    assert sentences.metric("max_rss", harness) == sentences.metric("max_rss", plain)
+    assert sentences.metric("wall", plain).startswith("wall: ")

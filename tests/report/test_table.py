@@ -3,7 +3,7 @@ from __future__ import annotations
 import csv
 import io
 
-from steelyard.model.launches import LaunchRow
+from steelyard.model.launches import COLUMNS, Launches, Sample
 from steelyard.report.table import launches_csv
 
 from . import records
@@ -18,9 +18,25 @@ def test_every_launch_is_a_row_with_all_its_numbers() -> None:
     rows = read(launches_csv(record))
     assert len(rows) == 6
     for position, row in enumerate(rows):
-        for field in LaunchRow._fields:
+        for field in COLUMNS:
             value = getattr(record.launches, field)[position]
             assert row[field] == ("" if value is None else str(value))
+
+
+def test_every_sample_of_a_harness_is_a_row_that_repeats_its_launch() -> None:
+    record = records.weighing(pairs=2)
+    samples = [(Sample(10, 15_000, 14_000, 0), Sample(10, 16_000)), (Sample(10, 1),), (), (Sample(7, 8, 9, 10),)]
+    launches = [row._replace(samples=each) for row, each in zip(record.launches.rows(), samples, strict=True)]
+    rows = read(launches_csv(record.model_copy(update={"launches": Launches.of_rows(launches)})))
+    assert [(row["pair"], row["side"], row["sample"], row["sample_loops"], row["sample_ns"]) for row in rows] == [
+        ("0", "0", "0", "10", "15000"),
+        ("0", "0", "1", "10", "16000"),
+        ("0", "1", "0", "10", "1"),
+        ("1", "0", None, None, None),
+        ("1", "1", "0", "7", "8"),
+    ]
+    assert [(row["sample_cpu_ns"], row["sample_delay_ns"]) for row in rows[:2]] == [("14000", "0"), ("", "")]
+    assert rows[0]["wall_ns"] == rows[1]["wall_ns"] == str(launches[0].wall_ns)
 
 
 def test_indices_come_with_their_names() -> None:
@@ -47,4 +63,4 @@ def test_commas_quotes_and_line_breaks_stay_in_their_cell() -> None:
 def test_no_launch_leaves_the_header() -> None:
     lines = launches_csv(records.weighing(pairs=0)).splitlines()
     assert len(lines) == 1
-    assert lines[0].split(",")[4:] == list(LaunchRow._fields)
+    assert lines[0].split(",")[4:] == list(COLUMNS)

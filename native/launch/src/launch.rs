@@ -62,6 +62,7 @@ pub fn run(request: &Request, means: &Means, channel: &mut Channel) -> Result<La
     report.left_behind = left_behind;
     (report.stdout, report.stdout_bytes) = captured(captures.out);
     (report.stderr, report.stderr_bytes) = captured(captures.err);
+    (report.results, report.results_bytes) = captured(captures.results);
     Ok(Launched::Report(Box::new(report)))
 }
 
@@ -98,8 +99,10 @@ fn report(
         cancelled: outcome.cancelled,
         stdout: None,
         stderr: None,
+        results: None,
         stdout_bytes: None,
         stderr_bytes: None,
+        results_bytes: None,
         left_behind: Vec::new(),
     }
 }

@@ -82,6 +82,10 @@ pub struct Request {
     pub stdout: Option<Sink>,
     /// Where standard error goes; `None` is `/dev/null`.
     pub stderr: Option<Sink>,
+    /// How much is kept of what it writes to fd 3, where a harness puts its results; with `None`
+    /// that descriptor is closed.
+    #[serde(default)]
+    pub results: Option<usize>,
     /// How long it may run before it is killed.
     pub timeout_ns: Option<u64>,
     /// The CPUs it may run on; `None` is the server's own set.
@@ -114,12 +118,18 @@ impl Request {
         if request.argv.is_empty() {
             return Err(Failure::request("argv is empty"));
         }
-        for sink in [&request.stdout, &request.stderr] {
-            if matches!(sink, Some(Sink::Tail(keep)) if *keep > TAIL_LIMIT) {
-                return Err(Failure::request(format!(
-                    "a tail of more than {TAIL_LIMIT} bytes"
-                )));
-            }
+        let tails = [&request.stdout, &request.stderr].map(|sink| match sink {
+            Some(Sink::Tail(keep)) => *keep,
+            _ => 0,
+        });
+        if tails
+            .into_iter()
+            .chain(request.results)
+            .any(|keep| keep > TAIL_LIMIT)
+        {
+            return Err(Failure::request(format!(
+                "a tail of more than {TAIL_LIMIT} bytes"
+            )));
         }
         Ok(request)
     }
@@ -137,6 +147,8 @@ pub enum Stage {
     Stdout,
     /// The file or pipe for standard error could not be opened.
     Stderr,
+    /// The pipe for results could not be made.
+    Results,
     /// The directory to start in cannot be entered.
     Cwd,
     /// The CPUs asked for cannot be had.
@@ -249,10 +261,14 @@ pub struct Report {
     pub stdout: Option<String>,
     /// The end of standard error, if kept.
     pub stderr: Option<String>,
+    /// The end of what was written to fd 3, if asked for.
+    pub results: Option<String>,
     /// How much came through the pipe of standard output.
     pub stdout_bytes: Option<u64>,
     /// How much came through the pipe of standard error.
     pub stderr_bytes: Option<u64>,
+    /// How much was written to fd 3.
+    pub results_bytes: Option<u64>,
     /// "pid name" of every other process that had to be killed when the target was gone. After a
     /// timeout or a cancel that includes the children it was working with.
     pub left_behind: Vec<String>,

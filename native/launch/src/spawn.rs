@@ -9,8 +9,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// The target's fds 0, 1 and 2, opened before anything is timed.
-pub struct Streams([OwnedFd; 3]);
+/// The target's fds 0, 1 and 2, and 3 if it has one, opened before anything is timed.
+pub struct Streams(Vec<OwnedFd>);
 
 /// Our side of those streams of which the tail is wanted.
 pub struct Captures {
@@ -18,6 +18,8 @@ pub struct Captures {
     pub out: Option<Capture>,
     /// Standard error.
     pub err: Option<Capture>,
+    /// What a harness writes to fd 3.
+    pub results: Option<Capture>,
 }
 
 /// Opens what the request names. The standard library sees to it at start that fds 0 to 2 are
@@ -38,7 +40,16 @@ pub fn open_streams(request: &Request) -> Result<(Streams, Captures), Failure> {
         }
         sink => open_sink(Stage::Stderr, sink.as_ref())?,
     };
-    Ok((Streams([stdin, stdout, stderr]), Captures { out, err }))
+    let mut streams = vec![stdin, stdout, stderr];
+    let results = match request.results {
+        None => None,
+        Some(keep) => {
+            let (capture, write) = piped(Stage::Results, keep)?;
+            streams.push(write);
+            Some(capture)
+        }
+    };
+    Ok((Streams(streams), Captures { out, err, results }))
 }
 
 fn open_source(path: Option<&Text>) -> Result<OwnedFd, Failure> {
@@ -56,11 +67,14 @@ fn open_sink(stage: Stage, sink: Option<&Sink>) -> Result<(OwnedFd, Option<Captu
             Ok((open(&mut options, stage, path.path())?, None))
         }
         Some(Sink::Tail(keep)) => {
-            let (capture, write) = Capture::open(*keep)
-                .map_err(|error| Failure::system(stage, "cannot make a pipe", &error))?;
+            let (capture, write) = piped(stage, *keep)?;
             Ok((write, Some(capture)))
         }
     }
+}
+
+fn piped(stage: Stage, keep: usize) -> Result<(Capture, OwnedFd), Failure> {
+    Capture::open(keep).map_err(|error| Failure::system(stage, "cannot make a pipe", &error))
 }
 
 fn open(options: &mut OpenOptions, stage: Stage, path: &Path) -> Result<OwnedFd, Failure> {
@@ -96,13 +110,12 @@ pub fn start(request: &Request, streams: Streams) -> Result<Started, Failure> {
     if let Some(cwd) = &request.cwd {
         check_directory(cwd)?;
     }
-    let Streams([stdin, stdout, stderr]) = &streams;
     let spawner = Spawner::new(
         request.program.c_string(),
         request.argv.iter().map(Text::c_string),
         request.env.iter().map(Text::c_string),
         request.cwd.as_ref().map(|cwd| cwd.c_string().as_c_str()),
-        [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()],
+        streams.0.iter().map(AsFd::as_fd),
     )
     .map_err(|error| Failure::system(Stage::Spawn, "cannot prepare the spawn", &error))?;
     let pinned = request.cpus.as_deref().map(Pinned::to).transpose()?;

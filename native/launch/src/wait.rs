@@ -104,11 +104,12 @@ pub fn for_end(
                 sys::poll_entry(listen.then(|| signals.as_fd())),
                 sys::poll_entry(captures.out.as_ref().and_then(Capture::as_fd)),
                 sys::poll_entry(captures.err.as_ref().and_then(Capture::as_fd)),
+                sys::poll_entry(captures.results.as_ref().and_then(Capture::as_fd)),
             ],
             left,
         );
         let now_ns = sys::now_ns();
-        let [end, socket, signal, out, err] = woken.map_err(|error| {
+        let [end, socket, signal, out, err, results] = woken.map_err(|error| {
             kill_target(pid);
             error
         })?;
@@ -134,6 +135,7 @@ pub fn for_end(
         }
         receive(out, &mut captures.out);
         receive(err, &mut captures.err);
+        receive(results, &mut captures.results);
     }
 }
 

@@ -111,6 +111,30 @@ fn only_the_three_streams_are_handed_down() {
 }
 
 #[test]
+fn results_have_a_descriptor_of_their_own() {
+    let mut driver = Driver::start();
+    let script = "echo out; echo err >&2; echo one >&3; ls /proc/self/fd >&3";
+    let reply = driver.run(&with(sh(script), "results", json!(4096)));
+    assert_eq!(reply["stdout"], "out\n");
+    assert_eq!(reply["stderr"], "err\n");
+    // ls has one open itself.
+    assert_eq!(reply["results"], "one\n0\n1\n2\n3\n4\n");
+    assert_eq!(reply["results_bytes"], 14);
+    let reply = driver.run(&sh("echo one >&3"));
+    assert_eq!(reply["results"], json!(null));
+    assert_ne!(reply["exit_code"], 0);
+}
+
+#[test]
+fn of_too_many_results_the_last_are_kept_and_all_counted() {
+    let mut driver = Driver::start();
+    let script = "import os\nfor _ in range(1000): os.write(3, b'x' * 1000)\nos.write(3, b'end')";
+    let reply = driver.run(&with(python(script), "results", json!(5)));
+    assert_eq!(reply["results"], "xxend");
+    assert_eq!(reply["results_bytes"], 1_000_003);
+}
+
+#[test]
 fn output_goes_nowhere_to_a_file_or_into_a_tail() {
     let mut driver = Driver::start();
     let scratch = Scratch::new();
@@ -260,6 +284,7 @@ fn malformed_requests_are_refused_and_the_next_one_served() {
         with(good.clone(), "timeout_ns", json!(-1)).to_string(),
         with(good.clone(), "cpus", json!([-1])).to_string(),
         with(good.clone(), "stdout", json!({"tail": 1_u64 << 60})).to_string(),
+        with(good.clone(), "results", json!(1_u64 << 60)).to_string(),
         with(good.clone(), "misspelt", Value::Null).to_string(),
     ];
     for line in bad {

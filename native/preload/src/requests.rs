@@ -10,6 +10,22 @@ const CALLGRIND: usize = (b'C' as usize) << 24 | (b'T' as usize) << 16;
 /// `VG_USERREQ__START_INSTRUMENTATION` of Valgrind's callgrind.h.
 const START_INSTRUMENTATION: usize = CALLGRIND + 4;
 
+/// `VG_USERREQ__STOP_INSTRUMENTATION` of Valgrind's callgrind.h.
+const STOP_INSTRUMENTATION: usize = CALLGRIND + 5;
+
+/// For programs that cannot make a request themselves, such as those of an interpreter: has
+/// Callgrind count from here on.
+#[cfg_attr(not(test), no_mangle)]
+pub extern "C" fn steelyard_begin_counting() {
+    start_instrumentation();
+}
+
+/// Has Callgrind no longer count.
+#[cfg_attr(not(test), no_mangle)]
+pub extern "C" fn steelyard_end_counting() {
+    request(STOP_INSTRUMENTATION);
+}
+
 /// Has Callgrind count from here on.
 pub fn start_instrumentation() {
     request(START_INSTRUMENTATION);
@@ -72,6 +88,7 @@ mod tests {
     #[test]
     fn the_numbers_are_those_of_the_headers() {
         assert_eq!(START_INSTRUMENTATION, 0x4354_0004);
+        assert_eq!(STOP_INSTRUMENTATION, 0x4354_0005);
     }
 
     #[test]

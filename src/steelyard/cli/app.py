@@ -12,11 +12,13 @@ from typer.main import get_command
 
 from steelyard.cli.arity import CompareCommand
 from steelyard.cli.calibrate import calibrate
+from steelyard.cli.check import check
 from steelyard.cli.compare import compare
 from steelyard.cli.count import count
 from steelyard.cli.diff import diff
 from steelyard.cli.run import run as run_alone
 from steelyard.cli.show import show
+from steelyard.cli.timeit import timeit
 from steelyard.model.errors import SteelyardError, UsageError
 
 app = typer.Typer(
@@ -31,7 +33,9 @@ app.command("run")(run_alone)
 app.command()(count)
 app.command()(diff)
 app.command()(calibrate)
+app.command()(check)
 app.command()(show)
+app.command()(timeit)
 
 _COMPLETION = "_STEELYARD_COMPLETE"
 

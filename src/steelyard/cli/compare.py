@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli import counting, options
+from steelyard.cli import counting, options, suite
 from steelyard.cli.arity import words_of
 from steelyard.model.errors import UsageError
 
@@ -20,13 +20,9 @@ def compare(
         list[str] | None,
         typer.Argument(metavar="BASELINE CANDIDATE...", help="Commands in quotes; each is compared with the first."),
     ] = None,
-    margin: Annotated[
-        str, typer.Option(metavar="PERCENT", help="Smallest change that matters; less is `same`. 0.001% to 50%.")
-    ] = "0.5%",
+    margin: options.Margin = "0.5%",
     metric: options.Metric = None,
-    pairs: Annotated[
-        int | None, typer.Option(metavar="N", help="Most pairs to measure.  [default: as many as the time allows]")
-    ] = None,
+    pairs: options.Pairs = None,
     max_time: options.MaxTime = None,
     alpha: options.Alpha = 0.01,
     names: Annotated[
@@ -48,6 +44,8 @@ def compare(
     reference_output: Annotated[
         bool, typer.Option("--reference-output", help="First check that both sides print the same.")
     ] = False,
+    harness: suite.HarnessName = None,
+    benchmark: suite.BenchmarkPatterns = None,
     repeat: options.Repeat = 1,
     output: options.Output = None,
     wait_quiet: options.WaitQuiet = 0,
@@ -70,7 +68,7 @@ def compare(
     body: counting.Body = False,
     after_start: counting.AfterStart = False,
     functions: counting.ShownFunctions = 10,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with status 4 if it stays undecided.")] = False,
+    strict: options.Strict = False,
     resume: Annotated[
         Path | None,
         typer.Option(metavar="JOURNAL", help="Carry on an interrupted weighing with the same plan; give no commands."),
@@ -100,7 +98,7 @@ def compare(
     else:
         weighing = _weighing(words)
         with watching() as watch:
-            outcome = session.measure(*weighing, watch, jobs=counting.jobs_of(words))
+            outcome = session.measure(*weighing, watch, jobs=counting.jobs_of(words), wish=suite.wish_from(words))
     show_outcome(outcome, json=json, markdown=markdown, csv=csv, functions=functions)
     raise typer.Exit(exit_status(outcome, strict=strict))
 
@@ -129,6 +127,8 @@ def _weighing(words: dict[str, Any]) -> tuple[Any, Any, Any]:
         command_subject(command, name, role, shell=words["shell"])
         for command, name, role in zip(commands, _names(words["names"], commands), roles, strict=True)
     ]
+    if words["harness"] is not None:
+        return subjects, [], settings  # it is asked for its benchmarks
     parameters = [parameter_list(*words_of("--parameter-list", given)) for given in words["parameter_list"] or []]
     parameters += [parameter_scan(*words_of("--parameter-scan", given)) for given in words["parameter_scan"] or []]
     return subjects, benchmarks_of(subjects, parameters, control=words["control"]), settings

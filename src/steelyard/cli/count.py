@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from threading import Thread
 from typing import Annotated
 
 import typer
 
-from steelyard.cli import counting, options
+from steelyard.cli import counting, options, suite
 from steelyard.model.errors import UsageError
 
 
 def count(
+    context: typer.Context,
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command to count, in quotes.")],
     metric: Annotated[
         list[str] | None,
@@ -26,6 +31,8 @@ def count(
     body: counting.Body = False,
     after_start: counting.AfterStart = False,
     functions: counting.ShownFunctions = 10,
+    harness: suite.HarnessName = None,
+    benchmark: suite.BenchmarkPatterns = None,
     alpha: options.Alpha = 0.01,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="A name for it.  [default: the command]")] = None,
     prepare: options.Prepare = None,
@@ -59,7 +66,6 @@ def count(
         "seed": 0,
     }
 
-    from steelyard.cli.outcome import exit_status, show_outcome
     from steelyard.cli.screen import watching
     from steelyard.design.session import measure
     from steelyard.model.metrics import timed
@@ -72,8 +78,23 @@ def count(
     options.check_writable(json, markdown, csv)
     settings = options.settings_from(words, limit="--pairs", launches=None)
     subject = command_subject(command, name or command, "command", shell=shell)
-    with watching() as watch:
-        benchmarks = benchmarks_of([subject], [], control=False)
-        outcome = measure([subject], benchmarks, settings, watch, jobs=counting.jobs_of(words))
+    with watching() as watch, _imported_meanwhile("steelyard.cli.outcome"):
+        benchmarks = [] if harness is not None else benchmarks_of([subject], [], control=False)
+        wish = suite.wish_from(words)
+        outcome = measure([subject], benchmarks, settings, watch, jobs=counting.jobs_of(words), wish=wish)
+
+    from steelyard.cli.outcome import exit_status, show_outcome
+
     show_outcome(outcome, json=json, markdown=markdown, csv=csv, functions=functions)
     raise typer.Exit(exit_status(outcome, strict=False))
+
+
+@contextmanager
+def _imported_meanwhile(module: str) -> Iterator[None]:
+    """Import what prints while Valgrind counts: this process does nothing else then."""
+    importing = Thread(target=import_module, args=(module,))
+    importing.start()
+    try:
+        yield
+    finally:
+        importing.join()

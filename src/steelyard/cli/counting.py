@@ -10,6 +10,7 @@ import typer
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from steelyard.model.counting import Caches as Simulated
     from steelyard.model.counting import CountSettings, Weights
 
 Caches = Annotated[
@@ -26,7 +27,7 @@ WeightsWord = Annotated[
         "--weights",
         metavar="NAME|L1,LL,RAM",
         help="What a hit of each level costs: default (1,5,35), article (1,5,30), calibrated (see steelyard "
-        "calibrate), or three numbers.",
+        "calibrate; with the caches of the calibration), or three numbers.",
     ),
 ]
 Jobs = Annotated[
@@ -51,6 +52,17 @@ ShownFunctions = Annotated[
     int, typer.Option("--functions", metavar="N", min=0, help="Functions shown, the largest first.")
 ]
 
+NOT_ASKED: dict[str, Any] = {
+    "caches": "article",
+    "weights": "default",
+    "jobs": None,
+    "loops": None,
+    "call_graph": False,
+    "body": False,
+    "after_start": False,
+}
+"""For commands that count if such a metric is asked for, and leave how to `count` and `compare`."""
+
 _CACHE_METRICS = {"cost", "l1_hits", "ll_hits", "ram_hits"}
 _MOST_WEIGHT = 1e6
 _LOOPS = "{loops}"
@@ -71,17 +83,25 @@ def count_settings(words: Mapping[str, Any], metrics: Sequence[str]) -> CountSet
     if words.get("control") and not timed(list(metrics)):
         raise UsageError("--control is for times: counts are of each side twice anyway, so leave it out")
     _check_loops(words)
-    if words["body"] and words["after_start"]:
-        raise UsageError("--body and --after-start both say when counting begins: give one of them")
+    if words["after_start"] and (words["body"] or words.get("harness")):
+        other = "--body" if words["body"] else "--harness"
+        raise UsageError(f"{other} and --after-start both say when counting begins: give one of them")
     host = _host_caches() if words["caches"] == "host" else None
-    requests = words["body"] or words["after_start"]
+    caches = caches_named(words["caches"], host)
+    if words["weights"] == "calibrated":
+        weights, caches = _calibrated(words, caches)
+    else:
+        weights = weights_named(words["weights"])
+    # A harness marks what it measures, and its start is none of that.
+    body = words["body"] or words.get("harness") is not None
+    requests = body or words["after_start"]
     return CountSettings(
         tool="callgrind" if words["call_graph"] or requests else "cachegrind",
         cache_simulation=bool(_CACHE_METRICS & set(metrics)),
-        caches=caches_named(words["caches"], host),
-        weights=weights_named(words["weights"]),
+        caches=caches,
+        weights=weights,
         call_graph=words["call_graph"],
-        body=words["body"],
+        body=body,
         after_start=words["after_start"],
         loops=words["loops"],
     )
@@ -107,15 +127,13 @@ def jobs_of(words: Mapping[str, Any]) -> int | None:
 
 
 def weights_named(word: str) -> Weights:
-    """A preset's name, `calibrated`, or three numbers with commas; raises UsageError."""
+    """A preset's name, or three numbers with commas; raises UsageError."""
     from steelyard.model.counting import Weights
 
     if word == "default":
         return Weights()
     if word == "article":
         return Weights(name="article", ram=30)
-    if word == "calibrated":
-        return _calibrated()
     try:
         l1, ll, ram = (float(part) for part in word.split(","))
         if not all(0 <= weight <= _MOST_WEIGHT for weight in (l1, ll, ram)) or l1 + ll + ram == 0:
@@ -128,14 +146,41 @@ def weights_named(word: str) -> Weights:
     return Weights(name="own", l1=l1, ll=ll, ram=ram)
 
 
-def _calibrated() -> Weights:
-    from steelyard.history.calibrations import load_weights
+def _calibrated(words: Mapping[str, Any], caches: Simulated) -> tuple[Weights, Simulated]:
+    """The weights of this machine's calibration, and the caches that they were fitted with: they say little of others.
+
+    Raises UsageError without a calibration, or if other `caches` were asked for.
+    """
+    from steelyard.history.calibrations import load_calibration
     from steelyard.machine.facts import read_facts
 
-    weights = load_weights(read_facts().key)
-    if weights is None:
+    calibration = load_calibration(read_facts().key)
+    if calibration is None:
         raise UsageError("--weights calibrated: this machine was not calibrated; run steelyard calibrate first")
-    return weights
+    fitted = calibration.caches
+    if _is_given(words, "caches") and _shapes(caches) != _shapes(fitted):
+        raise UsageError(
+            f"--weights calibrated were fitted with the caches {_spelt(fitted)}, not with --caches {words['caches']}: "
+            "leave --caches out, or run steelyard calibrate with the same --caches"
+        )
+    return calibration.weights, fitted
+
+
+def _is_given(words: Mapping[str, Any], name: str) -> bool:
+    """Whether an option was written, and not merely has its default."""
+    context: typer.Context | None = words.get("context")
+    source = context.get_parameter_source(name) if context else None
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _shapes(caches: Simulated) -> tuple[tuple[int, int, int], ...]:
+    return caches.i1, caches.d1, caches.ll
+
+
+def _spelt(caches: Simulated) -> str:
+    return ":".join(
+        f"{name}={','.join(map(str, shape))}" for name, shape in zip(("I1", "D1", "LL"), _shapes(caches), strict=True)
+    )
 
 
 def _host_caches() -> dict[str, str]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from steelyard.cli.counting import count_settings
+from steelyard.cli.counting import NOT_ASKED, count_settings
+from steelyard.cli.suite import harness_checked
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", int, float)
 
+Margin = Annotated[
+    str, typer.Option(metavar="PERCENT", help="Smallest change that matters; less is `same`. 0.001% to 50%.")
+]
+Pairs = Annotated[
+    int | None, typer.Option(metavar="N", help="Most pairs to measure.  [default: as many as the time allows]")
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit with status 4 if it stays undecided.")]
 Metric = Annotated[
     list[str] | None,
     typer.Option(
@@ -130,7 +138,34 @@ def settings_from(
         prepare=_hooks("--prepare", words["prepare"]),
         cleanup=_hooks("--cleanup", words["cleanup"]),
         counting=count_settings(words, metrics),
+        harness=harness_checked(words),
     )
+
+
+def plain_settings(
+    *, limit: str = "--pairs", launches: int | None = None, least: Callable[[float], int] | None = None, **words: Any
+) -> Settings:
+    """Settings for a command line that has only some of the shared options: `words`, and for the rest what is plain."""
+    plain: dict[str, Any] = {
+        "alpha": 0.01,
+        "warm_up": 0,
+        "repeat": 1,
+        "wait_quiet": 0,
+        "max_time": None,
+        "timeout": None,
+        "metric": None,
+        "seed": 0,
+        "cpu": None,
+        "ignore_failure": False,
+        "stdin": None,
+        "output": None,
+        "prepare": None,
+        "cleanup": None,
+        "env": None,
+        "inherit_env": False,
+        **NOT_ASKED,
+    }
+    return settings_from({**plain, **words}, limit=limit, launches=launches, least=least)
 
 
 def metric_names(wanted: Iterable[str] | None) -> list[str]:

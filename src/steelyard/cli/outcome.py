@@ -28,20 +28,27 @@ def show_outcome(
     unwritten = None
     try:
         with _uninterrupted():
-            _write_files(outcome, json=json, markdown=markdown, csv=csv)
+            _write_files(outcome, json=json, markdown=markdown, csv=csv, functions=functions)
     except MeasurementError as error:
         unwritten = error  # the verdict is still worth its words
-    if outcome.error is not None:
-        raise outcome.error
+    if not _has_results(outcome):
+        raise outcome.error or MeasurementError("nothing was measured")
     if isinstance(record, Weighing):
         terminal.weighing(output(), record, derived.verdicts, functions=functions)
     else:
         terminal.run(output(), record, derived.summaries, functions=functions)
-    if unwritten is not None:
-        raise unwritten
+    if failure := outcome.error or unwritten:
+        raise failure
 
 
-def _write_files(outcome: Outcome, *, json: Path | None, markdown: Path | None, csv: Path | None) -> None:
+def _has_results(outcome: Outcome) -> bool:
+    """Whether there is something to show: all of it, or those benchmarks of a harness that did not fail."""
+    return outcome.error is None or outcome.record.derived is not None
+
+
+def _write_files(
+    outcome: Outcome, *, json: Path | None, markdown: Path | None, csv: Path | None, functions: int
+) -> None:
     record, derived = outcome.record, outcome.record.derived or Derived()
     if record.is_empty():
         return  # a file of an earlier weighing is worth more than one of nothing
@@ -50,9 +57,9 @@ def _write_files(outcome: Outcome, *, json: Path | None, markdown: Path | None, 
     if csv is not None:
         text = table.launches_csv(record) if len(record.launches) else table.counts_csv(record)
         write_atomically(csv, text.encode(errors="backslashreplace"))
-    if outcome.error is None and markdown is not None:
+    if _has_results(outcome) and markdown is not None:
         report = (
-            as_markdown.weighing(record, derived.verdicts)
+            as_markdown.weighing(record, derived.verdicts, functions=functions)
             if isinstance(record, Weighing)
             else as_markdown.run(record, derived.summaries)
         )

@@ -6,18 +6,7 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli import options
-
-# Metrics that are counted may be asked for here too; how they are counted is `count`'s to say.
-_AS_COUNT_HAS_THEM = {
-    "caches": "article",
-    "weights": "default",
-    "jobs": None,
-    "loops": None,
-    "call_graph": False,
-    "body": False,
-    "after_start": False,
-}
+from steelyard.cli import counting, options, suite
 
 
 def run(
@@ -29,6 +18,8 @@ def run(
     max_time: options.MaxTime = None,
     alpha: options.Alpha = 0.01,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="A name for it.  [default: the command]")] = None,
+    harness: suite.HarnessName = None,
+    benchmark: suite.BenchmarkPatterns = None,
     repeat: options.Repeat = 1,
     output: options.Output = None,
     warm_up: options.WarmUp = 1,
@@ -51,7 +42,7 @@ def run(
     To compare two versions use `steelyard compare`: numbers of two runs, taken one after the other, are apart by more
     than most changes.
     """
-    words = {**locals(), "wait_quiet": 0, **_AS_COUNT_HAS_THEM}
+    words = {**locals(), "wait_quiet": 0, **counting.NOT_ASKED}
 
     from steelyard.cli.outcome import exit_status, show_outcome
     from steelyard.cli.screen import watching
@@ -63,6 +54,7 @@ def run(
     settings = options.settings_from(words, limit="--launches", launches=launches)
     subject = command_subject(command, name or command, "command", shell=shell)
     with watching() as watch:
-        outcome = measure([subject], benchmarks_of([subject], [], control=False), settings, watch)
+        benchmarks = [] if harness is not None else benchmarks_of([subject], [], control=False)
+        outcome = measure([subject], benchmarks, settings, watch, wish=suite.wish_from(words))
     show_outcome(outcome, json=json, markdown=markdown, csv=csv)
     raise typer.Exit(exit_status(outcome, strict=False))

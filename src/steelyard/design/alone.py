@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from steelyard.design.budget import Budget
-from steelyard.design.draws import draw_pair
+from steelyard.design.draws import draw_pair, round_order
 from steelyard.design.findings import left_behind_finding
 from steelyard.design.recorder import InterruptedByUser, Recorder
-from steelyard.model.errors import SteelyardError
+from steelyard.model.errors import LaunchError, SteelyardError
 from steelyard.model.launches import USED, WARM_UP
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, Run, StopReason
@@ -35,40 +36,62 @@ class Measuring:
     def run(self) -> Run:
         """Measure until the budget ends; the record holds all that was measured, however it ended."""
         findings: list[Finding] = []
+        stop: dict[int, StopReason] = {
+            number: "failed" for number, reason in enumerate(self._header.stop) if reason == "failed"
+        }
+        rest: StopReason = "interrupted"
         try:
-            stop = self._measure()
+            rest = self._measure(stop, findings)
             self._recorder.clean_up()
         except InterruptedByUser:
-            stop = "interrupted"
+            rest = "interrupted"
         except SteelyardError as error:
-            self.error, stop = error, "failed"
+            self.error, rest = error, "failed"
             findings.append(Finding(code="failed", message=str(error)))
         findings += left_behind_finding(self._recorder.left_behind)
         return self._header.model_copy(
             update={
-                "stop": [stop],
+                "stop": [stop.get(number, rest) for number in range(len(self._header.benchmarks))],
                 "seconds": self._clock() - self._budget.started,
                 "findings": [*self._header.findings, *findings],
                 "launches": self._recorder.rows.launches(),
             }
         )
 
-    def _measure(self) -> StopReason:
-        for launch in range(self._settings.warm_up):
-            self._launch(launch, WARM_UP)
-        done = 0
-        while True:
-            self._launch(self._settings.warm_up + done, USED)
+    def _measure(self, stop: dict[int, StopReason], findings: list[Finding]) -> StopReason:
+        """Launch every benchmark that has not stopped, in rounds; why they all ended at last."""
+        warm_up, done = self._settings.warm_up, 0
+        for number in itertools.count():
+            still = [benchmark for benchmark in range(len(self._header.benchmarks)) if benchmark not in stop]
+            for benchmark in round_order(self._settings.seed, number, still):
+                self._launch(benchmark, number, USED if number >= warm_up else WARM_UP, stop, findings)
+            if number < warm_up:
+                continue
             done += 1
             now = self._clock()
-            each = (now - self._budget.started) / (done + self._settings.warm_up)
-            limit = self._budget.pairs_in_all(done, now, each)
-            name = self._header.benchmarks[0].name
-            self._watch(Progress(name, done, limit, seconds_left=None if limit is None else (limit - done) * each))
+            each = (now - self._budget.started) / (done + warm_up)
+            self._tell(done, now, each)
             if self._settings.pairs is not None and done >= self._settings.pairs:
                 return "pairs"
-            if self._budget.time_is_up(now, each) and done >= FEWEST_LAUNCHES:
+            if not still or (self._budget.time_is_up(now, each) and done >= FEWEST_LAUNCHES):
                 return "time"
+        raise AssertionError("counting has no end")
 
-    def _launch(self, number: int, role: str) -> None:
-        self._recorder.launch(0, number, 0, 0, role, draw_pair(self._settings.seed, 0, number))
+    def _tell(self, done: int, now: float, each: float) -> None:
+        limit = self._budget.pairs_in_all(done, now, each)
+        benchmarks = self._header.benchmarks
+        name = benchmarks[0].name if len(benchmarks) == 1 else f"{len(benchmarks)} benchmarks"
+        self._watch(Progress(name, done, limit, seconds_left=None if limit is None else (limit - done) * each))
+
+    def _launch(
+        self, benchmark: int, number: int, role: str, stop: dict[int, StopReason], findings: list[Finding]
+    ) -> None:
+        """Launch once; a failure ends only its benchmark where that is one of many in a harness."""
+        try:
+            self._recorder.launch(benchmark, number, 0, 0, role, draw_pair(self._settings.seed, benchmark, number))
+        except LaunchError as error:
+            if self._settings.harness is None:
+                raise
+            self.error = self.error or error
+            findings.append(Finding(code="failed", message=str(error)))
+            stop[benchmark] = "failed"

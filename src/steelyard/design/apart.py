@@ -22,6 +22,8 @@ from steelyard.stats.summary import centre
 # others that did: never more than this share of a launch is put down to it.
 _MOST_PRESSURE = 0.9
 
+_MOST_NAMES = 10
+
 _FACTS = {
     "processor": "cpu_model",
     "microcode": "microcode",
@@ -55,7 +57,7 @@ def read_run(path: Path) -> Run:
             f"{path} is a weighing, which has its verdict: look at it with steelyard show {path}; "
             "diff takes two runs, kept by steelyard run COMMAND -o FILE"
         )
-    if "failed" in record.stop:
+    if all(reason == "failed" for reason in record.stop) or ("failed" in record.stop and not record.settings.harness):
         raise UsageError(f"{path} is a run that failed: measure it again with steelyard run")
     return record
 
@@ -77,7 +79,8 @@ def compare_runs(
     """
     _check(baseline, candidate, force=force)
     shared = shared_benchmarks(baseline, candidate)
-    findings = list(_differences(baseline, candidate))
+    shared = [places for places in shared if _is_measured(baseline, candidate, places)] or shared
+    findings = [*_differences(baseline, candidate), *_left_out(baseline, candidate, shared)]
     wanted = metrics or baseline.settings.metrics
     level = alpha / len(shared)
     verdicts = [
@@ -98,21 +101,48 @@ def _check(baseline: Run, candidate: Run, *, force: bool) -> None:
 
 
 def shared_benchmarks(baseline: Run, candidate: Run) -> list[tuple[int, int]]:
-    """Places of the benchmarks to compare: by name, but a single one with a single one whatever the command's name."""
-    if len(baseline.benchmarks) == len(candidate.benchmarks) == 1:
+    """Places of the benchmarks to compare: by name, but a single command with a single one whatever their names.
+
+    Those of a harness that failed in either run are left out.
+    """
+    kinds = [run.settings.harness for run in (baseline, candidate)]
+    if kinds[0] != kinds[1]:
+        raise UsageError("one of A and B measured benchmarks in a harness, and the other did not: measure both alike")
+    if kinds[0] is None and len(baseline.benchmarks) == len(candidate.benchmarks) == 1:
         return [(0, 0)]
-    theirs = {benchmark.name: place for place, benchmark in enumerate(candidate.benchmarks)}
-    shared = [
-        (place, theirs[benchmark.name])
-        for place, benchmark in enumerate(baseline.benchmarks)
-        if benchmark.name in theirs
-    ]
+    mine, theirs = (
+        {benchmark.name: place for place, benchmark in enumerate(run.benchmarks) if place not in failed}
+        for run, failed in ((baseline, _failed(baseline)), (candidate, _failed(candidate)))
+    )
+    shared = [(place, theirs[name]) for name, place in mine.items() if name in theirs]
     if not shared:
         raise UsageError("A and B have no benchmark in common: measure the same benchmarks in both")
     return shared
 
 
+def _failed(run: Run) -> set[int]:
+    return {place for place, reason in enumerate(run.stop) if reason == "failed"}
+
+
+def _is_measured(baseline: Run, candidate: Run, places: tuple[int, int]) -> bool:
+    """Whether both runs have a launch to judge: one that was interrupted may not have come to all its benchmarks."""
+    return all(
+        len(run.launches.select(benchmark=place, role=ROLES.index(USED), side=0))
+        for run, place in zip((baseline, candidate), places, strict=True)
+    )
+
+
 # --- what differs between the two
+
+
+def _left_out(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
+    for name, run, side in (("A", baseline, 0), ("B", candidate, 1)):
+        taken = {places[side] for places in shared} | _failed(run)
+        lonely = [benchmark.name for place, benchmark in enumerate(run.benchmarks) if place not in taken]
+        if lonely:
+            more = f" and {len(lonely) - _MOST_NAMES} more" if len(lonely) > _MOST_NAMES else ""
+            names = f"{', '.join(lonely[:_MOST_NAMES])}{more}"
+            yield Finding(code="left-out", message=f"measured in {name} only, so not compared: {names}")
 
 
 def _differences(baseline: Run, candidate: Run) -> Iterator[Finding]:
@@ -221,10 +251,14 @@ def _positive(one: FloatArray, other: FloatArray, *, metric: str) -> tuple[Float
 def _unwaited(run: Run, chosen: list[int]) -> FloatArray | None:
     """The logs of wall time less the waiting for a processor; None where the machine cannot tell."""
     launches = run.launches
-    wall = launches.metric("wall")[chosen]
+    wall = launches.column("wall_ns")[chosen] - launches.column("overhead_ns")[chosen]
     pressed = np.minimum(launches.column("pressure_ns")[chosen], _MOST_PRESSURE * wall)
     waited = np.where(launches.worked_alone()[chosen], launches.column("delay_ns")[chosen], pressed)
     rest = (wall - waited) / run.settings.repeat
+    if launches.samples:
+        # A harness tells of its samples how long they waited; else they waited as long as the whole launch did.
+        told = launches.metric("active")[chosen]
+        rest = np.where(np.isnan(told), launches.metric("wall")[chosen] * rest / wall, told)
     return None if np.isnan(rest).any() or (rest <= 0).any() else np.log(rest)
 
 

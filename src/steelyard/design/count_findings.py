@@ -10,17 +10,15 @@ from steelyard.model.records import Finding, Verdict
 
 # What a function's name says of why it executes more or less from launch to launch.
 _SIGNS = (
-    (re.compile(r"clock|time|strftime|localtime|tz_", re.IGNORECASE), "the time of day"),
+    (r"clock|(?<!run)time|tz_", "the time of day"),
     (
-        re.compile(
-            r"pthread|futex|lll_|mutex|sem_|thread|runtime\\.(?:lock|park|schedule|findRunnable)", re.IGNORECASE
-        ),
+        r"pthread|futex|lll_|mutex|sem_|thread|runtime\.(?:lock|park|schedule|findRunnable)",
         "how threads or processes are scheduled",
     ),
-    (re.compile(r"hash|lookdict|siphash|bucket", re.IGNORECASE), "a hash seed of its own"),
-    (re.compile(r"malloc|_int_free|free|arena|brk|mmap|gc|sweep|mark", re.IGNORECASE), "addresses of the allocator"),
-    (re.compile(r"jit|compile|deopt|interpreter", re.IGNORECASE), "a compiler at run time"),
-    (re.compile(r"rand", re.IGNORECASE), "random numbers"),
+    (r"hash|lookdict|siphash|bucket", "a hash seed of its own"),
+    (r"malloc|_int_free|free|arena|brk|mmap|gc|sweep|mark", "addresses of the allocator"),
+    (r"jit|compile|deopt|interpreter", "a compiler at run time"),
+    (r"rand", "random numbers"),
 )
 _RUNTIMES = {
     "node": "Node.js repeats within 2e-6 with --predictable --hash-seed=1 --random-seed=1",
@@ -82,7 +80,7 @@ def went_around_finding(name: str, instruction: str) -> Finding:
 
 def differing_finding(name: str, functions: Sequence[str], programs: Sequence[str], others_ns: int) -> Finding:
     """Say that counts of one program differ, where they do most, and what usually makes them."""
-    causes = [cause for sign, cause in _SIGNS if any(sign.search(function) for function in functions)]
+    causes = [cause for sign, cause in _SIGNS if re.search(sign, " ".join(functions), re.IGNORECASE)]
     if others_ns >= _THREADS_FROM_NS:
         causes.append("how threads or processes are scheduled")
     hints = [hint for program in programs for hint in _hints(program)]
@@ -92,6 +90,16 @@ def differing_finding(name: str, functions: Sequence[str], programs: Sequence[st
         message=f"{name}: two counts of the same program differ, most in {', '.join(functions) or 'no function'}; "
         f"likely {' and '.join(dict.fromkeys(causes)) or usual}",
         remedy="; ".join(dict.fromkeys(hints)) or "what depends on those should be fixed by an option of the program",
+    )
+
+
+def set_aside_finding(name: str, functions: Sequence[str]) -> Finding:
+    """Say that only first counts differ, which are not judged."""
+    where = f", most in {', '.join(functions)}" if functions else ""
+    return Finding(
+        code="set-aside",
+        message=f"{name}: the first counts differ{where}, and those after them are equal; the first were set aside, as "
+        "a first launch may fill a cache on disk",
     )
 
 

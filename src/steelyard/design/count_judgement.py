@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import Literal
 
 from steelyard.design.count_findings import disagreement
+from steelyard.design.count_plan import Place, by_place, has_set_aside, judged
 from steelyard.model.counting import INSTRUCTIONS, Count, Weights
 from steelyard.model.errors import MeasurementError
 from steelyard.model.metrics import METRICS
@@ -17,12 +19,14 @@ from steelyard.stats.counts import CountJudgement, counts_needed, judge_counts, 
 
 def count_verdicts(record: Weighing, members: Sequence[int], metric: str) -> list[Verdict]:
     """The verdicts of some benchmarks in one counted metric; where counts do not repeat, they share alpha."""
-    return [_verdict(record, benchmark, metric, len(members)) for benchmark in members]
+    counts = by_place(record)
+    return [_verdict(record, counts, benchmark, metric, len(members)) for benchmark in members]
 
 
 def count_summary(record: Run, benchmark: int, metric: str) -> Summary:
     """What was counted of one benchmark of a run; raises MeasurementError if nothing was."""
-    values = _values(record, benchmark, 0, metric)
+    counts = by_place(record).get((benchmark, 0), [])
+    values = _values(record, counts, metric)
     if not values:
         raise MeasurementError("nothing was counted before the run stopped")
     quality: Literal["quiet", "noisy"] = "noisy" if stability(values, values) == "noisy" else "quiet"
@@ -37,7 +41,7 @@ def count_summary(record: Run, benchmark: int, metric: str) -> Summary:
         highest=max(values),
         modes=[],
         launches=len(values),
-        seconds=_seconds(record, benchmark),
+        seconds=sum(count.seconds for count in counts),
         quality=quality,
     )
 
@@ -61,9 +65,12 @@ def with_disagreements(verdicts: list[Verdict]) -> list[Verdict]:
     ]
 
 
-def _verdict(record: Weighing, benchmark: int, metric: str, members: int) -> Verdict:
+def _verdict(
+    record: Weighing, counts: Mapping[Place, Sequence[Count]], benchmark: int, metric: str, members: int
+) -> Verdict:
     settings = record.settings
-    sides = [_values(record, benchmark, side, metric) for side in (0, 1)]
+    places = [counts.get((benchmark, side), []) for side in (0, 1)]
+    sides = [_values(record, place, metric) for place in places]
     judgement, findings = None, []
     if any(not all(side) for side in sides) and any(map(any, sides)):
         findings = [Finding(code="undefined", message=f"{metric} was 0 in some counts, so it has no relative change")]
@@ -71,7 +78,10 @@ def _verdict(record: Weighing, benchmark: int, metric: str, members: int) -> Ver
         # No event on either side is no change, of whatever size.
         baseline, candidate = ([value or 1.0 for value in side] for side in sides)
         judgement = judge_counts(baseline, candidate, settings.margin, settings.alpha / members)
-    counts = min(map(len, sides))
+    wanted = counts_needed(settings.alpha / members)
+    needs_more = judgement is not None and _needs_more(places, judgement, wanted)
+    if judgement is not None and needs_more:
+        judgement = replace(judgement, word="undecided")
     return Verdict(
         benchmark=record.benchmarks[benchmark].name,
         index=benchmark,
@@ -80,11 +90,11 @@ def _verdict(record: Weighing, benchmark: int, metric: str, members: int) -> Ver
         change=judgement.change if judgement else None,
         interval=judgement.interval if judgement else None,
         p_value=None,
-        pairs=counts,
+        pairs=min(map(len, sides)),
         looks=1 if judgement else 0,
-        seconds=_seconds(record, benchmark),
+        seconds=sum(count.seconds for place in places for count in place),
         resolution=None,
-        pairs_needed=_needed(judgement, counts, settings.alpha / members),
+        pairs_needed=wanted if needs_more else None,
         baseline=_side(sides[0]),
         candidate=_side(sides[1]),
         stability=judgement.stability if judgement else None,
@@ -93,20 +103,27 @@ def _verdict(record: Weighing, benchmark: int, metric: str, members: int) -> Ver
     )
 
 
-def _needed(judgement: CountJudgement | None, counts: int, alpha: float) -> int | None:
-    wanted = counts_needed(alpha)
-    return wanted if judgement is not None and judgement.stability != "exact" and counts < wanted else None
+def _needs_more(places: Sequence[Sequence[Count]], judgement: CountJudgement, wanted: int) -> bool:
+    """Whether a side has too few counts for a verdict: of counts that differ, or once differed, a few say little."""
+    return any(
+        len(judged(counts)) < wanted for counts in places if judgement.stability != "exact" or has_set_aside(counts)
+    )
 
 
 def _side(values: list[float]) -> Side | None:
     return Side(median=median(values), spread=spread(values), launches=len(values)) if values else None
 
 
-def _values(record: Weighing | Run, benchmark: int, side: int, metric: str) -> list[float]:
+def _values(record: Weighing | Run, counts: Sequence[Count], metric: str) -> list[float]:
     settings = record.settings.counting
     weights = settings.weights if settings else Weights()
-    counts = record.counting.counts if record.counting else []
-    return [_value(count, metric, weights) for count in counts if (count.benchmark, count.side) == (benchmark, side)]
+    return [_value(count, metric, weights) / _iterations(record, count.benchmark) for count in judged(counts)]
+
+
+def _iterations(record: Weighing | Run, benchmark: int) -> int:
+    """How many iterations a count is of, where it is told of one; a command's counts are of the launch."""
+    loops = record.benchmarks[benchmark].loops
+    return loops if record.settings.harness is not None and loops else 1
 
 
 def _value(count: Count, metric: str, weights: Weights) -> float:
@@ -118,8 +135,3 @@ def _value(count: Count, metric: str, weights: Weights) -> float:
         return float(dict(zip(("l1_hits", "ll_hits", "ram_hits"), cost.hits(count.events), strict=True))[metric])
     except ValueError as error:
         raise MeasurementError(f"{metric} was not counted: {error}; count again with --metric {metric}") from error
-
-
-def _seconds(record: Weighing | Run, benchmark: int) -> float:
-    counts = record.counting.counts if record.counting else []
-    return sum(count.seconds for count in counts if count.benchmark == benchmark)

@@ -22,7 +22,7 @@ def data_findings(
         _fallback(record, asked, shown),
         _caution(shown),
         _coarse_clock(record.settings, judgement),
-        _short(record.launches, benchmark),
+        _short(record.launches, benchmark) if record.settings.harness is None else None,
         _pinned_threads(record, shown),
         _no_pressure(record),
         _shared_alpha(record, judgement),
@@ -58,6 +58,9 @@ def _fallback(record: Weighing | Run, asked: str, shown: str) -> Finding | None:
         return None
     if not record.machine.offers.get("schedstat", True):
         why = "this machine does not tell how long a process waits for a processor"
+        return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active")
+    if record.settings.harness is not None:
+        why = "the harness does not tell how long it waited for a processor"
         return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active")
     why = "other threads or child processes did some of the work"
     remedy = "that is right for such programs; waits for a processor are not corrected"

@@ -14,7 +14,7 @@ from steelyard.design.count_judgement import count_summary, count_verdicts, with
 from steelyard.design.findings import data_findings, undecided_findings, withheld
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import DISTURBED, ROLES, USED, FloatArray, Launches
-from steelyard.model.metrics import METRICS, timed
+from steelyard.model.metrics import METRICS, PER_ITERATION, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
 from steelyard.stats.family import CHANGED, step_down
 from steelyard.stats.looks import plan_looks
@@ -39,9 +39,7 @@ class MetricPairs:
         sides = self._values if self.used_metric(pairs) == self.metric else self._wall
         baseline, candidate = sides[0][:pairs], sides[1][:pairs]
         if np.isnan(baseline).any() or np.isnan(candidate).any():
-            raise MeasurementError(
-                f"this machine cannot measure {self.metric} (it comes from /proc/PID/schedstat): choose --metric wall"
-            )
+            raise MeasurementError(_unknown(self.launches, self.metric))
         equal_zero = (baseline == 0) & (candidate == 0)  # no change at all, of whatever size
         baseline, candidate = np.where(equal_zero, 1.0, baseline), np.where(equal_zero, 1.0, candidate)
         if (baseline <= 0).any() or (candidate <= 0).any():
@@ -73,6 +71,13 @@ class MetricPairs:
         return self.launches.pair_values(self.benchmark, "wall")
 
 
+def _unknown(launches: Launches, metric: str) -> str:
+    """Why a metric is not known."""
+    if launches.samples and metric in PER_ITERATION:
+        return f"the harness does not tell {metric} for every sample: choose --metric wall"
+    return f"this machine cannot measure {metric} (it comes from /proc/PID/schedstat): choose --metric wall"
+
+
 def look_at(
     pairs: MetricPairs, settings: Settings, *, ended: bool, newest_only: bool, members: int = 1
 ) -> Judgement | None:
@@ -94,8 +99,9 @@ def verdicts(record: Weighing) -> list[Verdict]:
 
     Raises MeasurementError where the deciding metric is undefined. A control that alarms withholds every verdict.
     """
-    members = [number for number, benchmark in enumerate(record.benchmarks) if not benchmark.control]
-    controls = [number for number, benchmark in enumerate(record.benchmarks) if benchmark.control]
+    measured = [number for number, reason in enumerate(record.stop) if reason != "failed"]
+    members = [number for number in measured if not record.benchmarks[number].control]
+    controls = [number for number in measured if record.benchmarks[number].control]
     parts = record.launches.by_benchmark(len(record.benchmarks))
     views = [record.model_copy(update={"launches": part}) for part in parts]
     by_metric = [
@@ -115,22 +121,28 @@ def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verd
     """The verdicts of some benchmarks in one metric, which share alpha; `views` are the record, a benchmark each."""
     settings = views[0].settings
     pairs = [MetricPairs(views[number].launches, number, metric) for number in members]
+    undefined: dict[int, str] = {}
 
     def judge_member(member: int, sharing: int) -> Judgement | None:
         ended = views[0].stop[members[member]] in ("pairs", "time")
-        return look_at(pairs[member], settings, ended=ended, newest_only=False, members=sharing)
+        try:
+            return look_at(pairs[member], settings, ended=ended, newest_only=False, members=sharing)
+        except MeasurementError as error:
+            if metric == settings.metrics[0] and settings.harness is None:
+                raise
+            undefined[member] = str(error)
+            return None
 
-    try:
-        judged = step_down(len(members), judge_member)
-    except MeasurementError as error:
-        if metric == settings.metrics[0]:
-            raise
-        undefined = [Finding(code="undefined", message=str(error))]
-        return [_unjudged(views[one.benchmark], one, undefined) for one in pairs]
-    return [_verdict(views[one.benchmark], one, judgement) for one, judgement in zip(pairs, judged, strict=True)]
+    judged = step_down(len(members), judge_member)
+    return [
+        _verdict(views[one.benchmark], one, judgement, undefined.get(member))
+        for member, (one, judgement) in enumerate(zip(pairs, judged, strict=True))
+    ]
 
 
-def _verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement | None) -> Verdict:
+def _verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement | None, undefined: str | None) -> Verdict:
+    if undefined is not None:
+        return _unjudged(record, pairs, [Finding(code="undefined", message=undefined)])
     if judgement is None or not isfinite(judgement.estimate.lower):
         return _unjudged(record, pairs, undecided_findings(record, pairs.benchmark, pairs.count()))
     return _judged(record, pairs, judgement)
@@ -218,12 +230,49 @@ def seconds_of(launches: Launches, mine: npt.NDArray[np.bool_] | list[int]) -> f
 
 
 def summaries(record: Run) -> list[Summary]:
-    """A run's benchmarks in its metrics; raises MeasurementError where the first metric is undefined."""
-    return [
-        count_summary(record, benchmark, metric) if METRICS[metric].counted else _summary(record, benchmark, metric)
-        for benchmark in range(len(record.benchmarks))
-        for metric in record.settings.metrics
-    ]
+    """A run's benchmarks in its metrics; raises MeasurementError where the first metric is undefined.
+
+    A benchmark that was interrupted before it had a number is left out, and so is one of several in a harness.
+    """
+    found: list[Summary] = []
+    unknown: MeasurementError | None = None
+    for benchmark, reason in enumerate(record.stop):
+        if reason == "failed" or (reason == "interrupted" and _is_unmeasured(record, benchmark)):
+            continue
+        try:
+            found += _summaries_of(record, benchmark)
+        except MeasurementError as error:
+            unknown = unknown or error
+            if record.settings.harness is None:
+                raise
+    if unknown is not None and not found:
+        raise unknown
+    return found
+
+
+def _is_unmeasured(record: Run, benchmark: int) -> bool:
+    """Whether a benchmark whose first metric is timed has no launch that is judged."""
+    if METRICS[record.settings.metrics[0]].counted:
+        return False
+    return not len(record.launches.select(benchmark=benchmark, role=ROLES.index(USED), side=0))
+
+
+def _summaries_of(record: Run, benchmark: int) -> list[Summary]:
+    first, *others = record.settings.metrics
+    found = [_summary_in(record, benchmark, first)]
+    for metric in others:
+        try:
+            found.append(_summary_in(record, benchmark, metric))
+        except MeasurementError as error:
+            findings = [*found[0].findings, Finding(code="undefined", message=str(error))]
+            found[0] = found[0].model_copy(update={"findings": findings})
+    return found
+
+
+def _summary_in(record: Run, benchmark: int, metric: str) -> Summary:
+    if METRICS[metric].counted:
+        return count_summary(record, benchmark, metric)
+    return _summary(record, benchmark, metric)
 
 
 def _summary(record: Run, benchmark: int, metric: str) -> Summary:
@@ -234,7 +283,7 @@ def _summary(record: Run, benchmark: int, metric: str) -> Summary:
     if metric == "active" and np.isnan(values).any():
         values, shown = record.launches.metric("wall")[used], "wall"
     if np.isnan(values).any():
-        raise MeasurementError(f"this machine cannot measure {METRICS[metric].name}: choose --metric wall")
+        raise MeasurementError(_unknown(record.launches, metric))
     values = of_one_process(values, shown, record.settings)
     described, shared = centre(values), _shared(record, benchmark)
     return Summary(

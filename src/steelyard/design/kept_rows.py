@@ -5,11 +5,11 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from typing import Any
 
-from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.launches import COLUMNS, Launches, LaunchRow, Sample
 
-_FIELDS = LaunchRow._fields
-_ROLE, _WALL = _FIELDS.index("role"), _FIELDS.index("wall_ns")
+_ROLE, _WALL = COLUMNS.index("role"), COLUMNS.index("wall_ns")
 # No field has negative values.
 _NONE = -1
 
@@ -18,7 +18,8 @@ class KeptRows:
     """Rows as typed columns, 8 bytes a number: a tuple of ints takes several times as much."""
 
     def __init__(self, rows: Iterable[LaunchRow] = ()) -> None:
-        self._columns = [array("q") for _ in _FIELDS]
+        self._columns = [array("q") for _ in COLUMNS]
+        self._samples: dict[int, tuple[Sample, ...]] = {}
         self._of_benchmark: defaultdict[int, array[int]] = defaultdict(lambda: array("q"))
         for row in rows:
             self.append(row)
@@ -32,7 +33,10 @@ class KeptRows:
     def append(self, row: LaunchRow) -> None:
         """Keep one row."""
         self._of_benchmark[row.benchmark].append(len(self))
-        for column, value in zip(self._columns, row, strict=True):
+        if row.samples:
+            self._samples[len(self)] = row.samples
+        numbers: tuple[Any, ...] = row[: len(COLUMNS)]
+        for column, value in zip(self._columns, numbers, strict=True):
             column.append(_NONE if value is None else value)
 
     def give_role(self, benchmark: int, last: int, role: int) -> None:
@@ -57,5 +61,6 @@ class KeptRows:
 
     def _rows(self, positions: Iterable[int]) -> Iterator[LaunchRow]:
         for position in positions:
-            values = (column[position] for column in self._columns)
-            yield LaunchRow._make(None if value == _NONE else value for value in values)
+            numbers = (column[position] for column in self._columns)
+            known = (None if number == _NONE else number for number in numbers)
+            yield LaunchRow._make((*known, self._samples.get(position, ())))

@@ -8,11 +8,12 @@ from signal import Signals
 from typing import Protocol
 
 from steelyard.design.kept_rows import KeptRows
-from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import DISTURBED, ROLES, Draw, LaunchRow, LaunchSpec, Measured
+from steelyard.model.errors import LaunchError, MeasurementError
+from steelyard.model.launches import COLUMNS, DISTURBED, ROLES, Draw, LaunchRow, LaunchSpec, Measured, Sample
 
 # Of the last line on stderr, in characters: some programs print without an end.
 _MOST_WORDS = 300
+_REMEDY = "mend the command, or accept failures with --ignore-failure"
 
 
 class TargetLauncher(Protocol):
@@ -52,6 +53,12 @@ class Targets:
     """What is measured in each pair and subtracted from its launches, where they are run by a shell."""
     check: Callable[[int, int], None] = lambda benchmark, side: None  # noqa: ARG005
     """check(benchmark, side) raises MeasurementError if the target is no longer the program that it was."""
+    samples: Callable[[int, int, Measured], tuple[Sample, ...]] = lambda benchmark, side, measured: ()  # noqa: ARG005
+    """samples(benchmark, side, measured) reads what a harness answered; raises LaunchError if that is no answer."""
+    complaint: Callable[[Measured], str | None] = lambda measured: None  # noqa: ARG005
+    """complaint(measured): what a launch that failed says of it by itself, beside its stderr."""
+    remedy: str = _REMEDY
+    """What to do about a launch that failed."""
 
 
 @dataclass
@@ -76,12 +83,15 @@ class Recorder:
             self._overhead_ns = max(0, started.wall_ns - (started.delay_ns or 0))
 
     def launch(self, benchmark: int, pair: int, side: int, order: int, role: str, draw: Draw) -> LaunchRow:
-        """Run, check and keep one launch; raises MeasurementError if it failed, InterruptedByUser if cut short."""
+        """Run, check and keep one launch; raises LaunchError if it failed, InterruptedByUser if cut short."""
         self._surround("--prepare", self.targets.prepare, side)
         self.targets.check(benchmark, side)
         measured = self._run(self.targets.spec(benchmark, side, draw))
-        self.check_ended(measured, self.targets.name(benchmark, side), self.ignore_failure)
-        row = _row(measured, (benchmark, pair, side, order, ROLES.index(role), *draw), self._overhead_ns)
+        name = self.targets.name(benchmark, side)
+        complaint = self.targets.complaint(measured) if measured.has_failed() else None
+        self.check_ended(measured, name, self.ignore_failure, complaint, self.targets.remedy)
+        samples = self.targets.samples(benchmark, side, measured)
+        row = _row(measured, (benchmark, pair, side, order, ROLES.index(role), *draw), self._overhead_ns, samples)
         self.sink.append(row)
         self.rows.append(row)
         self.left_behind += measured.left_behind
@@ -120,19 +130,23 @@ class Recorder:
             raise MeasurementError(f"the {option} command {failure}{_last_words(measured)}")
 
     @staticmethod
-    def check_ended(measured: Measured, name: str, ignore_failure: bool) -> None:
-        """Raise MeasurementError if a launch did not end well, InterruptedByUser if it was cut short."""
+    def check_ended(
+        measured: Measured, name: str, ignore_failure: bool, complaint: str | None = None, remedy: str = _REMEDY
+    ) -> None:
+        """Raise LaunchError if a launch did not end well, InterruptedByUser if it was cut short."""
         if measured.cancelled:
             raise InterruptedByUser
         if measured.timed_out:
-            raise MeasurementError(
+            raise LaunchError(
                 f"{name} did not end within {measured.wall_ns / 1e9:.3g} s and was killed: does it wait for something? "
                 "If it needs so long, raise --timeout, or --max-time, which no launch of a weighing may use up alone."
             )
         failure = _failure(measured)
+        if failure and complaint:
+            raise LaunchError(f"{name} {failure} and {complaint}")
         if failure and not ignore_failure:
-            raise MeasurementError(
-                f"{name} {failure}{_last_words(measured)}: mend the command, or accept failures with --ignore-failure. "
+            raise LaunchError(
+                f"{name} {failure}{_last_words(measured)}: {remedy}. "
                 "(A launch sees only a small environment: pass more with --env NAME or --inherit-env.)"
             )
 
@@ -160,6 +174,11 @@ def _last_words(measured: Measured) -> str:
     return f" (its last words: {words})" if words else ""
 
 
-def _row(measured: Measured, place: tuple[int, int, int, int, int, int, int], overhead_ns: int) -> LaunchRow:
-    numbers = [getattr(measured, name) for name in LaunchRow._fields[len(place) : -1]]
-    return LaunchRow._make([*place, *numbers, overhead_ns])
+def _row(
+    measured: Measured,
+    place: tuple[int, int, int, int, int, int, int],
+    overhead_ns: int,
+    samples: tuple[Sample, ...],
+) -> LaunchRow:
+    numbers = [getattr(measured, name) for name in COLUMNS[len(place) : -1]]
+    return LaunchRow._make([*place, *numbers, overhead_ns, samples])

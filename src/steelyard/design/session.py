@@ -21,13 +21,14 @@ from steelyard.design.interrupt import Interrupt
 from steelyard.design.judgement import summaries, verdicts
 from steelyard.design.kept_rows import KeptRows
 from steelyard.design.recorder import InterruptedByUser, Recorder
+from steelyard.design.suite import Planner, Wish
 from steelyard.design.targets import targets_of, with_preliminaries
 from steelyard.design.weighing import Experiment
 from steelyard.history.shelf import Shelf
 from steelyard.machine.facts import read_facts
 from steelyard.machine.pressure import wait_until_quiet
 from steelyard.measure.launch import Launcher
-from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UsageError
+from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError, UsageError
 from steelyard.model.files import load, save, with_derived
 from steelyard.model.journal import Journal, is_journal
 from steelyard.model.launches import Launches, LaunchRow
@@ -55,11 +56,13 @@ def measure(
     watch: Callable[[Progress], None],
     source: Mapping[str, str] = os.environ,
     jobs: int | None = None,
+    wish: Wish | None = None,
 ) -> Outcome:
     """Weigh candidates against a baseline, or measure one subject alone, and keep the record on the user's shelf.
 
     `source` is the environment that names are passed on from, `jobs` how many launches are counted at once (None: as
-    many as there are processors). Raises SteelyardError if it cannot even start.
+    many as there are processors). With a harness there are no `benchmarks` yet: it is asked for those of the `wish`.
+    Raises SteelyardError if it cannot even start.
     """
     fields: dict[str, Any] = {
         "tool": steelyard.__version__,
@@ -73,7 +76,7 @@ def measure(
         "launches": Launches(),
     }
     make = Weighing if len(subjects) > 1 else Run
-    return _carry_out(lambda facts: make(machine=facts, **fields), watch, source, jobs=jobs)
+    return _carry_out(lambda facts: make(machine=facts, **fields), watch, source, jobs=jobs, wish=wish or Wish())
 
 
 def resume(path: Path, watch: Callable[[Progress], None], source: Mapping[str, str] = os.environ) -> Outcome:
@@ -116,6 +119,7 @@ def _carry_out(
     source: Mapping[str, str],
     begun: Journal | None = None,
     jobs: int | None = None,
+    wish: Wish | None = None,
 ) -> Outcome:
     """Measure and keep; a journal that was `begun` holds the header's launches and is written on."""
     shelf = Shelf.of_user(source)
@@ -124,8 +128,10 @@ def _carry_out(
         cancels.append(launcher.cancel)
         header = header_of(read_facts(offers=launcher.offers))
         shared = shared_environment(header.settings, source)
-        targets = targets_of(header, shared)
         try:
+            if wish is not None and header.settings.harness is not None:
+                header = Planner(header, shared, launcher, watch, interrupt.is_requested).planned(wish)
+            targets = targets_of(header, shared)
             header = with_preliminaries(header, targets, launcher)
         except InterruptedByUser:
             raise InterruptedBeforeStart(_NOTHING_MEASURED) from None
@@ -194,10 +200,28 @@ def _experiment(
 def recall(path: Path) -> Outcome:
     """A kept record, with its verdicts derived anew."""
     record = load(path)
-    if "failed" in record.stop:
-        failed = next((finding.message for finding in record.findings if finding.code == "failed"), "a launch failed")
-        return Outcome(record, MeasurementError(failed))
-    return Outcome(derive(record))
+    error = _failure(record)
+    return Outcome(derive(record) if error is None or _is_partial(record) else record, error)
+
+
+def _failure(record: Weighing | Run) -> MeasurementError | None:
+    """Why benchmarks of a record failed, as far as it says."""
+    failed = [finding.message for finding in record.findings if finding.code == "failed"]
+    if "failed" not in record.stop or ("interrupted" in record.stop and _is_partial(record)):
+        return None  # that it was interrupted says more; what failed until then is among what it found
+    if record.settings.harness is None or len(record.stop) == 1:
+        return MeasurementError(failed[0] if failed else "a launch failed")
+    count, number = record.stop.count("failed"), len(record.stop)
+    of_all = f"{'all' if count == number else f'{count} of'} {number} benchmarks failed"
+    return MeasurementError(f"{of_all}, the first: {failed[0]}" if failed else of_all)
+
+
+def _is_partial(record: Weighing | Run) -> bool:
+    """Whether some benchmarks of a harness failed, and the others have their verdicts all the same."""
+    members = [
+        reason for benchmark, reason in zip(record.benchmarks, record.stop, strict=True) if not benchmark.control
+    ]
+    return record.settings.harness is not None and any(reason != "failed" for reason in members)
 
 
 def derive(record: Weighing | Run) -> Weighing | Run:
@@ -208,11 +232,13 @@ def derive(record: Weighing | Run) -> Weighing | Run:
 
 
 def _keep(record: Weighing | Run, error: SteelyardError | None, journal: Path, kept: Path) -> Outcome:
+    if error is None or (record.settings.harness is not None and isinstance(error, LaunchError)):
+        error = _failure(record)
     if record.is_empty():
         journal.unlink(missing_ok=True)
         return Outcome(record, error or InterruptedBeforeStart(_NOTHING_MEASURED))
     try:
-        derived = record if error else derive(record)
+        derived = record if error and not _is_partial(record) else derive(record)
     except SteelyardError as undefined:
         derived, error = record, undefined
     path = kept.with_name(f"{kept.name}.json.gz")

@@ -10,14 +10,16 @@ from pathlib import Path
 from steelyard.design.draws import draw_pair
 from steelyard.design.findings import shell_finding
 from steelyard.design.recorder import Recorder, TargetLauncher, Targets
-from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import Draw, LaunchSpec
+from steelyard.model.errors import LaunchError, MeasurementError
+from steelyard.model.launches import Draw, LaunchSpec, Measured, Sample, judged_samples
 from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Settings, Subject, Weighing
 from steelyard.subjects.command import command_subject, launch_maker, launch_spec, with_parameters
+from steelyard.subjects.harness import Harness, Work, harness_named
 from steelyard.subjects.programs import Programs
 
 LOOPS = "loops"
+HARNESS_REMEDY = "mend it, or choose others with --benchmark"
 _SHELL_STARTS = 7
 
 
@@ -34,9 +36,17 @@ def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
     }
     makers = {place: launch_maker(subject, settings, shared) for place, subject in subjects.items()}
     programs = Programs()
+    harness = None if settings.harness is None else harness_named(settings.harness)
 
     def spec(benchmark: int, side: int, draw: Draw) -> LaunchSpec:
-        return makers[benchmark, side](draw)
+        launch = makers[benchmark, side](draw)
+        return launch if harness is None else harness.running(launch, work_of(record, benchmark, draw.hash_seed))
+
+    def samples(benchmark: int, side: int, measured: Measured) -> tuple[Sample, ...]:
+        if harness is None:
+            return ()
+        name = called(record, benchmark, subjects[benchmark, side].name)
+        return samples_of(harness, measured, work_of(record, benchmark), name, settings)
 
     def check(benchmark: int, side: int) -> None:
         programs.check(subjects[benchmark, side].program, subjects[benchmark, side].name)
@@ -48,7 +58,27 @@ def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
         cleanup=hooks("--cleanup", settings.cleanup, settings, shared),
         empty_shell=_empty_shell(settings, shared) if _times_a_shell(record) else None,
         check=check,
+        samples=samples,
+        complaint=harness.complaint if harness is not None else lambda measured: None,  # noqa: ARG005
+        **({} if harness is None else {"remedy": HARNESS_REMEDY}),
     )
+
+
+def work_of(record: Weighing | Run, number: int, seed: int = 0) -> Work:
+    """What a launch of one benchmark of a harness is to run."""
+    benchmark = record.benchmarks[number]
+    return Work(benchmark.entry or benchmark.name, benchmark.loops or 1, benchmark.samples or 1, seed)
+
+
+def samples_of(harness: Harness, measured: Measured, work: Work, name: str, settings: Settings) -> tuple[Sample, ...]:
+    """What a launch that did the work answered; raises LaunchError, with the `name`, for no answer or one too short."""
+    try:
+        samples = harness.samples(measured, work)
+        if timed(settings.metrics)[:1] == ["cpu"] and any(one.cpu_ns is None for one in judged_samples(samples)):
+            raise LaunchError("does not tell its time on a processor (cpu_ns): choose --metric wall")
+    except LaunchError as error:
+        raise LaunchError(f"{name} {error}") from error
+    return samples
 
 
 def with_preliminaries(record: Weighing | Run, targets: Targets, launcher: TargetLauncher) -> Weighing | Run:
@@ -86,7 +116,8 @@ def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1) -
 
 def called(record: Weighing | Run, number: int, name: str) -> str:
     """A subject's name in an error: with the benchmark's parameters, if it has some."""
-    values = ", ".join(f"{key}={value}" for key, value in record.benchmarks[number].params.items())
+    benchmark = record.benchmarks[number]
+    values = benchmark.entry or ", ".join(f"{key}={value}" for key, value in benchmark.params.items())
     return f"{name} ({values})" if values else name
 
 

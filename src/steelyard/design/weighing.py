@@ -13,7 +13,7 @@ from steelyard.design.draws import draw_pair, first_side, round_order
 from steelyard.design.findings import left_behind_finding
 from steelyard.design.judgement import MetricPairs, look_at
 from steelyard.design.recorder import InterruptedByUser, Recorder
-from steelyard.model.errors import SteelyardError
+from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchRow
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
@@ -100,9 +100,9 @@ class Experiment:
     def _warm_up(self) -> None:
         for pair in range(self._settings.warm_up):
             for benchmark in self._open:
-                if benchmark.warm_ups > pair:
+                if benchmark.warm_ups > pair or benchmark.stop is not None:
                     continue
-                self._pair(benchmark.number, pair, WARM_UP)
+                self._pair(benchmark, pair, WARM_UP)
                 if self._is_hopeless():
                     self._stop_all("futile")
                     return
@@ -110,8 +110,11 @@ class Experiment:
     def _is_hopeless(self) -> bool:
         """Whether not even the fewest pairs that can show anything fit into the budget, as the warm-up went so far."""
         rows = self._recorder.rows
+        if not len(rows):
+            return False  # not one launch went well
         seconds_per_launch = rows.wall_s() / len(rows) / _WARM_UP_SLOWNESS
-        launches = 2 * fewest_differences(self._settings.alpha) * len(self._open)
+        still = sum(benchmark.stop is None for benchmark in self._open)
+        launches = 2 * fewest_differences(self._settings.alpha) * still
         left = self._budget.time_left(self._clock())
         return left is not None and launches * seconds_per_launch > left
 
@@ -120,7 +123,9 @@ class Experiment:
         if self._budget_end(benchmark):
             self._stop_or_go_on(benchmark)  # with many benchmarks the time may be up in the middle of a round
             return
-        rows = self._pair(benchmark.number, self._settings.warm_up + benchmark.attempts, USED)
+        rows = self._pair(benchmark, self._settings.warm_up + benchmark.attempts, USED)
+        if rows is None:
+            return
         benchmark.attempts += 1
         if is_disturbed(*rows, self._metric) and may_repeat(benchmark.repeated, benchmark.kept):
             self._recorder.discard_pair(benchmark.number, rows[0].pair)
@@ -138,7 +143,23 @@ class Experiment:
             self._may_wait_s -= waited
             self._budget.started += waited
 
-    def _pair(self, benchmark: int, pair: int, role: str) -> tuple[LaunchRow, LaunchRow]:
+    def _pair(self, benchmark: _Open, pair: int, role: str) -> tuple[LaunchRow, LaunchRow] | None:
+        """Measure a pair; None if it failed and that ends only its benchmark, one of many in a harness."""
+        try:
+            return self._whole_pair(benchmark.number, pair, role)
+        except LaunchError as error:
+            self._fail(benchmark, error, str(error))
+            return None
+
+    def _fail(self, benchmark: _Open, error: SteelyardError, message: str) -> None:
+        """End one benchmark of a harness; what is wrong with a plain command ends all, so that is raised again."""
+        if self._settings.harness is None:
+            raise error
+        self.error = self.error or LaunchError(message)
+        self._findings.append(Finding(code="failed", message=message))
+        benchmark.stop = "failed"
+
+    def _whole_pair(self, benchmark: int, pair: int, role: str) -> tuple[LaunchRow, LaunchRow]:
         seed = self._settings.seed
         draw, first = draw_pair(seed, benchmark, pair), first_side(seed, benchmark, pair)
         self._recorder.start_pair()
@@ -153,11 +174,11 @@ class Experiment:
         ended = self._budget_end(benchmark)
         if ended is None and benchmark.kept < benchmark.look_at:
             return
-        launches = self._recorder.rows.launches_of(benchmark.number)
-        pairs = MetricPairs(launches, benchmark.number, self._metric)
-        benchmark.judgement = look_at(
-            pairs, self._settings, ended=ended is not None, newest_only=True, members=self._sharing(benchmark)
-        )
+        try:
+            benchmark.judgement = self._look(benchmark, ended=ended is not None)
+        except MeasurementError as error:
+            self._fail(benchmark, error, f"{self._header.benchmarks[benchmark.number].name}: {error}")
+            return
         benchmark.look_at = next_look(benchmark.kept)
         if benchmark.control:
             benchmark.stop = ended
@@ -166,9 +187,14 @@ class Experiment:
         else:
             benchmark.stop = ended or self._futile(benchmark)
 
+    def _look(self, benchmark: _Open, *, ended: bool) -> Judgement | None:
+        launches = self._recorder.rows.launches_of(benchmark.number)
+        pairs = MetricPairs(launches, benchmark.number, self._metric)
+        return look_at(pairs, self._settings, ended=ended, newest_only=True, members=self._sharing(benchmark))
+
     def _sharing(self, benchmark: _Open) -> int:
         """Among how many benchmarks alpha is shared at this look."""
-        members = [one for one in self._open if not one.control]
+        members = [one for one in self._open if not one.control and one.stop != "failed"]
         words = [one.judgement.word for one in members if one.judgement is not None]
         return 1 if benchmark.control else members_left(len(members), sum(word in CHANGED for word in words))
 
@@ -232,6 +258,8 @@ class Experiment:
 def _resumed(number: int, header: Weighing, rows: list[LaunchRow]) -> _Open:
     """A benchmark where an earlier session left it: at its beginning, if there was none."""
     resumed = _Open(number, control=header.benchmarks[number].control)
+    if header.stop[number] == "failed":
+        resumed.stop = "failed"
     mine = [row for row in rows if row.benchmark == number]
     sides = {role: Counter(row.pair for row in mine if ROLES[row.role] == role) for role in ROLES}
     whole = {role: sum(count == 2 for count in pairs.values()) for role, pairs in sides.items()}

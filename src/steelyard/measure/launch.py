@@ -152,6 +152,7 @@ def _request(spec: LaunchSpec) -> bytes:
         ("timeout_ns", json.dumps(spec.timeout_ns)),
         ("cpus", json.dumps(spec.cpus)),
         ("fixed_layout", json.dumps(spec.fixed_layout)),
+        ("results", json.dumps(spec.results)),
     )
     line = ",".join([f'"{name}":{value}' for name, value in members])
     return f"{{{line}}}\n".encode()
@@ -172,7 +173,7 @@ def _text(data: bytes | None) -> str:
 
 def _measured(reply: dict[str, Any]) -> Measured:
     values = {name: value for name, value in reply.items() if name in _MEASURED_FIELDS}
-    for name in ("stdout", "stderr"):
+    for name in ("stdout", "stderr", "results"):
         if values.get(name) is not None:
             values[name] = values[name].encode("latin-1")
     values["left_behind"] = tuple(values.get("left_behind") or ())

@@ -23,6 +23,10 @@ class InterruptedBeforeStart(SteelyardError):  # noqa: N818 - it is no error
 
 
 class MeasurementError(SteelyardError):
-    """A launch that failed: never a number, never a verdict."""
+    """A measurement that failed: never a number, never a verdict."""
 
     exit_status = 3
+
+
+class LaunchError(MeasurementError):
+    """One launch that failed, by what its target did; other benchmarks may still be measured."""

@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from steelyard.model.counting import Count, Functions
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.launches import DISTURBED, ROLES, USED, LaunchRow
+from steelyard.model.launches import COLUMNS, DISTURBED, ROLES, USED, LaunchRow
 from steelyard.model.records import Run, Weighing
 
 # Made once: json.dumps makes one for each call that has separators of its own.
@@ -145,6 +145,8 @@ def assemble(lines: list[bytes]) -> dict[str, Any]:
     discarded: set[tuple[int, int]] = set()
     for entry in _whole_lines(lines[1:]):
         match entry:
+            case [*_] if len(entry) == len(COLUMNS):  # version 1, and 2 before there were harnesses
+                rows.append([*entry, []])
             case [*_] if len(entry) == len(LaunchRow._fields):
                 rows.append(entry)
             case {"discard": [int() as benchmark, int() as pair]}:
@@ -193,6 +195,8 @@ def _whole_lines(lines: list[bytes]) -> Iterator[Any]:
 def _columns(rows: list[list[Any]], discarded: set[tuple[int, int]]) -> dict[str, list[Any]]:
     names = LaunchRow._fields
     columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    if not any(columns["samples"]):
+        columns["samples"] = []
     used, disturbed = ROLES.index(USED), ROLES.index(DISTURBED)
     columns["role"] = [
         disturbed if role == used and (benchmark, pair) in discarded else role

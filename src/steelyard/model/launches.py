@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from steelyard.model.errors import MeasurementError
+from steelyard.model.metrics import PER_ITERATION
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -38,6 +41,8 @@ class LaunchSpec:
     """How many processes, one after the other, make up this launch; its numbers are their sums."""
     fixed_layout: bool = False
     """Whether addresses are the same in every launch, where the system allows that; else they are random."""
+    results: int | None = None
+    """Of what it writes to fd 3, where a harness puts its results, the last so many bytes are kept; None closes it."""
 
 
 class Draw(NamedTuple):
@@ -73,6 +78,8 @@ class Measured:
     cancelled: bool = False
     stdout: bytes | None = None
     stderr: bytes | None = None
+    results: bytes | None = None
+    results_bytes: int | None = None
     left_behind: tuple[str, ...] = ()
 
     def has_failed(self) -> bool:
@@ -113,11 +120,31 @@ def _sum(one: int | None, other: int | None) -> Any:
     return None if one is None or other is None else one + other
 
 
+class Sample(NamedTuple):
+    """One timed batch of iterations inside a launch, as its harness measured it. Times in ns, of all `loops`."""
+
+    loops: int
+    ns: int
+    cpu_ns: int | None = None
+    delay_ns: int | None = None
+
+    def time_ns(self, metric: str) -> float | None:
+        """`wall`, `cpu` or `active` of one iteration; None where the harness could not tell."""
+        match metric:
+            case "wall":
+                time: int | None = self.ns
+            case "cpu":
+                time = self.cpu_ns
+            case _:
+                time = None if self.delay_ns is None else self.ns - self.delay_ns
+        return None if time is None else time / self.loops
+
+
 class LaunchRow(NamedTuple):
-    """One launch as it is journaled: where it stands in the plan, then its raw numbers.
+    """One launch as it is journaled: where it stands in the plan, its raw numbers, and the samples of a harness.
 
     `role` indexes ROLES; `side` is 0 for the baseline, 1 for the candidate; `order` is 0 for the launch that ran
-    first in its pair. A run (one subject alone) has only side 0.
+    first in its pair. A run (one subject alone) has only side 0. A command has no `samples`: it is one itself.
     """
 
     benchmark: int
@@ -146,11 +173,16 @@ class LaunchRow(NamedTuple):
     exit_code: int | None
     signal: int | None
     overhead_ns: int
+    samples: tuple[Sample, ...] = ()
 
+
+COLUMNS = LaunchRow._fields[:-1]
+"""The fields of a launch that are one number each."""
 
 # What a kernel can count. More would be no measurement, and has no place in an array of floats either.
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Time = Annotated[int, Field(gt=0, lt=2**63)]
+_KeptSample = tuple[Time, Time, Count | None, Count | None]
 
 
 class Launches(BaseModel):
@@ -184,11 +216,16 @@ class Launches(BaseModel):
     exit_code: list[Count | None] = Field(default_factory=list, description="exit status; null if a signal ended it")
     signal: list[Count | None] = Field(default_factory=list, description="the signal that ended it; else null")
     overhead_ns: list[Count] = Field(default_factory=list, description="start of an empty shell in this pair, ns, or 0")
+    samples: list[list[_KeptSample]] = Field(
+        default_factory=list,
+        description="of a harness: each launch's samples as [loops, ns, cpu_ns, delay_ns], the first one not judged; "
+        "else empty",
+    )
 
     @model_validator(mode="after")
     def _check_columns(self) -> Self:
-        lengths = {len(getattr(self, name)) for name in LaunchRow._fields}
-        if len(lengths) > 1:
+        lengths = {len(getattr(self, name)) for name in COLUMNS}
+        if len(lengths) > 1 or len(self.samples) not in (0, len(self)):
             raise ValueError("the columns of `launches` differ in length")
         if any(role not in range(len(ROLES)) for role in self.role) or any(side not in (0, 1) for side in self.side):
             raise ValueError("`launches` has a side or a role out of range")
@@ -202,6 +239,8 @@ class Launches(BaseModel):
         if not rows:
             return cls()
         columns: dict[str, Any] = dict(zip(LaunchRow._fields, map(list, zip(*rows, strict=True)), strict=True))
+        samples = columns["samples"]
+        columns["samples"] = [list(map(tuple, launch)) for launch in samples] if any(samples) else []
         return cls.model_construct(**columns)
 
     def by_benchmark(self, count: int) -> list[Launches]:
@@ -213,7 +252,11 @@ class Launches(BaseModel):
 
     def rows(self) -> list[LaunchRow]:
         """The launches as rows again, to go on from."""
-        return [LaunchRow._make(row) for row in zip(*(getattr(self, name) for name in LaunchRow._fields), strict=True)]
+        numbers = zip(*(getattr(self, name) for name in COLUMNS), strict=True)
+        if not self.samples:
+            return [LaunchRow._make((*row, ())) for row in numbers]
+        samples = (tuple(map(Sample._make, launch)) for launch in self.samples)
+        return [LaunchRow._make((*row, of_launch)) for row, of_launch in zip(numbers, samples, strict=True)]
 
     def __len__(self) -> int:
         return len(self.wall_ns)
@@ -227,8 +270,11 @@ class Launches(BaseModel):
 
         `wall` is what was measured less the start of an empty shell, where a shell was asked for; `active` is
         wall - delay and is defined only where the main thread did all the work (`worked_alone`); `cpu` is the
-        scheduler's exact run time there, and the kernel's total of user and sys elsewhere.
+        scheduler's exact run time there, and the kernel's total of user and sys elsewhere. With a harness these
+        three are of one iteration: the median over a launch's samples.
         """
+        if self.samples and name in PER_ITERATION:
+            return np.array([_of_iteration(samples, name) for samples in self.samples])
         match name:
             case "wall":
                 return self.column("wall_ns") - self.column("overhead_ns")
@@ -241,7 +287,7 @@ class Launches(BaseModel):
                 return self.column("max_rss_bytes")
             case "user" | "sys" | "delay":
                 return self.column(f"{name}_ns")
-            case _ if name in LaunchRow._fields:
+            case _ if name in COLUMNS:
                 return self.column(name)
         raise MeasurementError(f"no launch has a metric named {name!r}")
 
@@ -270,3 +316,15 @@ class Launches(BaseModel):
             values[baseline[np.isin(pairs[baseline], complete)]],
             values[candidate[np.isin(pairs[candidate], complete)]],
         )
+
+
+def judged_samples(samples: Sequence[Sequence[Any]]) -> list[Sample]:
+    """The samples of a launch but for the first, which pays for cold caches; the only one, if there is just one."""
+    return [Sample._make(sample) for sample in samples[1:] or samples]
+
+
+def _of_iteration(samples: Sequence[Sequence[Any]], metric: str) -> float:
+    """The median over a launch's samples of one iteration's time in ns; NaN where a sample does not tell it."""
+    times = [sample.time_ns(metric) for sample in judged_samples(samples)]
+    known = [time for time in times if time is not None]
+    return median(known) if known and len(known) == len(times) else np.nan

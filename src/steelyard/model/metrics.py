@@ -56,6 +56,9 @@ METRICS: dict[str, Metric] = {
 
 DEFAULT_METRIC = "active"
 
+PER_ITERATION = ("wall", "active", "cpu")
+"""With a harness these are of one iteration, and all others of the launch."""
+
 
 def timed(names: list[str]) -> list[str]:
     """Those metrics that launches are timed for."""

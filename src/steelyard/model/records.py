@@ -52,6 +52,10 @@ class Benchmark(_Record):
     params: dict[str, str] = Field(default_factory=dict, description="values of {name} in the commands")
     candidate: int = Field(default=1, ge=0, description="index into `subjects` of side 1; side 0 is subject 0")
     control: bool = Field(default=False, description="the baseline against itself: it must not be found changed")
+    entry: str | None = Field(default=None, description="its name in the harness; null for a command")
+    tags: list[str] = Field(default_factory=list, description="as the harness gave them")
+    loops: int | None = Field(default=None, gt=0, description="iterations a sample, for both sides")
+    samples: int | None = Field(default=None, gt=0, description="samples a launch, the first of several not judged")
 
 
 class Settings(_Record):
@@ -80,6 +84,7 @@ class Settings(_Record):
     prepare: list[str] = Field(default_factory=list)
     cleanup: list[str] = Field(default_factory=list)
     counting: CountSettings | None = Field(default=None, description="how launches are counted, if they are")
+    harness: str | None = Field(default=None, description="how the benchmarks inside the subjects are driven")
 
     @model_validator(mode="after")
     def _known_metrics(self) -> Self:

@@ -47,7 +47,7 @@ def _full(sheet: Sheet, report: ApartReport, verdict: ApartVerdict) -> None:
         line.stylize(STYLES[verdict.verdict], 0, len(words.change(verdict.change)))
     sheet.row(verdict.verdict, line, *explanation(verdict, report.margin), style=STYLES[verdict.verdict])
     sheet.blank()
-    sheet.row("metric", sentences.metric(verdict.metric))
+    sheet.row("metric", sentences.metric(verdict.metric, report.baseline.settings))
     for label, side in (("A", verdict.baseline), ("B", verdict.candidate)):
         sheet.row(label, ", ".join(sentences.side(side, verdict.metric)))
     if verdict.wanders is not None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from steelyard.report import words
-from steelyard.report.markdown import code, escape
+from steelyard.report.markup import code, escape
 from steelyard.report.sheet import Sheet
 from steelyard.stats.attribution import Rest, Row
 

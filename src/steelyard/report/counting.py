@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+
 from rich.text import Text
 
 from steelyard.model.counting import INSTRUCTIONS, Counting, CountSettings, Functions
 from steelyard.model.records import Run, Summary, Verdict, Weighing
 from steelyard.report import attribution, words
+from steelyard.report.markup import code
 from steelyard.report.sheet import Sheet
 from steelyard.stats import cost
-from steelyard.stats.attribution import Function, attribute, shown
+from steelyard.stats.attribution import Function, Rest, Row, attribute, shown
 
 _EQUAL = {
     "exact": "equal counts",
     "stable": "counts within 1e-5 of each other",
     "noisy": "counts that differ",
 }
+# Sizes of caches are mostly whole.
+_ROUND = re.compile(r"\.0+ ")
+# A comment on GitHub holds 65,536 characters.
+_MOST_TABLES = 12
 
 
 def how(sheet: Sheet, record: Weighing | Run) -> None:
@@ -37,7 +45,7 @@ def how(sheet: Sheet, record: Weighing | Run) -> None:
 
 def _caches(settings: CountSettings) -> str:
     caches = settings.caches
-    sizes = (words.size(shape[0]) for shape in (caches.i1, caches.d1, caches.ll))
+    sizes = (_ROUND.sub(" ", words.size(shape[0])) for shape in (caches.i1, caches.d1, caches.ll))
     return f"caches {caches.name} (I1, D1, last level {', '.join(sizes)})"
 
 
@@ -53,20 +61,54 @@ def equality(verdict: Verdict) -> str:
     return text
 
 
+@dataclass(frozen=True)
+class _Source:
+    """Where the change of one benchmark comes from; shares are of `baseline_total`."""
+
+    rows: list[Row]
+    rest: Rest
+    change: int
+    baseline_total: int
+    unit: str
+
+
 def changes(sheet: Sheet, record: Weighing, verdict: Verdict, most: int) -> None:
     """Print which functions a benchmark's change comes from."""
+    source = _source(record, verdict, most)
+    if source is not None and source.rows:
+        sheet.blank()
+        sheet.row("functions", f"where the change comes from, in {source.unit}")
+        attribution.show(sheet, source.rows, source.rest, source.change, source.baseline_total)
+
+
+def markdown(record: Weighing, verdicts: list[Verdict], most: int) -> list[str]:
+    """The same as the lines of Markdown tables, for every benchmark whose counts changed; none without counts."""
+    first = next((verdict.metric for verdict in verdicts if verdict.stability is not None), None)
+    changed = [verdict for verdict in verdicts if verdict.metric == first and verdict.stability and verdict.change]
+    sources = [(verdict, _source(record, verdict, most)) for verdict in changed[:_MOST_TABLES]]
+    lines = []
+    for verdict, source in sources:
+        if source is not None and source.rows:
+            lines += [f"Where the change of {code(verdict.benchmark)} comes from, in {source.unit}:", ""]
+            table = attribution.markdown_rows(source.rows, source.rest, source.change, source.baseline_total)
+            lines += [*table, ""]
+    left_out = len(changed) - len(sources)
+    if left_out and most:
+        lines += [f"{words.count(left_out, 'more benchmark')} changed: `steelyard show` has their functions.", ""]
+    return lines
+
+
+def _source(record: Weighing, verdict: Verdict, most: int) -> _Source | None:
     sides = [_functions(record.counting, verdict.index, place) for place in (0, 1)]
     if sides[0] is None or sides[1] is None or most < 1:
-        return
+        return None
     baseline, candidate = (_own(part, record, verdict.metric) for part in (sides[0], sides[1]))
     rows, rest = shown(attribute(baseline, candidate), most)
     total = sum(part.own for part in baseline)
-    if rows:
-        sheet.blank()
-        unit = "cost" if _by_cost(record, verdict.metric) else "instructions"
-        sheet.row("functions", f"where the change comes from, in {unit}")
-        change = sum(part.own for part in candidate) - total
-        attribution.show(sheet, rows, rest, change, total)
+    unit = "cost" if _by_cost(record, verdict.metric) else "instructions"
+    if loops := record.benchmarks[verdict.index].loops:
+        unit += f", {words.count(loops, 'iteration')} together"
+    return _Source(rows, rest, sum(part.own for part in candidate) - total, total, unit)
 
 
 def largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None:
@@ -79,13 +121,18 @@ def largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None:
     sheet.blank()
     rows = []
     for part in sorted(own, key=lambda function: -function.own)[:most]:
-        name = sheet.name(part.name, max(8, sheet.text_width - 28))
-        rows.append([Text(f"{part.own:,}"), Text(words.percent(part.own / total)), Text(name)])
+        count, share = f"{part.own:,}", words.percent(part.own / total)
+        if sheet.narrow:
+            sheet.row(sheet.name(part.name, sheet.width), f"{count} {share}", style="")
+        else:
+            name = sheet.name(part.name, max(8, sheet.text_width - 28))
+            rows.append([Text(count), Text(share), Text(name)])
     sheet.grid(rows, right=frozenset({0, 1}))
 
 
 def _functions(counting: Counting | None, benchmark: int, place: int) -> Functions | None:
-    parts = counting.functions if counting else []
+    """The functions of one place: the last that were kept, where its first counts were set aside."""
+    parts = reversed(counting.functions if counting else [])
     return next((part for part in parts if (part.benchmark, part.side) == (benchmark, place)), None)
 
 

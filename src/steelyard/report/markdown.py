@@ -5,26 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.model.records import Finding, Run, Side, Summary, Verdict, Weighing
-from steelyard.report import sentences, words
+from steelyard.report import counting, sentences, words
+from steelyard.report.markup import code, escape
 
-# As entities these stay text: no table cell, code span, link, emphasis, formula or mention begins with one.
-_SPECIAL = frozenset('&<>|`*_~[]\\#@!:${}^"')
-_LONGEST_NAME = 120
-
-
-def escape(text: str) -> str:
-    """Make any text safe within a table cell: nothing of it is taken for Markdown or HTML."""
-    safe = words.plain(text)
-    return "".join(f"&#{ord(character)};" if character in _SPECIAL else character for character in safe)
+__all__ = ["code", "escape", "run", "weighing"]
 
 
-def code(text: str) -> str:
-    """Show a name or a command as code; a cut one keeps both ends."""
-    return f"<code>{escape(words.shorten(words.plain(text), _LONGEST_NAME))}</code>"
+def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) -> str:
+    """Write a weighing: the verdict in bold, a table of all of them, what is undecided and what to know.
 
-
-def weighing(record: Weighing, verdicts: list[Verdict]) -> str:
-    """Write a weighing: the verdict in bold, a table of all of them, what is undecided and what to know."""
+    Where it was counted, so many `functions` that a change comes from.
+    """
     lines = [_heading(record, verdicts), ""]
     baseline, *candidates = (code(subject.name) for subject in record.subjects)
     label = "candidate" if len(candidates) == 1 else "candidates"
@@ -32,6 +23,7 @@ def weighing(record: Weighing, verdicts: list[Verdict]) -> str:
     if verdicts:
         lines += [*_table(_titles(record), [_row(verdict) for verdict in verdicts]), ""]
     lines += _list(_explanations(record, verdicts))
+    lines += counting.markdown(record, verdicts, functions)
     lines += _list(_notes(record.findings, verdicts))
     lines.append(_origin(record))
     return "\n".join(lines) + "\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from steelyard.model.metrics import METRICS
+from steelyard.model.metrics import METRICS, PER_ITERATION
 from steelyard.model.records import Finding, Settings, Side, StopReason, Summary, Verdict
 from steelyard.report import words
 
@@ -21,11 +21,16 @@ _WHY_UNDECIDED: dict[StopReason, str] = {
 
 def stopped(reasons: list[StopReason]) -> str | None:
     """Say that the measuring ended before its time; None where it ran its course."""
+    failed = reasons.count("failed")
+    if 0 < failed < len(reasons) and "interrupted" not in reasons:
+        return f"{failed} of {len(reasons)} benchmarks failed: this is what the others gave"
     return next((text for reason, text in _STOPPED.items() if reason in reasons), None)
 
 
-def metric(name: str) -> str:
+def metric(name: str, settings: Settings) -> str:
     """Say what a metric is: `active: wall time less ...`."""
+    if settings.harness is not None and name in PER_ITERATION:
+        return f"{name}, of one iteration: {METRICS[name].meaning}"
     return f"{name}: {METRICS[name].meaning}" if name in METRICS else name
 
 
@@ -134,7 +139,7 @@ def budget(verdict: Verdict, settings: Settings, reason: StopReason | None) -> s
 
 def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None) -> str:
     if verdict.metric in METRICS and METRICS[verdict.metric].counted:
-        return "the counts of one program differ by more than the change: fix what makes them differ, or weigh by time"
+        return _way_out_of_counts(verdict)
     if verdict.change is None or verdict.interval is None:
         option = "--pairs" if reason == "pairs" else "--max-time"
         return f"too few pairs for any verdict: let it run longer ({option})"
@@ -147,6 +152,16 @@ def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None) ->
     elapsed = verdict.seconds / max(verdict.pairs, 1) * pairs
     options = _options(pairs, elapsed, settings, reason)
     return f"about {words.count(pairs, 'pair')}, {words.seconds(elapsed)}, would decide{options}"
+
+
+def _way_out_of_counts(verdict: Verdict) -> str:
+    if verdict.pairs < 2:
+        return "too few counts for any verdict: let it run to its end"
+    if verdict.pairs_needed is not None:
+        return f"counts that do not repeat need {verdict.pairs_needed} a side: let it run to its end"
+    if verdict.change is None:
+        return "a side without any has no relative change: choose another metric, such as instructions"
+    return "the counts of one program differ by more than the change: fix what makes them differ, or weigh by time"
 
 
 def _options(pairs: int, elapsed: float, settings: Settings, reason: StopReason | None) -> str:

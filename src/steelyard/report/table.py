@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from steelyard.model.launches import ROLES, LaunchRow
+from steelyard.model.launches import COLUMNS, ROLES, LaunchRow, Sample
 from steelyard.model.records import Run, Subject, Weighing
 from steelyard.report import words
 
@@ -16,24 +16,23 @@ def launches_csv(record: Weighing | Run) -> str:
     """Write every launch as one row, in the order in which they ran; an empty cell is a value not to be had.
 
     The columns are those of LaunchRow, after the names that its first indices stand for. A run's only side is
-    called `subject`.
+    called `subject`. With a harness each sample is one row, which repeats what its launch measured.
     """
     sides = SIDES if isinstance(record, Weighing) else ("subject",)
-    launches = record.launches
+    sampled = bool(record.launches.samples)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["benchmark_name", "side_name", "subject_name", "role_name", *LaunchRow._fields])
-    columns = zip(*(getattr(launches, name) for name in LaunchRow._fields), strict=True)
-    for row in map(LaunchRow._make, columns):
-        writer.writerow(
-            [
-                words.plain(record.benchmarks[row.benchmark].name),
-                sides[row.side],
-                words.plain(_subject(record, row).name),
-                ROLES[row.role],
-                *row,
-            ]
-        )
+    of_sample = ["sample", *(f"sample_{name}" for name in Sample._fields)] if sampled else []
+    writer.writerow(["benchmark_name", "side_name", "subject_name", "role_name", *COLUMNS, *of_sample])
+    for row in record.launches.rows():
+        launch = [
+            words.plain(record.benchmarks[row.benchmark].name),
+            sides[row.side],
+            words.plain(_subject(record, row).name),
+            ROLES[row.role],
+            *row[: len(COLUMNS)],
+        ]
+        writer.writerows([[*launch, number, *sample] for number, sample in enumerate(row.samples)] or [launch])
     return out.getvalue()
 
 

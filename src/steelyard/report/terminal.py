@@ -112,8 +112,8 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         style=STYLES[first.verdict],
     )
     sheet.blank()
-    sheet.row("metric", sentences.metric(first.metric))
-    if first.stability is None:
+    sheet.row("metric", sentences.metric(first.metric, record.settings))
+    if not _is_counted(first):
         _strip(sheet, "pairs", _changes(record, first), "no change")
     _details(sheet, first)
     if others:
@@ -158,7 +158,11 @@ def _details(sheet: Sheet, verdict: Verdict) -> None:
     if resolution:
         sheet.row("resolution", resolution)
     if verdict.baseline is not None:
-        sheet.row("noise", counting.equality(verdict) if verdict.stability else sentences.noise(verdict))
+        sheet.row("noise", counting.equality(verdict) if _is_counted(verdict) else sentences.noise(verdict))
+
+
+def _is_counted(verdict: Verdict) -> bool:
+    return verdict.metric in METRICS and METRICS[verdict.metric].counted
 
 
 def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:
@@ -237,7 +241,7 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     for metric in dict.fromkeys(verdict.metric for verdict in verdicts):
         chosen = [verdict for verdict in verdicts if verdict.metric == metric]
         sheet.blank()
-        sheet.row("metric", sentences.metric(metric))
+        sheet.row("metric", sentences.metric(metric, record.settings))
         _table(sheet, chosen, words.confidence(record.settings.alpha))
         counted = [verdict for verdict in chosen if not verdict.control]
         sheet.row("in all", f"{sentences.tally(counted)} in {words.seconds(record.seconds)}")
@@ -323,7 +327,7 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool) -> None
         modes = " and ".join(words.quantity(mode, metric) for mode in summary.modes)
         sheet.row("modes", f"the launches crowd at {modes}, as if they did different things")
     if full and metric in METRICS:
-        sheet.row("metric", sentences.metric(metric))
+        sheet.row("metric", sentences.metric(metric, record.settings))
     if full and not counted:
         _strip(sheet, "launches", _around_median(record, summary), "the median")
         quality = Text(summary.quality, _QUALITIES[summary.quality])

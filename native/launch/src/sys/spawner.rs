@@ -20,8 +20,8 @@ pub struct Spawner<'a> {
 
 impl<'a> Spawner<'a> {
     /// Prepares to run `program` as the leader of a group of its own, with default signals, and
-    /// with `streams` as its fds 0, 1 and 2. These must be above 2, as the copies are made one
-    /// after the other.
+    /// with `streams` as its fds 0, 1, 2 and so on. Each must be above those before its own place,
+    /// as the copies are made one after the other; one that is in its place already is kept there.
     ///
     /// # Errors
     /// If memory runs out.
@@ -30,7 +30,7 @@ impl<'a> Spawner<'a> {
         argv: impl Iterator<Item = &'a CString>,
         env: impl Iterator<Item = &'a CString>,
         cwd: Option<&CStr>,
-        streams: [BorrowedFd<'a>; 3],
+        streams: impl Iterator<Item = BorrowedFd<'a>>,
     ) -> io::Result<Self> {
         let mut actions = FileActions::new()?;
         for (target, stream) in (0..).zip(streams) {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
+import shutil
 import tempfile
 import time
 from collections.abc import Iterable
@@ -11,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from steelyard.measure.count.pins import padded
+from steelyard.measure.count.pins import is_program, padded
 from steelyard.measure.count.profile import FunctionCost, Profile, read_profile
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.counting import CountedProcess, CountSettings
@@ -34,13 +36,17 @@ _BEGUN = re.compile(r"Reading syms from \S*/(?:cachegrind|callgrind)-")
 _OWN_TROUBLE = re.compile(r"^(?:==\d+== )?valgrind: (?!Unrecognised instruction)(.+)$", re.MULTILINE)
 _REMEDIES = (
     ("setuid", "a setuid program cannot be counted: count a copy without that bit"),
+    ("bad interpreter", "the interpreter that its first line names is not there: install it, or mend that line"),
     ("No such file", "it was there before: if the command removes it, put it back with --prepare"),
     (
         "failed in UME",
         "a program that executes /proc/self/exe executes valgrind there: have it start itself by its path",
     ),
+    ("Can't create client", "it needs room for files of its own: set TMPDIR to a folder that can be written"),
     ("for platform", "a 32-bit program needs a valgrind with support for those"),
 )
+# What a target writes to a file goes here first.
+_OUTPUT = "output"
 _ANY_REMEDY = "check that the program is one for this machine, and that there is memory for it"
 
 
@@ -86,20 +92,24 @@ class Counter:
         returned as such, in `measured`.
         """
         begun = time.monotonic()
+        _refuse_what_is_no_program(spec)
         try:
             with tempfile.TemporaryDirectory(prefix="steelyard-count-", ignore_cleanup_errors=True) as name:
-                return self._counted(padded(spec), Path(name), begun)
+                return self._counted(spec, Path(name), begun)
         except OSError as error:
             raise MeasurementError(
                 f"the folder for temporary files cannot be used ({error.strerror or error}): counts need a place on "
                 "the way; make room, or set TMPDIR to another folder"
             ) from error
 
-    def _counted(self, spec: LaunchSpec, folder: Path, begun: float) -> Counted:
+    def _counted(self, asked: LaunchSpec, folder: Path, begun: float) -> Counted:
+        spec = padded(asked)
         measured = self.launcher.launch(self._under_valgrind(spec, folder))
+        logs = {_pid(path): path.read_text(errors="replace") for path in folder.glob("log.*")}
+        measured = _as_if_alone(measured, asked.program, spec.program, logs)
         if measured.cancelled or measured.timed_out:
             return Counted({}, [], [], 0, measured, time.monotonic() - begun)
-        logs = {_pid(path): path.read_text(errors="replace") for path in folder.glob("log.*")}
+        _hand_over(folder / _OUTPUT, spec)
         counts = {_pid(path): path for path in folder.glob("out.*")}
         _refuse_trouble(spec, measured, logs, killed=len(logs.keys() - counts.keys()))
         profiles = {pid: read_profile(path) for pid, path in counts.items()}
@@ -114,11 +124,59 @@ class Counter:
         return replace(spec, program=program, argv=argv, stdout=_own_output(spec, folder), fixed_layout=True)
 
 
+def _refuse_what_is_no_program(spec: LaunchSpec) -> None:
+    """Valgrind takes it for a shell script and counts the shell; the kernel would not execute it."""
+    program = os.path.join(spec.cwd or b"", spec.program)  # noqa: PTH118 - bytes
+    if not is_program(Path(os.fsdecode(program))):
+        raise MeasurementError(
+            f"cannot execute {_name(spec)}: Exec format error; if it is a script, its first line has to name the "
+            "interpreter, as #!/bin/sh does; any other program has to be built for this machine"
+        )
+
+
 def _own_output(spec: LaunchSpec, folder: Path) -> bytes | int | None:
     """A file of its own for each launch that is to write to one: several write at once, and each from its start."""
     if isinstance(spec.stdout, bytes) and not Path(os.fsdecode(spec.stdout)).is_char_device():
-        return os.fsencode(folder / "output")
+        return os.fsencode(folder / _OUTPUT)
     return spec.stdout
+
+
+def _hand_over(output: Path, spec: LaunchSpec) -> None:
+    """Bring what a launch wrote into that file to where it was to go: one launch's output, never a mixture."""
+    if not output.exists() or not isinstance(spec.stdout, bytes):
+        return
+    place = os.fsdecode(spec.stdout)
+    try:
+        with output.open("rb") as source, open(place, "ab") as target:  # noqa: PTH123 - bytes of any kind
+            fcntl.flock(target, fcntl.LOCK_EX)
+            target.truncate(0)
+            shutil.copyfileobj(source, target)
+    except OSError as error:
+        raise MeasurementError(f"cannot write {place}: {error.strerror or error}; give another --output") from error
+
+
+def _as_if_alone(measured: Measured, program: bytes, path: bytes, logs: dict[int, str]) -> Measured:
+    """What a launch says and leaves, in the names that the user knows.
+
+    That is without the slashes before the `path` of the `program`, and with what Valgrind executed in its place.
+    """
+    said = measured.stderr
+    if said is not None:
+        said = said.replace(path, program)
+        # The kept end of the output may begin within those slashes.
+        said = re.sub(rb"\A/{2,}", b"/", said)
+    left = tuple(_left_name(process, program, logs) for process in measured.left_behind)
+    return replace(measured, stderr=said, left_behind=left)
+
+
+def _left_name(process: str, program: bytes, logs: dict[int, str]) -> str:
+    """Name a process ("PID name") by its log, which one that forked and was killed at once may not have begun."""
+    pid = process.partition(" ")[0]
+    log = logs.get(int(pid), "") if pid.isdecimal() else ""
+    command = _COMMAND.search(log)
+    words = _tidy(command[1]).split() if command else []
+    path = words[0] if words else program.decode(errors="replace")
+    return f"{pid} {path.rpartition('/')[2]}"
 
 
 def _pid(path: Path) -> int:
@@ -135,9 +193,11 @@ def _refuse_trouble(spec: LaunchSpec, measured: Measured, logs: dict[int, str], 
                 f"({instruction}): build it without -march=native, as with -march=x86-64-v3, or add -mno-avx512f"
             )
     said = "\n".join([*logs.values(), (measured.stderr or b"").decode(errors="replace")])
-    if (measured.has_failed() or killed) and (match := _OWN_TROUBLE.search(said)):
+    if (measured.has_failed() or killed) and (troubles := _OWN_TROUBLE.findall(said)):
         remedy = next((remedy for sign, remedy in _REMEDIES if sign in said), _ANY_REMEDY)
-        raise MeasurementError(f"valgrind cannot run {_name(spec)}: {_tidy(match[1]).rstrip('.')}; {remedy}")
+        # A first line that ends in a colon says nothing yet.
+        trouble = next((line for line in troubles if not line.endswith(":")), troubles[0])
+        raise MeasurementError(f"valgrind cannot run {_name(spec)}: {_tidy(trouble).rstrip('.')}; {remedy}")
 
 
 def _unknown_instruction(log: str) -> str | None:
@@ -179,10 +239,16 @@ def _added(
         forked=len(profiles) - len(started),
         measured=measured,
         seconds=seconds,
-        lost=len(logs.keys() - profiles.keys()),
+        lost=len((logs.keys() | _left_behind(measured)) - profiles.keys()),
         replaced_by=_tidy(first.command) if replaced else None,
         went_around=next((around for around in arounds if around), None),
     )
+
+
+def _left_behind(measured: Measured) -> set[int]:
+    """The processes that outlived the target; they may not have come to begin a log."""
+    pids = (process.partition(" ")[0] for process in measured.left_behind)
+    return {int(pid) for pid in pids if pid.isdecimal()}
 
 
 def _started(profiles: dict[int, Profile], logs: dict[int, str]) -> list[Profile]:

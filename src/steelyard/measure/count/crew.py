@@ -16,6 +16,9 @@ from steelyard.measure.launch import Launcher
 from steelyard.model.counting import CountSettings
 from steelyard.model.launches import LaunchSpec, Measured
 
+Task = Callable[[Counter], Counted | None]
+"""Counts once; None if nothing came of it, which the task has to tell by itself."""
+
 
 class Crew:
     """`jobs` counters, each with a launch server of its own, while the context lasts."""
@@ -48,7 +51,7 @@ class Crew:
         for launcher in self._launchers:
             launcher.cancel()
 
-    def count_all(self, tasks: Sequence[Callable[[Counter], Counted]]) -> Generator[tuple[int, Counted], None, None]:
+    def count_all(self, tasks: Sequence[Task]) -> Generator[tuple[int, Counted], None, None]:
         """Do every task on whichever counter is free; yield (index of the task, what it counted) as they end.
 
         Ends early, without an error, after `cancel`. Raises the first error of a task; those under way are killed, as
@@ -65,7 +68,7 @@ class Crew:
                 self.cancel()
                 raise
 
-    def _do(self, task: Callable[[Counter], Counted]) -> Counted | None:
+    def _do(self, task: Task) -> Counted | None:
         counter = self._free.get()
         try:
             return None if self._cancelled else task(counter)

@@ -27,7 +27,7 @@ _BLOCK = 8192
 _PATH_BLOCK = 512
 # The kernel's PATH_MAX, with the byte that ends a path.
 _PATH_BYTES = 4096
-_ELF, _INTERPRETER = b"\x7fELF", 3
+_ELF, _ELF_HEADER, _INTERPRETER = b"\x7fELF", 64, 3
 
 
 def environment(
@@ -75,6 +75,16 @@ def padded_path(program: bytes, folder: bytes | None = None) -> bytes:
     return b"/" * slashes + path if len(path) + slashes < _PATH_BYTES else path
 
 
+def is_program(program: Path) -> bool:
+    """Whether the kernel would execute a file; True for one that may be executed and not be read."""
+    try:
+        with program.open("rb") as file:
+            head = file.read(_ELF_HEADER)
+    except OSError:
+        return True
+    return head.startswith(b"#!") or (head.startswith(_ELF) and len(head) == _ELF_HEADER)
+
+
 def is_dynamic(program: Path) -> bool | None:
     """Whether the loader starts a program, so that a preload reaches it; None for a script, or what cannot be read."""
     try:
@@ -86,7 +96,7 @@ def is_dynamic(program: Path) -> bool | None:
 
 def _has_interpreter(head: bytes) -> bool | None:
     """Look for PT_INTERP among the program headers (ELF specification, 32 and 64 bits)."""
-    if not head.startswith(_ELF) or len(head) < 64:
+    if not head.startswith(_ELF) or len(head) < _ELF_HEADER:
         return None
     order = "little" if head[5] == 1 else "big"
 

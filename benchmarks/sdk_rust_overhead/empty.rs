@@ -1,0 +1,1 @@
+//! Nothing: the benchmarks of this package have empty bodies.

@@ -1,0 +1,2 @@
+#define STEELYARD_IMPLEMENTATION
+#include "steelyard.hpp"

@@ -1,0 +1,96 @@
+/* Benchmarks in C (C11) that Steelyard can weigh.
+ *
+ *     #include "steelyard.h"
+ *
+ *     STEELYARD_BENCH(sum_of_squares) {
+ *         int numbers[1000];
+ *         draw(numbers, 1000, steelyard_seed(state));                             // set up: not timed
+ *         STEELYARD_RUN(state) { STEELYARD_KEEP(sum_of_squares(numbers, 1000)); } // timed
+ *     }
+ *     STEELYARD_MAIN()
+ *
+ * What is behind it is in C++: one file of the program is C++ and says
+ *
+ *     #define STEELYARD_IMPLEMENTATION
+ *     #include "steelyard.hpp"
+ *
+ * and the program is linked by the C++ compiler. The guide is docs/cpp.md.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef STEELYARD_H
+#define STEELYARD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct steelyard_state steelyard_state;
+
+/* What random inputs are drawn from: both launches of a pair get the same. */
+uint64_t steelyard_seed(const steelyard_state *state);
+/* The benchmark's parameter. */
+long long steelyard_number(const steelyard_state *state, const char *param);
+/* Says what went wrong, and ends the program with exit status 1. */
+__attribute__((noreturn)) void steelyard_fail(const steelyard_state *state, const char *message);
+/* What STEELYARD_MAIN() calls; for programs that have a `main` of their own. Returns the exit status. */
+int steelyard_main(int count, char **words);
+
+/* For the macros below. */
+void steelyard_add(const char *name, void (*function)(steelyard_state *), const char *param, const long long *values,
+                   size_t count, const char *source);
+int steelyard_more(steelyard_state *state);
+uint64_t steelyard_begin(steelyard_state *state);
+void steelyard_end(steelyard_state *state);
+
+#ifdef __cplusplus
+}
+#else
+
+#define STEELYARD_TEXT_(line) #line
+#define STEELYARD_SOURCE_(line) __FILE__ ":" STEELYARD_TEXT_(line)
+
+#define STEELYARD_DECLARE_(identifier, name, param, values, count)                                          \
+    static void steelyard_bench_##identifier(steelyard_state *state);                                       \
+    __attribute__((constructor)) static void steelyard_add_##identifier(void) {                             \
+        steelyard_add(name, steelyard_bench_##identifier, param, values, count, STEELYARD_SOURCE_(__LINE__)); \
+    }                                                                                                       \
+    static void steelyard_bench_##identifier(__attribute__((unused)) steelyard_state *state)
+
+/* A benchmark; the block that follows sets up, has one STEELYARD_RUN, and tears down. */
+#define STEELYARD_BENCH(identifier) STEELYARD_DECLARE_(identifier, #identifier, NULL, NULL, 0)
+
+/* The same under another name than the identifier. */
+#define STEELYARD_BENCH_NAMED(identifier, name) STEELYARD_DECLARE_(identifier, name, NULL, NULL, 0)
+
+/* One benchmark for each value: STEELYARD_BENCH_PARAM(sort, "n", 10, 1000) is sort/n=10 and sort/n=1000. */
+#define STEELYARD_BENCH_PARAM(identifier, param, ...)                                \
+    static const long long steelyard_values_##identifier[] = {__VA_ARGS__};          \
+    STEELYARD_DECLARE_(identifier, #identifier, param, steelyard_values_##identifier, \
+                       sizeof steelyard_values_##identifier / sizeof(long long))
+
+/* Each sample, and within it the timed iterations: between the two stands what prepares a sample, not timed.
+ * Neither block may be left by break, return or goto. */
+#define STEELYARD_SAMPLES(state) while (steelyard_more(state))
+#define STEELYARD_LOOP(state)                                                          \
+    for (uint64_t steelyard_left = steelyard_begin(state);                             \
+         __builtin_expect(steelyard_left != 0, 1) || (steelyard_end(state), 0);        \
+         steelyard_left = steelyard_step(steelyard_left))
+#define STEELYARD_RUN(state) STEELYARD_SAMPLES(state) STEELYARD_LOOP(state)
+
+/* Has the value computed, though nothing else uses it; STEELYARD_CLOBBER() has what was written to memory be there. */
+#define STEELYARD_KEEP(value) __asm__ volatile("" : : "g"(value) : "memory")
+#define STEELYARD_CLOBBER() __asm__ volatile("" : : : "memory")
+
+/* An iteration less to go. The assembly is empty, but the compiler cannot drop or join iterations over it. */
+static inline uint64_t steelyard_step(uint64_t left) {
+    __asm__ volatile("" : : "r"(left) : "memory");
+    return left - 1;
+}
+
+#define STEELYARD_MAIN() \
+    int main(int count, char **words) { return steelyard_main(count, words); }
+
+#endif
+#endif

@@ -1,0 +1,762 @@
+// Benchmarks in C++ that Steelyard can weigh. One header, C++17, nothing but the standard library and POSIX.
+//
+//     #include "steelyard.hpp"
+//
+//     STEELYARD_BENCH(sum_of_squares) {
+//         const auto numbers = drawn(1000, state.seed());            // set up: not timed
+//         state.run([&] { return sum_of_squares(numbers); });        // timed; what it returns is kept
+//     }
+//     STEELYARD_MAIN()
+//
+// The guide is docs/cpp.md; what is spoken on the descriptor is docs/protocol.md. C programs include steelyard.h.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEELYARD_HPP
+#define STEELYARD_HPP
+
+#if !defined(__GNUC__)
+#error "steelyard.hpp needs the inline assembly of GCC or Clang, to keep the optimiser from the measured code"
+#endif
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// Built without Valgrind's header, a program can be timed, but not counted.
+#if !defined(STEELYARD_NO_VALGRIND) && __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#define STEELYARD_BEGIN_COUNTING_ CALLGRIND_START_INSTRUMENTATION
+#define STEELYARD_END_COUNTING_ CALLGRIND_STOP_INSTRUMENTATION
+#else
+#define STEELYARD_BEGIN_COUNTING_ static_cast<void>(0)
+#define STEELYARD_END_COUNTING_ static_cast<void>(0)
+#endif
+
+// Floating-point numbers stay in the registers that they are computed in.
+#if defined(__SSE2__)
+#define STEELYARD_FLOAT_REGISTER_ "x"
+#elif defined(__aarch64__)
+#define STEELYARD_FLOAT_REGISTER_ "w"
+#endif
+
+namespace steelyard {
+
+inline constexpr const char* version = "0.1.0";
+
+// Has the value computed, though nothing else uses it. Of a variable that is not const the compiler must also assume
+// that it changed, so that what follows cannot be computed beforehand.
+template <class T>
+__attribute__((always_inline)) inline void keep(T&& value) {
+    using Value = std::remove_reference_t<T>;
+    constexpr bool fits = std::is_scalar_v<Value> && sizeof(Value) <= sizeof(void*);
+    constexpr bool changes = std::is_lvalue_reference_v<T> && !std::is_const_v<Value>;
+    if constexpr (fits && !std::is_floating_point_v<Value>) {
+        if constexpr (changes) asm volatile("" : "+r"(value) : : "memory");
+        else asm volatile("" : : "r"(value) : "memory");
+#ifdef STEELYARD_FLOAT_REGISTER_
+    } else if constexpr (fits) {
+        if constexpr (changes) asm volatile("" : "+" STEELYARD_FLOAT_REGISTER_(value) : : "memory");
+        else asm volatile("" : : STEELYARD_FLOAT_REGISTER_(value) : "memory");
+#endif
+    } else {
+        asm volatile("" : : "r"(std::addressof(value)) : "memory");
+    }
+}
+
+// Has all that was written to memory be there, as if somebody read it now.
+__attribute__((always_inline)) inline void clobber() { asm volatile("" : : : "memory"); }
+
+class State;
+
+namespace detail {
+
+inline constexpr std::uint64_t most_loops = std::uint64_t{1} << 53;  // what a JSON number holds exactly
+inline constexpr std::uint64_t most_samples = 10000;
+inline constexpr std::size_t longest_name = 500;
+inline constexpr std::uint64_t a_look_ns = 10000000;
+
+// --- The timed loop ------------------------------------------------------------------------------------------------
+
+template <class Body, class... Input>
+__attribute__((always_inline)) inline void once(Body& body, Input&... input) {
+    if constexpr (std::is_void_v<decltype(body(input...))>) body(input...);
+    else keep(body(input...));
+    // The address lets everything that the body captured be changed here, as far as the compiler knows: it can neither
+    // compute an iteration beforehand nor drop the loop. The cost is no instruction.
+    asm volatile("" : : "r"(std::addressof(body)) : "memory");
+}
+
+// A function of its own that begins with a cache line: where a short loop lies can change its time, and would otherwise
+// hang on the code before it.
+template <class Body>
+__attribute__((noinline, aligned(64))) void iterate(Body& body, std::uint64_t loops) {
+    for (; loops != 0; --loops) once(body);
+}
+
+template <class Body, class Input>
+__attribute__((noinline, aligned(64))) void iterate_over(Body& body, Input* input, Input* end) {
+    for (; input != end; ++input) once(body, input->value);
+}
+
+// --- Text ----------------------------------------------------------------------------------------------------------
+
+// The length of the UTF-8 character that the text begins with; 0 if there is none.
+inline std::size_t character(std::string_view text) {
+    const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+    const unsigned lead = byte(0);
+    if (lead < 0x80) return text.empty() ? 0 : 1;
+    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    if (lead < 0xC2 || lead > 0xF4) return 0;
+    for (std::size_t at = 1; at < length; ++at)
+        if ((byte(at) & 0xC0U) != 0x80) return 0;
+    const bool overlong = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90);
+    const bool surrogate = lead == 0xED && byte(1) > 0x9F;
+    const bool too_high = lead == 0xF4 && byte(1) > 0x8F;
+    return overlong || surrogate || too_high ? 0 : length;
+}
+
+// A JSON string. Bytes that are no UTF-8 become U+FFFD.
+inline std::string quoted(std::string_view text) {
+    std::string result = "\"";
+    while (!text.empty()) {
+        const std::size_t length = character(text);
+        const auto first = static_cast<unsigned char>(text[0]);
+        if (length == 0) {
+            result += "\\ufffd";
+        } else if (first < 0x20) {
+            char escaped[8];
+            std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(first));
+            result += escaped;
+        } else {
+            if (first == '"' || first == '\\') result += '\\';
+            result += text.substr(0, length);
+        }
+        text.remove_prefix(std::max<std::size_t>(length, 1));
+    }
+    return result + '"';
+}
+
+// What is wrong with a benchmark's name, or nothing.
+inline std::string fault_of_name(std::string_view name) {
+    if (name.empty()) return "is empty";
+    if (name.size() > longest_name) return "is longer than " + std::to_string(longest_name) + " bytes";
+    while (!name.empty()) {
+        const std::size_t length = character(name);
+        if (length == 0) return "is not UTF-8";
+        const auto first = static_cast<unsigned char>(name[0]);
+        const bool second_set = first == 0xC2 && static_cast<unsigned char>(name[1]) < 0xA0;
+        if (first < 0x20 || first == 0x7F || second_set) return "holds a control character";
+        name.remove_prefix(length);
+    }
+    return "";
+}
+
+// Whether the text is a whole number in decimal digits, from `least` to `most`.
+inline bool whole(const char* text, std::uint64_t least, std::uint64_t most, std::uint64_t& number) {
+    number = 0;
+    if (*text == '\0') return false;
+    for (; *text != '\0'; ++text) {
+        if (*text < '0' || *text > '9') return false;
+        const auto digit = static_cast<std::uint64_t>(*text - '0');
+        if (digit > most || number > (most - digit) / 10) return false;
+        number = number * 10 + digit;
+    }
+    return number >= least;
+}
+
+// --- What is answered ----------------------------------------------------------------------------------------------
+
+// Lines that are kept until the end, so that nobody is woken while the clock runs. Errors go to stderr for a person.
+class Answer {
+public:
+    static constexpr int person = -1;
+
+    explicit Answer(int descriptor) : descriptor_(descriptor) {
+        line(R"({"steelyard": 1, "harness": "steelyard.hpp )" + std::string(version) + R"(", "language": "C++"})");
+    }
+
+    void line(const std::string& object) { lines_ += object + '\n'; }
+
+    [[noreturn]] void fail(const std::string& message, int status) {
+        if (descriptor_ == person) {
+            std::fprintf(stderr, "steelyard: %s\n", message.c_str());
+        } else {
+            line("{\"error\": " + quoted(message) + "}");
+            send();
+        }
+        std::exit(status);
+    }
+
+    void send() {
+        line("{\"end\": true}");
+        std::string_view rest = lines_;
+        while (!rest.empty()) {
+            const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+            if (written >= 0) rest.remove_prefix(static_cast<std::size_t>(written));
+            else if (errno != EINTR) cannot_write();
+        }
+    }
+
+private:
+    [[noreturn]] void cannot_write() const {
+        std::fprintf(stderr, "steelyard: cannot write to descriptor %d: %s\n", descriptor_, std::strerror(errno));
+        std::exit(1);
+    }
+
+    int descriptor_;
+    std::string lines_;
+};
+
+// --- The clocks ----------------------------------------------------------------------------------------------------
+
+inline std::int64_t now(clockid_t clock) {
+    timespec time{};
+    ::clock_gettime(clock, &time);
+    return static_cast<std::int64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
+}
+
+inline std::int64_t cpu_of_children() {
+    rusage usage{};
+    ::getrusage(RUSAGE_CHILDREN, &usage);
+    const auto ns = [](const timeval& time) {
+        return static_cast<std::int64_t>(time.tv_sec) * 1000000000 + static_cast<std::int64_t>(time.tv_usec) * 1000;
+    };
+    return ns(usage.ru_utime) + ns(usage.ru_stime);
+}
+
+struct Sample {
+    std::uint64_t loops = 0;
+    std::int64_t ns = 0;
+    bool scheduled = false;  // whether the scheduler's two are known
+    std::int64_t cpu_ns = 0;
+    std::int64_t delay_ns = 0;
+    std::int64_t elsewhere_ns = 0;  // CPU time of other threads and of children that ended
+
+    std::string json() const {
+        std::string line = "{\"loops\": " + std::to_string(loops) + ", \"ns\": " + std::to_string(ns);
+        if (elsewhere_ns > 0) line += ", \"elsewhere_ns\": " + std::to_string(elsewhere_ns);
+        else if (scheduled)
+            line += ", \"cpu_ns\": " + std::to_string(cpu_ns) + ", \"delay_ns\": " + std::to_string(delay_ns);
+        return line + "}";
+    }
+};
+
+// One reading of all clocks. Nothing is worked out while it is taken: as many instructions each time.
+struct Reading {
+    std::int64_t clock = 0, thread = 0, process = 0, children = 0;
+    char schedstat[64] = {};
+
+    // The CPU clocks are asked before schedstat is read, as they bring its numbers up to date, which otherwise lag
+    // behind by up to a tick of some milliseconds.
+    void before(int descriptor) {
+        children = cpu_of_children();
+        thread = now(CLOCK_THREAD_CPUTIME_ID);
+        process = now(CLOCK_PROCESS_CPUTIME_ID);
+        read(descriptor);
+        clock = now(CLOCK_MONOTONIC);
+    }
+
+    void after(int descriptor) {
+        clock = now(CLOCK_MONOTONIC);
+        process = now(CLOCK_PROCESS_CPUTIME_ID);
+        read(descriptor);
+        thread = now(CLOCK_THREAD_CPUTIME_ID);
+        children = cpu_of_children();
+    }
+
+    bool parsed(std::int64_t& cpu, std::int64_t& delay) const {
+        char* rest = nullptr;
+        cpu = std::strtoll(schedstat, &rest, 10);
+        delay = std::strtoll(rest, nullptr, 10);
+        return cpu > 0;  // a kernel that does not keep them says 0
+    }
+
+private:
+    void read(int descriptor) {
+        if (descriptor < 0 || ::pread(descriptor, schedstat, sizeof schedstat - 1, 0) <= 0) schedstat[0] = '\0';
+    }
+};
+
+inline Sample between(const Reading& start, const Reading& stop, std::uint64_t loops) {
+    Sample sample;
+    sample.loops = loops;
+    sample.ns = std::max<std::int64_t>(stop.clock - start.clock, 1);  // 1: less than the clock can tell
+    // The process's time is read within the thread's: what it has over it was used by other threads.
+    const std::int64_t threads = (stop.process - start.process) - (stop.thread - start.thread);
+    sample.elsewhere_ns = std::max<std::int64_t>(threads, 0) + (stop.children - start.children);
+    std::int64_t cpu = 0, delay = 0;
+    sample.scheduled = start.parsed(cpu, delay) && stop.parsed(sample.cpu_ns, sample.delay_ns);
+    sample.cpu_ns -= cpu;
+    sample.delay_ns -= delay;
+    return sample;
+}
+
+// Takes the samples of one benchmark: as many as the driver asks for, or, for a look, until one is long enough to tell.
+class Sampler {
+public:
+    Sampler(Answer& answer, std::uint64_t loops, std::uint64_t samples)
+        : answer_(answer), loops_(loops), samples_(samples) {
+        taken_.reserve(static_cast<std::size_t>(samples));
+    }
+    explicit Sampler(Answer& answer) : Sampler(answer, 1, 0) {}
+    Sampler(const Sampler&) = delete;
+    Sampler& operator=(const Sampler&) = delete;
+    ~Sampler() {
+        if (descriptor_ >= 0) ::close(descriptor_);
+    }
+
+    [[noreturn]] void fail(const std::string& message, int status = 1) { answer_.fail(message, status); }
+    std::uint64_t loops() const { return loops_; }
+    const std::vector<Sample>& taken() const { return taken_; }
+
+    bool more() {
+        if (finished_) fail("the benchmark runs its body in two places: state.run is called once");
+        if (running_) fail("the timed loop was left before its end");
+        if (taken_.empty()) open();
+        finished_ = enough();
+        if (samples_ == 0 && !finished_ && !taken_.empty()) loops_ *= 2;
+        return !finished_;
+    }
+
+    void begin() {
+        running_ = true;
+        STEELYARD_BEGIN_COUNTING_;
+        start_.before(descriptor_);
+    }
+
+    void end() {
+        stop_.after(descriptor_);
+        STEELYARD_END_COUNTING_;
+        running_ = false;
+        taken_.push_back(between(start_, stop_, loops_));
+    }
+
+    void check_finished() {
+        if (finished_) return;
+        fail(running_ || !taken_.empty() ? "the benchmark ended before its samples were taken"
+                                         : "the benchmark never ran its body: state.run was not called");
+    }
+
+private:
+    // Here, as `thread-self` is the thread that opens it: the one that runs the body.
+    void open() {
+        if (descriptor_ < 0) descriptor_ = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    }
+
+    bool enough() const {
+        if (samples_ != 0) return taken_.size() == samples_;
+        if (taken_.empty()) return false;
+        return taken_.back().ns >= static_cast<std::int64_t>(a_look_ns) || loops_ >= most_loops;
+    }
+
+    Answer& answer_;
+    std::uint64_t loops_, samples_;
+    int descriptor_ = -1;
+    bool running_ = false, finished_ = false;
+    Reading start_, stop_;
+    std::vector<Sample> taken_;
+};
+
+using Params = std::vector<std::pair<std::string, std::string>>;
+
+}  // namespace detail
+
+// --- What a benchmark's body sees ----------------------------------------------------------------------------------
+
+class State {
+public:
+    State(detail::Sampler& sampler, std::uint64_t seed, const detail::Params& params)
+        : sampler_(sampler), seed_(seed), params_(params) {}
+
+    // What random inputs are drawn from: both launches of a pair get the same.
+    std::uint64_t seed() const { return seed_; }
+
+    // A parameter of this benchmark, as text and as a whole number.
+    const std::string& text(std::string_view name) const {
+        for (const auto& [known, value] : params_)
+            if (known == name) return value;
+        sampler_.fail("the benchmark has no parameter " + detail::quoted(name));
+    }
+    long long number(std::string_view name) const {
+        const std::string& value = text(name);
+        char* end = nullptr;
+        errno = 0;
+        const long long result = std::strtoll(value.c_str(), &end, 10);
+        if (value.empty() || *end != '\0' || errno != 0)
+            sampler_.fail("parameter " + detail::quoted(name) + " is no whole number: " + detail::quoted(value));
+        return result;
+    }
+
+    // Times the body. What it returns is kept.
+    template <class Body>
+    void run(Body&& body) {
+        while (sampler_.more()) sample(body);
+    }
+
+    // Has inputs prepared anew for each sample, not timed: the body gets what `prepare` returned, in each iteration the
+    // same.
+    template <class Prepare, class Body>
+    void run(Prepare&& prepare, Body&& body) {
+        while (sampler_.more()) {
+            if constexpr (std::is_void_v<decltype(prepare())>) {
+                prepare();
+                sample(body);
+            } else {
+                auto input = prepare();
+                auto on_input = [&]() -> decltype(auto) { return body(input); };
+                sample(on_input);
+            }
+        }
+    }
+
+    // Has an input prepared for each iteration, not timed, for bodies that use theirs up. All inputs of a sample are
+    // held at once, so that they lie in no cache where they are many.
+    template <class Prepare, class Body>
+    void run_each(Prepare&& prepare, Body&& body) {
+        struct Slot {
+            std::decay_t<decltype(prepare())> value;
+        };
+        while (sampler_.more()) {
+            std::vector<Slot> inputs;
+            inputs.reserve(static_cast<std::size_t>(sampler_.loops()));
+            while (inputs.size() < sampler_.loops()) inputs.push_back(Slot{prepare()});
+            sampler_.begin();
+            detail::iterate_over(body, inputs.data(), inputs.data() + inputs.size());
+            sampler_.end();
+        }
+    }
+
+    // Says what went wrong, and ends the program with exit status 1.
+    [[noreturn]] void fail(const std::string& message) const { sampler_.fail(message); }
+
+private:
+    friend struct CAccess;
+
+    template <class Body>
+    void sample(Body& body) {
+        sampler_.begin();
+        detail::iterate(body, sampler_.loops());
+        sampler_.end();
+    }
+
+    detail::Sampler& sampler_;
+    std::uint64_t seed_;
+    const detail::Params& params_;
+};
+
+// --- How benchmarks are declared -----------------------------------------------------------------------------------
+
+// One value of a parameter: text, or a whole number.
+struct Value {
+    std::string text;
+
+    Value(const char* value) : text(value) {}
+    Value(std::string value) : text(std::move(value)) {}
+    template <class T, class = std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, char>>>
+    Value(T value) : text(std::to_string(value)) {}
+};
+
+namespace detail {
+
+struct Benchmark {
+    std::string name;
+    std::function<void(State&)> function;
+    Params params;
+    std::vector<std::string> tags;
+    std::string source;
+
+    std::string json() const {
+        std::string line = "{\"benchmark\": " + quoted(name);
+        if (!params.empty()) line += ", \"params\": {" + joined(params, [](const auto& param) {
+            return quoted(param.first) + ": " + quoted(param.second);
+        }) + "}";
+        if (!tags.empty()) line += ", \"tags\": [" + joined(tags, [](const auto& tag) { return quoted(tag); }) + "]";
+        if (!source.empty()) line += ", \"source\": " + quoted(source);
+        return line + "}";
+    }
+
+private:
+    template <class Items, class Text>
+    static std::string joined(const Items& items, Text&& text) {
+        std::string result;
+        for (const auto& item : items) result += (result.empty() ? "" : ", ") + text(item);
+        return result;
+    }
+};
+
+struct Declaration {
+    Benchmark plain;
+    std::vector<std::pair<std::string, std::vector<Value>>> params;
+};
+
+struct Registry {
+    std::vector<Benchmark> benchmarks;
+    std::string fault;  // the first that was found
+};
+
+// In a function, so that it is there before the first benchmark of any source file is declared.
+inline Registry& registry() {
+    static Registry all;
+    return all;
+}
+
+}  // namespace detail
+
+using Option = std::function<void(detail::Declaration&)>;
+
+// Another name than the identifier.
+inline Option name(std::string text) {
+    return [text = std::move(text)](detail::Declaration& made) { made.plain.name = text; };
+}
+
+inline Option tags(std::vector<std::string> texts) {
+    return [texts = std::move(texts)](detail::Declaration& made) { made.plain.tags = texts; };
+}
+
+// One benchmark for each value, called as in `sort/n=1000`; of several parameters, one for each combination.
+inline Option param(std::string name, std::vector<Value> values) {
+    return [name = std::move(name), values = std::move(values)](detail::Declaration& made) {
+        made.params.emplace_back(name, values);
+    };
+}
+
+// Declares a benchmark, before `run_main` is called; what STEELYARD_BENCH does, for names that are made at run time.
+inline bool add(std::string name, std::function<void(State&)> function, const std::vector<Option>& options = {},
+                std::string source = "") {
+    detail::Declaration made;
+    made.plain = {std::move(name), std::move(function), {}, {}, std::move(source)};
+    for (const Option& option : options) option(made);
+    std::vector<detail::Benchmark> all = {made.plain};
+    for (const auto& [param, values] : made.params) {
+        std::vector<detail::Benchmark> combined;
+        for (const detail::Benchmark& one : all)
+            for (const Value& value : values) {
+                combined.push_back(one);
+                combined.back().name += "/" + param + "=" + value.text;
+                combined.back().params.emplace_back(param, value.text);
+            }
+        all = std::move(combined);
+    }
+    detail::Registry& registry = detail::registry();
+    if (all.empty() && registry.fault.empty())
+        registry.fault = "a parameter of benchmark " + detail::quoted(made.plain.name) + " has no value";
+    registry.benchmarks.insert(registry.benchmarks.end(), all.begin(), all.end());
+    return true;
+}
+
+namespace detail {
+
+inline std::string fault_of_registry() {
+    if (!registry().fault.empty()) return registry().fault;
+    std::vector<std::string_view> names;
+    for (const Benchmark& one : registry().benchmarks) {
+        const std::string fault = fault_of_name(one.name), at = one.source.empty() ? "" : " (" + one.source + ")";
+        const std::string begins = one.name.substr(0, longest_name);
+        if (!fault.empty()) return "the name of benchmark " + quoted(begins) + at + " " + fault;
+        names.push_back(one.name);
+    }
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    return twice == names.end() ? "" : "two benchmarks are called " + quoted(*twice);
+}
+
+// --- The two calls, and a person's -------------------------------------------------------------------------------
+
+// The driver's words, as they were given.
+struct Words {
+    bool any = false, list = false;
+    const char *protocol = nullptr, *fd = nullptr, *run = nullptr;
+    const char *loops = nullptr, *samples = nullptr, *seed = nullptr;
+
+    Words(int count, char** words) {
+        const std::pair<std::string_view, const char**> known[] = {
+            {"protocol=", &protocol}, {"fd=", &fd}, {"run=", &run},
+            {"loops=", &loops}, {"samples=", &samples}, {"seed=", &seed}};
+        constexpr std::string_view prefix = "--steelyard-";
+        for (int at = 1; at < count; ++at) {
+            if (std::strncmp(words[at], prefix.data(), prefix.size()) != 0) continue;
+            const char* word = words[at] + prefix.size();
+            any = true;
+            list = list || std::strcmp(word, "list") == 0;
+            for (const auto& [key, value] : known)
+                if (std::strncmp(word, key.data(), key.size()) == 0) *value = word + key.size();
+        }
+    }
+};
+
+inline void call(const Benchmark& benchmark, Sampler& sampler, std::uint64_t seed) {
+    State state(sampler, seed, benchmark.params);
+#ifdef __cpp_exceptions
+    try {
+        benchmark.function(state);
+    } catch (const std::exception& error) {
+        sampler.fail("benchmark " + quoted(benchmark.name) + " threw: " + error.what());
+    } catch (...) {
+        sampler.fail("benchmark " + quoted(benchmark.name) + " threw something that is no std::exception");
+    }
+#else
+    benchmark.function(state);
+#endif
+    sampler.check_finished();
+}
+
+inline std::string in_words(double ns) {
+    const char* unit = ns < 1e3 ? "ns" : ns < 1e6 ? "us" : ns < 1e9 ? "ms" : "s";
+    const double scale = ns < 1e3 ? 1 : ns < 1e6 ? 1e3 : ns < 1e9 ? 1e6 : 1e9;
+    char text[32];
+    std::snprintf(text, sizeof text, "%10.3f %s", ns / scale, unit);
+    return text;
+}
+
+inline int look() {
+    Answer answer(Answer::person);
+    const std::string fault = fault_of_registry();
+    if (!fault.empty()) answer.fail(fault, 2);
+    for (const Benchmark& benchmark : registry().benchmarks) {
+        Sampler sampler(answer);
+        call(benchmark, sampler, 0);
+        const Sample& last = sampler.taken().back();
+        const double each = static_cast<double>(last.ns) / static_cast<double>(last.loops);
+        std::printf("%s  %s\n", in_words(each).c_str(), benchmark.name.c_str());
+        std::fflush(stdout);
+    }
+    std::puts("for a look; weigh with: steelyard compare --harness protocol OLD NEW");
+    return 0;
+}
+
+inline std::uint64_t number_of(Answer& answer, const char* key, const char* text, std::uint64_t least,
+                               std::uint64_t most) {
+    std::uint64_t number = 0;
+    const std::string word = std::string("--steelyard-") + key;
+    if (text == nullptr) answer.fail(word + " is missing", 2);
+    if (!whole(text, least, most, number))
+        answer.fail(word + "=" + text + ": not a whole number from " + std::to_string(least) + " to " +
+                        std::to_string(most),
+                    2);
+    return number;
+}
+
+inline void run_one(Answer& answer, const Words& words) {
+    const std::uint64_t loops = number_of(answer, "loops", words.loops, 1, most_loops);
+    const std::uint64_t samples = number_of(answer, "samples", words.samples, 1, most_samples);
+    const std::uint64_t seed = number_of(answer, "seed", words.seed, 0, UINT64_MAX);
+    const auto& all = registry().benchmarks;
+    const auto wanted = [&](const Benchmark& one) { return one.name == words.run; };
+    const auto found = std::find_if(all.begin(), all.end(), wanted);
+    if (found == all.end()) answer.fail("no benchmark is called " + quoted(words.run), 2);
+    Sampler sampler(answer, loops, samples);
+    call(*found, sampler, seed);
+    for (const Sample& sample : sampler.taken()) answer.line(sample.json());
+}
+
+// The descriptor to answer on, which no child shall hold. Without one, the fault can only be told on stderr.
+inline int descriptor_of(const Words& words) {
+    std::uint64_t number = 0;
+    if (words.fd != nullptr && whole(words.fd, 0, INT_MAX, number)) {
+        const int descriptor = static_cast<int>(number), flags = ::fcntl(descriptor, F_GETFD);
+        if (flags >= 0 && ::fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) == 0) return descriptor;
+    }
+    std::fprintf(stderr, "steelyard: --steelyard-fd=N must name a descriptor that is open for writing\n");
+    std::exit(2);
+}
+
+}  // namespace detail
+
+// What STEELYARD_MAIN() calls; for programs that have a `main` of their own. Returns the exit status.
+inline int run_main(int count, char** words) {
+    const detail::Words asked(count, words);
+    if (!asked.any) return detail::look();
+    detail::Answer answer(detail::descriptor_of(asked));
+    if (asked.protocol == nullptr || std::strcmp(asked.protocol, "1") != 0)
+        answer.fail("only version 1 of the protocol is spoken here (--steelyard-protocol=1)", 2);
+    const std::string fault = detail::fault_of_registry();
+    if (!fault.empty()) answer.fail(fault, 2);
+    if (asked.list == (asked.run != nullptr))
+        answer.fail("either --steelyard-list or --steelyard-run=NAME is needed", 2);
+    if (asked.list)
+        for (const detail::Benchmark& one : detail::registry().benchmarks) answer.line(one.json());
+    else
+        detail::run_one(answer, asked);
+    answer.send();
+    return 0;
+}
+
+}  // namespace steelyard
+
+#define STEELYARD_TEXT_(line) #line
+#define STEELYARD_SOURCE_(line) __FILE__ ":" STEELYARD_TEXT_(line)
+
+#define STEELYARD_DECLARE_(identifier, ...)                                                              \
+    static void steelyard_bench_##identifier(steelyard::State& state);                                   \
+    [[maybe_unused]] static const bool steelyard_added_##identifier = steelyard::add(                    \
+        #identifier, steelyard_bench_##identifier, {__VA_ARGS__}, STEELYARD_SOURCE_(__LINE__));          \
+    static void steelyard_bench_##identifier([[maybe_unused]] steelyard::State& state)
+
+// A benchmark; the block that follows sets up, calls `state.run` once, and tears down.
+#define STEELYARD_BENCH(identifier) STEELYARD_DECLARE_(identifier, )
+
+// The same with options: steelyard::param("n", {10, 1000}), steelyard::tags({"sorting"}), steelyard::name("std sort").
+#define STEELYARD_BENCH_WITH(identifier, ...) STEELYARD_DECLARE_(identifier, __VA_ARGS__)
+
+#define STEELYARD_MAIN() \
+    int main(int count, char** words) { return steelyard::run_main(count, words); }
+
+#ifdef STEELYARD_IMPLEMENTATION
+#include "steelyard.h"
+
+// What steelyard.h declares for C, in the one C++ file that defines STEELYARD_IMPLEMENTATION.
+struct steelyard_state {
+    steelyard::State& state;
+};
+
+namespace steelyard {
+struct CAccess {
+    static detail::Sampler& sampler(const steelyard_state* state) { return state->state.sampler_; }
+};
+}  // namespace steelyard
+
+extern "C" {
+void steelyard_add(const char* name, void (*function)(steelyard_state*), const char* param, const long long* values,
+                   size_t count, const char* source) {
+    std::vector<steelyard::Option> options;
+    if (param != nullptr) options.push_back(steelyard::param(param, {values, values + count}));
+    steelyard::add(
+        name,
+        [function](steelyard::State& state) {
+            steelyard_state wrapped{state};
+            function(&wrapped);
+        },
+        options, source);
+}
+int steelyard_main(int count, char** words) { return steelyard::run_main(count, words); }
+uint64_t steelyard_seed(const steelyard_state* state) { return state->state.seed(); }
+long long steelyard_number(const steelyard_state* state, const char* param) { return state->state.number(param); }
+void steelyard_fail(const steelyard_state* state, const char* message) { state->state.fail(message); }
+int steelyard_more(steelyard_state* state) { return steelyard::CAccess::sampler(state).more() ? 1 : 0; }
+uint64_t steelyard_begin(steelyard_state* state) {
+    steelyard::detail::Sampler& sampler = steelyard::CAccess::sampler(state);
+    const uint64_t loops = sampler.loops();
+    sampler.begin();
+    return loops;
+}
+void steelyard_end(steelyard_state* state) { steelyard::CAccess::sampler(state).end(); }
+}
+#endif
+
+#endif

@@ -1,0 +1,57 @@
+//! Benchmarks for Steelyard, which weighs two versions of a program against each other on
+//! machines that nobody can keep quiet.
+//!
+//! A bench target without Cargo's own harness:
+//!
+//! ```toml
+//! [[bench]]
+//! name = "suite"
+//! harness = false
+//! ```
+//!
+//! with benchmarks, which are functions that set up, and then hand what is timed to [`Bench::run`]:
+//!
+//! ```no_run
+//! use steelyard_bench::{black_box, Bench};
+//!
+//! fn sort(bench: &mut Bench, n: u64) {
+//!     let numbers: Vec<u64> = (0..n).map(|i| i.wrapping_mul(bench.seed() | 1)).collect();
+//!     bench.run(|| {
+//!         let mut copy = numbers.clone();
+//!         copy.sort_unstable();
+//!         copy
+//!     });
+//! }
+//!
+//! fn parse(bench: &mut Bench) {
+//!     bench.run(|| black_box("1234").parse::<u32>());
+//! }
+//!
+//! steelyard_bench::main! {
+//!     parse,
+//!     "parse/again" => parse,
+//!     "sort/n={n}" tags ["sorting"] for n in [10, 1000] => sort,
+//! }
+//! ```
+//!
+//! `cargo bench` gives a quick look at each. To find out whether a change made them slower, build
+//! both versions and weigh the two executables: `steelyard compare --harness protocol OLD NEW`.
+//! [`main!`] says how benchmarks are listed, [`Bench`] what is timed and what is not.
+
+#![warn(missing_docs)]
+#![deny(unsafe_code)] // allowed where it is needed, with a reason
+
+mod answer;
+mod bench;
+mod driven;
+mod macros;
+mod meter;
+mod output;
+mod person;
+mod requests;
+mod suite;
+mod words;
+
+pub use bench::Bench;
+pub use std::hint::black_box;
+pub use suite::{Entry, Suite};

@@ -1,0 +1,214 @@
+//! What is measured of one sample.
+
+use crate::requests;
+use std::fs::File;
+use std::time::Instant;
+
+/// One timed batch of iterations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sample {
+    pub(crate) loops: u64,
+    pub(crate) ns: u64,
+    /// None where the system does not say.
+    pub(crate) scheduled: Option<Scheduled>,
+}
+
+/// Time of this thread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Scheduled {
+    /// On a processor.
+    pub(crate) cpu_ns: u64,
+    /// Runnable, but waiting for a processor.
+    pub(crate) delay_ns: u64,
+}
+
+impl Scheduled {
+    /// The first two numbers of a schedstat file. A kernel that does not keep them shows zeros. The
+    /// third tells: it counts how often the thread was put on a processor, and a thread that reads
+    /// its own is on one.
+    fn parse(text: &[u8]) -> Option<Self> {
+        let mut numbers = std::str::from_utf8(text).ok()?.split_ascii_whitespace();
+        let mut next = || numbers.next()?.parse().ok();
+        let (cpu_ns, delay_ns, times): (_, _, u64) = (next()?, next()?, next()?);
+        (times > 0).then_some(Self { cpu_ns, delay_ns })
+    }
+
+    fn since(self, before: Self) -> Option<Self> {
+        Some(Self {
+            cpu_ns: self.cpu_ns.checked_sub(before.cpu_ns)?,
+            delay_ns: self.delay_ns.checked_sub(before.delay_ns)?,
+        })
+    }
+}
+
+/// Takes one sample after the other.
+///
+/// What it does between the two requests to Valgrind takes the same instructions in each sample,
+/// whatever the times are: reading is done there, working out afterwards.
+pub(crate) struct Meter {
+    /// Kept open, as opening takes longer than reading.
+    schedstat: Option<File>,
+    before: Reading,
+    started: Instant,
+}
+
+impl Meter {
+    /// With `scheduled`, the thread's time on a processor is read as well.
+    pub(crate) fn new(scheduled: bool) -> Self {
+        Self {
+            schedstat: scheduled
+                .then(|| File::open("/proc/thread-self/schedstat").ok())
+                .flatten(),
+            before: Reading::default(),
+            started: Instant::now(),
+        }
+    }
+
+    #[inline(never)]
+    pub(crate) fn start(&mut self) {
+        requests::start_instrumentation();
+        self.before = Reading::of(self.schedstat.as_ref());
+        self.started = Instant::now();
+    }
+
+    #[inline(never)]
+    pub(crate) fn stop(&self, loops: u64) -> Sample {
+        let stopped = Instant::now();
+        let after = Reading::of(self.schedstat.as_ref());
+        requests::stop_instrumentation();
+        let ns = stopped.duration_since(self.started).as_nanos();
+        Sample {
+            loops,
+            // A clock that has not moved says less than its step, and a time is above 0.
+            ns: u64::try_from(ns).unwrap_or(u64::MAX).max(1),
+            scheduled: after.since(&self.before),
+        }
+    }
+}
+
+/// A schedstat file as it was read, or nothing.
+#[derive(Clone, Copy)]
+struct Reading {
+    /// Three numbers of 20 digits or fewer.
+    text: [u8; 64],
+    length: usize,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self {
+            text: [0; 64],
+            length: 0,
+        }
+    }
+}
+
+impl Reading {
+    #[cfg(unix)]
+    fn of(file: Option<&File>) -> Self {
+        use std::os::unix::fs::FileExt;
+
+        let mut reading = Self::default();
+        if let Some(file) = file {
+            bring_up_to_date();
+            reading.length = file.read_at(&mut reading.text, 0).unwrap_or(0);
+        }
+        reading
+    }
+
+    /// There is no such file, so there is nothing to read.
+    #[cfg(not(unix))]
+    fn of(_: Option<&File>) -> Self {
+        Self::default()
+    }
+
+    fn since(&self, before: &Self) -> Option<Scheduled> {
+        self.parse()?.since(before.parse()?)
+    }
+
+    fn parse(&self) -> Option<Scheduled> {
+        Scheduled::parse(&self.text[..self.length])
+    }
+}
+
+/// Asks for the thread's time on a processor: for that the kernel reckons it up to now, which it
+/// otherwise does at its ticks only, and schedstat shows what it has reckoned.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)] // the standard library does not ask for this clock
+fn bring_up_to_date() {
+    const THREAD_CPU_TIME: i32 = 3;
+    extern "C" {
+        fn clock_gettime(clock: i32, time: *mut [i64; 2]) -> i32;
+    }
+    let mut time = [0; 2];
+    // SAFETY: the C library, which the standard library is linked to, writes a timespec: two numbers of at most 64
+    // bits. What it answers does not matter here.
+    unsafe { clock_gettime(THREAD_CPU_TIME, &mut time) };
+}
+
+/// There is no schedstat.
+#[cfg(all(unix, not(target_os = "linux")))]
+fn bring_up_to_date() {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scheduled(cpu_ns: u64, delay_ns: u64) -> Option<Scheduled> {
+        Some(Scheduled { cpu_ns, delay_ns })
+    }
+
+    #[test]
+    fn schedstat_is_read() {
+        assert_eq!(Scheduled::parse(b"0 0 1\n"), scheduled(0, 0));
+        assert_eq!(
+            Scheduled::parse(b"1482211 90 12\n"),
+            scheduled(1_482_211, 90)
+        );
+    }
+
+    #[test]
+    fn what_is_no_schedstat_is_nothing() {
+        for text in ["", "0 0 0\n", "1", "1 2", "1 x 3", "-1 2 3", "1.5 2 3"] {
+            assert_eq!(Scheduled::parse(text.as_bytes()), None, "{text:?}");
+        }
+        assert_eq!(Scheduled::parse(b"\xff 1 1"), None);
+    }
+
+    #[test]
+    fn times_are_differences_and_never_negative() {
+        let (early, late) = (scheduled(10, 3).unwrap(), scheduled(15, 3).unwrap());
+        assert_eq!(late.since(early), scheduled(5, 0));
+        assert_eq!(early.since(late), None);
+    }
+
+    #[test]
+    fn a_sample_has_what_was_asked_for() {
+        let mut meter = Meter::new(false);
+        meter.start();
+        let sample = meter.stop(12);
+        assert!(sample.ns > 0);
+        assert_eq!((sample.loops, sample.scheduled), (12, None));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_sample_says_how_long_the_thread_ran() {
+        if Reading::of(File::open("/proc/thread-self/schedstat").ok().as_ref())
+            .parse()
+            .is_none()
+        {
+            return; // this kernel does not keep it
+        }
+        let mut meter = Meter::new(true);
+        meter.start();
+        let begun = Instant::now();
+        while begun.elapsed().as_micros() < 500 {}
+        let scheduled = meter.stop(1).scheduled.expect("it is kept");
+        // Exact, although far less than a tick; on a busy machine it may have waited meanwhile.
+        assert!(
+            scheduled.cpu_ns + scheduled.delay_ns > 400_000,
+            "{scheduled:?}"
+        );
+    }
+}

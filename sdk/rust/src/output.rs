@@ -1,0 +1,112 @@
+//! The descriptor that the driver has opened.
+
+#![allow(unsafe_code)] // the standard library cannot take over a descriptor by its number otherwise
+
+use std::io;
+
+/// Where the answer is written to.
+pub(crate) struct Output(imp::Descriptor);
+
+impl Output {
+    /// Takes over a descriptor, and has it closed when a child executes something else.
+    pub(crate) fn on(fd: i32) -> Result<Self, String> {
+        imp::Descriptor::take(fd)
+            .map(Self)
+            .map_err(|error| format!("--steelyard-fd={fd} cannot be written to: {error}"))
+    }
+
+    pub(crate) fn write(&self, text: &str) -> io::Result<()> {
+        self.0.write(text.as_bytes())
+    }
+}
+
+#[cfg(unix)]
+mod imp {
+    use std::ffi::c_int;
+    use std::fs::File;
+    use std::io::{self, Write};
+    use std::mem::ManuallyDrop;
+    use std::os::fd::{FromRawFd, RawFd};
+
+    extern "C" {
+        // From the C library, which is linked anyway: the standard library does not offer it, and a
+        // crate that does would be the only dependency.
+        fn fcntl(fd: c_int, command: c_int, ...) -> c_int;
+    }
+
+    // The same on every Unix that Rust knows.
+    const F_SETFD: c_int = 2;
+    const FD_CLOEXEC: c_int = 1;
+
+    /// Children have input, output and errors of their own or this process's, never none.
+    const LAST_OF_EVERY_PROCESS: RawFd = 2;
+
+    /// Not closed but by the end of the process: if `main` gives it standard output, others use that.
+    pub(super) struct Descriptor(ManuallyDrop<File>);
+
+    impl Descriptor {
+        pub(super) fn take(fd: RawFd) -> io::Result<Self> {
+            if fd > LAST_OF_EVERY_PROCESS {
+                close_on_exec(fd)?;
+            }
+            // SAFETY: the driver has opened the descriptor for this purpose alone, or it is one that
+            // every process has; it is never closed here, so nobody can be left with a closed one.
+            let file = unsafe { File::from_raw_fd(fd) };
+            Ok(Self(ManuallyDrop::new(file)))
+        }
+
+        pub(super) fn write(&self, bytes: &[u8]) -> io::Result<()> {
+            (&*self.0).write_all(bytes)
+        }
+    }
+
+    /// Fails if there is no such descriptor.
+    fn close_on_exec(fd: RawFd) -> io::Result<()> {
+        // SAFETY: the call takes numbers only, and sets a flag or fails.
+        match unsafe { fcntl(fd, F_SETFD, FD_CLOEXEC) } {
+            -1 => Err(io::Error::last_os_error()),
+            _ => Ok(()),
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use std::io::Read;
+        use std::os::fd::IntoRawFd;
+        use std::os::unix::net::UnixStream;
+
+        #[test]
+        fn what_is_written_arrives() {
+            let (ours, mut theirs) = UnixStream::pair().unwrap();
+            let output = Descriptor::take(ours.into_raw_fd()).unwrap();
+            output.write(b"word").unwrap();
+            let mut read = [0; 4];
+            theirs.read_exact(&mut read).unwrap();
+            assert_eq!(&read, b"word");
+        }
+
+        #[test]
+        fn a_closed_descriptor_is_noticed() {
+            assert!(Descriptor::take(RawFd::MAX).is_err());
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod imp {
+    use std::io;
+
+    pub(super) struct Descriptor;
+
+    impl Descriptor {
+        /// Steelyard itself does not run here.
+        pub(super) fn take(_: i32) -> io::Result<Self> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        pub(super) fn write(&self, _: &[u8]) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+    }
+}

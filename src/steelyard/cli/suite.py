@@ -1,0 +1,70 @@
+"""The words that choose benchmarks inside programs; `compare` and `run` share them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from steelyard.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from steelyard.design.suite import Wish
+
+HarnessName = Annotated[
+    str | None,
+    typer.Option(
+        "--harness",
+        metavar="NAME",
+        help="Measure the benchmarks inside the programs: protocol, for what speaks docs/protocol.md (all SDKs do).",
+    ),
+]
+BenchmarkPatterns = Annotated[
+    list[str] | None,
+    typer.Option("--benchmark", "-b", metavar="PATTERN", help="Only those of a harness; * and ? as in a shell."),
+]
+# What is of a command as a whole, or would be asked for twice.
+_NOT_WITH_HARNESS = (
+    "shell",
+    "repeat",
+    "reference_output",
+    "ignore_failure",
+    "parameter_list",
+    "parameter_scan",
+    "loops",
+)
+_PLAIN: dict[str, Any] = {"repeat": 1}
+
+
+def harness_checked(words: Mapping[str, Any]) -> str | None:
+    """The harness that is asked for, if it is known and nothing stands beside it that it has no use for."""
+    name: str | None = words.get("harness")
+    if name is None:
+        if words.get("benchmark"):
+            raise UsageError("--benchmark chooses from those of a harness: say which with --harness protocol")
+        return None
+
+    from steelyard.subjects.harness import harness_named
+
+    harness_named(name)
+    for other in _NOT_WITH_HARNESS:
+        if words.get(other) not in (None, False, [], _PLAIN.get(other)):
+            raise UsageError(f"--{other.replace('_', '-')} is for plain commands: leave it out, or --harness {name}")
+    return name
+
+
+# Enough for a verdict on most benchmarks; a suite would otherwise have to share what one command gets.
+_SECONDS_EACH = 3.0
+
+
+def wish_from(words: Mapping[str, Any]) -> Wish:
+    """Which of a harness's benchmarks are wanted, and how long each may take if nothing else limits that."""
+    from steelyard.design.suite import Wish
+
+    unlimited = words["max_time"] is None and words.get("pairs") is None and words.get("launches") is None
+    return Wish(
+        only=words.get("benchmark") or [],
+        seconds_each=_SECONDS_EACH if unlimited else None,
+        control=bool(words.get("control")),
+    )

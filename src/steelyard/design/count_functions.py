@@ -1,0 +1,97 @@
+"""The functions of a counted launch: as a record keeps them, and the difference between two launches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from steelyard.measure.count.counter import Counted
+from steelyard.measure.count.profile import FunctionCost
+from steelyard.model.counting import INSTRUCTIONS, CountedProcess, Functions
+from steelyard.model.errors import MeasurementError
+
+# More functions than these are a browser's; the smaller ones are kept as one sum.
+_MOST_FUNCTIONS = 20_000
+
+
+def columns(functions: Sequence[FunctionCost], place: tuple[int, int]) -> Functions:
+    """Functions as columns, the largest first; the smallest of very many are one sum."""
+    ranked = sorted(functions, key=lambda function: -function.events[INSTRUCTIONS])
+    kept, rest = ranked[:_MOST_FUNCTIONS], ranked[_MOST_FUNCTIONS:]
+    if rest:
+        events = {event: sum(function.events[event] for function in rest) for event in rest[0].events}
+        kept.append(replace(rest[0], name="(smaller functions)", file="???", object="", line=0, events=events))
+    graph = bool(kept) and all(function.inclusive is not None for function in kept)
+    return Functions(
+        benchmark=place[0],
+        side=place[1],
+        name=[function.name for function in kept],
+        file=[function.file for function in kept],
+        object=[function.object for function in kept],
+        line=[function.line for function in kept],
+        events={event: [function.events[event] for function in kept] for event in (kept[0].events if kept else {})},
+        inclusive=[function.inclusive or 0 for function in kept] if graph else None,
+    )
+
+
+def differing_functions(one: Functions, other: Functions, most: int = 3) -> list[str]:
+    """The functions whose instructions differ most between two counts."""
+    mine, theirs = _own(one), _own(other)
+    counts = {name: mine.get(name, 0) - theirs.get(name, 0) for name in {**mine, **theirs}}
+    ranked = sorted((name for name, count in counts.items() if count), key=lambda name: -abs(counts[name]))
+    return ranked[:most]
+
+
+def _own(part: Functions) -> Mapping[str, int]:
+    """The instructions of each function of a name, wherever it is."""
+    own: dict[str, int] = {}
+    for name, count in zip(part.name, part.events.get(INSTRUCTIONS, []), strict=True):
+        own[name] = own.get(name, 0) + count
+    return own
+
+
+def slope(once: Counted, twice: Counted) -> Counted:
+    """The counts of the second launch less those of the first: `loops` iterations, without start and set-up.
+
+    Raises MeasurementError if twice the loops did not do more.
+    """
+    events = {event: twice.events[event] - count for event, count in once.events.items()}
+    if events[INSTRUCTIONS] <= 0:
+        raise MeasurementError(
+            "twice the loops executed no more instructions: does the command use {loops}, and its work grow with it?"
+        )
+    return replace(
+        twice,
+        # The end of a process may miss a cache a few times less after more loops.
+        events={event: max(0, count) for event, count in events.items()},
+        functions=_difference(once.functions, twice.functions),
+        processes=_of_each(once.processes, twice.processes),
+        seconds=once.seconds + twice.seconds,
+    )
+
+
+def _of_each(once: Sequence[CountedProcess], twice: Sequence[CountedProcess]) -> list[CountedProcess]:
+    """What each process did more of; nothing where there are more processes, not more work for each."""
+    if len(once) != len(twice):
+        return []
+    return [
+        CountedProcess(
+            command=other.command, events={event: other.events[event] - count for event, count in one.events.items()}
+        )
+        for one, other in zip(once, twice, strict=True)
+    ]
+
+
+def _difference(once: Sequence[FunctionCost], twice: Sequence[FunctionCost]) -> list[FunctionCost]:
+    before = {(function.name, function.object): function for function in once}
+    functions = []
+    for function in twice:
+        first = before.get((function.name, function.object))
+        less = first.events if first else {}
+        events = {event: count - less.get(event, 0) for event, count in function.events.items()}
+        inclusive = None
+        if function.inclusive is not None:
+            inclusive = function.inclusive - (first.inclusive or 0 if first else 0)
+        if any(events.values()):
+            functions.append(replace(function, events=events, inclusive=inclusive))
+    return functions

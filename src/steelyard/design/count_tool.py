@@ -1,0 +1,81 @@
+"""What counts for a record: the tool, what is in every count beside the target, and what could not be fixed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from steelyard.measure.count.native import PRELOAD
+from steelyard.measure.count.pins import is_dynamic
+from steelyard.measure.count.valgrind import Valgrind
+from steelyard.model.counting import Counting, CountSettings, CountTool
+from steelyard.model.errors import UsageError
+from steelyard.model.records import Run, Weighing
+from steelyard.subjects.command import PASSED_ON
+
+_LIBRARIES = ("libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libstdc++.so.6")
+_LIBRARY_FOLDERS = ("/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib64", "/usr/lib64", "/usr/lib", "/lib")
+_MOST_NAMES = 8
+
+
+def begun(record: Weighing | Run, settings: CountSettings, valgrind: Valgrind) -> Counting:
+    """What was counted of a record, with the tool that counts the rest.
+
+    Raises UsageError for a record that is carried on with another tool or library than it began with.
+    """
+    tool = CountTool(
+        tool=settings.tool,
+        version=valgrind.version,
+        program=str(valgrind.program),
+        flags=valgrind.flags(settings),
+        fingerprint=_fingerprint(),
+        not_pinned=_not_pinned(record),
+    )
+    if record.counting is None or not record.counting.counts:
+        return Counting(tool=tool)
+    before = record.counting.tool
+    others = {
+        "version": f"another valgrind ({before.version} then, {tool.version} now)",
+        "flags": "other flags of valgrind",
+        "fingerprint": "another C library, loader or preload",
+    }
+    changed = [other for name, other in others.items() if getattr(before, name) != getattr(tool, name)]
+    if changed:
+        raise UsageError(
+            f"what was counted before was counted with {' and '.join(changed)}: two countings cannot be mixed, weigh "
+            "anew"
+        )
+    return record.counting
+
+
+def _fingerprint() -> dict[str, str]:
+    """SHA-256 of the libraries whose code is counted with every program, as far as they are where they usually are."""
+    found = {}
+    for path in [PRELOAD, *_libraries()]:
+        try:
+            with path.open("rb") as file:
+                found[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            continue
+    return found
+
+
+def _libraries() -> Iterator[Path]:
+    for name in _LIBRARIES:
+        places = (Path(folder) / name for folder in _LIBRARY_FOLDERS)
+        yield from (place for place in places if place.exists())
+
+
+def _not_pinned(record: Weighing | Run) -> list[str]:
+    """What may move counts of these subjects and is out of our hands."""
+    programs = {subject.program for subject in record.subjects}
+    static = sorted(program for program in programs if is_dynamic(Path(program)) is False)
+    passed = [name for name in record.settings.environment if name not in PASSED_ON]
+    found = []
+    if static:
+        found.append(f"random numbers of {', '.join(static)}: a static program does not load what fixes them")
+    if passed or record.settings.variables:
+        names = ", ".join(sorted({*passed, *record.settings.variables})[:_MOST_NAMES])
+        found.append(f"the environment variables that were asked for: {names}")
+    return found

@@ -1,0 +1,113 @@
+"""How much one launch of a harness does: iterations a sample and samples a launch, chosen once for both sides.
+
+A sample has to be long against the clock and short against a scheduler's slice, so that most samples are disturbed by
+nothing (Vaskovic trades iterations for samples for the same reason); a launch takes as many samples as pay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import ceil, isqrt, sqrt
+from statistics import fmean, median, pvariance, variance
+
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import Sample, judged_samples
+
+TARGET_NS = 1_500_000
+"""How long a sample is to take; anything from half of it to twice is good enough."""
+
+PILOT_LAUNCHES, PILOT_SAMPLES = 3, 6
+
+# The first of several samples is not judged; one iteration that takes so long has no cold caches to speak of.
+_LONG_NS = 100_000_000
+# A clock that only ticks each ms tells nothing of a shorter sample than this many ticks, and at first nothing at all.
+_LARGEST_STEP = 1000
+# One side may be slower than another by a bug that squares its time; then both sides' samples give way.
+_MUCH_SLOWER = 4
+_SHORTEST_NS = 50_000
+# A launch of the slowest side is not to take longer in its samples.
+_LONGEST_LAUNCH_NS = 1_000_000_000
+_MOST_LOOPS = 1 << 45
+_MOST_TRIES = 12
+_FEWEST_SAMPLES, _MOST_SAMPLES = 3, 40
+
+Take = Callable[[int, int], Sequence[Sample]]
+"""take(loops, samples): run one launch, and the samples that it took."""
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """One pilot launch: what it took beside its samples, in ns, and the samples themselves."""
+
+    overhead_ns: float
+    samples: Sequence[Sample]
+
+
+def choose_loops(take: Take) -> int:
+    """Iterations that make a sample long enough; raises LaunchError if it does not grow with them."""
+    first = take(1, 1)
+    if is_long(first):
+        return 1
+    loops = _enough(1, first[0].ns / first[0].loops)  # too few, if it paid for cold caches
+    few, many = 0, 0
+    for _ in range(_MOST_TRIES):
+        ns = min(sample.ns / sample.loops for sample in take(loops, 3)) * loops
+        if ns >= TARGET_NS / 2 and (ns <= 2 * TARGET_NS or loops == 1):
+            return loops
+        few, many = (loops, many) if ns < TARGET_NS / 2 else (few, loops)
+        loops = _enough(loops, ns)
+        if many and not few < loops < many:  # the clock's ticks are longer than a sample, or the times jump
+            loops = isqrt(few * many)
+        if loops in (few, many) or loops > _MOST_LOOPS:
+            break
+    if not many:
+        raise LaunchError("takes no longer however often it is repeated: does the compiler remove its body?")
+    return many
+
+
+def shared_loops(loops: int, tries: Sequence[Sequence[Sample]]) -> int:
+    """Iterations for all sides, given a try of each: those of the baseline, but fewer where another is far slower.
+
+    Then the slowest side's samples are long enough, as long as the fastest one's can still be told by a clock.
+    """
+    each = [iteration_ns(samples) for samples in tries]
+    if loops * max(each) <= _MUCH_SLOWER * TARGET_NS:
+        return loops
+    return min(loops, max(1, ceil(TARGET_NS / max(each)), ceil(_SHORTEST_NS / min(each))))
+
+
+def iteration_ns(samples: Sequence[Sample]) -> float:
+    """The least time of an iteration."""
+    return min(sample.ns / sample.loops for sample in samples)
+
+
+def is_long(samples: Sequence[Sample]) -> bool:
+    """Whether a sample takes so long that a launch has one only."""
+    return median(sample.ns for sample in samples) >= _LONG_NS
+
+
+def _enough(loops: int, ns: float) -> int:
+    """Iterations that would make a sample long enough, if so many take `ns`."""
+    return max(1, min(ceil(loops * TARGET_NS / ns), loops * _LARGEST_STEP))
+
+
+def choose_samples(pilots: Sequence[Pilot], slowest_ns: float = 0.0) -> int:
+    """Samples a launch, from where the variance is (two-stage sampling: Cochran, Sampling Techniques, 10.6).
+
+    `slowest_ns` is what a sample takes on the slowest side, whose launches are not to become too long.
+
+    With variance w within launches and b between them, and costs c of a sample and s of starting a launch, the least
+    time for a given precision takes sqrt(w / b * s / c) samples a launch; one more is for the first, not judged.
+    """
+    times = [[sample.ns / sample.loops for sample in judged_samples(pilot.samples)] for pilot in pilots]
+    sample_ns = median(sample.ns for pilot in pilots for sample in pilot.samples)
+    within = fmean(pvariance(values) / fmean(values) ** 2 for values in times)
+    medians = [median(values) for values in times]
+    between = variance(medians) / fmean(medians) ** 2 - within / len(times[0])
+    starting = median(pilot.overhead_ns for pilot in pilots)
+    # A few launches cannot tell a small variance between them from none.
+    between = max(between, within / _MOST_SAMPLES)
+    best = sqrt(within / between * max(starting, 0.0) / sample_ns) if between > 0 else _FEWEST_SAMPLES
+    most = min(_MOST_SAMPLES, int(_LONGEST_LAUNCH_NS / max(slowest_ns, 1.0)))
+    return 1 + max(min(round(best), most), _FEWEST_SAMPLES)

@@ -1,0 +1,250 @@
+"""The benchmarks inside programs: which both sides have, and how much of each a launch runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+from steelyard.design.draws import draw_pair
+from steelyard.design.loops import (
+    PILOT_LAUNCHES,
+    PILOT_SAMPLES,
+    Pilot,
+    choose_loops,
+    choose_samples,
+    is_long,
+    iteration_ns,
+    shared_loops,
+)
+from steelyard.design.recorder import InterruptedByUser, Recorder, TargetLauncher
+from steelyard.design.targets import HARNESS_REMEDY, hooks, samples_of
+from steelyard.model.errors import LaunchError, MeasurementError, UsageError
+from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.model.metrics import timed
+from steelyard.model.progress import Progress
+from steelyard.model.records import Benchmark, Finding, Run, Subject, Weighing
+from steelyard.subjects.command import launch_spec
+from steelyard.subjects.harness import Harness, Listed, Work, harness_named
+from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS
+
+_MOST_NAMES = 10
+_NO_HARNESS = "does it speak the harness protocol (docs/protocol.md)? For a plain command leave --harness out"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the user asked of a harness's benchmarks."""
+
+    only: Sequence[str] = ()
+    """Patterns of names (as in a shell); without any, all benchmarks."""
+    seconds_each: float | None = None
+    """How long each may take, if that is more in all than the time limit."""
+    control: bool = False
+    """Whether the baseline's first benchmark is weighed against itself."""
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Asks the subjects of a record for their benchmarks, and tries these."""
+
+    record: Weighing | Run
+    shared: Mapping[str, str]
+    launcher: TargetLauncher
+    watch: Callable[[Progress], None]
+    interrupted: Callable[[], bool]
+
+    def planned(self, wish: Wish) -> Weighing | Run:
+        """The record with its benchmarks, their loops and samples.
+
+        A benchmark that fails is in it as `failed`. Raises LaunchError if a harness does not list its benchmarks,
+        UsageError if none is left, InterruptedByUser.
+        """
+        lists = [self._listed(subject, min(place, 1)) for place, subject in enumerate(self.record.subjects)]
+        if not lists[0]:
+            raise MeasurementError(f"{self.record.subjects[0].name} lists no benchmark: is it the right program?")
+        chosen = _chosen(lists[0], wish.only)
+        benchmarks = _shared_benchmarks(self.record, lists, chosen)
+        findings = _one_sided(self.record, [_fitting(listed, wish.only) for listed in lists])
+        if wish.control:
+            benchmarks.append(benchmarks[0].model_copy(update={"name": CONTROL_NAME, "candidate": 0, "control": True}))
+        tried, failures = self._tried(benchmarks)
+        settings = self.record.settings
+        if wish.seconds_each is not None and settings.max_time_s is not None:
+            longest = max(settings.max_time_s, wish.seconds_each * len(tried))
+            settings = settings.model_copy(update={"max_time_s": longest})
+        return self.record.model_copy(
+            update={
+                "settings": settings,
+                "benchmarks": tried,
+                "stop": ["failed" if one.entry in failures else "interrupted" for one in tried],
+                "findings": [*self.record.findings, *findings, *failures.values()],
+            }
+        )
+
+    def _listed(self, subject: Subject, side: int) -> list[Listed]:
+        measured = self._launch(self._harness.listing(self._spec(subject)), side)
+        self._check_ended(measured, f"the list of {subject.name}", _NO_HARNESS)
+        try:
+            return self._harness.listed(measured)
+        except LaunchError as error:
+            raise LaunchError(f"{subject.name} {error}") from error
+
+    def _tried(self, benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], dict[str | None, Finding]]:
+        """The benchmarks with their loops and samples, and of those that failed why, by entry."""
+        known: dict[str | None, tuple[int | None, int | None]] = {}
+        failures: dict[str | None, Finding] = {}
+        for number, benchmark in enumerate(benchmarks):
+            if benchmark.entry in known:
+                continue
+            self.watch(Progress(f"trying {benchmark.entry}", number, len(benchmarks)))
+            sides = {one.candidate for one in benchmarks if one.entry == benchmark.entry and not one.control}
+            try:
+                known[benchmark.entry] = self._amounts(
+                    benchmark.entry or "", sorted(sides) if len(self.record.subjects) > 1 else []
+                )
+            except LaunchError as error:
+                known[benchmark.entry] = (None, None)
+                failures[benchmark.entry] = Finding(code="failed", message=str(error))
+        amounts = [known[benchmark.entry] for benchmark in benchmarks]
+        tried = [
+            benchmark.model_copy(update={"loops": loops, "samples": samples})
+            for benchmark, (loops, samples) in zip(benchmarks, amounts, strict=True)
+        ]
+        return tried, failures
+
+    def _amounts(self, entry: str, candidates: Sequence[int]) -> tuple[int, int]:
+        """(loops, samples) for all sides of a benchmark: the baseline decides, unless a candidate is far slower."""
+        baseline = self._trial(0, entry)
+        taken: Sequence[Sample] = ()
+
+        def take(loops: int, samples: int) -> Sequence[Sample]:
+            nonlocal taken
+            taken = baseline(loops, samples).samples
+            return taken
+
+        try:
+            loops = choose_loops(take)
+        except LaunchError as error:
+            name = self._called(0, entry)
+            raise (error if str(error).startswith(name) else LaunchError(f"{name} {error}")) from error
+        if is_long(taken):
+            return loops, 1
+        tries = [taken, *(self._trial(number, entry)(loops, 1).samples for number in candidates)]
+        loops = shared_loops(loops, tries)
+        if not timed(self.record.settings.metrics):
+            return loops, 1
+        pilots = [baseline(loops, PILOT_SAMPLES) for _ in range(PILOT_LAUNCHES)]
+        return loops, choose_samples(pilots, slowest_ns=loops * max(map(iteration_ns, tries)))
+
+    def _trial(self, number: int, entry: str) -> Callable[[int, int], Pilot]:
+        """What runs a benchmark of a subject once, with so many loops and samples."""
+        spec, name = self._spec(self.record.subjects[number]), self._called(number, entry)
+
+        def run(loops: int, samples: int) -> Pilot:
+            work = Work(entry, loops, samples)
+            measured = self._launch(self._harness.running(spec, work), min(number, 1))
+            self._check_ended(measured, name, HARNESS_REMEDY)
+            taken = samples_of(self._harness, measured, work, name, self.record.settings)
+            return Pilot(measured.wall_ns - sum(sample.ns for sample in taken), taken)
+
+        return run
+
+    def _called(self, number: int, entry: str) -> str:
+        return f"{self.record.subjects[number].name} ({entry})"
+
+    def _check_ended(self, measured: Measured, name: str, remedy: str) -> None:
+        complaint = self._harness.complaint(measured) if measured.has_failed() else None
+        Recorder.check_ended(measured, name, ignore_failure=False, complaint=complaint, remedy=remedy)
+
+    @property
+    def _harness(self) -> Harness:
+        return harness_named(self.record.settings.harness or "")
+
+    def _spec(self, subject: Subject) -> LaunchSpec:
+        settings = self.record.settings
+        limit = settings.timeout_s if settings.timeout_s is not None else settings.max_time_s
+        limited = settings.model_copy(update={"timeout_s": limit})
+        return launch_spec(subject, limited, self.shared, draw_pair(settings.seed, 0, 0))
+
+    @cached_property
+    def _prepare(self) -> list[LaunchSpec]:
+        return hooks("--prepare", self.record.settings.prepare, self.record.settings, self.shared)
+
+    def _launch(self, spec: LaunchSpec, side: int = 0) -> Measured:
+        if self.interrupted():
+            raise InterruptedByUser
+        if self._prepare:
+            Recorder.check_surrounding(
+                "--prepare", self.launcher.launch(self._prepare[min(side, len(self._prepare) - 1)])
+            )
+        measured = self.launcher.launch(spec)
+        if measured.cancelled:
+            raise InterruptedByUser
+        return measured
+
+
+def _chosen(listed: Sequence[Listed], patterns: Sequence[str]) -> list[Listed]:
+    for pattern in patterns:
+        if not any(_fits(benchmark.name, pattern) for benchmark in listed):
+            raise UsageError(
+                f"--benchmark {pattern!r} is none of the baseline's benchmarks: {_names([one.name for one in listed])}"
+            )
+    return _fitting(listed, patterns)
+
+
+def _fitting(listed: Sequence[Listed], patterns: Sequence[str]) -> list[Listed]:
+    return [one for one in listed if not patterns or any(_fits(one.name, pattern) for pattern in patterns)]
+
+
+def _fits(name: str, pattern: str) -> bool:
+    # A name as it stands goes first: brackets are common in names.
+    return name == pattern or fnmatchcase(name, pattern)
+
+
+def _shared_benchmarks(
+    record: Weighing | Run, lists: Sequence[Sequence[Listed]], chosen: Sequence[Listed]
+) -> list[Benchmark]:
+    """The chosen benchmarks that the baseline and a candidate have."""
+    candidates = range(1, len(lists)) if len(lists) > 1 else range(1)
+    names = [{one.name for one in listed} for listed in lists]
+    several = len(candidates) > 1
+    benchmarks = [
+        Benchmark(
+            name=f"{record.subjects[number].name}, {one.name}" if several else one.name,
+            candidate=number if isinstance(record, Weighing) else 1,
+            entry=one.name,
+            tags=list(one.tags),
+        )
+        for one in chosen
+        for number in candidates
+        if one.name in names[number]
+    ]
+    if not benchmarks:
+        theirs = sorted(set().union(*names[1:]))
+        raise MeasurementError(
+            f"there is no benchmark to compare: of the baseline {_names([one.name for one in chosen])} would be, and "
+            f"the {'candidates have' if several else 'candidate has'} {_names(theirs) or 'none'}"
+        )
+    if len(benchmarks) > MOST_BENCHMARKS:
+        raise UsageError(f"these are more than {MOST_BENCHMARKS} benchmarks: choose some with --benchmark")
+    return benchmarks
+
+
+def _one_sided(record: Weighing | Run, lists: Sequence[Sequence[Listed]]) -> list[Finding]:
+    """What is said of benchmarks that only the baseline or only a candidate has."""
+    found = []
+    for candidate in range(1, len(lists)):
+        name = record.subjects[candidate].name
+        for code, place, one, other in (("removed", "not", 0, candidate), ("added", "only", candidate, 0)):
+            known = {listed.name for listed in lists[other]}
+            lonely = [listed.name for listed in lists[one] if listed.name not in known]
+            if lonely:
+                found.append(Finding(code=code, message=f"{place} in {name}, so not compared: {_names(lonely)}"))
+    return found
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

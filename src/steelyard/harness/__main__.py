@@ -1,0 +1,85 @@
+"""`python -m steelyard.harness bench_x.py`: the program that holds the benchmarks of files."""
+
+from __future__ import annotations
+
+import sys
+
+from steelyard.harness.driven import DONE, complain, obey
+from steelyard.harness.suite import Files, Statement
+from steelyard.harness.words import separated
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from steelyard.harness.suite import Suite
+
+_HELP = """\
+usage: python -m steelyard.harness PATH... | --timeit STATEMENT [--setup STATEMENT] [--name NAME]
+
+Runs each benchmark of these files, or of the bench_*.py in these folders, once and shows a quick time.
+To weigh two versions of them, hand this command to `steelyard compare --harness protocol`.
+
+  --timeit STATEMENT  the one benchmark is this statement
+  --setup STATEMENT   what runs before it, once
+  --name NAME         what it is called (timeit)
+"""
+_OPTIONS = ("--timeit", "--setup", "--name")
+
+
+class _UsageError(Exception):
+    """The command line cannot be followed."""
+
+
+def main(arguments: list[str]) -> int:
+    """Do what the command line says; the exit status."""
+    words, own = separated(arguments)
+    if not words and ("-h" in own or "--help" in own):
+        print(_HELP, end="")
+        return DONE
+    sys.argv[1:] = own  # bench files that read them shall see the same in each call
+    try:
+        suite = _suite(own)
+    except _UsageError as error:
+        return complain(f"{error}; see --help")
+    if words:
+        return obey(words, suite)
+    from steelyard.harness.person import show
+
+    return show(suite, own)
+
+
+def _suite(arguments: list[str]) -> Suite:
+    options, paths = _read(arguments)
+    if "--timeit" in options:
+        if paths:
+            raise _UsageError(f"--timeit takes one statement, and {paths[0]!r} stands beside it")
+        return Statement(options["--timeit"], options.get("--setup", ""), options.get("--name", "timeit"))
+    if options:
+        raise _UsageError(f"{next(iter(options))} belongs to --timeit")
+    if not paths:
+        raise _UsageError("name files or folders that hold benchmarks, or a statement with --timeit")
+    return Files(paths)
+
+
+def _read(arguments: list[str]) -> tuple[dict[str, str], list[str]]:
+    """Options and paths. By hand: argparse would add a third to the time that each launch needs to start."""
+    options: dict[str, str] = {}
+    paths: list[str] = []
+    left = iter(arguments)
+    for argument in left:
+        option, equals, value = argument.partition("=")
+        if argument == "--":
+            paths += left
+        elif option in _OPTIONS:
+            given = value if equals else next(left, None)
+            if given is None:
+                raise _UsageError(f"{option} needs a value")
+            options[option] = given
+        elif argument.startswith("-"):
+            raise _UsageError(f"there is no option {argument!r}")
+        else:
+            paths.append(argument)
+    return options, paths
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

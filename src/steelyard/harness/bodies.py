@@ -1,0 +1,119 @@
+"""From a declared benchmark to a body that is ready to be measured: set up before, torn down after."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+
+from steelyard.harness.faults import BodyError
+from steelyard.harness.loop import PREFIX, Text
+from steelyard.harness.signature import ASYNC_GENERATOR, COROUTINE, GENERATOR, Signature, kind
+from steelyard.harness.worker import Work
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator
+    from typing import Any
+
+    from steelyard.harness.declare import Declaration
+
+_VALUE = f"{PREFIX}value_"
+_NOTHING = object()
+
+
+class _Stage(ExitStack):
+    """What is open as long as a benchmark: one event loop for set-up, samples and tear-down, if they need one."""
+
+    _runner: asyncio.Runner | None = None
+
+    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Have the event loop run a coroutine to its end."""
+        return self.event_loop().run(coroutine)
+
+    def event_loop(self) -> asyncio.Runner:
+        """The event loop, which is there until whatever was opened before it is closed."""
+        if self._runner is None:
+            import asyncio
+
+            self._runner = self.enter_context(asyncio.Runner())
+        return self._runner
+
+
+@contextmanager
+def prepared(declaration: Declaration, values: dict[str, Any], seed: int) -> Iterator[Work]:
+    """A declared benchmark with these values of its parameters, from its set-up to its tear-down.
+
+    Whatever the set-up raises comes through; BodyError for one that does not yield a function, or yields twice.
+    """
+    function = declaration.function
+    draw = _draw(declaration.inputs, values, seed)
+    leading = [f"{PREFIX}input"] if draw else []
+    with _Stage() as stage:
+        if not kind(function) & (GENERATOR | ASYNC_GENERATOR):
+            call = Signature(function).call(values, leading, _VALUE)
+            yield _work(function, call, values, stage, draw, collect=declaration.gc)
+            return
+        taken = {name: values[name] for name in Signature(function).taken(values, 0)}
+        step = _steps(function, taken, stage)
+        body = step()
+        if not callable(body):
+            what = "nothing" if body is _NOTHING else f"{body!r:.60}"
+            raise BodyError(f"{declaration.name}() yields {what}: it has to yield the function to measure")
+        yield _work(body, ", ".join(leading), {}, stage, draw, collect=declaration.gc)
+        if step() is not _NOTHING:
+            raise BodyError(f"{declaration.name}() yields twice: what stands behind its yield is the tear-down")
+
+
+@contextmanager
+def prepared_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Work]:
+    """A function with its arguments, as a test gives them."""
+    values = {str(number): value for number, value in enumerate(args)} | kwargs
+    positional = [f"{_VALUE}{number}" for number in range(len(args))]
+    call = ", ".join([*positional, *(f"{name}={_VALUE}{name}" for name in kwargs)])
+    with _Stage() as stage:
+        yield _work(function, call, values, stage, None, collect=False)
+
+
+def _work(
+    body: Callable[..., Any],
+    call: str,
+    values: dict[str, Any],
+    stage: _Stage,
+    draw: Callable[[], Any] | None,
+    *,
+    collect: bool,
+) -> Work:
+    asynchronous = bool(kind(body) & COROUTINE)
+    names = [f"{PREFIX}body", *(_VALUE + name for name in values)]
+    text = Text(f"{'await ' if asynchronous else ''}{PREFIX}body({call})", names=names, asynchronous=asynchronous)
+    return Work(text, (body, *values.values()), draw=draw, collect=collect, finish=stage.run if asynchronous else None)
+
+
+def _draw(inputs: Callable[..., Any] | None, values: dict[str, Any], seed: int) -> Callable[[], Any] | None:
+    if inputs is None:
+        return None
+    from random import Random
+
+    random, make = Random(seed), inputs  # noqa: S311 - it shall be foreseen
+    taken = {name: values[name] for name in Signature(inputs).taken(values, 1)}
+    return lambda: make(random, **taken)
+
+
+def _steps(function: Callable[..., Any], values: dict[str, Any], stage: _Stage) -> Callable[[], Any]:
+    """What goes on to the next yield, and gives what is yielded. What is left of the function is closed at the end."""
+    if not kind(function) & ASYNC_GENERATOR:
+        generator: Generator[Any] = function(**values)
+        stage.callback(generator.close)
+        return lambda: next(generator, _NOTHING)
+    stage.event_loop()  # before what needs it to be closed
+    asynchronous: AsyncGenerator[Any] = function(**values)
+    stage.callback(lambda: stage.run(_closed(asynchronous)))
+    return lambda: stage.run(_next(asynchronous))
+
+
+async def _next(generator: AsyncGenerator[Any]) -> Any:
+    return await anext(generator, _NOTHING)
+
+
+async def _closed(generator: AsyncGenerator[Any]) -> None:
+    await generator.aclose()

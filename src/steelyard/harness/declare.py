@@ -1,0 +1,142 @@
+"""The decorator that declares a benchmark, and the list of what was declared while a file was loaded."""
+
+from __future__ import annotations
+
+import sys
+
+from steelyard.harness.signature import check
+
+TYPE_CHECKING = False  # as typing has it, whose import alone would take as long as Python's start
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from random import Random
+    from types import CodeType, FrameType
+    from typing import Any, TypeVar, overload
+
+    F = TypeVar("F", bound=Callable[..., Any])
+    Inputs = Callable[..., Any]
+else:
+
+    def overload(function):
+        """What typing's does when a program runs, as good as nothing."""
+        return function
+
+
+class Declaration:
+    """What `bench` was told: a function, what it is called with, and where that stands."""
+
+    __slots__ = ("file", "function", "gc", "inputs", "line", "name", "params", "tags")
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        name: str,
+        params: dict[str, tuple[Any, ...]],
+        inputs: Inputs | None,
+        tags: tuple[str, ...],
+        *,
+        gc: bool,
+        place: tuple[str, int],
+    ) -> None:
+        self.function, self.name, self.params, self.inputs = function, name, params, inputs
+        self.tags, self.gc = tags, gc
+        self.file, self.line = place
+
+
+declarations: list[Declaration] = []
+
+# The bench files of this process. A declaration belongs to the innermost of them that is being executed, so that one
+# may import another, and may leave the declaring to a module that is none.
+bench_files: set[str] = set()
+
+
+@overload
+def bench(function: F, /) -> F: ...
+@overload
+def bench(
+    *,
+    inputs: Callable[[Random], Any] | Callable[..., Any] | None = None,
+    tags: Iterable[str] = (),
+    gc: bool = False,
+    name: str | None = None,
+    **params: Iterable[Any],
+) -> Callable[[F], F]: ...
+
+
+def bench(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    inputs: Inputs | None = None,
+    tags: Iterable[str] = (),
+    gc: bool = False,
+    name: str | None = None,
+    **params: Iterable[Any],
+) -> Any:
+    """Declare a benchmark; the function itself stays as it is.
+
+    `@bench` alone: one call of the function is one iteration, awaited if it is `async`.
+
+    A function that yields is set-up and tear-down: it runs to its `yield`, what it yields is called in each iteration,
+    and it runs on when the last sample is taken. None of that is timed.
+
+    - `inputs` is called before each sample, outside the clock, with a `random.Random` that is seeded alike in both
+      launches of a pair, and those of the parameters that it names. What it returns is the first argument of each
+      iteration.
+    - `tags` are words to choose benchmarks by.
+    - `gc=True` leaves Python's garbage collector on during the samples.
+    - `name` stands for the function's own.
+    - All other words are parameters, with the lists of their values. Each combination is a benchmark, called with it.
+
+    Raises TypeError if the words do not fit the function.
+    """
+    frame = sys._getframe(1)
+
+    def declare(target: F) -> F:
+        called = _name(target, name)
+        check(target, inputs, params)
+        declarations.append(
+            Declaration(target, called, _values(params), inputs, _tags(tags), gc=gc, place=_place(target, frame))
+        )
+        return target
+
+    return declare if function is None else declare(function)
+
+
+def _name(function: Callable[..., Any], name: str | None) -> str:
+    if not callable(function):
+        raise TypeError(f"bench() takes a function, and this is {function!r}")
+    found = name if name is not None else getattr(function, "__name__", None)
+    if not isinstance(found, str):
+        raise TypeError(f"bench() of {function!r} needs a name: bench(name=...)")
+    return found
+
+
+def _values(params: dict[str, Iterable[Any]]) -> dict[str, tuple[Any, ...]]:
+    for name, values in params.items():
+        if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+            raise TypeError(f"bench({name}={values!r}): a parameter is given as the list of its values")
+    found = {name: tuple(values) for name, values in params.items()}
+    for name, given in found.items():
+        if not given:
+            raise TypeError(f"bench({name}=[]) has no value, so there is nothing to run")
+    return found
+
+
+def _tags(tags: Iterable[str]) -> tuple[str, ...]:
+    found = (tags,) if isinstance(tags, str) else tuple(tags)
+    if not all(isinstance(tag, str) for tag in found):
+        raise TypeError(f"bench(tags={tags!r}): tags are text")
+    return found
+
+
+def _place(function: Callable[..., Any], frame: FrameType) -> tuple[str, int]:
+    """The bench file that declares, and the line of the function there, or else that of the declaration."""
+    caller: FrameType | None = frame
+    while caller is not None and caller.f_code.co_filename not in bench_files:
+        caller = caller.f_back
+    found = frame if caller is None else caller
+    code: CodeType | None = getattr(function, "__code__", None)
+    if code is not None and code.co_filename == found.f_code.co_filename:
+        return code.co_filename, code.co_firstlineno
+    return found.f_code.co_filename, found.f_lineno

@@ -1,0 +1,140 @@
+"""Files that hold benchmarks: which there are, and what they declare."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from steelyard.harness.declare import bench_files, declarations
+from steelyard.harness.faults import told
+from steelyard.harness.names import bracketed, check_names, combinations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from steelyard.harness.declare import Declaration
+
+
+class FindError(Exception):
+    """There is no such file, or it cannot be loaded."""
+
+
+class Entry:
+    """One benchmark: a declaration with one value of each parameter."""
+
+    __slots__ = ("declaration", "name", "params", "source", "tags", "values")
+
+    def __init__(
+        self,
+        name: str,
+        source: str,
+        params: dict[str, str] | None = None,
+        tags: tuple[str, ...] = (),
+        *,
+        declaration: Declaration | None = None,
+        values: dict[str, Any] | None = None,
+    ) -> None:
+        self.name, self.source, self.params, self.tags = name, source, params or {}, tags
+        self.declaration, self.values = declaration, values or {}
+
+
+def files_of(paths: list[str]) -> dict[str, str]:
+    """The bench files of these files and folders, by what they are called: their paths from the folder of all of them.
+
+    So names do not depend on where a work tree stands. Raises FindError for a path that is not there.
+    """
+    found: list[str] = []
+    roots = []
+    for path in map(os.path.abspath, paths):
+        if os.path.isdir(path):
+            inside = sorted(_inside(path))
+            if not inside:
+                raise FindError(f"the folder {path!r} holds no file called bench_*.py")
+            roots.append(path)
+            found += inside
+        elif os.path.isfile(path):
+            roots.append(os.path.dirname(path))
+            found.append(path)
+        else:
+            raise FindError(f"there is no file or folder {path!r}")
+    root = os.path.commonpath(roots)
+    return {os.path.relpath(file, root).replace(os.sep, "/"): file for file in found}
+
+
+def _inside(folder: str) -> Iterator[str]:
+    for here, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not _is_foreign(os.path.join(here, name))]
+        yield from (os.path.join(here, name) for name in files if name.startswith("bench_") and name.endswith(".py"))
+
+
+def _is_foreign(folder: str) -> bool:
+    """Whether a folder holds what others made: hidden ones, environments, packages of JavaScript."""
+    name = os.path.basename(folder)
+    foreign = name.startswith(".") or name in ("__pycache__", "node_modules")
+    return foreign or os.path.exists(os.path.join(folder, "pyvenv.cfg"))
+
+
+def entries_of(files: dict[str, str]) -> list[Entry]:
+    """All benchmarks of these files, in their order; raises FindError, and BadNameError for names that do not do."""
+    bench_files.update(files.values())
+    found = [entry for label, file in files.items() for entry in _entries(label, file)]
+    check_names(entry.name for entry in found)
+    return found
+
+
+def entry_called(name: str, files: dict[str, str]) -> Entry:
+    """The one benchmark of this name, for which no file but its own is loaded.
+
+    Raises FindError if there is none, and BadNameError if there are two.
+    """
+    bench_files.update(files.values())
+    for label, file in files.items():
+        if name.startswith(f"{label}::"):
+            found = [entry for entry in _entries(label, file) if entry.name == name]
+            check_names(entry.name for entry in found)
+            if found:
+                return found[0]
+    raise FindError(f"no benchmark is called {name!r}")
+
+
+def _entries(label: str, file: str) -> Iterator[Entry]:
+    _load(label, file)
+    for declaration in declarations:
+        if declaration.file == file:
+            for values, texts in combinations(declaration.params):
+                yield Entry(
+                    f"{label}::{declaration.name}{bracketed(texts)}",
+                    f"{label}:{declaration.line}",
+                    texts,
+                    declaration.tags,
+                    declaration=declaration,
+                    values=values,
+                )
+
+
+def _load(label: str, file: str) -> None:
+    """Execute a bench file as a module, its folder first on the path as if it were a script."""
+    from importlib.machinery import SourceFileLoader
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    name = os.path.basename(file).removesuffix(".py")
+    if name in sys.modules and getattr(sys.modules[name], "__file__", None) != file:
+        name = label  # the other name is that of a file in another folder, or of a module of Python's
+    if name in sys.modules:
+        return  # another bench file imported it
+    folder = os.path.dirname(file)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    spec = spec_from_file_location(name, file, loader=SourceFileLoader(name, file))
+    if spec is None or spec.loader is None:
+        raise FindError(f"{label} cannot be loaded")
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise FindError(f"{label} cannot be loaded: {told(error, {file: label})}") from error

@@ -1,0 +1,66 @@
+"""What benchmarks are called: names that are the same in each process, and no two alike."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+MOST_BYTES = 500
+_LONGEST_VALUE = 60
+
+
+class BadNameError(Exception):
+    """A name that the protocol does not allow."""
+
+
+def combinations(params: dict[str, tuple[Any, ...]]) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+    """Every combination of the values, the last parameter changing fastest, and what its values are called."""
+    from itertools import product
+
+    named = [[(value, value_text(name, number, value)) for number, value in enumerate(params[name])] for name in params]
+    for chosen in product(*named):
+        values = {name: value for name, (value, _) in zip(params, chosen, strict=True)}
+        texts = {name: text for name, (_, text) in zip(params, chosen, strict=True)}
+        yield values, texts
+
+
+def value_text(name: str, number: int, value: Any) -> str:
+    """What a value of a parameter is called: itself if it is plain, else its parameter and its number there.
+
+    The text of other objects may differ between processes: it holds addresses, or the order of a set.
+    """
+    text: Any = None
+    if isinstance(value, str):
+        text = value
+    elif value is None or type(value) in (int, float, bool, complex, bytes):
+        text = repr(value)
+    else:
+        text = getattr(value, "__name__", None)
+    if not isinstance(text, str) or not text or not text.isprintable() or len(text) > _LONGEST_VALUE:
+        return f"{name}{number}"
+    return text
+
+
+def bracketed(texts: dict[str, str]) -> str:
+    """`[n=10,kind=small]`, or nothing without parameters."""
+    return f"[{','.join(f'{name}={text}' for name, text in texts.items())}]" if texts else ""
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise BadNameError for a name that the protocol does not allow, or that stands twice."""
+    seen = set()
+    for name in names:
+        try:
+            length = len(name.encode())
+        except UnicodeEncodeError:
+            raise BadNameError(f"the name {name!r} is no text in UTF-8: rename the file") from None
+        if not name.isprintable() or not 0 < length <= MOST_BYTES:
+            raise BadNameError(
+                f"a benchmark cannot be called {name[:80]!r}: a name is 1 to {MOST_BYTES} bytes without control "
+                "characters"
+            )
+        if name in seen:
+            raise BadNameError(f"two benchmarks are called {name!r}: give one of them another, with bench(name=...)")
+        seen.add(name)

@@ -1,0 +1,103 @@
+"""Tests as benchmarks: the fixture `weigh`, and pytest as a program that speaks the harness protocol.
+
+    def test_sort(weigh):
+        assert weigh(sorted, [3, 1, 2]) == [1, 2, 3]
+
+By itself pytest runs it once, as any test. With the protocol's words it lists the tests that use the fixture, or runs
+one of them and takes its samples. pytest loads this file in every run, so all else is loaded only for those words.
+"""
+
+from __future__ import annotations
+
+from types import CoroutineType
+
+import pytest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from random import Random
+    from typing import Any, ParamSpec, TypeVar
+
+    from steelyard.harness.pytest_run import Run
+
+    P = ParamSpec("P")
+    T = TypeVar("T")
+
+_RUN = "steelyard-run"
+
+
+class Weigh:
+    """What a test gets as `weigh`: called once, with what is to be measured."""
+
+    def __init__(self, run: Run | None) -> None:
+        self._run = run
+        self._called = False
+        self._random: Random | None = None
+
+    def __repr__(self) -> str:
+        return "weigh"  # as it stands in the test, when pytest explains an assertion
+
+    @property
+    def random(self) -> Random:
+        """A generator for inputs, seeded alike in both launches of a pair."""
+        if self._random is None:
+            from random import Random
+
+            self._random = Random(self._run.seed if self._run else 0)  # noqa: S311 - it shall be foreseen
+        return self._random
+
+    def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Measure calls of a function with these arguments, and return what one more call returns.
+
+        An `async` function is awaited, and its result is returned. Raises RuntimeError in its second call, and
+        TypeError for a function that only returns a coroutine: the call of it would be measured, not the work.
+        """
+        if self._called:
+            raise RuntimeError(
+                "weigh() is called twice: a test is one benchmark, give the second call a test of its own"
+            )
+        self._called = True
+        if self._run is not None:
+            self._run.measure(function, args, kwargs)
+        result = function(*args, **kwargs)
+        if isinstance(result, CoroutineType):
+            awaited: T = _awaited(function, result)
+            return awaited
+        return result
+
+
+def _awaited(function: Callable[..., Any], coroutine: CoroutineType[Any, Any, Any]) -> Any:
+    import asyncio
+
+    from steelyard.harness.signature import COROUTINE, kind
+
+    if not kind(function) & COROUTINE:
+        coroutine.close()
+        raise TypeError("what weigh() calls returns a coroutine: give it the async function itself, with its arguments")
+    return asyncio.run(coroutine)
+
+
+@pytest.fixture
+def weigh(request: pytest.FixtureRequest) -> Weigh:
+    """Measures one call, if Steelyard drives pytest; else just calls."""
+    return Weigh(request.config.pluginmanager.get_plugin(_RUN))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Generator[None, object, object]:
+    """Take the protocol's words off the command line, whose words pytest would not know, and follow them."""
+    if not any(argument.startswith("--steelyard-") for argument in args):
+        return (yield)
+    from steelyard.harness.pytest_run import started
+
+    run = started(early_config, args)
+    early_config.pluginmanager.register(run, _RUN)
+    try:
+        return (yield)
+    except BaseException as error:  # of a conftest.py, before there is a session
+        run.broken(error)
+        raise
+
+
+__all__ = ["Weigh", "pytest_load_initial_conftests", "weigh"]

@@ -1,0 +1,203 @@
+"""What pytest does under the protocol's words: list the tests that use `weigh`, or run one of them and no other."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from steelyard.harness.answer import Answer
+from steelyard.harness.bodies import prepared_call
+from steelyard.harness.faults import told
+from steelyard.harness.find import Entry
+from steelyard.harness.names import BadNameError, check_names, value_text
+from steelyard.harness.words import Order, WordError, descriptor, order, separated
+from steelyard.harness.worker import samples_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+    from typing import Any
+
+FIXTURE = "weigh"
+# Marks that say how a test is run, and not what it is about.
+_OF_PYTEST = {"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"}
+# Plugins that would run tests in other processes, or trace the body, and the words that turn them off.
+_QUIET = {"xdist": "-n0", "pytest_cov": "--no-cov"}
+
+
+def started(config: pytest.Config, args: list[str]) -> Run:
+    """Take the words out of the command line; raises pytest.UsageError for words that cannot be followed."""
+    words, own = separated(args)
+    end = own.index("--") if "--" in own else len(own)
+    args[:] = own[:end] + [word for name, word in _QUIET.items() if config.pluginmanager.hasplugin(name)] + own[end:]
+    config.known_args_namespace.no_cov = True  # pytest-cov looks there, before the words are read again
+    try:
+        answer = Answer(descriptor(words), inside=f" in pytest {pytest.__version__}")
+    except WordError as error:
+        raise pytest.UsageError(str(error)) from error
+    run = Run(config, answer)
+    config.add_cleanup(run.finish)  # whatever happens from here on, the driver gets an answer
+    run.follow(words)
+    return run
+
+
+class Run:
+    """A pytest plugin that is there only under the words."""
+
+    def __init__(self, config: pytest.Config, answer: Answer) -> None:
+        self._config, self._answer = config, answer
+        self._order: Order | None = None
+        self._done = False
+
+    @property
+    def seed(self) -> int:
+        """What inputs are drawn from."""
+        return self._order.seed if self._order else 0
+
+    def follow(self, words: dict[str, str]) -> None:
+        """Read the words; raises pytest.UsageError."""
+        try:
+            self._order = order(words)
+        except WordError as error:
+            raise self._refused(str(error)) from error
+
+    def measure(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Take the samples."""
+        if self._order is None:
+            return
+        with prepared_call(function, args, kwargs) as work:
+            taken = samples_of(work, self._order.loops, self._order.samples)
+        for sample in taken:
+            self._answer.sample(sample)
+        self._done = True
+
+    def broken(self, error: BaseException) -> None:
+        """An exception that ended pytest before there was a session."""
+        if not self._answer.failed:
+            self._answer.error(f"pytest could not start: {told(_cause(error), {})}")
+
+    def finish(self) -> None:
+        """Send the answer, when all else is over."""
+        if not self._done and not self._answer.failed:
+            self._answer.error("pytest ended before it came to this: see what it printed")
+        self._answer.send()
+
+    def _refused(self, message: str) -> pytest.UsageError:
+        self._answer.error(message)
+        return pytest.UsageError(message)
+
+    # The hooks, in the order in which pytest calls them.
+
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Leave all other files of tests alone: importing them would cost time and memory in each launch."""
+        if self._name is None or collection_path.name == "__init__.py" or not collection_path.is_file():
+            return None
+        wanted = os.path.normpath(self._config.rootpath / self._name.partition("::")[0])
+        return str(collection_path) != wanted or None
+
+    def pytest_exception_interact(self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]) -> None:
+        """A file of tests that cannot be loaded, or a test that failed."""
+        if call.excinfo is not None:
+            label = node.nodeid.partition("::")[0]
+            self._answer.error(told(_cause(call.excinfo.value), {str(node.path): label}))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Choose the one test, out of those that the user's own words leave."""
+        if self._name is None:
+            return
+        chosen = [item for item in items if item.nodeid == self._name and _weighs(item)]
+        others = [item for item in items if item not in chosen]
+        items[:] = chosen
+        self._config.hook.pytest_deselected(items=others)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """List instead of running; run only what there is once."""
+        if self._answer.failed:
+            return None  # pytest itself says that some files cannot be loaded
+        if self._name is not None:
+            if len(session.items) != 1:
+                how_many = "two tests are" if session.items else "no test that uses weigh() is"
+                raise self._refused(f"{how_many} called {self._name!r}")
+            return None
+        try:
+            self._list(session)
+        except BadNameError as error:
+            raise self._refused(str(error)) from error
+        return True
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A test that was skipped."""
+        if not report.skipped:
+            return
+        if hasattr(report, "wasxfail"):
+            self._answer.error("the test fails, as it was expected to: it cannot be a benchmark")
+        else:
+            reason = report.longrepr[-1] if isinstance(report.longrepr, tuple) else ""
+            self._answer.error(f"the test was skipped: {reason.removeprefix('Skipped: ')}")
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Ctrl-C, or a test that ended pytest."""
+        if not self._answer.failed:
+            self._answer.error(f"interrupted: {excinfo.exconly()}")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Say what pytest finds nothing wrong with, and have the exit status say it too."""
+        if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self._done:
+            session.exitstatus = pytest.ExitCode.OK  # an empty list is one
+        elif exitstatus == pytest.ExitCode.TESTS_FAILED and not self._answer.failed:
+            self._answer.error("the test failed: see what pytest printed")
+        elif exitstatus == pytest.ExitCode.OK:
+            if self._name is not None and not self._done and not self._answer.failed:
+                self._answer.error(f"the test never called {FIXTURE}(), so there is nothing to measure")
+            if self._answer.failed:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    @property
+    def _name(self) -> str | None:
+        return self._order.name if self._order else None
+
+    def _list(self, session: pytest.Session) -> None:
+        entries = [_entry(item) for item in sorted(session.items, key=_place) if _weighs(item)]
+        check_names(entry.name for entry in entries)
+        for entry in entries:
+            self._answer.list(entry)
+        self._done = True
+
+
+def _weighs(item: pytest.Item) -> bool:
+    """Whether a test is a benchmark, and not one that is skipped whatever happens."""
+    conditions = (condition for mark in item.iter_markers("skipif") for condition in mark.args)
+    skipped = item.get_closest_marker("skip") is not None or any(condition is True for condition in conditions)
+    return FIXTURE in getattr(item, "fixturenames", ()) and not skipped
+
+
+def _place(item: pytest.Item) -> tuple[str, int, tuple[int, ...], str]:
+    """Where a test stands, for a list that is the same where a plugin shuffles the tests."""
+    file, line, _ = item.location
+    return file, line or 0, tuple(getattr(getattr(item, "callspec", None), "indices", {}).values()), item.nodeid
+
+
+def _entry(item: pytest.Item) -> Entry:
+    file, line, _ = item.location
+    return Entry(item.nodeid, f"{file}:{(line or 0) + 1}", dict(_params(item)), tuple(_tags(item)))
+
+
+def _params(item: pytest.Item) -> Iterator[tuple[str, str]]:
+    callspec = getattr(item, "callspec", None)
+    for name, value in getattr(callspec, "params", {}).items():
+        yield name, value_text(name, getattr(callspec, "indices", {}).get(name, 0), value)
+
+
+def _tags(item: pytest.Item) -> list[str]:
+    return list(dict.fromkeys(mark.name for mark in item.iter_markers() if mark.name not in _OF_PYTEST))
+
+
+def _cause(error: BaseException) -> BaseException:
+    """What pytest wrapped into an exception of its own, whose text is a page."""
+    wrapped = isinstance(error, pytest.Collector.CollectError) or type(error).__name__ == "ConftestImportFailure"
+    return error.__cause__ if wrapped and error.__cause__ is not None else error

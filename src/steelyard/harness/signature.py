@@ -1,0 +1,88 @@
+"""Which of a benchmark's parameters a function takes, and how it is called with them."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+GENERATOR, COROUTINE, ASYNC_GENERATOR = (
+    0x20,
+    0x80,
+    0x200,
+)  # as inspect has them, which takes longer to import than Python
+_ANY_POSITIONAL, _ANY_KEYWORD = 0x04, 0x08
+
+
+class Signature:
+    """What can be told of a function without calling it.
+
+    Of what is not written in Python, or is bound to an object, nothing is known: it gets all parameters by their names.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        code = None if hasattr(function, "__self__") else getattr(function, "__code__", None)
+        self._name = getattr(function, "__name__", repr(function))
+        self._takes_any = code is None or bool(code.co_flags & _ANY_KEYWORD)
+        self._positional: tuple[str, ...] = ()
+        self._keyword: tuple[str, ...] = ()
+        self._required: set[str] = set()
+        self.any_positional = code is None or bool(code.co_flags & _ANY_POSITIONAL)
+        if code is None:
+            return
+        count = code.co_argcount
+        self._positional = code.co_varnames[:count]
+        self._keyword = code.co_varnames[count : count + code.co_kwonlyargcount]
+        defaults = len(getattr(function, "__defaults__", None) or ())
+        keyword_defaults = getattr(function, "__kwdefaults__", None) or {}
+        self._required = {*self._positional[: count - defaults], *self._keyword} - set(keyword_defaults)
+
+    def taken(self, params: Iterable[str], leading: int) -> list[str]:
+        """Those of the parameters that it takes behind `leading` arguments; raises TypeError if it needs others."""
+        if leading > len(self._positional) and not self.any_positional:
+            raise TypeError(f"{self._name}() has no place for the input: it is the first argument")
+        named = {*self._positional[leading:], *self._keyword}
+        found = [name for name in params if self._takes_any or name in named]
+        for missing in sorted(self._required - {*self._positional[:leading], *found}):
+            raise TypeError(f"{self._name}() takes {missing!r}, which has no values: write bench({missing}=[...])")
+        return found
+
+    def call(self, params: Iterable[str], leading: list[str], prefix: str) -> str:
+        """The arguments of a call with the variables that are the parameters' names behind a prefix.
+
+        By position as far as possible, which is the faster way.
+        """
+        left = self.taken(params, len(leading))
+        arguments = list(leading)
+        for name in self._positional[len(leading) :]:
+            if name not in left:
+                break
+            left.remove(name)
+            arguments.append(prefix + name)
+        return ", ".join([*arguments, *(f"{name}={prefix}{name}" for name in left)])
+
+
+def kind(function: Callable[..., Any]) -> int:
+    """Which of GENERATOR, COROUTINE and ASYNC_GENERATOR a function is, or 0; of an object, its `__call__`."""
+    while hasattr(function, "func") and hasattr(function, "keywords"):  # functools.partial
+        function = function.func
+    called = function if hasattr(function, "__code__") else type(function).__call__
+    flags: int = getattr(getattr(called, "__code__", None), "co_flags", 0)
+    return flags & (GENERATOR | COROUTINE | ASYNC_GENERATOR)
+
+
+def check(function: Callable[..., Any], inputs: Callable[..., Any] | None, params: Iterable[str]) -> None:
+    """Raise TypeError unless the function and its inputs take all parameters, and need no others."""
+    names = list(params)
+    for name in names:
+        if not name.isidentifier():
+            raise TypeError(f"bench() has a parameter {name!r}, which is no name")
+    yields = bool(kind(function) & (GENERATOR | ASYNC_GENERATOR))
+    taken = Signature(function).taken(names, 0 if inputs is None or yields else 1)
+    if inputs is not None:
+        taken += Signature(inputs).taken(names, 1)
+    for name in names:
+        if name not in taken:
+            what = getattr(function, "__name__", repr(function))
+            raise TypeError(f"{what}() takes no parameter {name!r}")

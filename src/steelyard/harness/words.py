@@ -1,0 +1,75 @@
+"""The words of the harness protocol on a command line."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+VERSION = 1
+PREFIX = "--steelyard-"
+
+_MOST = {"loops": 2**53, "samples": 10_000, "seed": 2**64 - 1, "fd": 2**31 - 1}
+_LEAST = {"loops": 1, "samples": 1, "seed": 0, "fd": 0}
+
+
+class WordError(Exception):
+    """The driver's words cannot be followed."""
+
+
+class Order:
+    """What the driver wants: the list, or one benchmark run."""
+
+    __slots__ = ("loops", "name", "samples", "seed")
+
+    def __init__(self, name: str | None, loops: int, samples: int, seed: int) -> None:
+        self.name, self.loops, self.samples, self.seed = name, loops, samples, seed
+
+
+def separated(arguments: Iterable[str]) -> tuple[dict[str, str], list[str]]:
+    """The protocol's words by their keys, whatever they are, and the user's own words."""
+    words: dict[str, str] = {}
+    others: list[str] = []
+    for argument in arguments:
+        if argument.startswith(PREFIX):
+            key, _, value = argument[len(PREFIX) :].partition("=")
+            words[key] = value
+        else:
+            others.append(argument)
+    return words, others
+
+
+def descriptor(words: dict[str, str]) -> int:
+    """The descriptor to answer on, closed in whatever this process executes; raises WordError if there is none."""
+    fd = _number(words, "fd")
+    try:
+        os.set_inheritable(fd, False)
+    except OSError as error:
+        raise WordError(f"--steelyard-fd={fd} is not open: {error.strerror}") from error
+    return fd
+
+
+def order(words: dict[str, str]) -> Order:
+    """What is wanted; raises WordError if that is unclear, or of a version that is not spoken here."""
+    version = words.get("protocol")
+    if version != str(VERSION):
+        said = "is missing" if version is None else f"asks for {version!r}"
+        raise WordError(f"--steelyard-protocol {said}: this harness speaks version {VERSION}")
+    if ("list" in words) == ("run" in words):
+        raise WordError("say either --steelyard-list or --steelyard-run=NAME")
+    if "list" in words:
+        return Order(None, 1, 1, 0)
+    seed = _number(words, "seed") if "seed" in words else 0
+    return Order(words["run"], _number(words, "loops"), _number(words, "samples"), seed)
+
+
+def _number(words: dict[str, str], key: str) -> int:
+    if key not in words:
+        raise WordError(f"--steelyard-{key}=NUMBER is missing")
+    value = words[key]
+    # No number that is in range has more digits, and Python refuses to read very long ones.
+    if value.isascii() and value.isdigit() and len(value) <= 20 and _LEAST[key] <= int(value) <= _MOST[key]:
+        return int(value)
+    raise WordError(f"--steelyard-{key}={value[:40]}: it has to be an integer from {_LEAST[key]} to {_MOST[key]}")

@@ -1,0 +1,136 @@
+"""How samples are taken in this process: what is set up around them, and what is read beside the clock."""
+
+from __future__ import annotations
+
+import gc
+import os
+import resource
+import time
+from itertools import repeat
+
+from steelyard.harness.counting import counter
+from steelyard.harness.loop import Loop
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from steelyard.harness.loop import Text
+
+_SCHEDSTAT = "/proc/thread-self/schedstat"
+
+# More of the processor's time than this share, and this many ns, in other threads and in children: then the time that
+# this thread waited for a processor is not what the body waited.
+_MOST_ELSEWHERE = 0.01
+_LEAST_ELSEWHERE_NS = 1_000_000
+
+
+class Sample:
+    """One timed batch of iterations. The times are those of all `loops`; None for what cannot be had."""
+
+    __slots__ = ("cpu_ns", "delay_ns", "loops", "ns")
+
+    def __init__(self, loops: int, ns: int, cpu_ns: int | None, delay_ns: int | None) -> None:
+        self.loops, self.ns, self.cpu_ns, self.delay_ns = loops, ns, cpu_ns, delay_ns
+
+
+class Work:
+    """A body that is ready to be measured.
+
+    `values` are those of the text's names. `draw` makes the input of a sample, `collect` leaves the garbage collector
+    on, and `finish` has an event loop run a coroutine.
+    """
+
+    def __init__(
+        self,
+        text: Text,
+        values: Iterable[Any] = (),
+        *,
+        draw: Callable[[], Any] | None = None,
+        collect: bool = False,
+        finish: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self.text, self.values, self.draw = text, tuple(values), draw
+        self.collect, self.finish = collect, finish
+
+
+def samples_of(work: Work, loops: int, samples: int) -> list[Sample]:
+    """Take `samples` samples of `loops` iterations each.
+
+    Garbage is collected once before the first, and not during them unless the work wants that. Whatever the body
+    raises comes through; SyntaxError if it is no Python.
+    """
+    fd = _schedstat()
+    counting = counter()
+    loop = Loop(work.text, _wanted(work, fd, counting), {"__name__": "__steelyard__"})
+    raw: list[tuple[int, int, bytes | None, bytes | None]] = []
+    clock, begin_end = time.perf_counter_ns, counting or (None, None)
+    tools = (repeat, clock, time.thread_time_ns, os.pread, fd, *begin_end, work.draw, raw.append)
+    was_on = gc.isenabled()
+    elsewhere = _Elsewhere()
+    gc.collect()
+    if not work.collect:
+        gc.disable()
+    try:
+        taken = loop.take(samples, loops, tools, work.values)
+        if work.finish is not None:
+            work.finish(taken)
+    finally:
+        if was_on:
+            gc.enable()
+        if fd is not None:
+            os.close(fd)
+    alone = not elsewhere.worked()
+    return [_sample(loops, *numbers, alone=alone) for numbers in raw]
+
+
+def _wanted(work: Work, fd: int | None, counting: object) -> set[str]:
+    parts = {"schedstat": fd, "counting": counting, "inputs": work.draw}
+    return {name for name, part in parts.items() if part is not None}
+
+
+def _schedstat() -> int | None:
+    """The scheduler's numbers of this thread; None where they are not kept."""
+    try:
+        fd = os.open(_SCHEDSTAT, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        numbers = os.pread(fd, 64, 0).split()
+    except OSError:
+        numbers = []
+    if len(numbers) < 2 or numbers[0] == b"0":
+        os.close(fd)
+        return None
+    return fd
+
+
+def _sample(
+    loops: int, ns: int, cpu_ns: int, waited: bytes | None, waited_then: bytes | None, *, alone: bool
+) -> Sample:
+    ns = max(ns, 1)  # what the clock cannot tell from nothing took some time nevertheless
+    if not alone:
+        return Sample(loops, ns, None, None)
+    if waited is None or waited_then is None:
+        return Sample(loops, ns, cpu_ns, None)
+    return Sample(loops, ns, cpu_ns, int(waited.split()[1]) - int(waited_then.split()[1]))
+
+
+class _Elsewhere:
+    """Processor time of other threads and of children, from here on."""
+
+    def __init__(self) -> None:
+        self._own, self._all = _own_and_all_ns()
+
+    def worked(self) -> bool:
+        """Whether they worked, and not only this thread."""
+        own, everything = _own_and_all_ns()
+        own, everything = own - self._own, everything - self._all
+        return everything - own > max(_MOST_ELSEWHERE * own, _LEAST_ELSEWHERE_NS)
+
+
+def _own_and_all_ns() -> tuple[int, int]:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    elsewhere = int(1e9 * (children.ru_utime + children.ru_stime))
+    return time.thread_time_ns(), time.process_time_ns() + elsewhere

@@ -1,0 +1,32 @@
+"""The rules that were tried on a program, on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from steelyard.model.checked import Checked
+from steelyard.report import words
+from steelyard.report.sheet import Sheet
+
+
+def rules(console: Console, command: str, found: Sequence[Checked]) -> None:
+    """Print each rule with what was seen, and whether all hold."""
+    sheet = Sheet(console)
+    sheet.row("checked", Text(sheet.name(command, 3 * sheet.text_width), "bold"))
+    sheet.blank()
+    for rule in found:
+        if rule.trouble is None:
+            sheet.row("holds", rule.rule, style="green")
+        else:
+            sheet.row("broken", rule.rule, *words.plain_lines(rule.trouble, sheet.encoding), style="bold red")
+    sheet.blank()
+    broken = sum(rule.trouble is not None for rule in found)
+    if not broken:
+        sheet.row("in all", f"all {len(found)} rules hold")
+    else:
+        sheet.row(
+            "in all", f"{broken} of {words.count(len(found), 'rule')} broken: docs/protocol.md says how it is meant"
+        )

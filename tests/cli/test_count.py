@@ -1,0 +1,237 @@
+"""`steelyard count`, and `compare` by counts: what is asked for is counted, and what makes no sense is refused."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.cli.app import run
+from steelyard.history.calibrations import store
+from steelyard.machine.facts import read_facts
+from steelyard.model.counting import Caches
+from tests import c_programs
+from tests.c_programs import compiled, need_valgrind
+from tests.calibrations import calibration
+from tests.cli.tool import Tool, sh
+
+Refuses = Callable[..., str]
+
+
+@pytest.fixture
+def refuses(tool: Tool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Refuses:
+    """Run one command line within this process, which is refused before anything is started; the sentence it says."""
+    monkeypatch.chdir(tool.folder)
+    monkeypatch.setenv("XDG_STATE_HOME", tool.environment["XDG_STATE_HOME"])
+
+    def try_out(*words: str) -> str:
+        assert run(list(words)) == 2
+        printed = capfd.readouterr()
+        sentence = re.fullmatch("steelyard: ([^\n]+)\n", printed.err)
+        assert sentence, printed.err
+        assert printed.out == ""
+        return sentence[1]
+
+    return try_out
+
+
+@pytest.fixture
+def loops(tool: Tool) -> Tool:
+    """The command line beside two programs, of which `more` executes 0.86 % more than `loop`."""
+    need_valgrind()
+    compiled(tool.folder, "loop", c_programs.LOOP)
+    compiled(tool.folder, "more", c_programs.LONGER_LOOP)
+    return tool
+
+
+def record(tool: Tool, *words: str, status: int = 0) -> dict[str, Any]:
+    """What a command line keeps."""
+    done = tool(*words, "-o", "record.json")
+    assert done.status == status, done
+    assert done.err == b""
+    return tool.json()
+
+
+# --- words that make no sense
+
+VALUES = {
+    "--caches": ["", "nonsense", "I1=1,1,1", "I1=32K,8", "L2=32K,8,64", "LL=4096M,16,64", "I1=32K,8,64:"],
+    "--weights": ["", "nonsense", "1,2", "1,2,3,4", "0,0,0", "-1,5,35", "nan,1,1", "inf,1,1", "1,5,1e9"],
+    "--loops": ["", "x", "0", "-5", "1.5", "1000000000001", "9" * 400],
+    "--jobs": ["", "x", "0", "-1", "257", "9" * 400],
+    "--functions": ["", "x", "-1", "1.5"],
+    "--metric": ["", "speed", "wall", "instructions,wall", "Instructions"],
+    "--alpha": ["0", "1", "x"],
+    "--timeout": ["0", "-1", "x"],
+}
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [(option, value) for option, values in VALUES.items() for value in values],
+    ids=lambda value: ascii(value[:20]),
+)
+def test_a_value_that_is_malformed_or_out_of_range(refuses: Refuses, option: str, value: str) -> None:
+    sentence = refuses("count", "true {loops}", f"{option}={value}")
+    assert option in sentence or "count does not time" in sentence
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["count"], "COMMAND"),
+        (["count", ""], "the command command is empty"),
+        (["count", "no-such-tool"], "not found on PATH"),
+        (["count", "true", "--loops", "5"], "has no {loops}"),
+        (["count", "true", "--body", "--after-start"], "give one of them"),
+        (["count", "true", "--pairs", "5"], "--pairs"),
+        (["count", "true", "--json", "missing/file"], "cannot write missing/file"),
+        (["compare", "true", "true", "--metric", "cost", "--control"], "--control is for times"),
+        (["compare", "true", "true", "--metric", "cost", "--loops", "5"], "has no {loops}"),
+        (["compare", "true", "true", "--body"], "--body is about counting: add --metric instructions"),
+        (["compare", "true", "true", "--metric", "wall", "--jobs", "2"], "--jobs is about counting"),
+        (["compare", "true", "true", "--call-graph"], "--call-graph is about counting"),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
+)
+def test_words_that_make_no_sense(refuses: Refuses, words: list[str], says: str) -> None:
+    assert says in refuses(*words)
+
+
+# --- what is counted
+
+
+def test_the_same_number_twice(loops: Tool) -> None:
+    first, second = record(loops, "count", "./loop")["counting"]["counts"]
+    assert first["events"] == second["events"]
+    assert set(first["events"]) == {"Ir"}
+    assert "repeats exactly, 2 counts" in " ".join(loops("count", "./loop").text.split())
+
+
+def test_a_weighing_finds_which_function_it_is(loops: Tool) -> None:
+    words = ("compare", "./loop", "./more", "--metric", "instructions")
+    found = record(loops, *words, "--markdown", "report.md", "--csv", "counts.csv", status=1)
+    assert (found["verdict"], found["pairs"]) == ("slower", 2)
+    assert found["interval"] == [found["change"]] * 2
+    with (loops.folder / "counts.csv").open(newline="") as file:
+        assert len(list(csv.reader(file))) == 1 + 4
+    report = (loops.folder / "report.md").read_text()
+    assert "comes from, in instructions:" in report
+    assert re.search(r"\| \+8,000 \| \+0\.86 % \| <code>hot</code>", report)
+
+
+def test_a_margin_gates_what_is_exact(loops: Tool) -> None:
+    words = ("compare", "./loop", "./more", "--metric", "instructions")
+    assert record(loops, *words, "--margin", "1%")["verdict"] == "same"
+    assert record(loops, "compare", "./more", "./loop", *words[3:])["verdict"] == "faster"
+
+
+def test_the_cost_of_memory_accesses(loops: Tool) -> None:
+    found = record(loops, "count", "./loop", "--metric", "cost,ram_hits", "--caches", "small", "--weights", "1,10,100")
+    cost, ram = found["derived"]["summaries"]
+    assert cost["median"] > ram["median"] > 0
+    assert "--LL=2097152,16,64" in found["counting"]["tool"]["flags"]
+    assert found["settings"]["counting"]["weights"] == {"name": "own", "l1": 1, "ll": 10, "ram": 100}
+
+
+def test_what_functions_call_is_beside_their_own(loops: Tool) -> None:
+    done = loops("compare", "./loop", "./more", "--metric", "instructions", "--call-graph")
+    assert done.status == 1
+    assert "with callees" in done.text
+
+
+def test_loops_alone(loops: Tool) -> None:
+    found = record(loops, "count", "./loop {loops}", "--loops", "10000")
+    assert found["counting"]["counts"][0]["events"]["Ir"] == pytest.approx(80_000, rel=0.01)
+
+
+def test_the_body_alone(loops: Tool) -> None:
+    if not Path("/usr/include/valgrind/callgrind.h").is_file():
+        pytest.skip("not tested without valgrind/callgrind.h")
+    compiled(loops.folder, "body", c_programs.BODY)
+    one, two = (record(loops, "count", command, "--body") for command in ("./body", "./body and more"))
+    assert one["counting"]["counts"][0]["events"] == two["counting"]["counts"][0]["events"]
+
+
+def test_no_functions_are_shown_where_none_are_wanted(loops: Tool) -> None:
+    assert "hot" in loops("count", "./loop").text
+    assert "hot" not in loops("count", "./loop", "--functions", "0").text
+    words = ("compare", "./loop", "./more", "--metric", "instructions", "--functions", "0", "--markdown", "report.md")
+    assert "hot" not in loops(*words).text
+    assert "hot" not in (loops.folder / "report.md").read_text()
+
+
+def test_what_surrounds_each_launch(loops: Tool) -> None:
+    hooks = ("--prepare", sh("echo prepared >> log"), "--cleanup", sh("echo cleaned >> log"))
+    record(loops, "count", "./loop", *hooks)
+    assert loops.lines() == ["prepared", "prepared", "cleaned"]
+
+
+def test_where_output_goes(loops: Tool) -> None:
+    done = loops("compare", "echo a", "echo a", "--metric", "instructions", "--output", "out")
+    assert (done.status, done.err) == (0, b"")
+    assert (loops.folder / "out").read_text() == "a\n"
+
+
+def test_input_is_there_for_every_launch(loops: Tool) -> None:
+    (loops.folder / "in").write_text("5\n" * 5)
+    first, second = record(loops, "count", sh("read n; exit $n"), "--stdin", "in", "-i")["counting"]["counts"]
+    assert first["events"] == second["events"]
+
+
+def test_both_clocks(loops: Tool) -> None:
+    found = record(
+        loops, "compare", "./loop", "./loop", "--metric", "instructions,wall", "--pairs", "12", "--margin", "50%"
+    )
+    assert [verdict["metric"] for verdict in found["derived"]["verdicts"]] == ["instructions", "wall"]
+    assert found["verdict"] == "same"
+
+
+def test_a_cache_that_the_first_launch_fills_is_no_change(loops: Tool) -> None:
+    fills = "[ -f $0 ] || { i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; : > $0; }"
+    (loops.folder / "a").touch()  # the baseline's is there already
+    commands = [f"{sh(fills)} {name}" for name in ("a", "b")]
+    # With a job for every count no side's second launch may begin before its first has ended.
+    found = record(loops, "compare", *commands, "--metric", "instructions", "--margin", "0.05%", "--jobs", "4")
+    assert (found["verdict"], found["pairs"]) == ("same", 5)
+    assert [finding["code"] for finding in found["findings"]] == ["set-aside"]
+
+
+# --- weights of a calibration
+
+
+@pytest.fixture
+def calibrated(tool: Tool) -> Caches:
+    """The caches that this machine was calibrated with."""
+    caches = Caches(name="host", ll=(4 << 20, 16, 64))
+    store(calibration().model_copy(update={"machine": read_facts().key, "caches": caches}), tool.environment)
+    return caches
+
+
+def test_calibrated_weights_come_with_their_caches(loops: Tool, calibrated: Caches) -> None:
+    found = record(loops, "count", "./loop", "--metric", "cost", "--weights", "calibrated")["settings"]["counting"]
+    assert found["weights"] == {"name": "calibrated", "l1": 1, "ll": 3.6, "ram": 40}
+    assert found["caches"]["ll"] == list(calibrated.ll)
+
+
+def test_the_same_caches_may_be_written_out(loops: Tool, calibrated: Caches) -> None:
+    words = ("--metric", "cost", "--weights", "calibrated", "--caches", "LL=4M,16,64")
+    found = record(loops, "compare", "./loop", "./loop", *words)["settings"]["counting"]
+    assert found["caches"]["ll"] == list(calibrated.ll)
+
+
+@pytest.mark.usefixtures("calibrated")
+@pytest.mark.parametrize("command", [["count", "true"], ["compare", "true", "true"]], ids=str)
+@pytest.mark.parametrize("caches", ["article", "small"])
+def test_calibrated_weights_of_other_caches_are_refused(refuses: Refuses, command: list[str], caches: str) -> None:
+    sentence = refuses(*command, "--metric", "cost", "--weights", "calibrated", "--caches", caches)
+    assert "fitted with the caches I1=32768,8,64:D1=32768,8,64:LL=4194304,16,64" in sentence
+    assert f"not with --caches {caches}: leave --caches out" in sentence
+
+
+def test_a_machine_that_was_not_calibrated(refuses: Refuses) -> None:
+    assert "run steelyard calibrate first" in refuses("count", "true", "--metric", "cost", "--weights", "calibrated")

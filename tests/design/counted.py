@@ -1,0 +1,164 @@
+"""Records that were counted, and a counter that counts what a script says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.design import counting
+from steelyard.design.counting import CountingStage
+from steelyard.measure.count.counter import Counted
+from steelyard.measure.count.profile import FunctionCost
+from steelyard.measure.count.valgrind import Valgrind
+from steelyard.model.counting import Count, Counting, CountSettings, CountTool, Functions
+from steelyard.model.errors import SteelyardError
+from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.records import Run, Subject, Weighing
+from tests.design.scripted import PLAIN, run_header, weighing
+
+TOOL = CountTool(tool="cachegrind", version="3.19.0", program="valgrind", flags=["--tool=cachegrind"])
+COUNTED = {"metrics": ["instructions"], "counting": CountSettings().model_dump()}
+# A program that is there, as its file is looked at.
+PROGRAM = Subject(name="work", command="true", argv=["/bin/true"], program="/bin/true")
+
+
+def count(side: int, instructions: int, benchmark: int = 0, **events: int) -> Count:
+    return Count(benchmark=benchmark, side=side, events={"Ir": instructions, **events}, seconds=1.0)
+
+
+def counts(baseline: Sequence[int], candidate: Sequence[int], benchmark: int = 0) -> list[Count]:
+    """Both sides' instructions, in turns as far as there are as many."""
+    sides = [
+        [count(side, number, benchmark) for number in numbers] for side, numbers in ((0, baseline), (1, candidate))
+    ]
+    length = min(map(len, sides))
+    turns = [one for pair in zip(*(side[:length] for side in sides), strict=True) for one in pair]
+    return [*turns, *sides[0][length:], *sides[1][length:]]
+
+
+def functions(side: int, own: Mapping[str, int], benchmark: int = 0) -> Functions:
+    return Functions(
+        benchmark=benchmark,
+        side=side,
+        name=list(own),
+        file=["work.c"] * len(own),
+        object=["/work"] * len(own),
+        line=[7] * len(own),
+        events={"Ir": list(own.values())},
+    )
+
+
+def counted_weighing(
+    counted: Sequence[Count], parts: Sequence[Functions] = (), benchmarks: int = 1, **settings: Any
+) -> Weighing:
+    record = weighing(benchmarks, **{**COUNTED, **settings})
+    made = Counting(tool=TOOL, counts=list(counted), functions=list(parts))
+    return record.model_copy(update={"counting": made, "subjects": [PROGRAM, PROGRAM]})
+
+
+def counted_run(counted: Sequence[Count], parts: Sequence[Functions] = (), **settings: Any) -> Run:
+    made = Counting(tool=TOOL, counts=list(counted), functions=list(parts))
+    record = run_header(**{**COUNTED, **settings})
+    return record.model_copy(update={"counting": made, "subjects": [PROGRAM]})
+
+
+def own(name: str, instructions: int) -> FunctionCost:
+    return FunctionCost(name, "work.c", "/work", 7, {"Ir": instructions}, None)
+
+
+def launched(instructions: int, *parts: FunctionCost, **measured: Any) -> Counted:
+    """One counted launch."""
+    costs = list(parts) or [own("main", instructions)]
+    return Counted({"Ir": instructions}, costs, [], 0, replace(PLAIN, **measured), 1.0)
+
+
+@dataclass
+class ScriptedCrew:
+    """Does one task after the other; what each launch counts is the script's to say, by its number and words."""
+
+    script: Callable[[int, LaunchSpec], Counted]
+    specs: list[LaunchSpec] = field(default_factory=list)
+    hooks: list[bytes] = field(default_factory=list)
+
+    def __call__(self, valgrind: Valgrind, settings: CountSettings, jobs: int) -> ScriptedCrew:
+        del valgrind, settings
+        self.jobs = jobs
+        return self
+
+    def __enter__(self) -> ScriptedCrew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def cancel(self) -> None:
+        pass
+
+    @property
+    def launcher(self) -> ScriptedCrew:
+        return self
+
+    def launch(self, spec: LaunchSpec) -> Measured:
+        self.hooks.append(spec.program)
+        return PLAIN
+
+    def count(self, spec: LaunchSpec) -> Counted:
+        self.specs.append(spec)
+        return self.script(len(self.specs) - 1, spec)
+
+    def count_all(self, tasks: Sequence[Callable[[Any], Counted]]) -> Iterator[tuple[int, Counted]]:
+        for number, task in enumerate(tasks):
+            counted = task(self)
+            if counted.measured.cancelled:
+                return
+            yield number, counted
+
+
+@dataclass
+class Outcome:
+    """What came of one scripted stage."""
+
+    record: Weighing | Run
+    error: SteelyardError | None
+    crew: ScriptedCrew
+    kept: list[tuple[Count, Functions | None]]
+
+    def codes(self) -> list[str]:
+        return [finding.code for finding in self.record.findings]
+
+    def message(self, code: str) -> str:
+        (found,) = (finding.message for finding in self.record.findings if finding.code == code)
+        return found
+
+    def instructions(self, side: int) -> list[int]:
+        made = self.record.counting.counts if self.record.counting else []
+        return [one.events["Ir"] for one in made if one.side == side]
+
+
+@dataclass
+class Stage:
+    """Counts a record as a script says, in the place of Valgrind."""
+
+    monkeypatch: pytest.MonkeyPatch
+
+    def __call__(
+        self, record: Weighing | Run, script: Callable[[int, LaunchSpec], Counted] | Sequence[int], jobs: int = 2
+    ) -> Outcome:
+        numbers = script if isinstance(script, Sequence) else ()
+        crew = ScriptedCrew((lambda number, _: launched(numbers[number])) if numbers else script)  # type: ignore[arg-type]
+        self.monkeypatch.setattr(counting, "Crew", crew)
+        self.monkeypatch.setattr(
+            Valgrind, "found", classmethod(lambda cls, _: cls(Path("/usr/bin/valgrind"), "3.19.0"))
+        )
+        kept: list[tuple[Count, Functions | None]] = []
+
+        class Sink:
+            def count(self, count: Count, functions: Functions | None) -> None:
+                kept.append((count, functions))
+
+        ended, error = CountingStage(record, {"PATH": "/bin"}, jobs).run(crew, Sink(), lambda _: None)  # type: ignore[arg-type]
+        return Outcome(ended, error, crew, kept)

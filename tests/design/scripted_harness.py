@@ -1,0 +1,148 @@
+"""A harness made of numbers: it answers the driver's words as a script says, on the scripted machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from steelyard.design.kept_rows import KeptRows
+from steelyard.design.suite import Planner, Wish
+from steelyard.design.targets import targets_of
+from steelyard.design.weighing import Experiment
+from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.progress import Progress
+from steelyard.model.records import Run, Weighing
+from tests.design.scripted import PLAIN, Machine, recorder, subject, weighing
+
+START_NS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a call asks for."""
+
+    program: str
+    name: str
+    loops: int
+    samples: int
+    seed: int
+
+
+# What is measured of a call that runs a benchmark: its lines, or what else becomes of the launch.
+Body = Callable[[Asked], "Sequence[Mapping[str, Any]] | Mapping[str, Any]"]
+
+
+def steady(each_ns: float = 1000.0, within: float = 0.002, between: float = 0.002, seed: int = 1) -> Body:
+    """Iterations of `each_ns` with lognormal noise, of each sample and of each launch."""
+    random = np.random.default_rng(seed)
+
+    def body(asked: Asked) -> list[dict[str, int]]:
+        level = asked.loops * each_ns * np.exp(between * random.standard_normal())
+        times = np.maximum(1, level * np.exp(within * random.standard_normal(asked.samples))).astype(int).tolist()
+        return [{"loops": asked.loops, "ns": ns, "cpu_ns": ns, "delay_ns": 0} for ns in times]
+
+    return body
+
+
+def repeatable(each_ns: float = 1000.0, noise: float = 0.01) -> Body:
+    """The same, depending on nothing but the call: so that a plan that is repeated repeats its numbers."""
+
+    def body(asked: Asked) -> list[dict[str, int]]:
+        random = np.random.default_rng(crc32(repr(asked).encode()))
+        times = asked.loops * each_ns * np.exp(noise * random.standard_normal(asked.samples))
+        return [{"loops": asked.loops, "ns": int(ns), "cpu_ns": int(ns), "delay_ns": 0} for ns in times]
+
+    return body
+
+
+def fails(how: Mapping[str, Any], body: Body | None = None, when: Callable[[Asked], bool] = lambda _: True) -> Body:
+    """A body whose launch ends badly: `how` is what is measured of it then."""
+    good = body or steady()
+    return lambda asked: how if when(asked) else good(asked)
+
+
+Bodies = Mapping[str, Body]
+
+
+@dataclass
+class Suites(Machine):
+    """The scripted machine, on which `baseline`, `candidate` and more are harnesses with these benchmarks."""
+
+    suites: Mapping[str, Bodies] = field(default_factory=dict)
+    asked: list[Asked] = field(default_factory=list)
+
+    def answer(self, _: int, spec: LaunchSpec) -> Measured:
+        """What one call measures."""
+        given = [word.decode().partition("=") for word in spec.argv if word.startswith(b"--steelyard-")]
+        words = {key.removeprefix("--steelyard-"): value for key, _, value in given}
+        bodies = self.suites[spec.program.decode()]
+        if "list" in words:
+            return _wrote([{"benchmark": name, "tags": ["made up"]} for name in bodies], START_NS)
+        numbers = (int(words[name]) for name in ("loops", "samples", "seed"))
+        asked = Asked(spec.program.decode(), words["run"], *numbers)
+        self.asked.append(asked)
+        found = bodies[asked.name](asked)
+        if isinstance(found, Mapping):
+            return replace(PLAIN, wall_ns=START_NS, **found)
+        return _wrote(found, START_NS + sum(line.get("ns") or 0 for line in found))
+
+    def of(self, name: str, program: str | None = None) -> list[Asked]:
+        """The calls that ran one benchmark."""
+        return [asked for asked in self.asked if asked.name == name and program in (None, asked.program)]
+
+
+def _wrote(lines: Sequence[Mapping[str, Any]], wall_ns: int) -> Measured:
+    answer = "".join(f"{json.dumps(line)}\n" for line in ({"steelyard": 1}, *lines, {"end": True})).encode()
+    return replace(PLAIN, wall_ns=wall_ns, cpu_ns=wall_ns, results=answer, results_bytes=len(answer))
+
+
+def machine(**suites: Bodies) -> Suites:
+    """The machine with these harnesses."""
+    found = Suites(script=lambda number, spec: found.answer(number, spec), suites=suites)
+    return found
+
+
+def header(*candidates: str, **settings: Any) -> Weighing:
+    """A weighing of harnesses before these were asked for anything."""
+    plain = weighing(0, **{"harness": "protocol", **settings})
+    names = ["baseline", *(candidates or ["candidate"])]
+    return plain.model_copy(update={"subjects": [subject(name) for name in names]})
+
+
+def run_header(**settings: Any) -> Run:
+    """A run of the baseline alone."""
+    fields = header(**settings).model_dump(exclude={"kind", "verdict", "change", "interval", "pairs", "derived"})
+    return Run(**{**fields, "subjects": fields["subjects"][:1]})
+
+
+def planner(
+    machine: Suites,
+    record: Weighing | Run,
+    watch: Callable[[Progress], None] = lambda _: None,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> Planner:
+    return Planner(record, {}, machine, watch, interrupted)
+
+
+def plan(machine: Suites, record: Weighing, wish: Wish | None = None) -> Weighing:
+    """The weighing with its benchmarks."""
+    planned = planner(machine, record).planned(wish or Wish())
+    assert isinstance(planned, Weighing)
+    return planned
+
+
+def experiment(machine: Suites, record: Weighing, **options: Any) -> Experiment:
+    """The experiment of a weighing that was planned."""
+    targets = replace(targets_of(record, {}), check=lambda benchmark, side: None)  # noqa: ARG005 - there are no files
+    rows = KeptRows(record.launches.rows())
+    return Experiment(record, recorder(machine, targets=targets, rows=rows, **options), machine.clock, lambda _: None)
+
+
+def weigh(machine: Suites, wish: Wish | None = None, **settings: Any) -> Weighing:
+    """A whole weighing of `baseline` and `candidate`."""
+    return experiment(machine, plan(machine, header(**settings), wish)).run()

@@ -1,0 +1,99 @@
+"""Calls a harness as the driver does: our words behind the user's, and a pipe for the answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HARNESS = [sys.executable, "-m", "steelyard.harness"]
+VERSION = "--steelyard-protocol=1"
+LIST = [VERSION, "--steelyard-list"]
+
+
+@dataclass(frozen=True)
+class Called:
+    """What came back."""
+
+    status: int
+    written: bytes
+    stdout: str
+    stderr: str
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        assert self.written.endswith(b"\n")
+        return [json.loads(line) for line in self.written.decode().splitlines()]
+
+    @property
+    def body(self) -> list[dict[str, Any]]:
+        """What stands between the hello and the end."""
+        first, *between, last = self.lines
+        assert first["steelyard"] == 1
+        assert first["language"] == "Python"
+        assert last == {"end": True}
+        return between
+
+    @property
+    def names(self) -> list[str]:
+        assert self.status == 0, self.body
+        return [line["benchmark"] for line in self.body]
+
+    @property
+    def error(self) -> str:
+        """The one line that says what is wrong."""
+        errors = [line["error"] for line in self.body if "error" in line]
+        assert self.status != 0
+        assert len(errors) == 1
+        return str(errors[0])
+
+
+def run_words(name: str, loops: object = 3, samples: object = 2, seed: object = 1) -> list[str]:
+    return [
+        VERSION,
+        f"--steelyard-run={name}",
+        f"--steelyard-loops={loops}",
+        f"--steelyard-samples={samples}",
+        f"--steelyard-seed={seed}",
+    ]
+
+
+def call(
+    command: Sequence[str | Path],
+    words: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Called:
+    """Run a command with our words behind it, and one more that says which descriptor the answer goes to."""
+    with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as output:
+        reader, writer = os.pipe()
+        process = subprocess.Popen(
+            [*command, *words, f"--steelyard-fd={writer}"],
+            pass_fds=[writer],
+            stdout=output,
+            stderr=errors,
+            cwd=cwd,
+            env={**os.environ, **(env or {})},
+        )
+        os.close(writer)
+        with os.fdopen(reader, "rb") as pipe:
+            written = pipe.read()
+        process.wait()
+        output.seek(0)
+        errors.seek(0)
+        return Called(process.returncode, written, output.read().decode(), errors.read().decode())
+
+
+def listed(*paths: str | Path) -> Called:
+    return call([*HARNESS, *paths], LIST)
+
+
+def ran(path: str | Path, name: str, loops: object = 3, samples: object = 2, seed: object = 1) -> Called:
+    return call([*HARNESS, path], run_words(name, loops, samples, seed))

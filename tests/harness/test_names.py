@@ -1,0 +1,70 @@
+"""Names of benchmarks and of the values of their parameters."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from steelyard.harness.names import BadNameError, bracketed, check_names, combinations, value_text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (10, "10"),
+        (1.5, "1.5"),
+        (True, "True"),
+        (None, "None"),
+        (1j, "1j"),
+        (b"\x00", "b'\\x00'"),
+        ("a b", "a b"),
+        ('it\'s "ü"', 'it\'s "ü"'),
+        ("", "p3"),
+        ("a\nb", "p3"),
+        ("x" * 61, "p3"),
+        (sorted, "sorted"),
+        (dict, "dict"),
+        (math, "math"),
+        ({1, 2}, "p3"),
+        (object(), "p3"),
+        ([1], "p3"),
+    ],
+)
+def test_values(value: Any, text: str) -> None:
+    assert value_text("p", 3, value) == text
+
+
+def test_every_combination_the_last_changing_fastest() -> None:
+    found = list(combinations({"n": (1, 2), "kind": ("a", [0])}))
+    assert [bracketed(texts) for _, texts in found] == [
+        "[n=1,kind=a]",
+        "[n=1,kind=kind1]",
+        "[n=2,kind=a]",
+        "[n=2,kind=kind1]",
+    ]
+    assert found[1][0] == {"n": 1, "kind": [0]}
+
+
+def test_no_parameters_are_one_combination() -> None:
+    assert [(values, bracketed(texts)) for values, texts in combinations({})] == [({}, "")]
+
+
+def test_names_that_do() -> None:
+    check_names(["a", "A", "a ", "ü" * 250])
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["a", "b", "a"], "two benchmarks are called 'a'"),
+        (["a\nb"], "cannot be called"),
+        ([""], "cannot be called"),
+        (["ü" * 251], "cannot be called"),
+        (["\udce9"], "no text"),
+    ],
+)
+def test_names_that_do_not(names: list[str], said: str) -> None:
+    with pytest.raises(BadNameError, match=said):
+        check_names(names)

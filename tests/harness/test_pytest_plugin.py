@@ -1,0 +1,276 @@
+"""pytest as a harness."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import steelyard
+from tests.harness.driving import LIST, Called, call, run_words
+
+PLAIN = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
+PYTEST = [*PLAIN, "-p", "steelyard"]
+
+SUITE = """
+    import asyncio
+    import pytest
+
+    def test_sort(weigh):
+        assert weigh(sorted, [3, 1, 2]) == [1, 2, 3]
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(("n", "kind"), [(1, "a b"), (2, "it's \\"ü\\""), (3, [0])])
+    def test_params(weigh, n, kind):
+        weigh(lambda: n)
+
+    class TestClass:
+        def test_method(self, weigh):
+            assert weigh(max, 1, 2, key=lambda x: -x) == 1
+
+    @pytest.fixture
+    def thing():
+        print("set up")
+        yield 5
+        print("torn down")
+
+    def test_fixture(thing, weigh):
+        weigh(print, "body", thing)
+
+    def test_awaited(weigh):
+        async def body(x):
+            await asyncio.sleep(0)
+            return x
+        assert weigh(body, 4) == 4
+
+    def test_random(weigh):
+        assert weigh.random.random() != weigh.random.random()
+        weigh(print, weigh.random.getrandbits(64))
+
+    def test_of_something_else():
+        assert True
+
+    @pytest.mark.skip
+    def test_skipped_always(weigh): ...
+
+    @pytest.mark.skipif(True, reason="so")
+    def test_skipped_here(weigh): ...
+"""
+
+TROUBLE = """
+    import pytest
+
+    def test_assertion(weigh):
+        assert weigh(len, "abc") == 4
+
+    def test_raises(weigh):
+        weigh(int, "x")
+
+    def test_skips(weigh):
+        pytest.skip("because")
+
+    @pytest.mark.xfail
+    def test_expected(weigh):
+        assert weigh(len, "abc") == 4
+
+    @pytest.mark.xfail(strict=True)
+    def test_unexpected(weigh):
+        weigh(len, "abc")
+
+    def test_idle(weigh): ...
+
+    def test_returns_a_coroutine(weigh):
+        async def body(): ...
+        weigh(lambda: body())
+
+    def test_twice(weigh):
+        weigh(len, "")
+        weigh(len, "")
+
+    @pytest.fixture
+    def bad_teardown():
+        yield
+        raise OSError("no")
+
+    def test_teardown(weigh, bad_teardown):
+        weigh(len, "")
+
+    def test_exits(weigh):
+        pytest.exit("enough")
+"""
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the other plugins of this environment, some of which take longer to load than all else."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow\n")
+    write(tmp_path, "test_suite.py", SUITE)
+    return tmp_path
+
+
+def write(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(dedent(text), encoding="utf-8")
+
+
+def ran(folder: Path, name: str, loops: int = 3, samples: int = 2, seed: int = 1) -> Called:
+    return call(PYTEST, run_words(name, loops, samples, seed), cwd=folder)
+
+
+def test_by_itself_pytest_runs_each_test_once(folder: Path) -> None:
+    found = subprocess.run([*PYTEST, "-q", "-s"], cwd=folder, capture_output=True, text=True, check=False)
+    assert "9 passed, 2 skipped" in found.stdout
+    assert found.stdout.count("body 5") == 1
+
+
+def test_by_itself_it_loads_the_plugin_and_nothing_else(folder: Path) -> None:
+    write(folder, "test_suite.py", "import sys\ndef test(weigh): weigh(len, ''); print('LOADED', *sys.modules)")
+    found = subprocess.run([*PYTEST, "-q", "-s"], cwd=folder, capture_output=True, text=True, check=True)
+    line = next(line for line in found.stdout.splitlines() if "LOADED" in line)
+    assert {name for name in line.split() if name.startswith("steelyard")} == {
+        "steelyard",
+        "steelyard.harness",
+        "steelyard.harness.declare",
+        "steelyard.harness.pytest_plugin",
+        "steelyard.harness.signature",
+    }
+
+
+def test_pytest_finds_the_plugin_by_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    assert len(call(PLAIN, LIST, cwd=folder).names) == 8
+
+
+def test_the_list(folder: Path) -> None:
+    called = call(PYTEST, [*LIST, "--steelyard-of-a-later-version=1"], cwd=folder)
+    names = ["test_sort", "test_params[1-a b]", 'test_params[2-it\'s "\\xfc"]', "test_params[3-kind2]"]
+    names += ["TestClass::test_method", "test_fixture", "test_awaited", "test_random"]
+    assert called.names == [f"test_suite.py::{name}" for name in names]
+    assert called.lines[0]["harness"] == f"steelyard.harness {steelyard.__version__} in pytest {pytest.__version__}"
+    assert called.body[0] == {"benchmark": "test_suite.py::test_sort", "source": "test_suite.py:5"}
+    assert called.body[2]["params"] == {"n": "2", "kind": 'it\'s "ü"'}
+    assert called.body[3]["params"] == {"n": "3", "kind": "kind2"}
+    assert called.body[3]["tags"] == ["slow"]
+    assert "set up" not in called.stdout
+
+
+def test_the_list_is_the_same_where_tests_are_shuffled(folder: Path) -> None:
+    names = call(PYTEST, LIST, cwd=folder).names
+    write(folder, "conftest.py", "def pytest_collection_modifyitems(items): items.reverse()")
+    assert call(PYTEST, LIST, cwd=folder).names == names
+
+
+def test_every_test_of_the_list_runs(folder: Path) -> None:
+    for name in call(PYTEST, LIST, cwd=folder).names:
+        called = ran(folder, name, 9, 3)
+        assert called.status == 0, called.stdout
+        assert [line["loops"] for line in called.body] == [9, 9, 9]
+        assert all(line["ns"] > 0 and line["delay_ns"] >= 0 for line in called.body)
+
+
+def test_it_runs_so_often_and_once_more_for_the_result(folder: Path) -> None:
+    called = call([*PYTEST, "-s"], run_words("test_suite.py::test_fixture", 2, 2), cwd=folder)
+    assert called.stdout.count("body 5") == 2 * 2 + 1
+    assert called.stdout.index("set up") < called.stdout.index("body") < called.stdout.index("torn down")
+
+
+def test_random_numbers_depend_on_the_seed(folder: Path) -> None:
+    def printed(seed: int) -> set[str]:
+        words = run_words("test_suite.py::test_random", 1, 1, seed)
+        return {line for line in call([*PYTEST, "-s"], words, cwd=folder).stdout.splitlines() if line.isdigit()}
+
+    assert printed(5) == printed(5) != printed(6)
+
+
+def test_the_user_s_own_words_choose(folder: Path) -> None:
+    assert call([*PYTEST, "-k", "sort"], LIST, cwd=folder).names == ["test_suite.py::test_sort"]
+    assert call([*PYTEST, "-m", "slow"], run_words("test_suite.py::test_sort"), cwd=folder).status != 0
+
+
+def test_other_files_are_not_loaded(folder: Path) -> None:
+    write(folder, "test_other.py", "raise SystemExit")
+    assert ran(folder, "test_suite.py::test_sort").status == 0
+
+
+def test_a_folder_s_tests_have_its_name(folder: Path) -> None:
+    (folder / "inner").mkdir()
+    write(folder / "inner", "test_suite.py", "def test(weigh): weigh(len, '')")
+    (folder / "inner" / "__init__.py").touch()
+    (name,) = call([*PYTEST, "inner"], LIST, cwd=folder).names
+    assert name == "inner/test_suite.py::test"
+    assert call([*PYTEST, "inner"], run_words(name), cwd=folder).status == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("test_assertion", "test_trouble.py:5: AssertionError: assert 3 == 4\n +  where 3 = weigh(len, 'abc')"),
+        ("test_raises", "test_trouble.py:8: ValueError: invalid literal"),
+        ("test_skips", "the test was skipped: because"),
+        ("test_expected", "the test fails, as it was expected to"),
+        ("test_unexpected", "the test failed: see what pytest printed"),
+        ("test_idle", "the test never called weigh()"),
+        ("test_returns_a_coroutine", "TypeError: what weigh() calls returns a coroutine"),
+        ("test_twice", "RuntimeError: weigh() is called twice"),
+        ("test_teardown", "OSError: no"),
+        ("test_exits", "interrupted: _pytest.outcomes.Exit: enough"),
+        ("test_nothing", "no test that uses weigh() is called 'test_trouble.py::test_nothing'"),
+    ],
+)
+def test_trouble(folder: Path, name: str, said: str) -> None:
+    write(folder, "test_trouble.py", TROUBLE)
+    assert said in ran(folder, f"test_trouble.py::{name}").error
+
+
+def test_a_file_that_cannot_be_loaded(folder: Path) -> None:
+    write(folder, "test_bad.py", "x = (")
+    for called in (call(PYTEST, LIST, cwd=folder), ran(folder, "test_bad.py::test")):
+        assert called.error == "test_bad.py:1: SyntaxError: '(' was never closed"
+    write(folder, "test_bad.py", "import nothing_of_this_name")
+    assert "No module named 'nothing_of_this_name'" in call(PYTEST, LIST, cwd=folder).error
+
+
+def test_a_conftest_that_cannot_be_loaded(folder: Path) -> None:
+    write(folder, "conftest.py", "1 / 0")
+    assert "pytest could not start: ZeroDivisionError" in call(PYTEST, LIST, cwd=folder).error
+
+
+def test_wrong_usage_of_pytest(folder: Path) -> None:
+    assert "see what it printed" in call([*PYTEST, "--no-such-option"], LIST, cwd=folder).error
+    assert "see what it printed" in call([*PYTEST, "no_such_folder"], LIST, cwd=folder).error
+
+
+def test_no_benchmarks_are_an_empty_list(folder: Path) -> None:
+    write(folder, "test_suite.py", "")
+    assert call(PYTEST, LIST, cwd=folder).names == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (run_words("test_suite.py::test_sort", loops=0), "--steelyard-loops=0"),
+        (["--steelyard-protocol=2", "--steelyard-list"], "this harness speaks version 1"),
+    ],
+)
+def test_bad_words(folder: Path, words: list[str], said: str) -> None:
+    assert said in call(PYTEST, words, cwd=folder).error
+
+
+def test_nowhere_to_answer(folder: Path) -> None:
+    found = subprocess.run([*PYTEST, *LIST], cwd=folder, capture_output=True, text=True, check=False)
+    assert found.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "--steelyard-fd=NUMBER is missing" in found.stderr
+
+
+def test_a_test_that_dies_leaves_no_answer(folder: Path) -> None:
+    write(folder, "test_suite.py", f"import os\ndef test(weigh): weigh(os._exit, {os.EX_SOFTWARE})")
+    called = ran(folder, "test_suite.py::test")
+    assert (called.written, called.status) == (b"", os.EX_SOFTWARE)

@@ -1,0 +1,116 @@
+"""Samples: what is in them, and what is around them."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from steelyard.harness import worker
+from steelyard.harness.loop import Text
+from steelyard.harness.worker import Work, samples_of
+from tests.harness.conftest import Clock
+
+
+def work(body: Any, **more: Any) -> Work:
+    return Work(Text("body()", names=["body"]), (body,), **more)
+
+
+def test_the_time_is_that_of_the_iterations_alone(clock: Clock) -> None:
+    text = Text("go(7)", "go(1_000)", names=["go"])
+    found = samples_of(Work(text, (clock.go,), draw=lambda: clock.go(100)), loops=20, samples=3)
+    assert [(sample.loops, sample.ns) for sample in found] == [(20, 140)] * 3
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_time_is_never_nothing() -> None:
+    assert samples_of(work(int), 1, 1)[0].ns == 1
+
+
+def test_the_time_on_the_processor_is_up_to_date() -> None:
+    def busy() -> None:
+        until = time.thread_time_ns() + 300_000  # less than a tick of the kernel's clock
+        while time.thread_time_ns() < until:
+            pass
+
+    for sample in samples_of(work(busy), 2, 5):
+        assert sample.cpu_ns is not None
+        assert sample.cpu_ns >= 600_000
+        assert sample.delay_ns is not None
+        assert sample.delay_ns >= 0
+
+
+@pytest.mark.usefixtures("clock")
+def test_without_the_scheduler_s_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "_SCHEDSTAT", "/nowhere")
+    sample = samples_of(work(int), 1, 1)[0]
+    assert (sample.cpu_ns, sample.delay_ns) == (0, None)
+
+
+def test_a_scheduler_that_keeps_no_numbers(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    (tmp_path / "schedstat").write_text("0 0 0\n")
+    monkeypatch.setattr(worker, "_SCHEDSTAT", str(tmp_path / "schedstat"))
+    assert samples_of(work(int), 1, 1)[0].delay_ns is None
+
+
+def test_other_threads_leave_the_numbers_out() -> None:
+    def busy() -> None:
+        until = time.thread_time_ns() + 20_000_000
+        while time.thread_time_ns() < until:
+            pass
+
+    def in_a_thread() -> None:
+        thread = threading.Thread(target=busy)
+        thread.start()
+        thread.join()
+
+    sample = samples_of(work(in_a_thread), 1, 1)[0]
+    assert (sample.cpu_ns, sample.delay_ns) == (None, None)
+
+
+@pytest.mark.parametrize(("elsewhere", "told"), [(999_999, True), (1_100_000, False)])
+def test_a_little_work_elsewhere_is_nothing(clock: Clock, elsewhere: int, told: bool) -> None:
+    def busy() -> None:
+        clock.go(1_000_000)
+        clock.elsewhere += elsewhere
+
+    assert (samples_of(work(busy), 1, 1)[0].delay_ns is not None) == told
+
+
+def test_the_garbage_collector_is_off_and_comes_back() -> None:
+    on: list[bool] = []
+    samples_of(work(lambda: on.append(gc.isenabled())), 1, 2)
+    assert on == [False, False]
+    assert gc.isenabled()
+
+
+def test_the_garbage_collector_stays_on_where_that_is_wanted() -> None:
+    on: list[bool] = []
+    samples_of(work(lambda: on.append(gc.isenabled()), collect=True), 1, 2)
+    assert on == [True, True]
+
+
+def test_garbage_is_collected_before_the_first_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(gc, "collect", lambda: done.append("collected"))
+    samples_of(work(lambda: done.append("body")), 1, 2)
+    assert done == ["collected", "body", "body"]
+
+
+def test_an_exception_comes_through_and_the_collector_comes_back() -> None:
+    def bad() -> None:
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        samples_of(work(bad), 1, 1)
+    assert gc.isenabled()
+
+
+def test_counting_begins_and_ends_around_each_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(worker, "counter", lambda: (lambda: done.append("begin"), lambda: done.append("end")))
+    samples_of(work(lambda: done.append("body")), 2, 2)
+    assert done == ["begin", "body", "body", "end"] * 2

@@ -1,0 +1,410 @@
+"""Harnesses that break the protocol in every way: one clear sentence, verdicts for the others, nothing lost."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from steelyard.model.files import load
+from steelyard.model.records import Run, Weighing
+from tests.cli.tool import Done, Tool, ended, wait_until
+from tests.in_process import InProcess, in_process, suite
+
+FILES = ("--json", "record.json", "--markdown", "table.md", "--csv", "launches.csv")
+SIDES = ("--names", "old,new")
+
+
+@pytest.fixture
+def tool(tmp_path: Path) -> Iterator[Tool]:
+    """The command line; whatever it starts has to be gone at the end of the test."""
+    tool = Tool(tmp_path)
+    yield tool
+    wait_until(lambda: not tool.processes(), "no process is left")
+
+
+@pytest.fixture
+def here(tool: Tool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> InProcess:
+    return in_process(tool, monkeypatch, capfd)
+
+
+def weighing(path: Path) -> Weighing:
+    record = load(path)
+    assert isinstance(record, Weighing)
+    return record
+
+
+# --- the list
+
+
+NO_LIST: dict[str, tuple[str, str]] = {
+    "nothing": ("nothing", "old lists no benchmark: is it the right program?"),
+    "exit-9@list": (
+        "exit-9@list",
+        "the list of old failed with exit status 9 (its last words: and its last words): does it speak",
+    ),
+    "segfault@list": ("segfault@list", "the list of old was killed by SIGSEGV: does it speak the harness protocol"),
+    "error@list": (
+        "error@list",
+        "the list of old failed with exit status 1 and says: the input is missing,\\nsee \\x1b[31mits manual",
+    ),
+    "newer": ("newer", "old speaks version 2 of the harness protocol, and this steelyard version 1: upgrade steelyard"),
+    "older": (
+        "older",
+        "old speaks version 0 of the harness protocol, and this steelyard version 1: upgrade its harness library",
+    ),
+    "refuse": ("refuse", "the list of old failed with exit status 2 and speaks version 2 of the harness protocol"),
+    "no-hello": ("no-hello", "old began its results with something else than the hello"),
+    "cut-off": ("cut-off", "old cut its results off"),
+    "half-a-line": ("half-a-line", "old wrote a result that is no JSON, in line 5: '{\"end\": tr'"),
+    "silent": ("silent", "old wrote no results: it does not speak the harness protocol"),
+    "no-json": ("no-json", "old wrote a result that is no JSON, in line 1: 'Running 3 benchmarks ...'"),
+    "no-object": ("no-object", "old wrote a result that is no JSON object, in line 1: '[1, 2]'"),
+    "no-utf-8": ("no-utf-8", "old wrote a result that is no JSON, in line 1: "),
+    "deep": ("deep", "old wrote a result that is no JSON, in line 1: '[[[["),
+    "flood-results": ("flood-results", "old wrote 5,"),
+}
+
+
+@pytest.mark.parametrize(("ways", "says"), NO_LIST.values(), ids=NO_LIST)
+def test_a_list_that_is_none(here: InProcess, ways: str, says: str) -> None:
+    sentence = here.refuses("compare", "--harness", "protocol", suite(ways), suite(), *SIDES, *FILES, status=3)
+    assert sentence.startswith(says), sentence
+    assert len(sentence) < 500
+    assert "--ignore-failure" not in sentence
+    assert not here.tool.kept()
+    assert not (here.tool.folder / "record.json").exists()
+
+
+def test_the_candidate_s_list_is_looked_at_as_well(here: InProcess) -> None:
+    words = ("compare", "--harness", "protocol", suite(), suite("cut-off"), *SIDES)
+    assert here.refuses(*words, status=3).startswith("new cut its results off")
+
+
+def test_a_list_that_never_comes(here: InProcess) -> None:
+    words = ("compare", "--harness", "protocol", suite(), suite("hang@list"), *SIDES, "--timeout", "2")
+    sentence = here.refuses(*words, status=3)
+    assert re.match(r"the list of new did not end within 2\S* s and was killed: does it wait for something\?", sentence)
+    assert "--timeout" in sentence
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (["a", "b", "a"], 'lists "a" twice: each benchmark needs a name of its own'),
+        (
+            ["a", "b\x1b[31m"],
+            'lists a benchmark called "b\\u001b[31m": a name is 1 to 500 bytes of text without control',
+        ),
+        (["a\nb"], 'lists a benchmark called "a\\nb": a name is'),
+        (["\x7f"], 'lists a benchmark called "\\x7f": a name is'),
+        ([""], 'lists a benchmark called "": a name is'),
+        (["x" * 501], 'lists a benchmark called "xxx'),
+    ],
+    ids=["twice", "escape", "line feed", "delete", "empty", "long"],
+)
+def test_names_that_cannot_be(here: InProcess, names: list[str], says: str) -> None:
+    assert f"old {says}" in here.refuses(
+        "run", "--harness", "protocol", suite("well", *names), "--name", "old", status=3
+    )
+
+
+@pytest.mark.parametrize("program", ["true", "/bin/true", "echo a b", "sh -c :"])
+def test_a_plain_command_is_no_harness(here: InProcess, program: str) -> None:
+    sentence = here.refuses("compare", "--harness", "protocol", program, program, status=3)
+    assert sentence.startswith(f"{program} (1) wrote no results: it does not speak the harness protocol")
+    assert "for a plain command leave --harness out" in sentence
+
+
+@pytest.mark.parametrize("program", ["false", "ls", "cat /dev/null"])
+def test_a_plain_command_that_fails_on_our_words(here: InProcess, program: str) -> None:
+    sentence = here.refuses("run", "--harness", "protocol", program, status=3)
+    assert sentence.startswith(f"the list of {program} failed with exit status ")
+    assert "For a plain command leave --harness out" in sentence
+
+
+def test_nothing_in_common(here: InProcess) -> None:
+    words = ("compare", "--harness", "protocol", suite("well", "a", "b"), suite("well", "c"))
+    assert here.refuses(*words, status=3) == (
+        "there is no benchmark to compare: of the baseline a, b would be, and the candidate has c"
+    )
+
+
+# --- one benchmark of several
+
+
+BAD: dict[str, str] = {
+    "exit-9": "failed with exit status 9 (its last words: and its last words): mend it, or choose others with --bench",
+    "segfault": "was killed by SIGSEGV: mend it",
+    "error": "failed with exit status 1 and says: the input is missing,\\nsee \\x1b[31mits manual",
+    "newer": "speaks version 2 of the harness protocol",
+    "no-hello": "began its results with something else than the hello",
+    "cut-off": "cut its results off",
+    "half-a-line": "wrote a result that is no JSON, in line",
+    "silent": "wrote no results",
+    "deep": "wrote a result that is no JSON, in line 1: '[[[[",
+    "nothing": "gave 0 samples where 1 were asked for",
+    "nan": "gave a sample that took NaN ns",
+    "infinity": "gave a sample that took Infinity ns",
+    "null": "gave a sample that took null ns",
+    "negative": "gave a sample that took -5 ns",
+    "zero": "gave a sample that took 0 ns",
+    "string": 'gave a sample that took "1000" ns',
+    "boolean": "gave a sample that took true ns",
+    "huge": "gave a sample that took 1000000000000000000",
+    "long-text": 'gave a sample that took "99999999',
+    "no-time": "gave a sample that took null ns",
+    "bad-loops": "gave a sample with 0 loops",
+    "bad-cpu": "gave a sample whose cpu_ns is -1",
+    "bad-delay": "gave a sample whose delay_ns is 0.5",
+    "missing": "gave 0 samples where 1 were asked for",
+    "extra": "gave 2 samples where 1 were asked for",
+    "never-longer": "takes no longer however often it is repeated",
+    "flood-results": "wrote 5,",
+}
+
+
+@pytest.mark.parametrize(("way", "says"), BAD.items(), ids=BAD)
+def test_one_that_fails_is_named_and_the_other_is_measured(here: InProcess, way: str, says: str) -> None:
+    words = ("--launches", "1", "--warmup", "0", "--name", "old")
+    done = here("run", "--harness", "protocol", suite(f"{way}@bad", "bad", "good"), *words, *FILES)
+    assert done.status == 3
+    (sentence,) = done.err.decode().splitlines()
+    assert sentence.startswith(f"steelyard: 1 of 2 benchmarks failed, the first: old (bad) {says}"), sentence
+    assert len(sentence) < 700
+    assert "--ignore-failure" not in sentence
+    record = here.tool.json()
+    assert record["stop"] == ["failed", "pairs"]
+    assert [summary["benchmark"] for summary in record["derived"]["summaries"]] == ["good"]
+    shown = here("show")
+    assert (shown.status, shown.out) == (3, done.out)
+
+
+def check_partial(here: InProcess, done: Done, failed: str, *good: str) -> None:
+    """The others have their verdicts, in every file and when shown again; what failed is named everywhere."""
+    assert done.status == 3
+    (sentence,) = done.err.decode().splitlines()
+    assert sentence.startswith(f"steelyard: 1 of {len(good) + 1} benchmarks failed, the first: {failed}"), sentence
+    (kept,) = here.tool.kept()
+    assert str(kept) in sentence
+    record = here.tool.json()
+    assert [one["benchmark"] for one in record["derived"]["verdicts"]] == list(good)
+    assert record["stop"].count("failed") == 1
+    assert failed in " ".join(done.text.split())
+    assert f"1 of {len(good) + 1} benchmarks failed" in (here.tool.folder / "table.md").read_text()
+    assert len(here.tool.lines("launches.csv")) > 100
+    for words in ((), ("record.json",), (kept,)):
+        shown = here("show", *words, "--json", "shown.json", "--markdown", "shown.md", "--csv", "shown.csv")
+        assert (shown.status, shown.out) == (3, done.out)
+        assert f"benchmarks failed, the first: {failed}" in shown.err.decode()
+    for name, shown_name in (("record.json", "shown.json"), ("table.md", "shown.md"), ("launches.csv", "shown.csv")):
+        assert (here.tool.folder / name).read_bytes() == (here.tool.folder / shown_name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("sides", "failed"),
+    [
+        (("segfault@bad", "slower@b"), "old (bad) was killed by SIGSEGV"),
+        (("well", "exit-9@bad,slower@b"), "new (bad) failed with exit status 9"),
+        (("well", "nan@bad,slower@b"), "new (bad) gave a sample that took NaN ns"),
+        (("waited@bad", "slower@b"), "bad: active was 0 or less in some launches"),
+    ],
+    ids=["in the trial", "while measuring", "an answer that is none", "a metric that is none"],
+)
+def test_a_weighing_of_which_one_fails(here: InProcess, sides: tuple[str, str], failed: str) -> None:
+    commands = [suite(ways, "a", "bad", "b") for ways in sides]
+    done = here.compare(*commands, *SIDES, *FILES)
+    check_partial(here, done, failed, "a", "b")
+    assert [one["verdict"] for one in here.tool.json()["derived"]["verdicts"]] == ["same", "slower"]
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_one_that_hangs(here: InProcess, side: int) -> None:
+    ways = ["well", "well"]
+    ways[side] = "hang@bad"
+    done = here.compare(*(suite(way, "bad", "a") for way in ways), *SIDES, *FILES, "--timeout", "2")
+    check_partial(here, done, f"{('old', 'new')[side]} (bad) did not end within 2", "a")
+
+
+@pytest.mark.parametrize(
+    "sides", [("exit-9@run", "well"), ("well", "exit-9@run")], ids=["the baseline", "the candidate"]
+)
+@pytest.mark.parametrize("control", [[], ["--control"]], ids=["", "control"])
+def test_all_fail(here: InProcess, sides: tuple[str, str], control: list[str]) -> None:
+    done = here.compare(*(suite(way, "a", "b") for way in sides), *SIDES, *FILES, *control)
+    assert done.status == 3
+    assert "benchmarks failed, the first: " in done.sentence
+    assert "(a) failed with exit status 9" in done.sentence
+    # In the trial, so that nothing was measured.
+    assert not here.tool.kept()
+    assert not (here.tool.folder / "record.json").exists()
+
+
+def test_one_alone_that_fails_is_not_counted(here: InProcess) -> None:
+    done = here.compare(suite("segfault@a", "a"), suite("well", "a"), *SIDES)
+    assert done.sentence == (
+        "old (a) was killed by SIGSEGV: mend it, or choose others with --benchmark. (A launch sees only a small "
+        "environment: pass more with --env NAME or --inherit-env.)"
+    )
+
+
+def test_a_slower_one_does_not_hide_a_failure(here: InProcess) -> None:
+    done = here.compare(suite("well", "a", "b"), suite("slower@a,exit-9@b", "a", "b"), "--strict")
+    assert done.status == 3
+    assert "1 slower" in done.text
+
+
+# --- noise
+
+
+def test_megabytes_on_stdout_and_stderr_are_not_in_the_way(here: InProcess) -> None:
+    words = ("--launches", "2", "--json", "record.json")
+    done = here("run", "--harness", "protocol", suite("flood-out,flood-err", "a"), *words)
+    assert (done.status, done.err) == (0, b"")
+    assert len(done.out) < 3000
+
+
+def test_a_long_benchmark_is_one_sample(here: InProcess) -> None:
+    done = here("run", "--harness", "protocol", suite("long", "a"), "--launches", "2", "--json", "record.json")
+    assert done.status == 0
+    (benchmark,) = here.tool.json()["benchmarks"]
+    assert (benchmark["loops"], benchmark["samples"]) == (1, 1)
+
+
+def test_a_child_that_holds_the_results_open_is_not_waited_for(here: InProcess) -> None:
+    begun = time.monotonic()
+    done = here("run", "--harness", "protocol", suite("leave@a", "a", "b"), "--launches", "3", "--json", "record.json")
+    assert time.monotonic() - begun < 30
+    assert done.status == 0
+    (finding,) = here.tool.json()["findings"]
+    assert finding["code"] == "left-behind"
+    assert finding["message"] == "launches left 4 processes behind, which were killed: left-over"
+    assert "left-over" in done.text
+    assert not here.tool.processes()
+
+
+# --- interrupted and killed
+
+
+def stuck_words(count: int, *more: str) -> tuple[str, ...]:
+    """A weighing whose candidate waits in its so-many-th launch; the first is the list."""
+    names = ("a", "bad", "b")
+    sides = (suite("exit-9@bad", *names), suite(f"stuck-{count}", *names))
+    limits = ("--pairs", "8", "--seed", "6", "--margin", "0.001")
+    return ("compare", "--harness", "protocol", *sides, *SIDES, *limits, *FILES, *more)
+
+
+def is_stuck(tool: Tool, count: int) -> Callable[[], bool]:
+    def check() -> bool:
+        log = tool.folder / "log"
+        return log.exists() and len(log.read_bytes().splitlines()) == count
+
+    return check
+
+
+@contextmanager
+def stuck(tool: Tool, count: int) -> Iterator[subprocess.Popen[bytes]]:
+    """The weighing in the launch in which it waits."""
+    with tool.started(*stuck_words(count)) as process:
+        wait_until(is_stuck(tool, count), "the launch that waits")
+        yield process
+    (tool.folder / "go").touch()
+
+
+def hanging(tool: Tool, *words: str) -> bool:
+    """Whether a launch with all these words runs."""
+    return any(all(word in line for word in words) for line in tool.processes() if "steelyard-fd" in line)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("way", "word"), [("hang@list", "--steelyard-list"), ("hang@b", "--steelyard-run=b")], ids=["listing", "trying"]
+)
+def test_an_interrupt_before_anything_is_measured(tool: Tool, way: str, word: str, number: signal.Signals) -> None:
+    with tool.started("compare", "--harness", "protocol", suite(way), suite(), *FILES) as process:
+        wait_until(lambda: hanging(tool, word), "it hangs")
+        process.send_signal(number)
+        done = ended(process)
+    assert (done.status, done.sentence) == (130, "interrupted before anything was measured")
+    assert not tool.kept()
+    assert not (tool.folder / "record.json").exists()
+
+
+def check_resumed(tool: Tool, begun: Weighing, file: Path) -> None:
+    """Carried on, it ends with the same loops and samples, and what had failed has still failed."""
+    done = tool("compare", "--resume", file, "--json", "whole.json")
+    assert done.status == 3
+    assert "1 of 3 benchmarks failed, the first: old (bad) failed with exit status 9" in done.err.decode()
+    whole = weighing(tool.folder / "whole.json")
+    assert whole.benchmarks == begun.benchmarks
+    assert whole.settings == begun.settings
+    assert whole.stop[1] == "failed"
+    assert "interrupted" not in whole.stop
+    assert whole.launches.rows()[: len(begun.launches)] == begun.launches.rows()
+    pairs = set(zip(whole.launches.benchmark, whole.launches.pair, whole.launches.side, strict=True))
+    assert len(pairs) == len(whole.launches) >= 2 * 2 * 9
+    assert {len(samples) for samples in whole.launches.samples} <= {one.samples for one in whole.benchmarks}
+    assert [finding.message for finding in whole.findings if finding.code == "failed"] == [
+        finding.message for finding in begun.findings if finding.code == "failed"
+    ]
+    calls = [json.loads(line) for line in tool.lines()]
+    amounts = {one.entry: (one.loops, one.samples) for one in begun.benchmarks}
+    measured = [call for call in calls if "run" in call and call["samples"] != "1"]  # the trial takes one sample
+    assert all((int(call["loops"]), int(call["samples"])) == amounts[call["run"]] for call in measured)
+    assert sum("list" in call for call in calls) == 1
+
+
+def test_an_interrupt_while_measuring_and_going_on(tool: Tool) -> None:
+    with stuck(tool, 9) as process:
+        process.send_signal(signal.SIGINT)
+        done = ended(process)
+    assert done.status == 130
+    assert b"interrupted: this is what was measured until then" in done.out
+    assert b"old (bad) failed with exit status 9" in b" ".join(done.out.split())
+    record = weighing(tool.folder / "record.json")
+    assert record.stop == ["interrupted", "failed", "interrupted"]
+    assert len(record.launches) >= 8
+    assert all(record.launches.samples)
+    shown = tool("show")
+    assert (shown.status, shown.out) == (0, done.out)
+    check_resumed(tool, record, Path("record.json"))
+
+
+def test_a_kill_leaves_a_journal_with_its_samples_and_it_goes_on(tool: Tool) -> None:
+    with stuck(tool, 9) as process:
+        process.kill()
+        assert ended(process).status == -signal.SIGKILL
+    wait_until(lambda: not tool.processes(), "every process has gone")
+    (journal,) = tool.kept()
+    assert journal.suffix == ".journal"
+    begun = weighing(journal)
+    assert begun.stop == ["interrupted", "failed", "interrupted"]
+    assert len(begun.launches) >= 8
+    for row in begun.launches.rows():
+        assert len(row.samples) == begun.benchmarks[row.benchmark].samples
+        assert {sample.loops for sample in row.samples} == {begun.benchmarks[row.benchmark].loops}
+    assert tool("show").status == 0
+    check_resumed(tool, begun, journal)
+    (kept,) = tool.kept()
+    assert kept.name.endswith(".json.gz")
+
+
+def test_an_interrupted_run_keeps_what_it_has(tool: Tool) -> None:
+    words = ("run", "--harness", "protocol", suite("stuck-18", "a", "b"), "--launches", "1000", "--json", "record.json")
+    with tool.started(*words) as process:
+        wait_until(is_stuck(tool, 18), "the launch that waits")
+        process.send_signal(signal.SIGINT)
+        done = ended(process)
+    assert done.status == 130
+    record = load(tool.folder / "record.json")
+    assert isinstance(record, Run)
+    assert record.stop == ["interrupted"] * 2
+    assert len(record.launches) >= 1
+    assert tool("show").out == done.out

@@ -1,0 +1,398 @@
+"""The Rust SDK driven as docs/protocol.md says, with a suite made for that: sdk/rust/examples/cases.rs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SDK, EXAMPLE = ROOT / "sdk" / "rust", ROOT / "examples" / "rust"
+
+pytestmark = pytest.mark.skipif(shutil.which("cargo") is None, reason="there is no cargo (https://rustup.rs)")
+needs_valgrind = pytest.mark.skipif(shutil.which("valgrind") is None, reason="there is no valgrind")
+needs_schedstat = pytest.mark.skipif(
+    not Path("/proc/thread-self/schedstat").exists(), reason="this kernel does not keep schedstat"
+)
+
+ODD_NAME = "say \"é\" \\ 漢, 'so' = 1/2"
+HELLO = {"steelyard": 1, "harness": "steelyard-bench 0.1.0", "language": "Rust"}
+ASKED = {"protocol": "1", "loops": "10", "samples": "3", "seed": "7"}
+# A person's terminal: without what Cargo says to those that it runs.
+PLAIN = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a program wrote where it was asked to, and how it ended."""
+
+    lines: list[dict[str, Any]]
+    status: int
+    stdout: str
+    stderr: str
+
+    @property
+    def inner(self) -> list[dict[str, Any]]:
+        """What is between the hello and the end, which have to be there."""
+        assert self.lines[0] == HELLO
+        assert self.lines[-1] == {"end": True}
+        return self.lines[1:-1]
+
+    @property
+    def error(self) -> str:
+        (line,) = self.inner
+        assert list(line) == ["error"]
+        message: str = line["error"]
+        assert message in self.stderr
+        return message
+
+
+def drive(command: Sequence[str], words: Mapping[str, str], environment: Mapping[str, str] = PLAIN) -> Answer:
+    """Ask a program, through a pipe."""
+    reading, writing = os.pipe()
+    ours = [f"--steelyard-{key}={value}" for key, value in {"fd": str(writing), **words}.items()]
+    with os.fdopen(reading, encoding="utf-8") as results, _started([*command, *ours], environment, writing) as process:
+        os.close(writing)
+        lines = [json.loads(line) for line in results]
+        stdout, stderr = process.communicate()
+    return Answer(lines, process.returncode, stdout, stderr)
+
+
+def _started(command: Sequence[str], environment: Mapping[str, str], fd: int) -> subprocess.Popen[str]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, env=environment, pass_fds=[fd], encoding="utf-8")
+
+
+def list_of(program: str, *words: str) -> list[dict[str, Any]]:
+    """The benchmarks that it lists."""
+    answer = drive([program, *words, "--steelyard-list"], {"protocol": "1"})
+    assert (answer.status, answer.stdout, answer.stderr) == (0, "", "")
+    return answer.inner
+
+
+def run(program: str, name: str, loops: int = 10, samples: int = 3, seed: int = 7) -> Answer:
+    """The samples of one benchmark."""
+    asked = {"run": name, "loops": str(loops), "samples": str(samples), "seed": str(seed)}
+    answer = drive([program], {**ASKED, **asked})
+    assert (answer.status, answer.stderr) == (0, "")
+    assert len(answer.inner) == samples
+    return answer
+
+
+def cargo(folder: Path, *words: str) -> list[dict[str, Any]]:
+    """Build, in the folder, as Cargo reads its settings from there; what was built."""
+    command = ["cargo", *words, "--offline", "--locked", "--message-format=json"]
+    built = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    return [message for message in map(json.loads, built.stdout.splitlines()) if message.get("executable")]
+
+
+@pytest.fixture(scope="module")
+def cases() -> str:
+    """The suite of cases, optimised as benchmarks are."""
+    (built,) = cargo(SDK, "build", "--release", "--example", "cases")
+    return str(built["executable"])
+
+
+def suite(*features: str) -> str:
+    built = cargo(EXAMPLE, "bench", "--no-run", "--bench", "suite", *features)
+    (program,) = [message["executable"] for message in built if message["target"]["name"] == "suite"]
+    return str(program)
+
+
+# Both calls
+
+
+def test_the_list_has_every_field(cases: str) -> None:
+    listed = list_of(cases)
+    for benchmark in listed:
+        assert list(benchmark) == ["benchmark", "params", "tags", "source"]
+        assert re.fullmatch(r"examples/cases\.rs:[1-9]\d*", benchmark["source"])
+    names = [benchmark["benchmark"] for benchmark in listed]
+    assert names[:7] == ["sum_of_ten", "sum/n=100", "sum/n=1000", "a 1", "a 2", "b 1", "b 2"]
+    assert [benchmark["params"] for benchmark in listed[:4]] == [
+        {},
+        {"n": "100"},
+        {"n": "1000"},
+        {"kind": "a", "n": "1"},
+    ]
+    assert [benchmark["tags"] for benchmark in listed[:4]] == [["numbers"], *[["numbers", "slow"]] * 2, []]
+    assert ODD_NAME in names
+
+
+def test_the_list_is_the_same_each_time_whatever_other_words_there_are(cases: str) -> None:
+    assert list_of(cases) == list_of(cases, "mine", "--bench", "--steelyard-later=x", "--steelyard-soon")
+
+
+@needs_schedstat
+def test_a_run_gives_each_sample_with_every_field(cases: str) -> None:
+    answer = run(cases, "sum_of_ten", loops=1000, samples=5)
+    assert answer.stdout == ""
+    for sample in answer.inner:
+        assert list(sample) == ["loops", "ns", "cpu_ns", "delay_ns"]
+        assert all(type(value) is int for value in sample.values())
+        assert sample["loops"] == 1000
+        assert sample["ns"] > 0
+        assert min(sample["cpu_ns"], sample["delay_ns"]) >= 0
+
+
+@needs_schedstat
+def test_time_on_a_processor_is_told_and_is_within_the_whole(cases: str) -> None:
+    samples = run(cases, "sum/n=1000", loops=500_000, samples=3).inner
+    for sample in samples:
+        # The kernel brings these up to date at its ticks, the latest a hundredth of a second ago.
+        assert 0 < sample["cpu_ns"] + sample["delay_ns"] <= sample["ns"] + 20e6
+
+
+def test_the_most_samples_all_arrive(cases: str) -> None:
+    run(cases, "polynomial", loops=1, samples=10_000)
+
+
+def test_any_name_runs(cases: str) -> None:
+    for name in ("a 1", ODD_NAME):
+        run(cases, name)
+
+
+def test_inputs_are_drawn_from_the_seed_and_anew_for_each_sample(cases: str) -> None:
+    def drawn(seed: int, samples: int) -> list[int]:
+        return [int(line) for line in run(cases, "seeds", samples=samples, seed=seed).stdout.split()]
+
+    first = drawn(2**64 - 1, 4)
+    assert first[0] == 2**64 - 1
+    assert len(set(first)) == 5
+    assert drawn(2**64 - 1, 2) == first[:3]
+    assert not set(drawn(1, 4)) & set(first)
+
+
+def test_a_body_in_threads_leaves_this_threads_time_out(cases: str) -> None:
+    assert all(list(sample) == ["loops", "ns"] for sample in run(cases, "threads").inner)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="there is no /proc/self/fd to see a child's descriptors")
+def test_no_child_holds_the_descriptor(cases: str) -> None:
+    # 3 is what `ls` itself opens to read the folder.
+    assert run(cases, "child").stdout.split() == ["0", "1", "2", "3"]
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize(
+    ("word", "value", "message"),
+    [
+        ("run", "sum_of_ten ", "no benchmark is called 'sum_of_ten '"),
+        ("run", "", "no benchmark is called ''"),
+        ("loops", "0", "--steelyard-loops=0 has to be a whole number from 1 to 9007199254740992"),
+        ("loops", "abc", "--steelyard-loops=abc has to be a whole number"),
+        ("loops", str(2**53 + 1), f"--steelyard-loops={2**53 + 1} has to be a whole number"),
+        ("samples", "0", "--steelyard-samples=0 has to be a whole number from 1 to 10000"),
+        ("samples", "10001", "--steelyard-samples=10001 has to be a whole number"),
+        ("seed", "-1", "--steelyard-seed=-1 has to be a whole number"),
+        ("seed", str(2**64), f"--steelyard-seed={2**64} has to be a whole number"),
+        ("protocol", "2", 'speaks version 1 of the harness protocol, and is asked for "2"'),
+        ("protocol", "abc", "speaks version 1"),
+        ("list", "", "exclude each other"),
+    ],
+)
+def test_wrong_words_are_refused(cases: str, word: str, value: str, message: str) -> None:
+    answer = drive([cases], {**ASKED, "run": "sum_of_ten", word: value})
+    assert message in answer.error
+    assert (answer.status, answer.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("word", ["protocol", "run", "loops", "samples", "seed"])
+def test_a_missing_word_is_named(cases: str, word: str) -> None:
+    words = {**ASKED, "run": "sum_of_ten"}
+    del words[word]
+    answer = drive([cases], words)
+    assert f"--steelyard-{word}" in answer.error
+    assert answer.error.endswith("is missing")
+    assert answer.status == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "--steelyard-fd is missing"),
+        (["--steelyard-fd=abc"], "--steelyard-fd=abc has to be a whole number"),
+        (["--steelyard-fd=77"], "--steelyard-fd=77 cannot be written to"),
+    ],
+)
+def test_without_a_descriptor_the_error_is_on_stderr(cases: str, words: list[str], message: str) -> None:
+    command = [cases, "--steelyard-protocol=1", "--steelyard-list", *words]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert message in ended.stderr
+    assert ended.stdout == ""
+
+
+def test_a_reader_that_has_gone_is_noticed(cases: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [cases, "--steelyard-protocol=1", "--steelyard-list", f"--steelyard-fd={writing}"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, pass_fds=[writing])
+    os.close(writing)
+    assert ended.returncode == 1
+    assert "cannot write the results" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("sum_of_ten", "two benchmarks are called 'sum_of_ten'"),
+        ("", "a benchmark has an empty name"),
+        ("a\nb", 'control characters: "a\\nb"'),
+        ("a\x7f", "control characters"),
+        ("é" * 250 + "x", "longer than 500 bytes"),
+    ],
+)
+def test_what_is_no_name_is_refused_in_both_calls(cases: str, name: str, message: str) -> None:
+    for call in ({"list": ""}, {"run": "sum_of_ten"}):
+        answer = drive([cases, f"--also={name}"], {**ASKED, **call})
+        assert message in answer.error
+        assert re.search(r"\(examples/cases\.rs:\d+\)", answer.error)
+        assert answer.status == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("panic", "'panic' panicked: no \"quoted\"\nlines"),
+        ("idle", "'idle' took no samples"),
+        ("twice", "'twice' panicked: `run` is called a second time"),
+    ],
+)
+def test_a_benchmark_that_cannot_be_run_says_why(cases: str, name: str, message: str) -> None:
+    answer = drive([cases, f"--also={name}"], {**ASKED, "run": name})
+    assert message in answer.error
+    assert answer.status == 1
+
+
+# What is timed
+
+
+@pytest.mark.parametrize("name", ["sum/n=1000", "polynomial", ODD_NAME])
+def test_the_body_is_neither_removed_nor_done_once(cases: str, name: str) -> None:
+    """A thousand times as many iterations take longer: less than that, as the clock has its share of the few."""
+
+    def least(loops: int) -> int:
+        taken: list[int] = [sample["ns"] for sample in run(cases, name, loops=loops, samples=10).inner]
+        return min(taken)
+
+    assert least(200_000) > 100 * least(200)
+
+
+def test_set_up_and_tear_down_are_not_in_the_time(cases: str) -> None:
+    # They sleep 0.3 s before the first, before each and after the last.
+    assert sum(sample["ns"] for sample in run(cases, "slow set-up", samples=2).inner) < 0.2e9
+
+
+# Counting
+
+
+def counted(program: str, folder: Path, name: str, loops: int, environment: Mapping[str, str] = PLAIN) -> int:
+    """The instructions between the requests of one sample."""
+    kept = folder / "callgrind.out"
+    valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={kept}"]
+    words = {**ASKED, "run": name, "loops": str(loops), "samples": "1"}
+    assert drive([*valgrind, program], words, environment).status == 0
+    (total,) = re.findall(r"^totals: (\d+)$", kept.read_text(), re.MULTILINE)
+    assert int(total) > 0
+    return int(total)
+
+
+@needs_valgrind
+@pytest.mark.parametrize("name", ["sum/n=100", "polynomial", ODD_NAME])
+def test_an_iteration_is_a_constant_number_of_instructions(cases: str, tmp_path: Path, name: str) -> None:
+    def an_iteration(loops: int, environment: Mapping[str, str]) -> int:
+        once = counted(cases, tmp_path, name, loops, environment)
+        more = counted(cases, tmp_path, name, 2 * loops, environment) - once
+        assert more % loops == 0
+        return more // loops
+
+    other = {**PLAIN, "LONG": "x" * 5000, "LANG": "C"}
+    assert 0 < an_iteration(100, PLAIN) == an_iteration(100, other) == an_iteration(333, other)
+
+
+@needs_valgrind
+@pytest.mark.parametrize("name", ["polynomial", "polynomial of its own", "polynomial of input"])
+def test_the_whole_body_is_in_each_iteration(cases: str, tmp_path: Path, name: str) -> None:
+    """It multiplies and adds 20 times, of which nothing is done once for all iterations."""
+    assert counted(cases, tmp_path, name, 200) - counted(cases, tmp_path, name, 100) > 100 * 40
+
+
+@needs_valgrind
+def test_set_up_is_not_counted(cases: str, tmp_path: Path) -> None:
+    """Starting the process takes hundreds of thousands of instructions, reading the clocks some hundreds."""
+    assert counted(cases, tmp_path, ODD_NAME, 1) < 2_000
+
+
+# For a person
+
+
+def shown(program: str, *words: str, environment: Mapping[str, str] = PLAIN) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([program, *words], env=environment, capture_output=True, encoding="utf-8", check=False)
+
+
+def test_a_person_gets_a_time_of_each_and_the_way_to_weigh(cases: str) -> None:
+    by_cargo = {**PLAIN, "CARGO": "cargo"}
+    for ended in (shown(cases, "sum"), shown(cases, "--bench", "sum", environment=by_cargo)):
+        assert ended.returncode == 0
+        lines = ended.stdout.splitlines()
+        assert lines[-1].endswith("weigh with: steelyard compare --harness protocol OLD NEW")
+        names = ["sum_of_ten", "sum/n=100 ", "sum/n=1000"]
+        for line, name in zip(lines[:3], names, strict=True):
+            assert re.fullmatch(rf"{name} +\d+\.\d\d (ns|µs|ms)", line)
+        assert lines[3:-1] == [""]
+
+
+def test_cargo_test_runs_each_body_once(cases: str) -> None:
+    ended = shown(cases, environment={**PLAIN, "CARGO": "cargo"})
+    assert ended.returncode == 0
+    lines = ended.stdout.splitlines()
+    assert next(line for line in lines if line.endswith(" ... ok")) == "sum_of_ten ... ok"
+    assert f"{len(list_of(cases))} passed, 0 failed" in lines[-1]
+
+
+@pytest.mark.parametrize("words", [["--bench"], ["--test"]])
+def test_a_person_sees_what_fails(cases: str, words: list[str]) -> None:
+    ended = shown(cases, "--also=panic", "panic", *words)
+    assert ended.returncode == 1
+    assert "'panic' panicked: no \"quoted\"" in ended.stdout
+
+
+def test_a_person_sees_what_is_wrong_with_the_names(cases: str) -> None:
+    ended = shown(cases, "--also=sum_of_ten")
+    assert ended.returncode == 2
+    assert "two benchmarks are called 'sum_of_ten'" in ended.stderr
+
+
+# The example
+
+
+def test_the_example_has_many_benchmarks_and_each_runs() -> None:
+    program = suite()
+    names = [benchmark["benchmark"] for benchmark in list_of(program)]
+    assert len(names) >= 20
+    for name in names:
+        run(program, name, loops=1, samples=1)
+
+
+@needs_valgrind
+def test_the_planted_change_is_in_one_benchmark(tmp_path: Path) -> None:
+    plain, planted = suite(), suite("--features=planted")
+
+    def an_iteration(program: str, name: str) -> int:
+        return counted(program, tmp_path, name, 2) - counted(program, tmp_path, name, 1)
+
+    assert an_iteration(planted, "hash/fnv1a") == pytest.approx(1.02 * an_iteration(plain, "hash/fnv1a"), rel=1e-4)
+    for name in ("hash/adler32", "parse/csv", "sort/stable/n=100", "hash_map/insert/n=100"):
+        assert an_iteration(planted, name) == an_iteration(plain, name)

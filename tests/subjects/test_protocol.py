@@ -1,0 +1,341 @@
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steelyard.model.errors import LaunchError, UsageError
+from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.subjects.harness import Listed, Work, harness_named
+from steelyard.subjects.protocol import VERSION, ProtocolHarness
+from tests.design.scripted import PLAIN
+
+HELLO, END = {"steelyard": VERSION, "harness": "made up"}, {"end": True}
+WORK = Work("sort", loops=10, samples=2, seed=7)
+GOOD = [{"loops": 10, "ns": 15_000, "cpu_ns": 14_000, "delay_ns": 100}, {"ns": 16_000.4}]
+HARNESS = ProtocolHarness()
+LARGEST = 4 << 20
+
+
+def wrote(*lines: Any, **changes: Any) -> Measured:
+    """A launch that wrote these lines: text as it stands, anything else as JSON."""
+    return raw(*(line if isinstance(line, str) else json.dumps(line) for line in lines), **changes)
+
+
+def raw(*lines: str, **changes: Any) -> Measured:
+    results = "".join(f"{line}\n" for line in lines).encode()
+    return replace(PLAIN, results=results, results_bytes=len(results), **changes)
+
+
+def listed(*names: Any, **fields: Any) -> list[Listed]:
+    return HARNESS.listed(wrote(HELLO, *({"benchmark": name, **fields} for name in names), END))
+
+
+def samples(*lines: Any) -> tuple[Sample, ...]:
+    return HARNESS.samples(wrote(HELLO, *lines, END), Work("sort", 10, len(lines)))
+
+
+def refusal(measured: Measured, work: Work | None = None) -> str:
+    """What is said of an answer that is no list, or no samples: one line of a sensible length."""
+    with pytest.raises(LaunchError) as refused:
+        HARNESS.listed(measured) if work is None else HARNESS.samples(measured, work)
+    sentence = str(refused.value)
+    assert len(sentence) < 600
+    assert "\n" not in sentence
+    return sentence
+
+
+# --- the words
+
+
+def test_our_words_follow_the_user_s() -> None:
+    launch = LaunchSpec(b"/bin/suite", (b"suite", b"--fast"), (b"A=1",))
+    assert HARNESS.listing(launch) == replace(
+        launch,
+        argv=(b"suite", b"--fast", b"--steelyard-protocol=1", b"--steelyard-fd=3", b"--steelyard-list"),
+        results=LARGEST,
+    )
+    words = HARNESS.running(launch, WORK).argv[2:]
+    assert words == (
+        b"--steelyard-protocol=1",
+        b"--steelyard-fd=3",
+        b"--steelyard-run=sort",
+        b"--steelyard-loops=10",
+        b"--steelyard-samples=2",
+        b"--steelyard-seed=7",
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["a b", "--steelyard-list", "x=y=z", "größe/日本", "'\"`$(x)", "*[?]\\", "e\u0301\u200d"]
+)
+def test_a_name_is_one_word_whatever_is_in_it(name: str) -> None:
+    words = HARNESS.running(LaunchSpec(b"p", (b"p",), ()), Work(name, 1, 1)).argv
+    assert f"--steelyard-run={name}".encode() in words
+    assert len(words) == 7
+
+
+# --- the list
+
+
+def test_the_list_keeps_its_order_tags_and_params() -> None:
+    fields = {"tags": ["slow", 5], "params": {"n": 10}, "source": "a.c:3", "colour": None}
+    assert listed("b", "a", **fields) == [
+        Listed("b", ("slow", "5"), {"n": "10"}),
+        Listed("a", ("slow", "5"), {"n": "10"}),
+    ]
+    assert listed("b", tags=None, params=None) == [Listed("b")]
+
+
+def test_lines_that_are_no_benchmark_are_for_later_versions() -> None:
+    assert HARNESS.listed(wrote(HELLO, {"group": "x"}, {"benchmark": "a"}, "", END)) == [Listed("a")]
+
+
+def test_an_empty_list_is_one() -> None:
+    assert listed() == []
+
+
+NAMES = [
+    "a b",
+    " a ",
+    "'",
+    '"',
+    "a/b\\c",
+    ".*[x]^$",
+    "größe",
+    "日本語",
+    "🦀",
+    "e\u0301",
+    "👩\u200d🚀",
+    "a\u00a0b",
+    "\u202e",
+    "x" * 500,
+]
+
+
+def test_any_text_is_a_name() -> None:
+    assert [benchmark.name for benchmark in listed(*NAMES)] == NAMES
+
+
+@given(st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=100))
+def test_any_text_at_all_is_a_name(name: str) -> None:
+    assert listed(name) == [Listed(name)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "a\nb", "a\0b", "\x1b[31m", "a\x7f", "\x85", "\ud800", "x" * 501, "é" * 251, 5, None, ["a"], "x\t" * 10_000],
+)
+def test_what_is_no_name(name: Any) -> None:
+    sentence = refusal(wrote(HELLO, {"benchmark": name}, END))
+    assert "a name is 1 to 500 bytes of text without control characters" in sentence
+
+
+def test_two_of_one_name_are_refused_and_cases_are_not_alike() -> None:
+    assert 'lists "b" twice' in refusal(wrote(HELLO, *({"benchmark": name} for name in "abcb"), END))
+    assert len(listed("a", "A", "a ")) == 3
+
+
+def test_a_long_list_is_read_at_once() -> None:
+    names = [f"benchmark {number}" for number in range(50_000)]
+    assert [benchmark.name for benchmark in listed(*names)] == names
+
+
+@pytest.mark.parametrize("fields", [{"tags": "slow"}, {"tags": {"a": 1}}, {"params": ["n"]}, {"params": "n"}], ids=str)
+def test_tags_and_params_of_another_kind_are_refused(fields: dict[str, Any]) -> None:
+    assert "with tags that are no list, or params that are no object" in refusal(
+        wrote(HELLO, {"benchmark": "a", **fields}, END)
+    )
+
+
+# --- the samples
+
+
+def test_samples_come_in_their_order() -> None:
+    assert HARNESS.samples(wrote(HELLO, *GOOD, END), WORK) == (
+        Sample(10, 15_000, 14_000, 100),
+        Sample(10, 16_000, None, None),
+    )
+
+
+@pytest.mark.parametrize(("ns", "kept"), [(1, 1), (0.2, 1), (1.5, 2), (2**63 - 1, 2**63 - 1), (1e3, 1000), (5e-324, 1)])
+def test_times_are_whole_and_at_least_one(ns: float, kept: int) -> None:
+    assert samples({"ns": ns})[0].ns == kept
+
+
+@pytest.mark.parametrize(
+    "ns",
+    [
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "1e999",
+        "-1e999",
+        "null",
+        "-5",
+        "0",
+        "0.0",
+        '"1000"',
+        "true",
+        "[]",
+        "{}",
+        str(2**63),
+        "1e300",
+        "9" * 4000,
+        f'"{"9" * 10_000}"',
+    ],
+)
+def test_what_is_no_time(ns: str) -> None:
+    sentence = refusal(wrote(HELLO, f'{{"ns": {ns}}}', END), Work("sort", 1, 1))
+    shown = "Infinity" if ns == "1e999" else "-Infinity" if ns == "-1e999" else ns
+    assert f"that took {shown[:80].replace('1e300', '1e+300')} ns: a time has to be a number above 0" in sentence
+
+
+def test_a_sample_without_its_time() -> None:
+    assert "that took null ns" in refusal(wrote(HELLO, {"loops": 5}, END), Work("sort", 1, 1))
+
+
+@pytest.mark.parametrize("loops", [0, -1, 1.0, True, "5", None, 2**63], ids=str)
+def test_what_is_no_number_of_loops(loops: Any) -> None:
+    assert f"with {json.dumps(loops)} loops: they have to be an integer above 0" in refusal(
+        wrote(HELLO, {"ns": 5, "loops": loops}, END), Work("sort", 1, 1)
+    )
+
+
+@pytest.mark.parametrize("field", ["cpu_ns", "delay_ns"])
+@pytest.mark.parametrize("value", [-1, 0.5, True, "0", [], 2**63], ids=str)
+def test_what_is_no_time_of_the_kernel(field: str, value: Any) -> None:
+    sentence = refusal(wrote(HELLO, {"ns": 5, field: value}, END), Work("sort", 1, 1))
+    assert f"whose {field} is {json.dumps(value)}: it has to be an integer from 0" in sentence
+
+
+@pytest.mark.parametrize("field", ["cpu_ns", "delay_ns"])
+def test_times_of_the_kernel_may_be_zero_or_not_known(field: str) -> None:
+    assert getattr(samples({"ns": 5, field: 0})[0], field) == 0
+    assert getattr(samples({"ns": 5, field: None})[0], field) is None
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_another_number_of_samples_than_was_asked_for(count: int) -> None:
+    sentence = refusal(wrote(HELLO, *GOOD[:1] * count, END), WORK)
+    assert sentence.startswith(f"gave {count} samples where 2 were asked for")
+
+
+# --- answers that are none
+
+
+NO_ANSWERS: dict[str, tuple[Measured, str]] = {
+    "nothing": (wrote(), "it does not speak the harness protocol"),
+    "no results at all": (replace(PLAIN, results=None), "it does not speak the harness protocol"),
+    "blanks": (raw("", "  "), "it does not speak the harness protocol"),
+    "no hello": (wrote({"benchmark": "a"}, END), "something else than the hello"),
+    "a hello of words": (wrote({"steelyard": "1"}, END), "something else than the hello"),
+    "a hello of truth": (wrote({"steelyard": True}, END), "something else than the hello"),
+    "newer": (
+        wrote({"steelyard": 2}, END),
+        "speaks version 2 of the harness protocol, and this steelyard version 1: upgrade steelyard",
+    ),
+    "much newer": (raw(f'{{"steelyard": {"9" * 4000}}}'), "upgrade steelyard"),
+    "older": (wrote({"steelyard": 0}, END), "upgrade its harness library"),
+    "no end": (wrote(HELLO, *GOOD), "cut its results off"),
+    "a hello alone": (wrote(HELLO), "cut its results off"),
+    "an end that is none": (wrote(HELLO, *GOOD, {"end": False}), "cut its results off"),
+    "lines after the end": (wrote(HELLO, END, *GOOD), "cut its results off"),
+    "half a line": (raw(json.dumps(HELLO), '{"end": tr'), "no JSON, in line 2: '{\"end\": tr'"),
+    "words": (raw("Running 3 benchmarks"), "no JSON, in line 1: 'Running 3 benchmarks'"),
+    "colours": (raw("\x1b[31mred\x1b[0m"), "no JSON, in line 1: '\\x1b[31mred\\x1b[0m'"),
+    "another encoding": (replace(PLAIN, results=b'{"steelyard": 1, "x": "\xff"}\n'), "no JSON, in line 1"),
+    "a mark of the byte order": (raw("\ufeff{}"), "no JSON, in line 1"),
+    "a number": (raw("5"), "no JSON object, in line 1: '5'"),
+    "deeply nested": (raw("[" * 1_000_000), "no JSON, in line 1: '[[["),
+    "deeply nested objects": (raw('{"a":' * 200_000), "no JSON, in line 1"),
+    "a number without end": (raw(f'{{"steelyard": {"9" * 1_000_000}}}'), "no JSON, in line 1"),
+    "megabytes": (replace(wrote(HELLO, END), results_bytes=LARGEST + 1), "wrote 4,194,305 bytes of results"),
+}
+
+
+@pytest.mark.parametrize("work", [None, WORK], ids=["list", "run"])
+@pytest.mark.parametrize(("measured", "says"), NO_ANSWERS.values(), ids=NO_ANSWERS)
+def test_an_answer_that_is_none(measured: Measured, says: str, work: Work | None) -> None:
+    assert says in refusal(measured, work)
+
+
+@given(
+    st.binary(max_size=200)
+    | st.lists(
+        st.sampled_from(
+            [
+                b'{"steelyard": 1}',
+                b'{"ns": 5}',
+                b'{"benchmark": "a"}',
+                b"{}",
+                b"[]",
+                b'{"end": true}',
+                b'{"error": []}',
+                b'{"error": 5}',
+            ]
+        ),
+        max_size=6,
+    ).map(b"\n".join)
+)
+def test_whatever_is_written_is_read_or_refused(results: bytes) -> None:
+    measured = replace(PLAIN, results=results, results_bytes=len(results))
+    HARNESS.complaint(measured)
+    for read in (HARNESS.listed, lambda given: HARNESS.samples(given, WORK)):
+        with suppress(LaunchError):
+            read(measured)
+
+
+# --- what it says of itself
+
+
+def test_an_error_is_what_counts() -> None:
+    error = {"error": "no benchmark is called 'x'"}
+    for measured in (
+        wrote(HELLO, error, END),
+        wrote(HELLO, *GOOD, error),
+        wrote({"steelyard": 2}, error),
+        wrote(error),
+    ):
+        assert HARNESS.complaint(measured) == "says: no benchmark is called 'x'"
+        assert refusal(measured) == refusal(measured, WORK) == "says: no benchmark is called 'x'"
+
+
+def test_an_error_among_what_is_no_answer_is_found_once_the_launch_failed() -> None:
+    assert HARNESS.complaint(raw("Starting ...", '{"error": "no memory"}', '{"loo')) == "says: no memory"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [("x" * 10_000, "x" * 300), ({"a": [1, "\n"]}, '{"a": [1, "\\n"]}'), (5, "5")],
+    ids=["long", "object", "number"],
+)
+def test_an_error_of_any_kind_is_short_text(error: Any, said: str) -> None:
+    assert HARNESS.complaint(wrote(HELLO, {"error": error})) == f"says: {said}"
+
+
+def test_a_harness_that_leaves_because_of_our_version_says_so() -> None:
+    assert HARNESS.complaint(wrote({"steelyard": 2}, exit_code=2)) == (
+        "speaks version 2 of the harness protocol, and this steelyard version 1: upgrade steelyard"
+    )
+
+
+@pytest.mark.parametrize(
+    "measured", [wrote(), wrote(HELLO, END), raw("{"), raw("[]"), wrote({"error": ""}), wrote({"error": None})]
+)
+def test_no_complaint(measured: Measured) -> None:
+    assert HARNESS.complaint(measured) is None
+
+
+# --- which harness
+
+
+def test_harnesses_go_by_name() -> None:
+    assert isinstance(harness_named("protocol"), ProtocolHarness)
+    with pytest.raises(UsageError, match="--harness 'catch2' is not known: choose from protocol"):
+        harness_named("catch2")
