@@ -39,7 +39,7 @@ python: $(INSTALLED)
 end-to-end: $(INSTALLED)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/demo/demo.py --check build/end-to-end
 
-# The measured claims, on a machine that does nothing else: about half an hour.
+# The measured claims, on a machine that does nothing else: about an hour.
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/verdicts_on_traces.py
 	$(BIN)/python benchmarks/repeats_on_traces.py
@@ -47,13 +47,20 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/tool_speed.py
 	$(BIN)/python benchmarks/launch_overhead.py
 	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/counting.py
+	$(BIN)/python benchmarks/harness_driver.py
 
-# Those that take hours; the peers, hyperfine and pyperf, have to be on the path.
+# Those that take hours; the peers have to be there: hyperfine and pyperf on the path, Google Benchmark, nanobench and a
+# registry of crates as those for the SDKs say.
 bench-long: $(INSTALLED)
 	$(BIN)/python benchmarks/kills.py
 	$(BIN)/python benchmarks/suite_of_100.py
 	$(BIN)/python benchmarks/diff_apart.py --live 100
 	$(BIN)/python benchmarks/against_peers.py --weighings 100 --pyperf-weighings 30
+	$(BIN)/python benchmarks/harness_suites.py
+	$(BIN)/python benchmarks/sdk_cpp_overhead.py
+	$(BIN)/python benchmarks/sdk_rust_overhead.py
+	$(BIN)/python benchmarks/sdk_python_overhead.py
 
 # What is generated from the code and shipped; tests hold both to the code.
 generated: $(INSTALLED)

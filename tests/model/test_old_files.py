@@ -45,3 +45,14 @@ def test_version_2_holds_what_it_held() -> None:
     assert run.settings.counting is not None
     assert run.settings.counting.weights.ram == 35
     assert (len(run.launches), len(journal.launches), journal.stop) == (0, 18, ["interrupted"])
+
+
+def test_version_2_holds_the_samples_of_a_harness() -> None:
+    record = load(RECORDS / "version-2-harness.json.gz")
+    assert record.settings.harness == "protocol"
+    assert [benchmark.entry for benchmark in record.benchmarks] == ["b0", "b1"]
+    for row in record.launches.rows():
+        benchmark = record.benchmarks[row.benchmark]
+        assert len(row.samples) == benchmark.samples
+        assert {sample.loops for sample in row.samples} == {benchmark.loops}
+    assert 0.9e6 < record.launches.metric("wall").min() < 1.1e6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -66,9 +67,9 @@ def count(
         "seed": 0,
     }
 
-    from steelyard.cli.screen import watching
     from steelyard.design.session import measure
     from steelyard.model.metrics import timed
+    from steelyard.report.live import LiveLine
     from steelyard.subjects.command import command_subject
     from steelyard.subjects.suite import benchmarks_of
 
@@ -78,7 +79,7 @@ def count(
     options.check_writable(json, markdown, csv)
     settings = options.settings_from(words, limit="--pairs", launches=None)
     subject = command_subject(command, name or command, "command", shell=shell)
-    with watching() as watch, _imported_meanwhile("steelyard.cli.outcome"):
+    with LiveLine(sys.stderr) as watch, _imported_meanwhile("steelyard.cli.outcome"):
         benchmarks = [] if harness is not None else benchmarks_of([subject], [], control=False)
         wish = suite.wish_from(words)
         outcome = measure([subject], benchmarks, settings, watch, jobs=counting.jobs_of(words), wish=wish)
