@@ -70,7 +70,7 @@ def main(words: argparse.Namespace) -> None:
         if words.what in ("judge", "all"):
             _judge(folder, words.weighings)
         if words.what in ("speed", "all"):
-            _speed(folder)
+            _speed(folder, words.rounds)
 
 
 # --- what repeats
@@ -282,24 +282,30 @@ def _weigh(baseline: str, candidate: str, place: Path, environment: dict[str, st
 # --- what it costs
 
 
-def _speed(folder: Path) -> None:
+def _speed(folder: Path, rounds: int) -> None:
     program = build(folder / "long", 30 * ROUNDS)
     environment = _environment(large=False)
     count = [STEELYARD, "count", str(program), "--jobs", "1", "-o", str(folder / "record.json")]
     _seconds(count, environment)
     record = json.loads((folder / "record.json").read_text())["counting"]["tool"]
     bare = [record["program"], *record["flags"], f"--cachegrind-out-file={folder}/out", str(program)]
+    weigh = [STEELYARD, "compare", str(program), str(program), "--metric", "instructions", "--jobs"]
     ratios, halves = [], []
-    for _ in range(3):
-        two = sum(_seconds(bare, environment) for _ in range(2))
-        ratios.append(_seconds(count, environment) / two)
-        weigh = [STEELYARD, "compare", str(program), str(program), "--metric", "instructions", "--jobs"]
-        halves.append(_seconds([*weigh, "2"], environment) / _seconds([*weigh, "1"], environment))
+    for _ in range(rounds):
+        # One before and one after: whatever slows the machine meanwhile slows both sides of the ratio.
+        before, counted, after = (_seconds(command, environment) for command in (bare, count, bare))
+        ratios.append(counted / (before + after))
+        one, two = (_seconds([*weigh, jobs], environment) for jobs in ("1", "2"))
+        halves.append(two / one)
     rows = [
-        ("steelyard count, one job, over two runs of bare Valgrind", f"{statistics.median(ratios):.3f}"),
-        ("two sides with two jobs over one job", f"{statistics.median(halves):.3f}"),
+        ("steelyard count, one job, over two runs of bare Valgrind", *_median_and_range(ratios)),
+        ("two sides with two jobs over one job", *_median_and_range(halves)),
     ]
-    print(table(("wall time", "ratio, median of 3"), rows) + "\n", flush=True)
+    print(table((f"wall time, {rounds} rounds", "median ratio", "all of them"), rows) + "\n", flush=True)
+
+
+def _median_and_range(ratios: Sequence[float]) -> tuple[str, str]:
+    return f"{statistics.median(ratios):.3f}", f"{min(ratios):.3f} to {max(ratios):.3f}"
 
 
 def _seconds(command: Sequence[str], environment: dict[str, str]) -> float:
@@ -324,6 +330,7 @@ def _words() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Counts under load: what repeats, what is found, what it costs.")
     parser.add_argument("what", choices=("repeat", "bodies", "judge", "speed", "all"), default="all", nargs="?")
     parser.add_argument("--weighings", type=int, default=50, metavar="N", help="of the program against itself")
+    parser.add_argument("--rounds", type=int, default=9, metavar="N", help="of the speed's measurements")
     return parser.parse_args()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import json
+import select
 import socket
 import subprocess
 from contextlib import suppress
@@ -25,6 +26,7 @@ from steelyard.model.launches import LaunchSpec, Measured
 SERVER = Path(steelyard.native.__file__).parent / "steelyard-launch"
 
 _MEASURED_FIELDS = frozenset(field.name for field in fields(Measured))
+_LONGEST_DEAF_MS = 500
 _CANCEL = b'{"cancel":true}\n'
 _REMEDIES = {
     errno.ENOEXEC: "if it is a script, its first line has to name the interpreter, as #!/bin/sh does; "
@@ -52,6 +54,8 @@ class Launcher:
             remedy = _REMEDIES.get(error.errno or 0, "reinstall steelyard")
             raise MeasurementError(f"the launch server {server} does not start ({error.strerror}); {remedy}") from error
         self._socket = ours
+        self._arrivals = select.poll()
+        self._arrivals.register(ours, select.POLLIN)
         self._replies = ours.makefile("rb")
         self._in_flight = self._cancel_wanted = False
         try:
@@ -126,6 +130,9 @@ class Launcher:
             self._socket.sendall(_CANCEL)
 
     def _receive(self) -> dict[str, Any]:
+        # A signal that comes just before a call that blocks is heard only when that returns; so it does now and then.
+        while not self._arrivals.poll(_LONGEST_DEAF_MS):
+            pass
         try:
             # ValueError for the empty line of a server that has ended, and for one that is no launch server.
             reply: dict[str, Any] = json.loads(self._replies.readline().decode())
