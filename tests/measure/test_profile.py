@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.measure.count.profile import FunctionCost, Profile, as_columns, read_profile
+from steelyard.design.count_functions import columns
+from steelyard.measure.count.profile import FunctionCost, Profile, Profiles, read_profile
 from steelyard.model.errors import MeasurementError
 from steelyard.stats.attribution import Function, attribute, shown
 
@@ -88,9 +89,9 @@ def test_a_command_may_have_several_lines(read: Read) -> None:
 def test_names_that_are_no_utf_8_can_be_kept(tmp_path: Path) -> None:
     path = tmp_path / "profile.out"
     path.write_bytes(b"cmd: a\nevents: Ir\nfl=\xff.c\nfn=f\x0c\x85\n3 1\nsummary: 1\n")
-    columns = as_columns(read_profile(path), 0, 1)
-    assert (columns.file, columns.name) == (["\\xff.c"], ["f\x0c\\x85"])
-    assert type(columns).model_validate_json(columns.model_dump_json()) == columns
+    found = columns(read_profile(path).functions, (0, 1))
+    assert (found.file, found.name) == (["\\xff.c"], ["f\x0c\\x85"])
+    assert type(found).model_validate_json(found.model_dump_json()) == found
 
 
 # --- Callgrind
@@ -214,10 +215,25 @@ def test_other_files_are_refused(read: Read, tmp_path: Path) -> None:
         read("cmd: a\nevents: Ir\n3 1\nsummary: 1\n")
 
 
+def test_files_of_equal_contents_are_read_once(tmp_path: Path) -> None:
+    profiles = Profiles()
+    content = "cmd: a\nevents: Ir\nfl=a.c\nfn=f\n3 {0}\nsummary: {0}\n"
+    for name, count in (("one", 1), ("again", 1), ("other", 2)):
+        (tmp_path / name).write_text(content.format(count))
+    one, again, other = (profiles.read(tmp_path / name) for name in ("one", "again", "other"))
+    assert one is again
+    assert (one.events, other.events) == ({"Ir": 1}, {"Ir": 2})
+    for number in range(100):
+        (tmp_path / "more").write_text(content.format(number))
+        assert profiles.read(tmp_path / "more").events == {"Ir": number}
+    with pytest.raises(MeasurementError, match="cannot read the profile"):
+        profiles.read(tmp_path / "missing")
+
+
 def test_a_profile_of_nothing_has_no_functions(read: Read) -> None:
     profile = read("cmd: a\nevents: Ir\nsummary: 0\n")
     assert (profile.events, profile.functions) == ({"Ir": 0}, [])
-    assert as_columns(profile, 0, 0).inclusive is None
+    assert columns(profile.functions, (0, 0)).inclusive is None
 
 
 costs = st.dictionaries(st.integers(0, 50), st.integers(1, 10**12), min_size=1, max_size=5)

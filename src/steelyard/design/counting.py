@@ -218,20 +218,21 @@ class CountingStage:
         if self._settings.body:
             counted = replace(counted, replaced_by=None)  # what a wrapper did before the body is not counted anyway
         before = self._by_place.setdefault(place, [])
-        functions = columns(counted.functions, place)
         # Those of the first count, and in their place those of the first one that is judged after it.
         is_first = len(before) in (0, FIRST_COUNTS)
-        differing = None if is_first else self._differing(place, count, functions)
+        functions = columns(counted.functions, place) if is_first else None
+        differing = None if is_first else self._differing(place, counted)
         late = len(before) >= FIRST_COUNTS
-        self._sink.count(count, functions if is_first else None)  # on disk before it counts for anything
+        self._sink.count(count, functions)  # on disk before it counts for anything
         self._notes.take(self.header.benchmarks[place[0]].name, count, counted, differing, late=late)
-        if is_first:
+        if functions is not None:
             self._functions[place] = functions
         before.append(count)
         self._counts.append(count)
 
-    def _differing(self, place: Place, count: Count, functions: Functions) -> list[str] | None:
+    def _differing(self, place: Place, counted: Counted) -> list[str] | None:
         """The functions in which a count differs most from the one whose functions are kept; None if it is equal."""
-        if count.events == judged(self._by_place[place])[0].events:
+        if counted.events == judged(self._by_place[place])[0].events:
             return None
+        functions = columns(counted.functions, place)
         return differing_functions(self._functions.get(place, functions), functions)

@@ -9,12 +9,12 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
 from steelyard.measure.count.pins import is_program, padded
-from steelyard.measure.count.profile import FunctionCost, Profile, read_profile
+from steelyard.measure.count.profile import FunctionCost, Profile, Profiles
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.counting import CountedProcess, CountSettings
 from steelyard.model.errors import MeasurementError
@@ -84,6 +84,7 @@ class Counter:
     launcher: Launching
     valgrind: Valgrind
     settings: CountSettings
+    profiles: Profiles = field(default_factory=Profiles)
 
     def count(self, spec: LaunchSpec) -> Counted:
         """Run a launch under Valgrind; its environment has to be pinned already.
@@ -112,7 +113,7 @@ class Counter:
         _hand_over(folder / _OUTPUT, spec)
         counts = {_pid(path): path for path in folder.glob("out.*")}
         _refuse_trouble(spec, measured, logs, killed=len(logs.keys() - counts.keys()))
-        profiles = {pid: read_profile(path) for pid, path in counts.items()}
+        profiles = {pid: self.profiles.read(path) for pid, path in counts.items()}
         return _added(spec, profiles, logs, measured, time.monotonic() - begun)
 
     def _under_valgrind(self, spec: LaunchSpec, folder: Path) -> LaunchSpec:

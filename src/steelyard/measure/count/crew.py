@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from steelyard.measure.count.counter import Counted, Counter
+from steelyard.measure.count.profile import Profiles
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.launch import Launcher
 from steelyard.model.counting import CountSettings
@@ -25,6 +26,7 @@ class Crew:
 
     def __init__(self, valgrind: Valgrind, settings: CountSettings, jobs: int) -> None:
         self._valgrind, self._settings, self._jobs = valgrind, settings, jobs
+        self._profiles = Profiles()
         self._launchers: list[Launcher] = []
         self._free: SimpleQueue[Counter] = SimpleQueue()
         self._open = contextlib.ExitStack()
@@ -36,7 +38,7 @@ class Crew:
                 launcher = opening.enter_context(Launcher())
                 self._launchers.append(launcher)
                 stoppable = _Stoppable(launcher, self._is_cancelled)
-                self._free.put(Counter(stoppable, self._valgrind, self._settings))
+                self._free.put(Counter(stoppable, self._valgrind, self._settings, self._profiles))
             self._open = opening.pop_all()
         return self
 

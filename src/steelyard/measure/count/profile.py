@@ -8,6 +8,7 @@ by line and keeps a count per source line of each function, whatever the size of
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from steelyard.model.counting import INSTRUCTIONS, Functions
+from steelyard.model.counting import INSTRUCTIONS
 from steelyard.model.errors import MeasurementError
 
 UNKNOWN: Final = "???"
@@ -25,6 +26,8 @@ _KEY = re.compile(r"[a-z]\w*")
 _COMPRESSED = re.compile(r"\((\d+)\)(?: (.+))?")
 # Callgrind counts the first activation of a function on the stack as `f`, the deeper ones as `f'2`.
 _DEEPER = re.compile(r"'\d+$")
+# Some benchmarks' both sides, on some processors at once.
+_MOST_KNOWN = 64
 _COST_BEGINS = frozenset("0123456789+-*")
 
 
@@ -73,20 +76,26 @@ def read_profile(path: Path) -> Profile:
     return reader.profile()
 
 
-def as_columns(profile: Profile, benchmark: int, side: int) -> Functions:
-    """Turn the functions of a profile into the columns that a record keeps."""
-    parts = profile.functions
-    inclusive = [part.inclusive for part in parts if part.inclusive is not None]
-    return Functions(
-        benchmark=benchmark,
-        side=side,
-        name=[part.name for part in parts],
-        file=[part.file for part in parts],
-        object=[part.object for part in parts],
-        line=[part.line for part in parts],
-        events={event: [part.events[event] for part in parts] for event in profile.events},
-        inclusive=inclusive if parts and len(inclusive) == len(parts) else None,
-    )
+class Profiles:
+    """Reads profiles; of files with equal contents, as counts that repeat have, only the first."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Profile] = {}
+
+    def read(self, path: Path) -> Profile:
+        """Read a file as `read_profile` does; what it returns may be shared, and is not to be changed."""
+        try:
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            return read_profile(path)  # which says what is wrong with it
+        profile = self._known.get(digest)
+        if profile is None:
+            profile = read_profile(path)
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[digest] = profile
+        return profile
 
 
 class _Header:
