@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
+from steelyard.history.calibrations import load_calibration
 from steelyard.model.calibration import Calibration, Fit, PatternFit, Point
 from steelyard.model.counting import Caches, Weights
 
@@ -60,3 +62,9 @@ def calibration(times: Mapping[str, tuple[float, ...]] = TIMES, **changed: objec
         patterns=[pattern_fit(name, rams[place % 3]) for place, name in enumerate(times)],
     )
     return made.model_copy(update=changed)
+
+
+def kept_weights(key: str, environment: Mapping[str, str] = os.environ) -> Weights | None:
+    """The weights of a machine's stored calibration, or None if it has none."""
+    kept = load_calibration(key, environment)
+    return None if kept is None else kept.weights

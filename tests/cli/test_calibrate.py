@@ -10,9 +10,8 @@ from typer.testing import CliRunner
 
 from steelyard.cli.calibrate import calibrate
 from steelyard.design import calibration as design
-from steelyard.history.calibrations import load_weights
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UsageError
-from tests.calibrations import KEY, calibration
+from tests.calibrations import KEY, calibration, kept_weights
 
 app = typer.Typer(rich_markup_mode=None)
 app.command()(calibrate)
@@ -50,7 +49,7 @@ def test_it_shows_and_stores_the_weights(asked: list[dict[str, Any]]) -> None:
     assert "1:3.6:40" in text
     assert "do not carry over" in text
     assert (asked[0]["repeats"], asked[0]["jobs"]) == (3, 2)
-    assert load_weights(KEY) == calibration().weights
+    assert kept_weights(KEY) == calibration().weights
 
 
 def test_by_default_it_counts_on_every_processor(asked: list[dict[str, Any]]) -> None:
@@ -87,7 +86,7 @@ def test_nothing_is_stored_of_what_did_not_end(
 
     monkeypatch.setattr(design, "calibrate", fails)
     assert refused("--chart", str(tmp_path / "chart.svg")) is error
-    assert load_weights(KEY) is None
+    assert kept_weights(KEY) is None
     assert not (tmp_path / "chart.svg").exists()
 
 

@@ -226,7 +226,7 @@ def test_two_runs_are_compared_by_the_names_of_their_benchmarks(here: InProcess)
     run_of(here, suite("slower@b", "b", "added"), "two.json", "--launches", "16")
     for file in ("one.json", "two.json"):  # so that they are long enough to be judged
         record = load(here.tool.folder / file)
-        starts = [start * 40 for start in record.launches.start_ns]
+        starts = [record.launches.start_ns[0] + 10**10 * number for number in range(len(record.launches))]
         save(
             record.model_copy(update={"launches": record.launches.model_copy(update={"start_ns": starts})}),
             here.tool.folder / file,
@@ -234,7 +234,7 @@ def test_two_runs_are_compared_by_the_names_of_their_benchmarks(here: InProcess)
     done = here("diff", "one.json", "two.json", "--margin", "20", "--markdown", "diff.md")
     assert done.status == 1, done
     text = " ".join(done.text.split())
-    assert "slower +50." in text
+    assert re.search(r"slower \+(49\.9|50\.)", text), text
     assert "active, of one iteration: " in text
     assert "measured in A only, so not compared: gone" in text
     assert "measured in B only, so not compared: added" in text
@@ -296,7 +296,7 @@ def test_options_of_plain_commands_in_a_run(here: InProcess, words: list[str]) -
     assert "is for plain commands" in here.refuses("run", "--harness", "protocol", suite(), *words)
 
 
-@pytest.mark.parametrize("name", ["", "Protocol", "catch2", "\x1b[31m\udcff"])
+@pytest.mark.parametrize("name", ["", "Protocol", "abacus", "\x1b[31m\udcff"])
 def test_a_harness_that_is_not_known(here: InProcess, name: str) -> None:
     for command in (["compare", "true", "true"], ["run", "true"]):
         assert "is not known: choose from protocol" in here.refuses(*command, "--harness", name)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from steelyard.history.calibrations import load_calibration, load_weights, store
+from steelyard.history.calibrations import load_calibration, store
 from steelyard.model.counting import Weights
 from steelyard.model.errors import MeasurementError, UsageError
-from tests.calibrations import KEY, calibration
+from tests.calibrations import KEY, calibration, kept_weights
 
 
 @pytest.fixture
@@ -28,12 +28,12 @@ def test_what_is_stored_is_found_again(home: dict[str, str]) -> None:
 
 def test_its_weights_are_named(home: dict[str, str]) -> None:
     store(calibration(), home)
-    assert load_weights(KEY, home) == Weights(name="calibrated", l1=1, ll=3.6, ram=40)
+    assert kept_weights(KEY, home) == Weights(name="calibrated", l1=1, ll=3.6, ram=40)
 
 
 def test_a_machine_without_a_calibration_has_no_weights(home: dict[str, str]) -> None:
     store(calibration(), home)
-    assert load_weights("another", home) is None
+    assert kept_weights("another", home) is None
     assert load_calibration("another", home) is None
 
 
@@ -49,7 +49,7 @@ def test_the_latest_one_is_kept_alone(home: dict[str, str]) -> None:
 def test_the_users_own_home_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     store(calibration())
-    assert load_weights(KEY) == calibration().weights
+    assert kept_weights(KEY) == calibration().weights
 
 
 def damaged(**changed: Any) -> str:
@@ -76,7 +76,7 @@ def test_a_damaged_file_is_named_with_the_way_out(home: dict[str, str], text: st
     store(calibration(), home)
     place(home).write_text(text, encoding="latin-1")
     with pytest.raises(UsageError, match="steelyard calibrate") as caught:
-        load_weights(KEY, home)
+        kept_weights(KEY, home)
     assert str(place(home)) in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -85,20 +85,20 @@ def test_a_damaged_file_is_replaced_by_the_next_calibration(home: dict[str, str]
     store(calibration(), home)
     place(home).write_text("{")
     store(calibration(), home)
-    assert load_weights(KEY, home) == calibration().weights
+    assert kept_weights(KEY, home) == calibration().weights
 
 
 def test_another_machines_file_is_refused(home: dict[str, str]) -> None:
     store(calibration(), home)
     place(home).rename(place(home).with_name("fedcba.json"))
     with pytest.raises(UsageError, match=f"of another machine \\({KEY}\\)"):
-        load_weights("fedcba", home)
+        kept_weights("fedcba", home)
 
 
 def test_a_file_that_cannot_be_read_is_named(home: dict[str, str]) -> None:
     place(home).mkdir(parents=True)
     with pytest.raises(UsageError, match=f"cannot read the calibration {place(home)}"):
-        load_weights(KEY, home)
+        kept_weights(KEY, home)
 
 
 def test_a_folder_that_cannot_be_made_is_named(home: dict[str, str]) -> None:

@@ -10,9 +10,8 @@ from typing import Annotated
 import typer
 
 from steelyard.cli import options
-from steelyard.model.errors import UsageError
-
-_MOST_JOBS, _MOST_REPEATS = 256, 1000
+from steelyard.cli.checks import in_range
+from steelyard.cli.counting import jobs_checked
 
 
 def calibrate(
@@ -48,8 +47,8 @@ def calibrate(
     Exit status: 0 the weights are stored, 2 wrong usage, 3 the probes could not be measured or no weights fit,
     130 interrupted (nothing is stored).
     """
-    _check("--jobs", jobs, _MOST_JOBS)
-    _check("--repeats", repeats, _MOST_REPEATS)
+    jobs_checked(jobs)
+    in_range("--repeats", repeats, 1, 1000)
     options.check_writable(chart, json)
 
     from steelyard.cli.screen import output
@@ -70,8 +69,3 @@ def calibrate(
         write_atomically(chart, report.svg(calibration).encode())
     place = store(calibration)
     report.show(output(), calibration, str(place))
-
-
-def _check(option: str, number: int | None, most: int) -> None:
-    if number is not None and not 1 <= number <= most:
-        raise UsageError(f"{option} {number} is out of range: 1 to {most:,}")

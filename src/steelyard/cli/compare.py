@@ -9,6 +9,7 @@ import typer
 
 from steelyard.cli import counting, options, suite
 from steelyard.cli.arity import words_of
+from steelyard.cli.checks import is_given
 from steelyard.model.errors import UsageError
 
 _WITH_RESUME = ("resume", "strict", "json", "markdown", "csv", "functions")
@@ -106,8 +107,7 @@ def compare(
 def _refuse_other_words(context: typer.Context) -> None:
     """A resumed weighing has its commands and options already; others would be ignored, or mix two plans."""
     for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name or "")
-        if source is not None and source.name == "COMMANDLINE" and parameter.name not in _WITH_RESUME:
+        if is_given(context, parameter.name or "") and parameter.name not in _WITH_RESUME:
             word = parameter.opts[0] if parameter.param_type_name == "option" else "other commands"
             raise UsageError(f"--resume takes its commands and options from the journal: leave {word} out")
 

@@ -55,17 +55,7 @@ def count(
 
     Exit status: 0 counted, 2 wrong usage, 3 a launch failed or valgrind is missing, 130 interrupted.
     """
-    words = {
-        **locals(),
-        "metric": metric or ["instructions"],
-        "max_time": None,
-        "repeat": 1,
-        "warm_up": 0,
-        "wait_quiet": 0,
-        "output": None,
-        "cpu": None,
-        "seed": 0,
-    }
+    words = {**locals(), "metric": metric or ["instructions"], "max_time": None}
 
     from steelyard.design.session import measure
     from steelyard.model.metrics import timed
@@ -77,7 +67,7 @@ def count(
     if times := timed(metrics):
         raise UsageError(f"count does not time: leave {', '.join(times)} out, or use steelyard run")
     options.check_writable(json, markdown, csv)
-    settings = options.settings_from(words, limit="--pairs", launches=None)
+    settings = options.plain_settings(**words)
     subject = command_subject(command, name or command, "command", shell=shell)
     with LiveLine(sys.stderr) as watch, _imported_meanwhile("steelyard.cli.outcome"):
         benchmarks = [] if harness is not None else benchmarks_of([subject], [], control=False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from steelyard.cli.checks import in_range, is_given
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -111,8 +112,7 @@ def _check_loops(words: Mapping[str, Any]) -> None:
     loops = words["loops"]
     if loops is None:
         return
-    if not 1 <= loops <= 10**12:
-        raise UsageError(f"--loops {loops} is out of range: 1 to 1,000,000,000,000")
+    in_range("--loops", loops, 1, 10**12)
     for command in words.get("commands") or [words.get("command") or _LOOPS]:
         if _LOOPS not in command:
             raise UsageError(f"--loops: the command {command!r} has no {_LOOPS}, which stands for how often it loops")
@@ -120,10 +120,12 @@ def _check_loops(words: Mapping[str, Any]) -> None:
 
 def jobs_of(words: Mapping[str, Any]) -> int | None:
     """How many launches are counted at once, checked."""
-    jobs: int | None = words["jobs"]
-    if jobs is not None and not 1 <= jobs <= 256:
-        raise UsageError(f"--jobs {jobs} is out of range: 1 to 256")
-    return jobs
+    return jobs_checked(words["jobs"])
+
+
+def jobs_checked(jobs: int | None) -> int | None:
+    """A number of launches counted at once; None for as many as there are processors."""
+    return None if jobs is None else in_range("--jobs", jobs, 1, 256)
 
 
 def weights_named(word: str) -> Weights:
@@ -158,19 +160,13 @@ def _calibrated(words: Mapping[str, Any], caches: Simulated) -> tuple[Weights, S
     if calibration is None:
         raise UsageError("--weights calibrated: this machine was not calibrated; run steelyard calibrate first")
     fitted = calibration.caches
-    if _is_given(words, "caches") and _shapes(caches) != _shapes(fitted):
+    context: typer.Context | None = words.get("context")
+    if context and is_given(context, "caches") and _shapes(caches) != _shapes(fitted):
         raise UsageError(
             f"--weights calibrated were fitted with the caches {_spelt(fitted)}, not with --caches {words['caches']}: "
             "leave --caches out, or run steelyard calibrate with the same --caches"
         )
     return calibration.weights, fitted
-
-
-def _is_given(words: Mapping[str, Any], name: str) -> bool:
-    """Whether an option was written, and not merely has its default."""
-    context: typer.Context | None = words.get("context")
-    source = context.get_parameter_source(name) if context else None
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def _shapes(caches: Simulated) -> tuple[tuple[int, int, int], ...]:

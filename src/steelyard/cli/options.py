@@ -7,18 +7,17 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from steelyard.cli.checks import in_range
 from steelyard.cli.counting import NOT_ASKED, count_settings
 from steelyard.cli.suite import harness_checked
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
     from steelyard.model.records import Settings
-
-Number = TypeVar("Number", int, float)
 
 Margin = Annotated[
     str, typer.Option(metavar="PERCENT", help="Smallest change that matters; less is `same`. 0.001% to 50%.")
@@ -100,12 +99,12 @@ def settings_from(
     from steelyard.model.records import Settings
     from steelyard.subjects.command import environment_names
 
-    _in_range("--alpha", words["alpha"], 1e-5, 0.2)
-    _in_range("--warmup", words["warm_up"], 0, 1000)
-    _in_range("--repeat", words["repeat"], 1, 1_000_000)
-    _in_range("--wait-quiet", words["wait_quiet"], 0, 86_400)
+    in_range("--alpha", words["alpha"], 1e-5, 0.2)
+    in_range("--warmup", words["warm_up"], 0, 1000)
+    in_range("--repeat", words["repeat"], 1, 1_000_000)
+    in_range("--wait-quiet", words["wait_quiet"], 0, 86_400)
     if launches is not None:
-        _in_range(limit, launches, 1, _MOST_LAUNCHES)
+        in_range(limit, launches, 1, _MOST_LAUNCHES)
         fewest = least(words["alpha"]) if least else 1
         if launches < fewest:
             raise UsageError(
@@ -113,7 +112,7 @@ def settings_from(
             )
     for option in ("max_time", "timeout"):
         if words[option] is not None:
-            _in_range(f"--{option.replace('_', '-')}", words[option], 1e-3, 1e6)
+            in_range(f"--{option.replace('_', '-')}", words[option], 1e-3, 1e6)
     metrics = metric_names(words["metric"])
     names, values = environment_names(words["env"] or [], os.environ, inherit=words["inherit_env"])
     return Settings(
@@ -123,7 +122,7 @@ def settings_from(
         pairs=launches,
         max_time_s=words["max_time"] if words["max_time"] is not None or launches is not None else 30.0,
         warm_up=words["warm_up"],
-        seed=new_seed() if words["seed"] is None else _in_range("--seed", words["seed"], 0, 2**63 - 1),
+        seed=new_seed() if words["seed"] is None else in_range("--seed", words["seed"], 0, 2**63 - 1),
         timeout_s=words["timeout"],
         cpu=_processor(words["cpu"]),
         ignore_failure=words["ignore_failure"],
@@ -185,7 +184,7 @@ def margin_percent(word: str) -> float:
         percent = float(word.strip().removesuffix("%"))
     except ValueError:
         raise UsageError(f"--margin {word!r} is no percentage: write for example --margin 0.5%") from None
-    return _in_range("--margin", percent, 0.001, 50, "%")
+    return in_range("--margin", percent, 0.001, 50, "%")
 
 
 def check_writable(*paths: Path | None) -> None:
@@ -224,17 +223,6 @@ def _folder_refusal(folder: Path) -> str | None:
             return None
     except OSError as error:
         return f"the folder {folder} is not writable ({error.strerror}); give another place"
-
-
-def _in_range(option: str, value: Number, low: float, high: float, unit: str = "") -> Number:
-    if not low <= value <= high:
-        shown = value if isinstance(value, int) else f"{value:g}"
-        raise UsageError(f"{option} {shown} is out of range: {_bound(low)}{unit} to {_bound(high)}{unit}")
-    return value
-
-
-def _bound(number: float) -> str:
-    return f"{number:,}" if isinstance(number, int) else f"{number:g}"
 
 
 def _processor(number: int | None) -> int | None:

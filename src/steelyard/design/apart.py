@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from steelyard.design.findings import some_names
 from steelyard.design.judgement import of_one_process, seconds_of
 from steelyard.model.apart import ApartReport, ApartVerdict
 from steelyard.model.errors import MeasurementError, UsageError
@@ -22,7 +23,6 @@ from steelyard.stats.summary import centre
 # others that did: never more than this share of a launch is put down to it.
 _MOST_PRESSURE = 0.9
 
-_MOST_NAMES = 10
 
 _FACTS = {
     "processor": "cpu_model",
@@ -140,9 +140,8 @@ def _left_out(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> I
         taken = {places[side] for places in shared} | _failed(run)
         lonely = [benchmark.name for place, benchmark in enumerate(run.benchmarks) if place not in taken]
         if lonely:
-            more = f" and {len(lonely) - _MOST_NAMES} more" if len(lonely) > _MOST_NAMES else ""
-            names = f"{', '.join(lonely[:_MOST_NAMES])}{more}"
-            yield Finding(code="left-out", message=f"measured in {name} only, so not compared: {names}")
+            message = f"measured in {name} only, so not compared: {some_names(lonely)}"
+            yield Finding(code="left-out", message=message)
 
 
 def _differences(baseline: Run, candidate: Run) -> Iterator[Finding]:

@@ -7,7 +7,6 @@ Timings are interleaved in random order over all points, so that no size owns a 
 
 from __future__ import annotations
 
-import gc
 import os
 import statistics
 import time
@@ -24,6 +23,7 @@ from typing import Protocol
 import numpy as np
 
 import steelyard
+from steelyard.design.collector import no_collector
 from steelyard.design.draws import first_side, round_order
 from steelyard.design.interrupt import Interrupt
 from steelyard.machine.facts import read_facts
@@ -218,21 +218,10 @@ def _prime_factors(number: int) -> set[int]:
 
 def measure(rungs: Sequence[Rung], tools: Instruments, *, repeats: int, seed: int) -> list[Point]:
     """Time every rung natively, one launch after the other, then count them all, side by side."""
-    with _no_collector():
+    with no_collector():
         times = _timed(rungs, tools, repeats, seed)
     counts = _counted(rungs, tools)
     return [_point(rung, taken, events) for rung, taken, events in zip(rungs, times, counts, strict=True)]
-
-
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 Times = tuple[list[int], list[int]]

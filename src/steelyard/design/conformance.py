@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from steelyard.design.draws import draw_pair
 from steelyard.design.loops import choose_loops
-from steelyard.design.recorder import Recorder
-from steelyard.design.targets import HARNESS_REMEDY
+from steelyard.design.targets import check_harness_ended
 from steelyard.model.checked import Checked
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
@@ -108,7 +108,7 @@ class Conformance:
         shared = shared_environment(self.settings, self.source)
         return launch_spec(self.subject, self.settings, shared, draw_pair(self.settings.seed, 0, 0))
 
-    @property
+    @cached_property
     def _first(self) -> str:
         return self._list()[0].name
 
@@ -117,15 +117,11 @@ class Conformance:
 
     def _read_list(self, spec: LaunchSpec) -> list[Listed]:
         measured = self.launch(spec)
-        self._check_ended(measured)
+        check_harness_ended(self._harness, measured, "it")
         return self._harness.listed(measured)
 
     def _run(self, loops: int, samples: int) -> tuple[Sample, ...]:
         work = Work(self._first, loops, samples)
         measured = self.launch(self._harness.running(self._spec, work))
-        self._check_ended(measured)
+        check_harness_ended(self._harness, measured, "it")
         return self._harness.samples(measured, work)
-
-    def _check_ended(self, measured: Measured) -> None:
-        complaint = self._harness.complaint(measured) if measured.has_failed() else None
-        Recorder.check_ended(measured, "it", ignore_failure=False, complaint=complaint, remedy=HARNESS_REMEDY)

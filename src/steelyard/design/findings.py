@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from steelyard.model.launches import ROLES, USED, Launches
@@ -12,6 +14,8 @@ from steelyard.stats.verdict import Judgement
 
 # Below this a launch is mostly the start of a process, which the program under test cannot change.
 SHORT_LAUNCH_NS = 5_000_000
+
+_MOST_NAMES = 10
 
 
 def data_findings(
@@ -178,3 +182,9 @@ def shell_finding(seconds: list[float]) -> Finding:
         message=f"the shell's own start takes about {float(np.median(seconds)) * 1e3:.2f} ms of every launch",
         remedy="leave --shell out where no pipe or shell word is needed",
     )
+
+
+def some_names(names: Sequence[str]) -> str:
+    """Names for a sentence: the first of them, and how many more there are."""
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -36,6 +36,10 @@ Take = Callable[[int, int], Sequence[Sample]]
 """take(loops, samples): run one launch, and the samples that it took."""
 
 
+class NeverLongError(LaunchError):
+    """A sample that does not grow with its loops; the message is without the benchmark's name."""
+
+
 @dataclass(frozen=True)
 class Pilot:
     """One pilot launch: what it took beside its samples, in ns, and the samples themselves."""
@@ -45,7 +49,7 @@ class Pilot:
 
 
 def choose_loops(take: Take) -> int:
-    """Iterations that make a sample long enough; raises LaunchError if it does not grow with them."""
+    """Iterations that make a sample long enough; raises NeverLongError if it does not grow with them."""
     first = take(1, 1)
     if is_long(first):
         return 1
@@ -62,7 +66,7 @@ def choose_loops(take: Take) -> int:
         if loops in (few, many) or loops > _MOST_LOOPS:
             break
     if not many:
-        raise LaunchError("takes no longer however often it is repeated: does the compiler remove its body?")
+        raise NeverLongError("takes no longer however often it is repeated: does the compiler remove its body?")
     return many
 
 

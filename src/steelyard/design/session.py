@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -15,6 +14,7 @@ from typing import Any
 
 import steelyard
 from steelyard.design.alone import Measuring
+from steelyard.design.collector import no_collector
 from steelyard.design.counting import CountingStage, is_complete
 from steelyard.design.findings import same_command_finding
 from steelyard.design.interrupt import Interrupt
@@ -124,7 +124,7 @@ def _carry_out(
     """Measure and keep; a journal that was `begun` holds the header's launches and is written on."""
     shelf = Shelf.of_user(source)
     cancels: list[Callable[[], None]] = []
-    with Launcher() as launcher, Interrupt(lambda: _call_all(cancels)) as interrupt, _no_collector():
+    with Launcher() as launcher, Interrupt(lambda: _call_all(cancels)) as interrupt, no_collector():
         cancels.append(launcher.cancel)
         header = header_of(read_facts(offers=launcher.offers))
         shared = shared_environment(header.settings, source)
@@ -156,18 +156,6 @@ def _carry_out(
         outcome = _keep(record, error, journal.path, kept)
     shelf.prune()
     return outcome
-
-
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    """While it measures, no garbage collection disturbs: a launch leaves no cycles behind, and the modules stay."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _call_all(calls: list[Callable[[], None]]) -> None:

@@ -8,9 +8,11 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 
 from steelyard.design.draws import draw_pair
+from steelyard.design.findings import some_names
 from steelyard.design.loops import (
     PILOT_LAUNCHES,
     PILOT_SAMPLES,
+    NeverLongError,
     Pilot,
     choose_loops,
     choose_samples,
@@ -19,7 +21,7 @@ from steelyard.design.loops import (
     shared_loops,
 )
 from steelyard.design.recorder import InterruptedByUser, Recorder, TargetLauncher
-from steelyard.design.targets import HARNESS_REMEDY, hooks, samples_of
+from steelyard.design.targets import check_harness_ended, hooks, samples_of
 from steelyard.model.errors import LaunchError, MeasurementError, UsageError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.model.metrics import timed
@@ -29,7 +31,6 @@ from steelyard.subjects.command import launch_spec
 from steelyard.subjects.harness import Harness, Listed, Work, harness_named
 from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS
 
-_MOST_NAMES = 10
 _NO_HARNESS = "does it speak the harness protocol (docs/protocol.md)? For a plain command leave --harness out"
 
 
@@ -85,7 +86,7 @@ class Planner:
 
     def _listed(self, subject: Subject, side: int) -> list[Listed]:
         measured = self._launch(self._harness.listing(self._spec(subject)), side)
-        self._check_ended(measured, f"the list of {subject.name}", _NO_HARNESS)
+        check_harness_ended(self._harness, measured, f"the list of {subject.name}", _NO_HARNESS)
         try:
             return self._harness.listed(measured)
         except LaunchError as error:
@@ -126,9 +127,8 @@ class Planner:
 
         try:
             loops = choose_loops(take)
-        except LaunchError as error:
-            name = self._called(0, entry)
-            raise (error if str(error).startswith(name) else LaunchError(f"{name} {error}")) from error
+        except NeverLongError as error:
+            raise LaunchError(f"{self._called(0, entry)} {error}") from error
         if is_long(taken):
             return loops, 1
         tries = [taken, *(self._trial(number, entry)(loops, 1).samples for number in candidates)]
@@ -145,7 +145,7 @@ class Planner:
         def run(loops: int, samples: int) -> Pilot:
             work = Work(entry, loops, samples)
             measured = self._launch(self._harness.running(spec, work), min(number, 1))
-            self._check_ended(measured, name, HARNESS_REMEDY)
+            check_harness_ended(self._harness, measured, name)
             taken = samples_of(self._harness, measured, work, name, self.record.settings)
             return Pilot(measured.wall_ns - sum(sample.ns for sample in taken), taken)
 
@@ -153,10 +153,6 @@ class Planner:
 
     def _called(self, number: int, entry: str) -> str:
         return f"{self.record.subjects[number].name} ({entry})"
-
-    def _check_ended(self, measured: Measured, name: str, remedy: str) -> None:
-        complaint = self._harness.complaint(measured) if measured.has_failed() else None
-        Recorder.check_ended(measured, name, ignore_failure=False, complaint=complaint, remedy=remedy)
 
     @property
     def _harness(self) -> Harness:
@@ -186,11 +182,10 @@ class Planner:
 
 
 def _chosen(listed: Sequence[Listed], patterns: Sequence[str]) -> list[Listed]:
+    names = some_names([one.name for one in listed])
     for pattern in patterns:
         if not any(_fits(benchmark.name, pattern) for benchmark in listed):
-            raise UsageError(
-                f"--benchmark {pattern!r} is none of the baseline's benchmarks: {_names([one.name for one in listed])}"
-            )
+            raise UsageError(f"--benchmark {pattern!r} is none of the baseline's benchmarks: {names}")
     return _fitting(listed, patterns)
 
 
@@ -224,8 +219,8 @@ def _shared_benchmarks(
     if not benchmarks:
         theirs = sorted(set().union(*names[1:]))
         raise MeasurementError(
-            f"there is no benchmark to compare: of the baseline {_names([one.name for one in chosen])} would be, and "
-            f"the {'candidates have' if several else 'candidate has'} {_names(theirs) or 'none'}"
+            f"there is no benchmark to compare: of the baseline {some_names([one.name for one in chosen])} would be, "
+            f"and the {'candidates have' if several else 'candidate has'} {some_names(theirs) or 'none'}"
         )
     if len(benchmarks) > MOST_BENCHMARKS:
         raise UsageError(f"these are more than {MOST_BENCHMARKS} benchmarks: choose some with --benchmark")
@@ -241,10 +236,5 @@ def _one_sided(record: Weighing | Run, lists: Sequence[Sequence[Listed]]) -> lis
             known = {listed.name for listed in lists[other]}
             lonely = [listed.name for listed in lists[one] if listed.name not in known]
             if lonely:
-                found.append(Finding(code=code, message=f"{place} in {name}, so not compared: {_names(lonely)}"))
+                found.append(Finding(code=code, message=f"{place} in {name}, so not compared: {some_names(lonely)}"))
     return found
-
-
-def _names(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -81,6 +81,12 @@ def samples_of(harness: Harness, measured: Measured, work: Work, name: str, sett
     return samples
 
 
+def check_harness_ended(harness: Harness, measured: Measured, name: str, remedy: str = HARNESS_REMEDY) -> None:
+    """As Recorder.check_ended, with what the harness itself says of its failure."""
+    complaint = harness.complaint(measured) if measured.has_failed() else None
+    Recorder.check_ended(measured, name, ignore_failure=False, complaint=complaint, remedy=remedy)
+
+
 def with_preliminaries(record: Weighing | Run, targets: Targets, launcher: TargetLauncher) -> Weighing | Run:
     """The record with what is found before its first pair; nothing for one that is resumed.
 

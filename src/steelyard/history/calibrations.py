@@ -10,7 +10,6 @@ from pydantic import ValidationError
 
 from steelyard.history.shelf import Shelf
 from steelyard.model.calibration import Calibration
-from steelyard.model.counting import Weights
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import write_atomically
 
@@ -55,12 +54,6 @@ def load_calibration(key: str, environment: Mapping[str, str] = os.environ) -> C
             "make one of this machine with steelyard calibrate, or remove the file"
         )
     return calibration
-
-
-def load_weights(key: str, environment: Mapping[str, str] = os.environ) -> Weights | None:
-    """The weights of the machine's calibration, named "calibrated"; None if it has none. Errors as above."""
-    calibration = load_calibration(key, environment)
-    return None if calibration is None else calibration.weights
 
 
 def _path(key: str, environment: Mapping[str, str]) -> Path:
