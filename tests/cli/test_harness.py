@@ -299,12 +299,12 @@ def test_options_of_plain_commands_in_a_run(here: InProcess, words: list[str]) -
 @pytest.mark.parametrize("name", ["", "Protocol", "abacus", "\x1b[31m\udcff"])
 def test_a_harness_that_is_not_known(here: InProcess, name: str) -> None:
     for command in (["compare", "true", "true"], ["run", "true"]):
-        assert "is not known: choose from protocol" in here.refuses(*command, "--harness", name)
+        assert "is not known: choose from auto, " in here.refuses(*command, "--harness", name)
 
 
 def test_a_choice_without_a_harness(here: InProcess) -> None:
     for command in (["compare", "true", "true"], ["run", "true"]):
-        assert "say which with --harness protocol" in here.refuses(*command, "--benchmark", "a")
+        assert "say of which with --harness auto" in here.refuses(*command, "--benchmark", "a")
 
 
 def test_one_subject_is_no_comparison(here: InProcess) -> None:

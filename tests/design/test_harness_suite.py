@@ -136,7 +136,7 @@ class TestTheList:
     def test_a_list_that_fails_names_the_subject(self) -> None:
         for changes, says in (
             ({"exit_code": 3, "stderr": b"usage: x\n"}, r"the list of candidate failed with exit status 3 \(its last"),
-            (CRASH, r"the list of candidate was killed by SIGSEGV: does it speak the harness protocol"),
+            (CRASH, r"the list of candidate was killed by SIGSEGV: is it a program of the harness"),
             ({"timed_out": True}, "the list of candidate did not end within"),
             ({}, "candidate wrote no results: it does not speak the harness protocol"),
         ):

@@ -48,9 +48,9 @@ NO_LIST: dict[str, tuple[str, str]] = {
     "nothing": ("nothing", "old lists no benchmark: is it the right program?"),
     "exit-9@list": (
         "exit-9@list",
-        "the list of old failed with exit status 9 (its last words: and its last words): does it speak",
+        "the list of old failed with exit status 9 (its last words: and its last words): is it a program",
     ),
-    "segfault@list": ("segfault@list", "the list of old was killed by SIGSEGV: does it speak the harness protocol"),
+    "segfault@list": ("segfault@list", "the list of old was killed by SIGSEGV: is it a program of the harness"),
     "error@list": (
         "error@list",
         "the list of old failed with exit status 1 and says: the input is missing,\\nsee \\x1b[31mits manual",

@@ -17,7 +17,8 @@ HarnessName = Annotated[
     typer.Option(
         "--harness",
         metavar="NAME",
-        help="Measure the benchmarks inside the programs: protocol, for what speaks docs/protocol.md (all SDKs do).",
+        help="Measure the benchmarks inside the programs: of protocol (docs/protocol.md, all SDKs), google-benchmark, "
+        "criterion, go and others (docs/adapters.md), or auto to recognise them.",
     ),
 ]
 BenchmarkPatterns = Annotated[
@@ -42,12 +43,13 @@ def harness_checked(words: Mapping[str, Any]) -> str | None:
     name: str | None = words.get("harness")
     if name is None:
         if words.get("benchmark"):
-            raise UsageError("--benchmark chooses from those of a harness: say which with --harness protocol")
+            raise UsageError("--benchmark chooses from those of a harness: say of which with --harness auto")
         return None
 
-    from steelyard.subjects.harness import harness_named
+    from steelyard.subjects.harness import AUTO, harness_named
 
-    harness_named(name)
+    if name != AUTO:
+        harness_named(name)
     for other in _NOT_WITH_HARNESS:
         if words.get(other) not in (None, False, [], _PLAIN.get(other)):
             raise UsageError(f"--{other.replace('_', '-')} is for plain commands: leave it out, or --harness {name}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 
@@ -28,10 +28,13 @@ from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Benchmark, Finding, Run, Subject, Weighing
 from steelyard.subjects.command import launch_spec
-from steelyard.subjects.harness import Harness, Listed, Work, harness_named
+from steelyard.subjects.harness import AUTO, Harness, Listed, Work, harness_named, recognised_harness
 from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS
 
-_NO_HARNESS = "does it speak the harness protocol (docs/protocol.md)? For a plain command leave --harness out"
+# A benchmark whose launches are slow to start gets the time for so many pairs: fewer show only what is large.
+_FEWEST_PAIRS = 12
+
+_NO_HARNESS = "is it a program of the harness that --harness names? For a plain command leave --harness out"
 
 
 @dataclass(frozen=True)
@@ -55,13 +58,17 @@ class Planner:
     launcher: TargetLauncher
     watch: Callable[[Progress], None]
     interrupted: Callable[[], bool]
+    _pair_s: dict[str | None, float] = field(default_factory=dict, init=False)
+    """How long a pair of a benchmark takes, as its latest trial went, in seconds."""
 
     def planned(self, wish: Wish) -> Weighing | Run:
-        """The record with its benchmarks, their loops and samples.
+        """The record with its harness, should it be recognised, and with its benchmarks, their loops and samples.
 
         A benchmark that fails is in it as `failed`. Raises LaunchError if a harness does not list its benchmarks,
         UsageError if none is left, InterruptedByUser.
         """
+        if self.record.settings.harness == AUTO:
+            return self._recognised().planned(wish)
         lists = [self._listed(subject, min(place, 1)) for place, subject in enumerate(self.record.subjects)]
         if not lists[0]:
             raise MeasurementError(f"{self.record.subjects[0].name} lists no benchmark: is it the right program?")
@@ -73,7 +80,8 @@ class Planner:
         tried, failures = self._tried(benchmarks)
         settings = self.record.settings
         if wish.seconds_each is not None and settings.max_time_s is not None:
-            longest = max(settings.max_time_s, wish.seconds_each * len(tried))
+            each = [max(wish.seconds_each, _FEWEST_PAIRS * self._pair_s.get(one.entry, 0.0)) for one in tried]
+            longest = max(settings.max_time_s, sum(each))
             settings = settings.model_copy(update={"max_time_s": longest})
         return self.record.model_copy(
             update={
@@ -83,6 +91,12 @@ class Planner:
                 "findings": [*self.record.findings, *findings, *failures.values()],
             }
         )
+
+    def _recognised(self) -> Planner:
+        """A planner for the same record, with the harness that its programs are of."""
+        name = recognised_harness([self._spec(subject) for subject in self.record.subjects])
+        settings = self.record.settings.model_copy(update={"harness": name})
+        return replace(self, record=self.record.model_copy(update={"settings": settings}))
 
     def _listed(self, subject: Subject, side: int) -> list[Listed]:
         measured = self._launch(self._harness.listing(self._spec(subject)), side)
@@ -115,28 +129,35 @@ class Planner:
         ]
         return tried, failures
 
-    def _amounts(self, entry: str, candidates: Sequence[int]) -> tuple[int, int]:
-        """(loops, samples) for all sides of a benchmark: the baseline decides, unless a candidate is far slower."""
-        baseline = self._trial(0, entry)
+    def _amounts(self, entry: str, candidates: Sequence[int]) -> tuple[int | None, int]:
+        """(loops, samples) for all sides of a benchmark: the baseline decides, unless a candidate is far slower.
+
+        No loops where the harness chooses them itself.
+        """
+        baseline, fixed = self._trial(0, entry), self._harness.samples_a_launch
         taken: Sequence[Sample] = ()
 
         def take(loops: int, samples: int) -> Sequence[Sample]:
             nonlocal taken
-            taken = baseline(loops, samples).samples
+            taken = baseline(loops, fixed or samples).samples
             return taken
 
+        if not self._harness.fixes_loops:
+            for trial in (baseline, *(self._trial(number, entry) for number in candidates)):
+                trial(1, fixed or PILOT_SAMPLES)
+            return None, fixed or PILOT_SAMPLES
         try:
             loops = choose_loops(take)
         except NeverLongError as error:
             raise LaunchError(f"{self._called(0, entry)} {error}") from error
         if is_long(taken):
-            return loops, 1
-        tries = [taken, *(self._trial(number, entry)(loops, 1).samples for number in candidates)]
+            return loops, fixed or 1
+        tries = [taken, *(self._trial(number, entry)(loops, fixed or 1).samples for number in candidates)]
         loops = shared_loops(loops, tries)
         if not timed(self.record.settings.metrics):
-            return loops, 1
-        pilots = [baseline(loops, PILOT_SAMPLES) for _ in range(PILOT_LAUNCHES)]
-        return loops, choose_samples(pilots, slowest_ns=loops * max(map(iteration_ns, tries)))
+            return loops, fixed or 1
+        pilots = [baseline(loops, fixed or PILOT_SAMPLES) for _ in range(PILOT_LAUNCHES)]
+        return loops, fixed or choose_samples(pilots, slowest_ns=loops * max(map(iteration_ns, tries)))
 
     def _trial(self, number: int, entry: str) -> Callable[[int, int], Pilot]:
         """What runs a benchmark of a subject once, with so many loops and samples."""
@@ -147,6 +168,7 @@ class Planner:
             measured = self._launch(self._harness.running(spec, work), min(number, 1))
             check_harness_ended(self._harness, measured, name)
             taken = samples_of(self._harness, measured, work, name, self.record.settings)
+            self._pair_s[entry] = 2 * measured.wall_ns / 1e9
             return Pilot(measured.wall_ns - sum(sample.ns for sample in taken), taken)
 
         return run
@@ -154,7 +176,7 @@ class Planner:
     def _called(self, number: int, entry: str) -> str:
         return f"{self.record.subjects[number].name} ({entry})"
 
-    @property
+    @cached_property
     def _harness(self) -> Harness:
         return harness_named(self.record.settings.harness or "")
 

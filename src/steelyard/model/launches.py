@@ -77,6 +77,7 @@ class Measured:
     timed_out: bool = False
     cancelled: bool = False
     stdout: bytes | None = None
+    stdout_bytes: int | None = None
     stderr: bytes | None = None
     results: bytes | None = None
     results_bytes: int | None = None

@@ -1,15 +1,21 @@
 """Programs that hold benchmarks: how one is asked for its list, and to run exactly one benchmark in a fresh process.
 
-Each way of asking is one `Harness`; those for harnesses that others wrote will stand in `subjects/adapters`.
+Each way of asking is one `Harness`, found by its name among the entry points of the group `steelyard.harnesses`: that
+of our protocol, those for harnesses that others wrote (`subjects/adapters`), and those that other packages bring.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol
 
 from steelyard.model.errors import UsageError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
+
+GROUP = "steelyard.harnesses"
+AUTO = "auto"
 
 
 @dataclass(frozen=True)
@@ -35,16 +41,30 @@ class Work:
 
 
 class Harness(Protocol):
-    """A way of driving the programs of one kind; `launch` is the user's command, without our words."""
+    """A way of driving the programs of one kind; `launch` is the user's command, without our words.
+
+    One instance runs one launch after the other, never two at once: what `running` set up, `samples` may read.
+    """
+
+    fixes_loops: bool = True
+    """Whether a sample has as many iterations as asked for; else each tells how many it had, and is long enough."""
+
+    samples_a_launch: int | None = None
+    """How many samples every launch takes, where that cannot be asked for, or should not."""
+
+    def recognises(self, launch: LaunchSpec) -> bool:  # noqa: ARG002
+        """Whether this is one of its programs, as far as can be told without running it (for `--harness auto`)."""
+        return False
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """The launch that lists the benchmarks."""
+        """The launch that lists the benchmarks; raises UsageError for a command that cannot be asked."""
 
     def listed(self, measured: Measured) -> list[Listed]:
         """What it listed, in its order; raises LaunchError, without the subject's name, if that is no list."""
 
-    def complaint(self, measured: Measured) -> str | None:
+    def complaint(self, measured: Measured) -> str | None:  # noqa: ARG002
         """What a launch that failed says of it by itself, beside its stderr."""
+        return None
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work."""
@@ -53,11 +73,32 @@ class Harness(Protocol):
         """The samples that it took, all of them; raises LaunchError, without the subject's name, for anything else."""
 
 
-def harness_named(name: str) -> Harness:
-    """The harness of a name; raises UsageError for one that is not known."""
-    from steelyard.subjects.protocol import ProtocolHarness
+def harness_names() -> list[str]:
+    """The names of all harnesses that can be driven here."""
+    return sorted(_known())
 
-    known = {"protocol": ProtocolHarness}
+
+def harness_named(name: str) -> Harness:
+    """A new harness of that name; raises UsageError for one that is not known, or cannot be loaded."""
+    known = _known()
     if name not in known:
-        raise UsageError(f"--harness {name!r} is not known: choose from {', '.join(known)}")
-    return known[name]()
+        raise UsageError(f"--harness {name!r} is not known: choose from {AUTO}, {', '.join(sorted(known))}")
+    try:
+        harness: Harness = known[name].load()()
+    except Exception as error:  # whatever a package of others does when it is imported
+        raise UsageError(f"--harness {name} cannot be loaded ({error}): repair the package that brings it") from error
+    return harness
+
+
+def recognised_harness(launches: Sequence[LaunchSpec]) -> str:
+    """The name of the harness that all of these are programs of; raises UsageError unless it is exactly one."""
+    found = [name for name in harness_names() if all(map(harness_named(name).recognises, launches))]
+    if len(found) == 1:
+        return found[0]
+    several = f"more than one harness drives such programs ({', '.join(found)})"
+    nothing = f"no harness recognises these programs (there are {', '.join(harness_names())})"
+    raise UsageError(f"--harness {AUTO}: {several if found else nothing}: say which with --harness NAME")
+
+
+def _known() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}

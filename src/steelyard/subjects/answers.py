@@ -1,0 +1,172 @@
+"""What all harnesses' answers have in common: numbers and names that are checked, and where a launch wrote them."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.subjects.harness import Listed
+
+MOST_BYTES = 4 << 20
+"""Ten thousand benchmarks with long names, or as many samples, fit in."""
+
+MOST_NS = 2**63
+RESULTS_FILE = "/dev/fd/3"
+"""Where a harness that writes its results to a file is sent: the launch server keeps what comes there."""
+
+_MOST_NAME_BYTES = 500
+_MOST_SHOWN = 80
+# Control characters and halves of pairs: what is no text, or could steer a terminal.
+_NO_TEXT = ("Cc", "Cs")
+
+
+def asked(launch: LaunchSpec, *words: str, env: Mapping[str, str] | None = None, stdout: bool = False) -> LaunchSpec:
+    """The launch with our words after the user's and with `env` set; what it writes to fd 3 is kept.
+
+    With `stdout`, what it prints is kept as well.
+    """
+    added = env or {}
+    names = tuple(f"{name}=".encode() for name in added)
+    kept = tuple(one for one in launch.env if not one.startswith(names))
+    return replace(
+        launch,
+        argv=(*launch.argv, *(word.encode(errors="surrogateescape") for word in words)),
+        env=(*kept, *(f"{name}={value}".encode(errors="surrogateescape") for name, value in added.items())),
+        stdout=MOST_BYTES if stdout else launch.stdout,
+        results=MOST_BYTES,
+    )
+
+
+def results_of(measured: Measured) -> bytes:
+    """What a launch wrote to fd 3; raises LaunchError if that is more than is kept."""
+    _check_size(measured.results_bytes, "of results")
+    return measured.results or b""
+
+
+def printed_by(measured: Measured) -> str:
+    """What a launch printed; raises LaunchError if that is more than is kept. Anything but UTF-8 shows as such."""
+    _check_size(measured.stdout_bytes, "to its output")
+    return (measured.stdout or b"").decode(errors="replace")
+
+
+def _check_size(written: int | None, where: str) -> None:
+    if (written or 0) > MOST_BYTES:
+        raise LaunchError(
+            f"wrote {written:,} bytes {where}, and up to {MOST_BYTES:,} are read: it has to write less there"
+        )
+
+
+def json_of(text: bytes | str, what: str) -> Any:
+    """The JSON that a harness wrote; raises LaunchError, naming `what`, if it is none."""
+    if not text.strip():
+        raise LaunchError(f"wrote no {what}: is it a program of this harness, and did it run to its end?")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise LaunchError(f"wrote a {what} that is no JSON, or was cut: {quoted(text)}") from error
+
+
+def sample_of(loops: Any, ns: Any, *, cpu_ns: Any = None, delay_ns: Any = None) -> Sample:
+    """A sample with all numbers checked: `ns` is the time of all `loops`; raises LaunchError for what is no time."""
+    if isinstance(ns, bool) or not isinstance(ns, int | float) or not 0 < ns < MOST_NS:  # false for NaN, too
+        raise LaunchError(
+            f"gave a sample that took {shown(ns)} ns: a time has to be a number above 0, and below 2^63 (was the body "
+            "optimised away?)"
+        )
+    if type(loops) is not int or not 0 < loops < MOST_NS:
+        raise LaunchError(f"gave a sample with {shown(loops)} loops: they have to be an integer above 0")
+    return Sample(loops, max(1, round(ns)), _span("cpu_ns", cpu_ns), _span("delay_ns", delay_ns))
+
+
+def _span(name: str, value: Any) -> int | None:
+    if value is None:
+        return None
+    if type(value) is not int or not 0 <= value < MOST_NS:
+        raise LaunchError(f"gave a sample whose {name} is {shown(value)}: it has to be an integer from 0")
+    return value
+
+
+def checked_list(found: Iterable[Listed]) -> list[Listed]:
+    """The benchmarks; raises LaunchError for a name that is no text, or stands twice."""
+    benchmarks = list(found)
+    seen: set[str] = set()
+    for benchmark in benchmarks:
+        name = check_name(benchmark.name)
+        if name in seen:
+            raise LaunchError(f"lists {shown(name)} twice: each benchmark needs a name of its own")
+        seen.add(name)
+    return benchmarks
+
+
+def check_name(name: Any) -> str:
+    """The name of a benchmark; raises LaunchError if it is none."""
+    if not isinstance(name, str) or not name or not _is_text(name) or len(name.encode()) > _MOST_NAME_BYTES:
+        raise LaunchError(
+            f"lists a benchmark called {shown(name)}: a name is 1 to {_MOST_NAME_BYTES} bytes of text "
+            "without control characters"
+        )
+    return name
+
+
+def check_only(names: Iterable[str], wanted: str) -> None:
+    """Raise LaunchError unless exactly the benchmark that was asked for has answered."""
+    found = list(dict.fromkeys(names))
+    if not found:
+        raise LaunchError(f"ran no benchmark where {shown(wanted)} was asked for: its filter does not select that name")
+    if found != [wanted]:
+        others = ", ".join(shown(name) for name in found[:3])
+        raise LaunchError(
+            f"ran {others} where only {shown(wanted)} was asked for: its filter cannot tell them apart, so give the "
+            "benchmark another name"
+        )
+
+
+def check_count(samples: tuple[Sample, ...], wanted: int) -> tuple[Sample, ...]:
+    """The samples; raises LaunchError if there are more or fewer than were asked for."""
+    if len(samples) != wanted:
+        raise LaunchError(
+            f"gave {len(samples)} samples where {wanted} were asked for: a harness takes as many as it is told"
+        )
+    return samples
+
+
+def shown(value: Any) -> str:
+    """A value as the harness wrote it, in JSON, cut."""
+    return json.dumps(value, ensure_ascii=False)[:_MOST_SHOWN]
+
+
+def quoted(text: bytes | str) -> str:
+    """The beginning of what a harness wrote, for an error."""
+    whole = text if isinstance(text, str) else text.decode(errors="replace")
+    return repr(whole[:_MOST_SHOWN])
+
+
+def _is_text(name: str) -> bool:
+    return all(unicodedata.category(character) not in _NO_TEXT for character in name)
+
+
+def words_of(launch: LaunchSpec) -> list[str]:
+    """The words of a command."""
+    return [word.decode(errors="surrogateescape") for word in launch.argv]
+
+
+def file_holds(path: str | Path, *texts: bytes) -> bool:
+    """Whether a file has all of these texts in it: how a program is recognised without running it."""
+    return all(_holds(str(path), text) for text in texts)
+
+
+@lru_cache(maxsize=256)
+def _holds(path: str, text: bytes) -> bool:
+    try:
+        with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+            return whole.find(text) >= 0
+    except (OSError, ValueError):  # not there, not readable, empty
+        return False
