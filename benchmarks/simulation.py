@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats.family import CHANGED, step_down
+from steelyard.stats.family import CHANGED, judge_family, step_down
 from steelyard.stats.verdict import Judgement, judge
 
 FloatArray = npt.NDArray[np.float64]
@@ -169,12 +169,50 @@ def simulate_suite(
     return SuiteTally(suites, sum(count > 0 for count in alarms), sum(alarms))
 
 
+@dataclass(frozen=True)
+class DiscoveryTally:
+    """What was found in suites of which a part had changed."""
+
+    wrong_share: float
+    """Of what a suite called changed, the share that was not, on average over the suites."""
+    found: float
+    """Of the benchmarks that had changed, the share that was found."""
+
+
+def simulate_discoveries(
+    noise: Noise,
+    *,
+    changed: int,
+    unchanged: int,
+    change: float,
+    suites: int,
+    pairs: int = 45,
+    alpha: float = 0.01,
+    seed: int = 1,
+) -> dict[str, DiscoveryTally]:
+    """Weigh suites of which some benchmarks changed: one tally for each family, and for none at all."""
+    generator = np.random.default_rng(seed)
+    shares: dict[str, list[float]] = {"holm": [], "fdr": [], "none": []}
+    found: dict[str, list[float]] = {"holm": [], "fdr": [], "none": []}
+    members = changed + unchanged
+    for _ in range(suites):
+        values = [noise(generator, pairs) for _ in range(members)]
+        values[:changed] = [one * np.array([1.0, 1.0 + change]) for one in values[:changed]]
+        for family in shares:
+            judge_member = _judge_member(values, pairs, alpha, shared=family != "none")
+            judged = judge_family(family, members, judge_member)
+            named = [one is not None and one.word in CHANGED for one in judged]
+            shares[family].append(sum(named[changed:]) / max(1, sum(named)))
+            found[family].append(sum(named[:changed]) / max(1, changed))
+    return {family: DiscoveryTally(float(np.mean(shares[family])), float(np.mean(found[family]))) for family in shares}
+
+
 def _judge_member(
     values: list[FloatArray], pairs: int, alpha: float, *, shared: bool
-) -> Callable[[int, int], Judgement | None]:
-    def judge_member(member: int, sharing: int) -> Judgement | None:
+) -> Callable[[int, float], Judgement | None]:
+    def judge_member(member: int, sharing: float) -> Judgement | None:
         one, other = values[member].T
-        members = sharing if shared else 1
+        members = sharing if shared else 1.0
         return judge(lambda n: (one[:n], other[:n]), pairs, 0.005, alpha, ended=True, members=members)
 
     return judge_member

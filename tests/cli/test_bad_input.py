@@ -58,6 +58,7 @@ def refuses(tool: Tool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
         (["compare", "true", "true", "--nonsense"], ["--nonsense"]),
         (["compare", "true", "true", "--pairs"], ["--pairs"]),
         (["compare", "true", "true", "--launches", "5"], ["--launches"]),
+        (["compare", "true", "true", "--family", "bonferroni"], ["--family", "holm, fdr"]),
         (["run"], ["COMMAND", "steelyard run --help"]),
         (["run", "true", "true"], ["(true)"]),
         (["show", "a", "b"], ["(b)"]),

@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from benchmarks.simulation import SYNTHETIC, simulate_suite
+from benchmarks.simulation import SYNTHETIC, simulate_discoveries, simulate_suite
 
-from steelyard.stats.family import members_left, step_down
+from steelyard.stats.family import judge_family, sharing_now, step_down, step_up
 from steelyard.stats.verdict import Judgement, judge
 
 
-def judged(changes: list[float], pairs: int = 45, noise: float = 0.01) -> Callable[[int, int], Judgement | None]:
+def judged(changes: list[float], pairs: int = 45, noise: float = 0.01) -> Callable[[int, float], Judgement | None]:
     generator = np.random.default_rng(1)
     values = [
         (
@@ -19,7 +19,7 @@ def judged(changes: list[float], pairs: int = 45, noise: float = 0.01) -> Callab
         for change in changes
     ]
 
-    def judge_member(member: int, sharing: int) -> Judgement | None:
+    def judge_member(member: int, sharing: float) -> Judgement | None:
         one, other = values[member]
         return judge(lambda n: (one[:n], other[:n]), pairs, 0.005, 0.01, ended=True, members=sharing)
 
@@ -31,11 +31,11 @@ def words(found: list[Judgement | None]) -> list[str]:
 
 
 def test_each_finding_gives_its_share_to_the_others() -> None:
-    assert [members_left(5, changed) for changed in (0, 2, 4, 5)] == [5, 3, 1, 1]
-    asked: list[tuple[int, int]] = []
+    assert [sharing_now("holm", 5, changed) for changed in (0, 2, 4, 5)] == [5, 3, 1, 1]
+    asked: list[tuple[int, float]] = []
     plain = judged([0.3, 0.0, 0.3])
 
-    def watch(member: int, sharing: int) -> Judgement | None:
+    def watch(member: int, sharing: float) -> Judgement | None:
         asked.append((member, sharing))
         return plain(member, sharing)
 
@@ -66,3 +66,41 @@ def test_any_false_alarm_in_a_suite_of_100() -> None:
     assert tally.with_false_alarm <= 4
     alone = simulate_suite(SYNTHETIC["quiet"], benchmarks=100, suites=10, pairs=45, alpha=0.05, shared=False)
     assert alone.with_false_alarm >= 5, "without the correction the bar has to be missed, or it shows nothing"
+
+
+# --- the false discovery rate
+
+
+def test_each_finding_raises_the_level_of_the_others() -> None:
+    assert [sharing_now("fdr", 6, changed) for changed in (0, 1, 2, 5, 6)] == [6, 3, 2, 1, 1]
+
+
+def test_the_step_up_asks_with_as_many_as_it_found() -> None:
+    asked: list[float] = []
+    plain = judged([0.3, 0.0, 0.3, 0.0])
+
+    def watch(member: int, sharing: float) -> Judgement | None:
+        asked.append(sharing)
+        return plain(member, sharing)
+
+    assert words(step_up(4, watch)) == ["slower", "undecided", "slower", "undecided"]
+    assert asked[::4] == [1, 2]
+
+
+def test_a_borderline_change_is_found_beside_fewer_clear_ones_than_holm_needs() -> None:
+    members = judged([0.006, *[0.3] * 5, 0.0, 0.0], pairs=29)
+    found = {family: words(judge_family(family, 8, members)) for family in ("holm", "fdr")}
+    assert found["fdr"][:6] == ["slower"] * 6
+    assert found["holm"][:6] == ["undecided", *["slower"] * 5]
+
+
+def test_a_member_without_pairs_is_never_found() -> None:
+    assert step_up(2, lambda *_: None) == [None, None]
+
+
+def test_the_share_of_wrong_findings() -> None:
+    """At most alpha of what is found on average: half of each suite is changed by 2 %, the others are not."""
+    tallies = simulate_discoveries(SYNTHETIC["quiet"], changed=10, unchanged=10, change=0.02, suites=80, alpha=0.05)
+    assert tallies["fdr"].wrong_share <= 0.05
+    assert tallies["fdr"].found >= tallies["holm"].found
+    assert tallies["none"].wrong_share > 0.02, "without any correction wrong ones have to show, or it shows nothing"

@@ -10,8 +10,9 @@ use std::os::unix::net::UnixStream;
 /// The longest line that is taken: environments and arguments may come to a few MB.
 pub const LINE_LIMIT: usize = 16 << 20;
 
-/// How much is read at once, and the size the buffer falls back to.
-const CHUNK: usize = 64 << 10;
+/// How much is read at once: a usual request. More would only be cleared, and out of the caches of
+/// the target that comes next.
+const CHUNK: usize = 16 << 10;
 
 /// One line of the driver.
 #[derive(Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// As much as a pipe holds by default.
-const CHUNK: usize = 64 << 10;
+/// How much is read at once; most targets write nothing, and a larger buffer would be cleared for that.
+const CHUNK: usize = 16 << 10;
 
 /// How much is taken after the target's end: more than a pipe can hold unless a privileged
 /// writer enlarged it, and a bound in case some writer cannot be killed.

@@ -26,6 +26,7 @@ def compare(
     pairs: options.Pairs = None,
     max_time: options.MaxTime = None,
     alpha: options.Alpha = 0.01,
+    family: options.Family = "holm",
     names: Annotated[
         str | None, typer.Option(metavar="A,B,...", help="Names for the commands.  [default: the commands]")
     ] = None,

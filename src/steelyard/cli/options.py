@@ -38,6 +38,14 @@ Metric = Annotated[
     ),
 ]
 Alpha = Annotated[float, typer.Option(metavar="P", help="Chance of a wrong verdict that you accept, 0.00001 to 0.2.")]
+Family = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="What --alpha limits among several benchmarks: holm, the chance of any wrong verdict; fdr, the share of "
+        "wrong ones among those found changed (finds more in large suites).",
+    ),
+]
 MaxTime = Annotated[
     float | None,
     typer.Option(metavar="SECONDS", help="Longest time to measure.  [default: 30, or none with a number of launches]"),
@@ -118,6 +126,7 @@ def settings_from(
     return Settings(
         margin=words.get("margin", 0.5) / 100,
         alpha=words["alpha"],
+        family=_family(words.get("family", "holm")),
         metrics=metrics,
         pairs=launches,
         max_time_s=words["max_time"] if words["max_time"] is not None or launches is not None else 30.0,
@@ -165,6 +174,12 @@ def plain_settings(
         **NOT_ASKED,
     }
     return settings_from({**plain, **words}, limit=limit, launches=launches, least=least)
+
+
+def _family(name: str) -> Any:
+    if name not in ("holm", "fdr"):
+        raise UsageError(f"--family {name!r} is not known: choose from holm, fdr")
+    return name
 
 
 def metric_names(wanted: Iterable[str] | None) -> list[str]:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from steelyard.design.draws import draw_pair
 from steelyard.design.loops import choose_loops
+from steelyard.design.recorder import InterruptedByUser
 from steelyard.design.targets import check_harness_ended
 from steelyard.model.checked import Checked
 from steelyard.model.errors import LaunchError
@@ -82,7 +83,7 @@ class Conformance:
 
     def _refuses_unknown(self) -> None:
         work = Work(_NO_SUCH_NAME, 1, 1)
-        measured = self.launch(self._harness.running(self._spec, work))
+        measured = self._launched(self._harness.running(self._spec, work))
         if not measured.has_failed():
             raise _Broken("it ended with exit status 0")
         if self._harness.complaint(measured) is None:
@@ -92,7 +93,7 @@ class Conformance:
         spec = self._harness.running(self._spec, Work(self._first, 1, 1))
         own, other = (f"--steelyard-protocol={version}".encode() for version in (VERSION, _OTHER_VERSION))
         asked = replace(spec, argv=tuple(other if word == own else word for word in spec.argv))
-        if not self.launch(asked).has_failed():
+        if not self._launched(asked).has_failed():
             raise _Broken(f"asked to speak version {_OTHER_VERSION}, it answered and ended with exit status 0")
 
     def _ignores_words(self) -> None:
@@ -116,12 +117,19 @@ class Conformance:
         return self._read_list(self._harness.listing(self._spec))
 
     def _read_list(self, spec: LaunchSpec) -> list[Listed]:
-        measured = self.launch(spec)
+        measured = self._launched(spec)
         check_harness_ended(self._harness, measured, "it")
         return self._harness.listed(measured)
 
+    def _launched(self, spec: LaunchSpec) -> Measured:
+        """Run one launch; an interrupt is the user's wish, never an answer of the program."""
+        measured = self.launch(spec)
+        if measured.cancelled:
+            raise InterruptedByUser
+        return measured
+
     def _run(self, loops: int, samples: int) -> tuple[Sample, ...]:
         work = Work(self._first, loops, samples)
-        measured = self.launch(self._harness.running(self._spec, work))
+        measured = self._launched(self._harness.running(self._spec, work))
         check_harness_ended(self._harness, measured, "it")
         return self._harness.samples(measured, work)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Self
+
+# Wrappers pass a Ctrl-C on that the terminal has sent already: so soon after the first it is the same wish.
+_SAME_WISH_S = 0.3
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -16,6 +20,7 @@ class Interrupt:
     def __init__(self, cancel: Callable[[], None]) -> None:
         self._cancel = cancel
         self.requested = False
+        self._requested_at = 0.0
         self._before: dict[signal.Signals, object] = {}
 
     def __enter__(self) -> Self:
@@ -36,6 +41,8 @@ class Interrupt:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature is signal's
         if self.requested:
+            if time.monotonic() - self._requested_at < _SAME_WISH_S:
+                return
             raise KeyboardInterrupt
-        self.requested = True
+        self.requested, self._requested_at = True, time.monotonic()
         self._cancel()

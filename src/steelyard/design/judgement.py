@@ -16,7 +16,7 @@ from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import DISTURBED, ROLES, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
-from steelyard.stats.family import CHANGED, step_down
+from steelyard.stats.family import CHANGED, judge_family
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.summary import centre, median_interval, modes
@@ -79,7 +79,7 @@ def _unknown(launches: Launches, metric: str) -> str:
 
 
 def look_at(
-    pairs: MetricPairs, settings: Settings, *, ended: bool, newest_only: bool, members: int = 1
+    pairs: MetricPairs, settings: Settings, *, ended: bool, newest_only: bool, members: float = 1
 ) -> Judgement | None:
     """Judge the pairs so far, with alpha shared among `members` benchmarks; None before the first look."""
     return judge(
@@ -123,7 +123,7 @@ def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verd
     pairs = [MetricPairs(views[number].launches, number, metric) for number in members]
     undefined: dict[int, str] = {}
 
-    def judge_member(member: int, sharing: int) -> Judgement | None:
+    def judge_member(member: int, sharing: float) -> Judgement | None:
         ended = views[0].stop[members[member]] in ("pairs", "time")
         try:
             return look_at(pairs[member], settings, ended=ended, newest_only=False, members=sharing)
@@ -133,7 +133,7 @@ def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verd
             undefined[member] = str(error)
             return None
 
-    judged = step_down(len(members), judge_member)
+    judged = judge_family(settings.family, len(members), judge_member)
     return [
         _verdict(views[one.benchmark], one, judgement, undefined.get(member))
         for member, (one, judgement) in enumerate(zip(pairs, judged, strict=True))

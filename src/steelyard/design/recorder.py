@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from signal import Signals
 from typing import Protocol
 
@@ -180,5 +181,8 @@ def _row(
     overhead_ns: int,
     samples: tuple[Sample, ...],
 ) -> LaunchRow:
-    numbers = [getattr(measured, name) for name in COLUMNS[len(place) : -1]]
-    return LaunchRow._make([*place, *numbers, overhead_ns, samples])
+    return LaunchRow._make((*place, *_numbers(measured), overhead_ns, samples))
+
+
+# The columns of a row that a launch itself measured: all but its place in the plan and the overhead.
+_numbers = attrgetter(*(name for name in COLUMNS if name in Measured.__dataclass_fields__))

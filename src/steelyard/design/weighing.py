@@ -18,7 +18,7 @@ from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchRow
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, StopReason, Weighing
-from steelyard.stats.family import CHANGED, members_left
+from steelyard.stats.family import CHANGED, sharing_now
 from steelyard.stats.looks import next_look, plan_looks
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import Judgement, is_futile
@@ -192,11 +192,12 @@ class Experiment:
         pairs = MetricPairs(launches, benchmark.number, self._metric)
         return look_at(pairs, self._settings, ended=ended, newest_only=True, members=self._sharing(benchmark))
 
-    def _sharing(self, benchmark: _Open) -> int:
+    def _sharing(self, benchmark: _Open) -> float:
         """Among how many benchmarks alpha is shared at this look."""
         members = [one for one in self._open if not one.control and one.stop != "failed"]
         words = [one.judgement.word for one in members if one.judgement is not None]
-        return 1 if benchmark.control else members_left(len(members), sum(word in CHANGED for word in words))
+        changed = sum(word in CHANGED for word in words)
+        return 1 if benchmark.control else sharing_now(self._settings.family, len(members), changed)
 
     def _budget_end(self, benchmark: _Open) -> StopReason | None:
         if self._settings.pairs is not None and benchmark.kept >= self._settings.pairs:

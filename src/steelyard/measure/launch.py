@@ -13,7 +13,6 @@ import select
 import socket
 import subprocess
 from contextlib import suppress
-from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -25,7 +24,6 @@ from steelyard.model.launches import LaunchSpec, Measured
 
 SERVER = Path(steelyard.native.__file__).parent / "steelyard-launch"
 
-_MEASURED_FIELDS = frozenset(field.name for field in fields(Measured))
 _LONGEST_DEAF_MS = 500
 _CANCEL = b'{"cancel":true}\n'
 _REMEDIES = {
@@ -148,21 +146,49 @@ def _server_ended() -> MeasurementError:
 
 
 def _request(spec: LaunchSpec) -> bytes:
-    members = (
-        ("program", _text(spec.program)),
-        ("argv", f"[{','.join(map(_text, spec.argv))}]"),
-        ("env", f"[{','.join(map(_text, spec.env))}]"),
-        ("cwd", _text(spec.cwd)),
-        ("stdin", _text(spec.stdin)),
-        ("stdout", _output(spec.stdout)),
-        ("stderr", _output(spec.stderr)),
-        ("timeout_ns", json.dumps(spec.timeout_ns)),
-        ("cpus", json.dumps(spec.cpus)),
-        ("fixed_layout", json.dumps(spec.fixed_layout)),
-        ("results", json.dumps(spec.results)),
+    env = ",".join(map(_text, spec.env))
+    rest = _undrawn(
+        spec.program,
+        spec.argv,
+        spec.cwd,
+        spec.stdin,
+        spec.stdout,
+        spec.stderr,
+        spec.timeout_ns,
+        spec.cpus,
+        spec.fixed_layout,
+        spec.results,
     )
-    line = ",".join([f'"{name}":{value}' for name, value in members])
-    return f"{{{line}}}\n".encode()
+    return f'{{{rest},"env":[{env}]}}\n'.encode()
+
+
+@lru_cache(maxsize=64)
+def _undrawn(
+    program: bytes,
+    argv: tuple[bytes, ...],
+    cwd: bytes | None,
+    stdin: bytes | None,
+    stdout: bytes | int | None,
+    stderr: bytes | int | None,
+    timeout_ns: int | None,
+    cpus: tuple[int, ...] | None,
+    fixed_layout: bool,
+    results: int | None,
+) -> str:
+    """The members of a request that are the same in every launch of a command."""
+    members = (
+        ("program", _text(program)),
+        ("argv", f"[{','.join(map(_text, argv))}]"),
+        ("cwd", _text(cwd)),
+        ("stdin", _text(stdin)),
+        ("stdout", _output(stdout)),
+        ("stderr", _output(stderr)),
+        ("timeout_ns", json.dumps(timeout_ns)),
+        ("cpus", json.dumps(cpus)),
+        ("fixed_layout", json.dumps(fixed_layout)),
+        ("results", json.dumps(results)),
+    )
+    return ",".join([f'"{name}":{value}' for name, value in members])
 
 
 def _output(target: bytes | int | None) -> str:
@@ -171,7 +197,7 @@ def _output(target: bytes | int | None) -> str:
     return "null" if target is None else f'{{"file":{_text(target)}}}'
 
 
-# All but what is drawn for a pair is the same in every request. Few, as what is drawn may be long.
+# All but what is drawn for a pair is the same in every launch. Few, as what is drawn may be long.
 @lru_cache(maxsize=256)
 def _text(data: bytes | None) -> str:
     """As JSON, one char a byte: JSON has no bytes, and paths and arguments need not be UTF-8."""
@@ -179,12 +205,11 @@ def _text(data: bytes | None) -> str:
 
 
 def _measured(reply: dict[str, Any]) -> Measured:
-    values = {name: value for name, value in reply.items() if name in _MEASURED_FIELDS}
     for name in ("stdout", "stderr", "results"):
-        if values.get(name) is not None:
-            values[name] = values[name].encode("latin-1")
-    values["left_behind"] = tuple(values.get("left_behind") or ())
-    return Measured(**values)
+        if reply[name] is not None:
+            reply[name] = reply[name].encode("latin-1")
+    reply["left_behind"] = tuple(reply["left_behind"])
+    return Measured(**reply)
 
 
 def _launch_error(error: dict[str, Any]) -> UsageError | MeasurementError:

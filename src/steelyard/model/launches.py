@@ -79,6 +79,7 @@ class Measured:
     stdout: bytes | None = None
     stdout_bytes: int | None = None
     stderr: bytes | None = None
+    stderr_bytes: int | None = None
     results: bytes | None = None
     results_bytes: int | None = None
     left_behind: tuple[str, ...] = ()

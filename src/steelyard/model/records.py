@@ -63,6 +63,7 @@ class Settings(_Record):
 
     margin: float = Field(default=0.005, gt=0, lt=1, description="relative change that matters")
     alpha: float = Field(default=0.01, ge=1e-9, lt=0.5, description="chance of a wrong verdict that is accepted")
+    family: Literal["holm", "fdr"] = Field(default="holm", description="what alpha limits among several benchmarks")
     metrics: list[str] = Field(default=[DEFAULT_METRIC], min_length=1, description="the first decides")
     pairs: int | None = Field(default=None, gt=0, description="most pairs (or launches of a run)")
     max_time_s: float | None = Field(default=30.0, gt=0, allow_inf_nan=False, description="budget of elapsed time")

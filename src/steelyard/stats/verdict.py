@@ -110,7 +110,7 @@ def judge(
     ended: bool,
     newest_only: bool = False,
     exact: bool = False,
-    members: int = 1,
+    members: float = 1,
 ) -> Judgement | None:
     """Replay the looks at `pairs` pairs and stop at the first that decides; else the newest look's judgement.
 
