@@ -115,10 +115,10 @@ def test_the_same_number_twice(loops: Tool) -> None:
 def test_a_weighing_finds_which_function_it_is(loops: Tool) -> None:
     words = ("compare", "./loop", "./more", "--metric", "instructions")
     found = record(loops, *words, "--markdown", "report.md", "--csv", "counts.csv", status=1)
-    assert (found["verdict"], found["pairs"]) == ("slower", 2)
+    assert (found["verdict"], found["pairs"]) == ("slower", 5)
     assert found["interval"] == [found["change"]] * 2
     with (loops.folder / "counts.csv").open(newline="") as file:
-        assert len(list(csv.reader(file))) == 1 + 4
+        assert len(list(csv.reader(file))) == 1 + 2 * 5
     report = (loops.folder / "report.md").read_text()
     assert "comes from, in instructions:" in report
     assert re.search(r"\| \+8,000 \| \+0\.86 % \| <code>hot</code>", report)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from steelyard.design.count_judgement import count_summary, count_verdicts, with_disagreements
+from steelyard.design.count_plan import missing
 from steelyard.model.counting import Count, CountSettings, Weights
 from steelyard.model.errors import MeasurementError
 from steelyard.model.records import Verdict
@@ -23,6 +24,7 @@ EVENTS = {"I1mr": 2, "ILmr": 1, "Dr": 300, "D1mr": 4, "DLmr": 1, "Dw": 100, "D1m
 def judge(made: list[Count], metric: str = "instructions", members: int = 1, **settings: Any) -> Verdict:
     benchmarks = 1 + max((one.benchmark for one in made), default=0)
     record = counted_weighing(made, benchmarks=benchmarks, **settings)
+    record = record.model_copy(update={"stop": ["decided"] * benchmarks})
     return count_verdicts(record, list(range(members)), metric)[0]
 
 
@@ -33,6 +35,32 @@ def test_equal_counts_decide_by_the_margin_alone() -> None:
     assert slower.interval == pytest.approx((0.006, 0.006))
     assert judge(counts([1000, 1000], [1004, 1004])).verdict == "same"
     assert judge(counts([1000, 1000], [990, 990])).verdict == "faster"
+
+
+def test_what_was_not_confirmed_because_it_was_cut_short_is_undecided() -> None:
+    record = counted_weighing(counts([1000, 1000, 1000], [1006, 1006]))
+    assert record.stop == ["interrupted"]
+    (found,) = count_verdicts(record, [0], "instructions")
+    assert (found.verdict, found.stability, found.pairs_needed) == ("undecided", "exact", MORE)
+    (same,) = count_verdicts(counted_weighing(counts([1000, 1000], [1004, 1004])), [0], "instructions")
+    assert same.verdict == "same"
+
+
+def test_alike_sides_whose_counts_take_two_values_alarm_at_most_at_alpha() -> None:
+    """The plan is followed to its end: such counts pass for exact in one of eight tries, until they are confirmed."""
+    generator = np.random.default_rng(5)
+    passed, alarms, tries = 0, 0, 600
+    for _ in range(tries):
+        made: list[Count] = []
+        record = counted_weighing(made)
+        while places := missing(record):
+            made += [count(side, int(generator.choice([1000, 1010]))) for _, side in places]
+            record = counted_weighing(made)
+            passed += len(made) == 4 and bool(missing(record)) and len(missing(record)) < 2 * MORE
+        found = count_verdicts(record.model_copy(update={"stop": ["decided"]}), [0], "instructions")[0]
+        alarms += found.verdict in ("slower", "faster")
+    assert passed > 0.08 * tries
+    assert alarms <= 0.01 * tries
 
 
 def test_too_few_counts_say_nothing() -> None:

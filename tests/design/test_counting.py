@@ -65,8 +65,16 @@ def test_a_control_is_not_counted() -> None:
 def test_what_is_there_is_not_counted_again() -> None:
     assert missing(counted_weighing(counts([5], []))) == [(0, 1)]
     assert missing(counted_weighing(counts([5, 5], [7]))) == [(0, 1)]
-    assert missing(counted_weighing(counts([5, 5], [7, 7]))) == []
-    assert is_complete(counted_weighing(counts([5, 5], [7, 7])))
+    assert missing(counted_weighing(counts([5, 5], [5, 5]))) == []
+    assert is_complete(counted_weighing(counts([5, 5], [5, 5])))
+
+
+def test_equal_counts_that_lie_apart_are_confirmed() -> None:
+    assert missing(counted_weighing(counts([1000, 1000], [1010, 1010]))) == BOTH * (MORE - 2)
+    assert missing(counted_weighing(counts([1000] * MORE, [1010] * (MORE - 1)))) == [(0, 1)]
+    assert is_complete(counted_weighing(counts([1000] * MORE, [1010] * MORE)))
+    assert is_complete(counted_weighing(counts([1000] * 2, [1001] * 2))), "the same within the margin"
+    assert missing(counted_weighing(counts([1000] * 3, [1010, 1010, 1000]))) == BOTH * (MORE - 1), "not exact after all"
 
 
 @pytest.mark.parametrize(("baseline", "candidate"), [([5, 6], [7, 7]), ([5, 5], [7, 8])])
@@ -102,8 +110,8 @@ def test_first_counts_are_judged_only_where_there_are_no_others() -> None:
 
 
 def test_counts_that_repeat_need_two_a_side(stage: Stage) -> None:
-    ended = stage(fresh(), [1000, 1010] * 2)
-    assert (ended.instructions(0), ended.instructions(1)) == ([1000] * 2, [1010] * 2)
+    ended = stage(fresh(), [1000, 1001] * 2)
+    assert (ended.instructions(0), ended.instructions(1)) == ([1000] * 2, [1001] * 2)
     assert (ended.error, ended.codes(), ended.record.stop) == (None, [], ["decided"])
     # The functions are written with the first count of each side.
     assert [part is not None for _, part in ended.kept] == [True, True, False, False]

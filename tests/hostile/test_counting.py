@@ -287,7 +287,7 @@ def test_an_interrupted_counting_is_shown_and_carried_on(counting: Tool, waiting
     assert again.status == 1, again.err
     record = load(counting.folder / "record.json")
     assert record.counting is not None
-    assert len(record.counting.counts) == 4
+    assert len(record.counting.counts) == 2 * 5
     assert record.stop == ["decided"]
 
 

@@ -56,7 +56,7 @@ def one_line(text: str) -> str:
 
 
 def weighed(**settings: Any) -> Weighing:
-    return counted_weighing(counts([1000] * 2, [1010] * 2), [functions(0, OLD), functions(1, NEW)], **settings)
+    return counted_weighing(counts([1000] * 5, [1010] * 5), [functions(0, OLD), functions(1, NEW)], **settings)
 
 
 # --- a run
@@ -118,7 +118,7 @@ def test_no_functions_where_none_are_wanted() -> None:
 
 def test_a_weighing_says_where_the_change_comes_from() -> None:
     text = one_line(shown(weighed()))
-    assert "slower +1.00 % exactly, 2 counts a side in 4 s" in text
+    assert "slower +1.00 % exactly, 5 counts a side in 10 s" in text
     assert "where the change comes from, in instructions" in text
     assert "+5 +0.50 % fresh new work.c:7" in text
     assert "+5 +0.50 % hot work.c:7" in text

@@ -9,12 +9,12 @@ from typing import Literal
 
 from steelyard.design.count_findings import disagreement
 from steelyard.design.count_plan import Place, by_place, has_set_aside, judged
-from steelyard.model.counting import INSTRUCTIONS, Count, Weights
+from steelyard.design.count_values import value_of
+from steelyard.model.counting import Count
 from steelyard.model.errors import MeasurementError
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Finding, Run, Side, Summary, Verdict, Weighing
-from steelyard.stats import cost
-from steelyard.stats.counts import CountJudgement, counts_needed, judge_counts, spread, stability
+from steelyard.stats.counts import CHANGED, CountJudgement, counts_needed, judge_counts, spread, stability
 
 
 def count_verdicts(record: Weighing, members: Sequence[int], metric: str) -> list[Verdict]:
@@ -79,7 +79,9 @@ def _verdict(
         baseline, candidate = ([value or 1.0 for value in side] for side in sides)
         judgement = judge_counts(baseline, candidate, settings.margin, settings.alpha / members)
     wanted = counts_needed(settings.alpha / members)
-    needs_more = judgement is not None and _needs_more(places, judgement, wanted)
+    needs_more = judgement is not None and _needs_more(
+        places, judgement, wanted, cut_short=record.stop[benchmark] in ("interrupted", "failed")
+    )
     if judgement is not None and needs_more:
         judgement = replace(judgement, word="undecided")
     return Verdict(
@@ -103,10 +105,16 @@ def _verdict(
     )
 
 
-def _needs_more(places: Sequence[Sequence[Count]], judgement: CountJudgement, wanted: int) -> bool:
-    """Whether a side has too few counts for a verdict: of counts that differ, or once differed, a few say little."""
+def _needs_more(places: Sequence[Sequence[Count]], judgement: CountJudgement, wanted: int, *, cut_short: bool) -> bool:
+    """Whether a side has too few counts for a verdict: of counts that differ, or once differed, a few say little.
+
+    So do a few that are equal but apart from the other side's, if those that were to confirm them are missing.
+    """
+    unconfirmed = cut_short and judgement.word in CHANGED
     return any(
-        len(judged(counts)) < wanted for counts in places if judgement.stability != "exact" or has_set_aside(counts)
+        len(judged(counts)) < wanted
+        for counts in places
+        if judgement.stability != "exact" or has_set_aside(counts) or unconfirmed
     )
 
 
@@ -115,23 +123,4 @@ def _side(values: list[float]) -> Side | None:
 
 
 def _values(record: Weighing | Run, counts: Sequence[Count], metric: str) -> list[float]:
-    settings = record.settings.counting
-    weights = settings.weights if settings else Weights()
-    return [_value(count, metric, weights) / _iterations(record, count.benchmark) for count in judged(counts)]
-
-
-def _iterations(record: Weighing | Run, benchmark: int) -> int:
-    """How many iterations a count is of, where it is told of one; a command's counts are of the launch."""
-    loops = record.benchmarks[benchmark].loops
-    return loops if record.settings.harness is not None and loops else 1
-
-
-def _value(count: Count, metric: str, weights: Weights) -> float:
-    if metric == "instructions":
-        return float(count.events[INSTRUCTIONS])
-    try:
-        if metric == "cost":
-            return cost.cost(count.events, weights.l1, weights.ll, weights.ram)
-        return float(dict(zip(("l1_hits", "ll_hits", "ram_hits"), cost.hits(count.events), strict=True))[metric])
-    except ValueError as error:
-        raise MeasurementError(f"{metric} was not counted: {error}; count again with --metric {metric}") from error
+    return [value_of(record, count, metric) for count in judged(counts)]

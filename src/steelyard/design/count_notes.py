@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from steelyard.design import count_findings as findings
-from steelyard.design.count_plan import by_place, first_are_equal, has_set_aside
+from steelyard.design.count_plan import are_equal, by_place, has_set_aside
 from steelyard.design.findings import left_behind_finding
 from steelyard.measure.count.counter import Counted
 from steelyard.model.counting import Count
 from steelyard.model.records import Finding, Run, Weighing
+from steelyard.stats.counts import FIRST_COUNTS
 
 
 class CountNotes:
@@ -53,7 +54,7 @@ class CountNotes:
         first, later = (self._differing.get((number, late)) for late in (False, True))
         set_aside = any(map(has_set_aside, sides))
         if set_aside and later is None:
-            differ = not all(map(first_are_equal, sides))
+            differ = not all(are_equal(side[:FIRST_COUNTS]) for side in sides)
             return [findings.set_aside_finding(name, first or [])] if differ else []
         names = later if set_aside else first
         if names is None:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from steelyard.design.count_values import value_of
 from steelyard.model.counting import Count
+from steelyard.model.metrics import counted
 from steelyard.model.records import Run, Weighing
-from steelyard.stats.counts import FIRST_COUNTS, counts_needed
+from steelyard.stats.counts import CHANGED, FIRST_COUNTS, counts_needed, judge_counts
 
 Place = tuple[int, int]
 """(benchmark, side)"""
 
 
 def missing(record: Weighing | Run) -> list[Place]:
-    """What is to be counted next, side by side: each side once, then once more, then more often where those differ.
+    """What is to be counted next, side by side: each side once, then once more, then more often where that is needed.
 
     The first launch of a side has ended before its second begins: what it left on disk, such as a cache, is there by
-    then, or the two differ. If they do, both are set aside.
+    then, or the two differ. If they do, both are set aside, and as many are counted as tell two noisy sides apart. So
+    many confirm, too, that sides whose counts are equal are indeed apart: counts that take just two values at random
+    are equal twice more often than a wrong verdict may be.
     """
     counts = by_place(record)
     done = {place: len(mine) for place, mine in counts.items()}
@@ -24,10 +28,12 @@ def missing(record: Weighing | Run) -> list[Place]:
     for number in range(1, FIRST_COUNTS + 1):
         if first := _short(places, done, number):
             return first
-    members = max(1, len({benchmark for benchmark, _ in places}))
-    differing = {place[0] for place in places if not first_are_equal(counts[place])}
-    again = [place for place in places if place[0] in differing]
-    return _short(again, done, FIRST_COUNTS + counts_needed(record.settings.alpha / members))
+    benchmarks = dict.fromkeys(benchmark for benchmark, _ in places)
+    wanted = counts_needed(record.settings.alpha / max(1, len(benchmarks)))
+    differing = {place[0] for place in places if not are_equal(counts[place])}
+    again = _short([place for place in places if place[0] in differing], done, FIRST_COUNTS + wanted)
+    apart = {number for number in benchmarks if number not in differing and _is_changed(record, counts, number)}
+    return again or _short([place for place in places if place[0] in apart], done, wanted)
 
 
 def by_place(record: Weighing | Run) -> dict[Place, list[Count]]:
@@ -39,18 +45,31 @@ def by_place(record: Weighing | Run) -> dict[Place, list[Count]]:
 
 
 def judged(counts: Sequence[Count]) -> Sequence[Count]:
-    """Those of one place's counts that are judged: the ones after the first, if there are any."""
+    """Those of one place's counts that are judged: the ones after the first, if they were set aside."""
     return counts[FIRST_COUNTS:] if has_set_aside(counts) else counts
 
 
 def has_set_aside(counts: Sequence[Count]) -> bool:
     """Whether a place has first counts that are not judged."""
-    return len(counts) > FIRST_COUNTS
+    return len(counts) > FIRST_COUNTS and not are_equal(counts)
 
 
-def first_are_equal(counts: Sequence[Count]) -> bool:
-    """Whether the first counts of a place are equal, in every event."""
-    return all(count.events == counts[0].events for count in counts[:FIRST_COUNTS])
+def are_equal(counts: Sequence[Count]) -> bool:
+    """Whether counts are equal, in every event."""
+    return all(count.events == counts[0].events for count in counts)
+
+
+def _is_changed(record: Weighing | Run, counts: Mapping[Place, Sequence[Count]], benchmark: int) -> bool:
+    """Whether the counts so far call a benchmark slower or faster, in any metric."""
+    sides = [counts.get((benchmark, side), []) for side in (0, 1)]
+    for metric in counted(record.settings.metrics):
+        baseline, candidate = ([value_of(record, count, metric) for count in side] for side in sides)
+        if not all([*baseline, *candidate]):
+            continue  # no relative change
+        judgement = judge_counts(baseline, candidate, record.settings.margin, record.settings.alpha)
+        if judgement is not None and judgement.word in CHANGED:
+            return True
+    return False
 
 
 def _short(places: Sequence[Place], done: Mapping[Place, int], wanted: int) -> list[Place]:

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Literal
 
 Word = Literal["slower", "faster", "same", "undecided"]
+CHANGED = ("slower", "faster")
 Stability = Literal["exact", "stable", "noisy"]
 
 # Counts of one program that are this close, relatively, are called stable.

@@ -1,7 +1,7 @@
 """Several benchmarks that share one alpha.
 
 `holm`: the chance of any wrong `slower` or `faster` among them stays below alpha. Holm's step-down over group-
-sequential tests (Ye, Li, Liu and Yao 2013; Maurer and Bretz 2013): with m benchmarks of which r have been found changed,
+sequential tests (Ye, Li, Liu and Yao 2013; Maurer and Bretz 2013): with m benchmarks of which r were found changed,
 each of the others is looked at with alpha / (m - r). It starts as Bonferroni does, and every finding gives its share to
 those that are still open. Nothing is assumed about how the benchmarks depend on each other, which matters: they share
 one machine.

@@ -1,0 +1,31 @@
+"""What a count says in each metric."""
+
+from __future__ import annotations
+
+from steelyard.model.counting import INSTRUCTIONS, Count, Weights
+from steelyard.model.errors import MeasurementError
+from steelyard.model.records import Run, Weighing
+from steelyard.stats import cost
+
+
+def value_of(record: Weighing | Run, count: Count, metric: str) -> float:
+    """A count in a metric, of one iteration where it was told of several; MeasurementError if it was not counted."""
+    return _of_launch(record, count, metric) / _iterations(record, count.benchmark)
+
+
+def _of_launch(record: Weighing | Run, count: Count, metric: str) -> float:
+    if metric == "instructions":
+        return float(count.events[INSTRUCTIONS])
+    weights = record.settings.counting.weights if record.settings.counting else Weights()
+    try:
+        if metric == "cost":
+            return cost.cost(count.events, weights.l1, weights.ll, weights.ram)
+        return float(dict(zip(("l1_hits", "ll_hits", "ram_hits"), cost.hits(count.events), strict=True))[metric])
+    except ValueError as error:
+        raise MeasurementError(f"{metric} was not counted: {error}; count again with --metric {metric}") from error
+
+
+def _iterations(record: Weighing | Run, benchmark: int) -> int:
+    """How many iterations a count is of, where it is told of one; a command's counts are of the launch."""
+    loops = record.benchmarks[benchmark].loops
+    return loops if record.settings.harness is not None and loops else 1
