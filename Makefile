@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := native/launch native/preload native/probes
+NATIVE := native/launch native/preload native/probes native/heap native/scatter
 CRATES := $(NATIVE) sdk/rust examples/rust
 INSTALLED := $(VENV)/.installed
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
@@ -49,6 +49,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/harness_driver.py
+	$(BIN)/python benchmarks/heap_overhead.py
 
 # Those that take hours; the peers have to be there: hyperfine and pyperf on the path, Google Benchmark, nanobench and a
 # registry of crates as those for the SDKs say.

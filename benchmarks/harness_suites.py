@@ -9,19 +9,18 @@ slower. A suite shares one alpha of 0.01, so hardly any weighing may call an unc
 from __future__ import annotations
 
 import argparse
-import statistics
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.load import Bursts
-from benchmarks.processes import ROOT, STEELYARD, on_a_shelf, read_record, run, stoppable
+from benchmarks.processes import ROOT, stoppable
 from benchmarks.simulation import table
+from benchmarks.suites import HEADER, Tally, weigh_suite
 
 EXAMPLES = ROOT / "examples"
 
@@ -65,37 +64,10 @@ def rust_suite(folder: Path) -> Suite:
 SUITES = {"python": python_suite, "cpp": cpp_suite, "rust": rust_suite}
 
 
-@dataclass
-class Tally:
-    """The weighings of one suite under one condition."""
-
-    suite: str
-    change: str
-    slower: Counter[str] = field(default_factory=Counter)
-    words: Counter[str] = field(default_factory=Counter)
-    with_alarm: int = 0
-    seconds: list[float] = field(default_factory=list)
-
-    def add(self, verdicts: dict[str, str], seconds: float) -> None:
-        """Count one weighing by its benchmarks' words."""
-        self.words += Counter(verdicts.values())
-        slower = [name for name, word in verdicts.items() if word == "slower"]
-        self.slower += Counter(slower)
-        self.with_alarm += bool(slower)
-        self.seconds.append(seconds)
-
-    def row(self) -> list[object]:
-        """The tally as a row of the table."""
-        names = ", ".join(f"{name} ({count})" for name, count in self.slower.most_common()) or "none"
-        counts = [self.words[word] for word in ("slower", "faster", "same", "undecided")]
-        seconds = f"{statistics.median(self.seconds):.0f}" if self.seconds else "-"
-        return [self.suite, self.change, len(self.seconds), self.with_alarm, *counts, seconds, names]
-
-
 def main(words: argparse.Namespace) -> None:
     """Print the table as it stands after each weighing."""
-    header = ("suite", "change", "weighings", "with slower", "slower", "faster", "same", "undecided", "s", "which")
     tallies: list[Tally] = []
+    options = [] if words.max_time is None else ["--max-time", str(words.max_time)]
     with tempfile.TemporaryDirectory() as name, stoppable():
         for sdk in words.suites or list(SUITES):
             folder = Path(name) / sdk
@@ -108,18 +80,9 @@ def main(words: argparse.Namespace) -> None:
                 tallies.append(Tally(sdk, change))
                 for _ in range(weighings):
                     with Bursts():
-                        tallies[-1].add(*_weigh(folder, suite.plain, candidate, words.max_time))
-                    print(table(header, [tally.row() for tally in tallies]), flush=True)
-
-
-def _weigh(folder: Path, baseline: str, candidate: str, max_time: float | None) -> tuple[dict[str, str], float]:
-    record = folder / "record.json"
-    command = [STEELYARD, "compare", "--harness", "protocol", baseline, candidate, "--json", str(record)]
-    command += ["--names", "baseline,candidate"]
-    command += [] if max_time is None else ["--max-time", str(max_time)]
-    ended = run(command, on_a_shelf(folder), accept=(0, 1))
-    verdicts = read_record(record)["derived"]["verdicts"]
-    return {verdict["benchmark"]: verdict["verdict"] for verdict in verdicts}, ended.seconds
+                        found = weigh_suite(folder, "protocol", [suite.plain, candidate], options)
+                    tallies[-1].add(*found)
+                    print(table(HEADER, [tally.row() for tally in tallies]), flush=True)
 
 
 def _words() -> argparse.Namespace:

@@ -188,7 +188,8 @@ public:
     static constexpr int person = -1;
 
     explicit Answer(int descriptor) : descriptor_(descriptor) {
-        line(R"({"steelyard": 1, "harness": "steelyard.hpp )" + std::string(version) + R"(", "language": "C++"})");
+        line(R"({"steelyard": 1, "harness": "steelyard.hpp )" + std::string(version) +
+             R"(", "language": "C++", "before": true})");
     }
 
     void line(const std::string& object) { lines_ += object + '\n'; }
@@ -583,6 +584,7 @@ struct Words {
     bool any = false, list = false;
     const char *protocol = nullptr, *fd = nullptr, *run = nullptr;
     const char *loops = nullptr, *samples = nullptr, *seed = nullptr;
+    std::vector<std::string> before;  // LOOPS:NAME of each that runs first, in the same process
 
     Words(int count, char** words) {
         const std::pair<std::string_view, const char**> known[] = {
@@ -594,6 +596,7 @@ struct Words {
             const char* word = words[at] + prefix.size();
             any = true;
             list = list || std::strcmp(word, "list") == 0;
+            if (std::strncmp(word, "before=", 7) == 0) before.emplace_back(word + 7);
             for (const auto& [key, value] : known)
                 if (std::strncmp(word, key.data(), key.size()) == 0) *value = word + key.size();
         }
@@ -652,16 +655,25 @@ inline std::uint64_t number_of(Answer& answer, const char* key, const char* text
     return number;
 }
 
+inline const Benchmark& called(Answer& answer, const std::string& name) {
+    const auto& all = registry().benchmarks;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Benchmark& one) { return one.name == name; });
+    if (found == all.end()) answer.fail("no benchmark is called " + quoted(name), 2);
+    return *found;
+}
+
 inline void run_one(Answer& answer, const Words& words) {
     const std::uint64_t loops = number_of(answer, "loops", words.loops, 1, most_loops);
     const std::uint64_t samples = number_of(answer, "samples", words.samples, 1, most_samples);
     const std::uint64_t seed = number_of(answer, "seed", words.seed, 0, UINT64_MAX);
-    const auto& all = registry().benchmarks;
-    const auto wanted = [&](const Benchmark& one) { return one.name == words.run; };
-    const auto found = std::find_if(all.begin(), all.end(), wanted);
-    if (found == all.end()) answer.fail("no benchmark is called " + quoted(words.run), 2);
+    for (const std::string& word : words.before) {
+        const std::size_t colon = std::min(word.find(':'), word.size());
+        const std::uint64_t few = number_of(answer, "before", word.substr(0, colon).c_str(), 1, most_loops);
+        Sampler earlier(answer, few, 1);
+        call(called(answer, word.substr(std::min(colon + 1, word.size()))), earlier, seed);
+    }
     Sampler sampler(answer, loops, samples);
-    call(*found, sampler, seed);
+    call(called(answer, words.run), sampler, seed);
     for (const Sample& sample : sampler.taken()) answer.line(sample.json());
 }
 

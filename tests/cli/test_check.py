@@ -1,13 +1,18 @@
-"""`steelyard check --protocol`: every rule holds for a program that speaks it, and each breach is named."""
+"""`steelyard check`: each rule of the protocol, and the soundness of benchmarks and of commands."""
 
 from __future__ import annotations
 
+import shutil
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.tool import Tool
+from tests.cli.tool import Tool, ended, wait_until
+
+ROOT = Path(__file__).parents[2]
 
 WELL = """
 import json, sys, time
@@ -74,11 +79,108 @@ def test_a_plain_command(tool: Tool) -> None:
 
 
 def test_words_that_do_not_fit(tool: Tool, tmp_path: Path) -> None:
-    assert "say what to check" in tool.refuses("check", "/bin/true")
+    assert "looks at nothing else" in tool.refuses("check", "--protocol", "--harness", "auto", "true")
+    assert "--max-time" in tool.refuses("check", "true", "--max-time", "0")
+    assert "--harness auto" in tool.refuses("check", "true", "-b", "x")
     assert "cannot be run" in tool.refuses("check", "--protocol", str(tmp_path / "absent"))
+    assert "cannot write" in tool.refuses("check", "true", "--json", str(tmp_path / "absent/file"))
 
 
 def test_a_program_that_hangs(tool: Tool) -> None:
     done = tool("check", "--protocol", "--timeout", "0.3", "sh -c 'sleep 60'")
     assert done.status == 1
     assert "did not end within" in " ".join(done.text.split())
+
+
+# --- soundness
+
+
+SUITE = """
+import os
+from steelyard import bench
+
+def work(times):
+    for number in range(times):
+        number ^ 1
+
+@bench
+def sound():
+    work(1000)
+
+@bench(name="s*")
+def pattern():
+    work(1000)
+
+@bench(name="leaks")
+def leaks():
+    kept = []
+    yield lambda: (kept.append(bytearray(50_000)), work(500))
+"""
+
+
+def suite(tool: Tool, text: str = SUITE) -> str:
+    (tool.folder / "bench_x.py").write_text(text)
+    return f"{sys.executable} -m steelyard.harness bench_x.py"
+
+
+def test_a_sound_benchmark(tool: Tool) -> None:
+    words = ("check", "--harness", "protocol", suite(tool), "-b", "*sound", "--max-time", "1", "--json", "found.json")
+    done = tool(*words)
+    assert done.status == 0, done.text
+    assert "sound      bench_x.py::sound:" in done.text
+    assert "no trouble with 1 benchmark" in done.text
+    found = tool.json("found.json")
+    assert (found["format"], found["version"], found["harness"]) == ("steelyard-check", 1, "protocol")
+    assert found["benchmarks"] == ["bench_x.py::sound"]
+    assert {one["code"] for one in found["looked"]} >= {"name", "optimised-away", "modes", "order"}
+    assert found["launches"] > 5
+
+
+def test_troubles_are_told_in_full(tool: Tool) -> None:
+    done = tool("check", "--harness", "protocol", suite(tool), "-b", "*leaks", "-b", "*[*]", "--max-time", "20")
+    assert done.status == 1, done.text
+    text = " ".join(done.text.split())
+    assert "name: --benchmark 'bench_x.py::s*' is a pattern that also selects 'bench_x.py::sound'" in text
+    assert "memory: " in text
+    assert "bytes an iteration" in text
+    assert "threshold 1.000 MiB: one arena" in text
+    assert "remedy: free what" in text
+    assert "of 2 benchmarks" in text
+    done.check_is_tidy()
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++")
+def test_a_body_that_the_compiler_leaves_out(tool: Tool) -> None:
+    program = tool.folder / "planted"
+    options = ["-std=c++17", "-O2", f"-I{ROOT}/sdk/cpp"]
+    subprocess.run(["g++", *options, ROOT / "tests/check/planted.cpp", "-o", program], check=True)
+    done = tool("check", "--harness", "protocol", program, "-b", "optimised-away", "--max-time", "1")
+    assert done.status == 1, done.text
+    assert "optimised-away: an iteration takes 0." in " ".join(done.text.split())
+
+
+def test_a_command(tool: Tool) -> None:
+    done = tool("check", "true", "--max-time", "1")
+    assert done.status == 1, done.text
+    assert "is the start of a process" in " ".join(done.text.split())
+    work = f"{sys.executable} -S -c 'for number in range(500_000): number ^ 1'"
+    done = tool("check", work, "--max-time", "2", "--json", "found.json")
+    assert done.status == 0, done.text
+    assert tool.json("found.json")["harness"] is None
+
+
+def test_what_cannot_be_tried(tool: Tool) -> None:
+    assert "failed with exit status 1" in tool.refuses("check", "false", status=3)
+    assert "does not speak" in tool.refuses("check", "--harness", "protocol", "true", status=3)
+    nothing = suite(tool, "from steelyard import bench")
+    assert "benchmark" in tool.refuses("check", "--harness", "protocol", nothing, status=3)
+    assert "none of its benchmarks" in tool.refuses("check", "--harness", "protocol", suite(tool), "-b", "absent")
+
+
+def test_an_interrupt(tool: Tool) -> None:
+    with tool.started("check", "sleep 30") as process:
+        wait_until(lambda: any("sleep 30" in line for line in tool.processes() if "check" not in line), "it sleeps")
+        process.send_signal(signal.SIGINT)
+        done = ended(process)
+    assert done.status == 130
+    assert b"interrupted" in done.err

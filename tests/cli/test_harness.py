@@ -304,7 +304,9 @@ def test_a_harness_that_is_not_known(here: InProcess, name: str) -> None:
 
 def test_a_choice_without_a_harness(here: InProcess) -> None:
     for command in (["compare", "true", "true"], ["run", "true"]):
-        assert "say of which with --harness auto" in here.refuses(*command, "--benchmark", "a")
+        for option in ("--benchmark", "--tag"):
+            sentence = here.refuses(*command, option, "a")
+            assert sentence == f"{option} chooses from those of a harness: say of which with --harness auto"
 
 
 def test_one_subject_is_no_comparison(here: InProcess) -> None:

@@ -74,6 +74,7 @@ class Suites(Machine):
     """The scripted machine, on which `baseline`, `candidate` and more are harnesses with these benchmarks."""
 
     suites: Mapping[str, Bodies] = field(default_factory=dict)
+    tags: Mapping[str, list[str]] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
 
     def answer(self, _: int, spec: LaunchSpec) -> Measured:
@@ -82,7 +83,7 @@ class Suites(Machine):
         words = {key.removeprefix("--steelyard-"): value for key, _, value in given}
         bodies = self.suites[spec.program.decode()]
         if "list" in words:
-            return _wrote([{"benchmark": name, "tags": ["made up"]} for name in bodies], START_NS)
+            return _wrote([{"benchmark": name, "tags": self.tags.get(name, ["made up"])} for name in bodies], START_NS)
         numbers = (int(words[name]) for name in ("loops", "samples", "seed"))
         asked = Asked(spec.program.decode(), words["run"], *numbers)
         self.asked.append(asked)

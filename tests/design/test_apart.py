@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from steelyard.design.alone import Measuring
-from steelyard.design.apart import compare_runs, read_run
+from steelyard.design.apart import compare_runs, run_of
 from steelyard.model.apart import ApartReport
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.files import save
+from steelyard.model.files import load_any, save
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.records import Benchmark, Run, Subject
 from tests.design.scripted import MACHINE, Machine, Script, noisy, recorder, run_header, weigh
@@ -177,12 +177,12 @@ def test_a_weighing_or_a_failed_run_is_refused_with_the_way_out(tmp_path: Path) 
     path = tmp_path / "record.json"
     save(weigh(noisy(), pairs=12)[0], path)
     with pytest.raises(UsageError, match="steelyard show"):
-        read_run(path)
+        run_of(load_any(path), path)
     save(A.model_copy(update={"stop": ["failed"]}), path)
     with pytest.raises(UsageError, match="failed"):
-        read_run(path)
+        run_of(load_any(path), path)
     save(A, path)
-    assert read_run(path).launches == A.launches
+    assert run_of(load_any(path), path).launches == A.launches
 
 
 def fails(number: int, spec: LaunchSpec) -> Measured:

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 from steelyard.design.judgement import verdicts
-from steelyard.design.loops import TARGET_NS
+from steelyard.design.loops import PILOT_SAMPLES, TARGET_NS
 from steelyard.design.recorder import InterruptedByUser
 from steelyard.design.suite import Wish
 from steelyard.model.errors import LaunchError, MeasurementError, UsageError
 from steelyard.model.launches import ROLES, USED, Launches, LaunchSpec
 from steelyard.model.progress import Progress
 from steelyard.model.records import Benchmark, Weighing
+from steelyard.subjects.protocol import ProtocolHarness
 from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS
 from tests.design.scripted import PLAIN, Script
 from tests.design.scripted_harness import (
@@ -185,6 +186,34 @@ class TestTheChoice:
         with pytest.raises(UsageError, match="is none of the baseline's benchmarks: a, ab, sort"):
             plan(both(**self.LISTED), header(), Wish(only=["a", pattern]))
 
+    @pytest.mark.parametrize(
+        ("patterns", "tags", "chosen"),
+        [
+            ([], ["fast"], ["a", "c"]),
+            ([], ["f*", "made up"], ["a", "c", "d"]),
+            (["a", "b"], ["fast", "s??w"], ["a", "b"]),
+            (["[ab]"], ["fast"], ["a"]),
+        ],
+        ids=str,
+    )
+    def test_tags_choose_too(self, patterns: list[str], tags: list[str], chosen: list[str]) -> None:
+        suites = both(**named("a", "b", "c", "d"))
+        suites.tags = {"a": ["fast"], "b": ["slow"], "c": ["slow", "fast"]}
+        assert names(plan(suites, header(), Wish(only=patterns, tags=tags))) == chosen
+
+    @pytest.mark.parametrize(
+        ("patterns", "tags", "says"),
+        [
+            ([], ["fast", "x"], "--tag 'x' is on none of the baseline's benchmarks: fast, slow"),
+            (["b"], ["fast"], "--benchmark and --tag together choose no benchmark"),
+        ],
+    )
+    def test_tags_that_choose_nothing(self, patterns: list[str], tags: list[str], says: str) -> None:
+        suites = both(**named("a", "b"))
+        suites.tags = {"a": ["fast"], "b": ["slow"]}
+        with pytest.raises(UsageError, match=says):
+            plan(suites, header(), Wish(only=patterns, tags=tags))
+
     def test_only_the_chosen_ones_are_missed(self) -> None:
         suites = machine(baseline=named("x1", "x2", "y1"), candidate=named("x2", "x3", "y2"))
         record = plan(suites, header(), Wish(only=["x*"]))
@@ -201,6 +230,27 @@ class TestTheChoice:
 
 
 class TestTheTrial:
+    def test_a_harness_that_chooses_its_loops_is_only_tried_once_a_side(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(ProtocolHarness, "fixes_loops", False)
+        suites = both(**named("a"))
+        (benchmark,) = plan(suites, header()).benchmarks
+        assert (benchmark.loops, benchmark.samples) == (None, PILOT_SAMPLES)
+        assert [asked.program for asked in suites.asked] == ["baseline", "candidate"]
+
+    def test_a_harness_with_a_number_of_samples_of_its_own(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(ProtocolHarness, "samples_a_launch", 1)
+        suites = both(**named("a"))
+        (benchmark,) = plan(suites, header()).benchmarks
+        assert benchmark.samples == 1
+        assert (benchmark.loops or 0) > 1
+        assert {asked.samples for asked in suites.asked} == {1}
+
+    def test_slow_starts_are_given_the_time_for_some_pairs(self) -> None:
+        suites = both(**named("a", "b"))
+        record = plan(suites, header(max_time_s=0.1), Wish(seconds_each=0.1))
+        starts_s = 2 * 24 * START_NS / 1e9
+        assert starts_s < (record.settings.max_time_s or 0) < 4 * starts_s
+
     def test_loops_and_samples_are_found_on_the_baseline_and_stored(self) -> None:
         suites = machine(baseline={"a": steady(30.0), "b": steady(5e6)}, candidate={"a": steady(90.0), "b": steady()})
         first, second = plan(suites, header()).benchmarks

@@ -201,5 +201,8 @@ def test_launches_of_the_slowest_side_do_not_become_too_long() -> None:
     samples = [Sample(1, 1_500_000 + jitter) for jitter in (0, 9000, 0, 8000, 1000, 9500)]
     pilots = [Pilot(1e9, samples)] * 3
     assert choose_samples(pilots) > 20
+    # What is spent on each sample beside its time is no start: here all of it, then a tenth.
+    assert choose_samples(pilots, brief=Pilot(1e9 / len(samples), samples[:1])) == 4
+    assert choose_samples(pilots, brief=Pilot(0.9e9, samples[:1])) > 10
     assert choose_samples(pilots, slowest_ns=100e6) == 11
     assert choose_samples(pilots, slowest_ns=5e9) == 4

@@ -53,6 +53,16 @@ def test_the_list(write: Write) -> None:
     assert called.stdout == ""
 
 
+def test_others_run_before_in_the_same_process(write: Write) -> None:
+    path = write(SUITE)
+    called = call([*HARNESS, path], [*run_words("bench_x.py::drawn"), "--steelyard-before=2:bench_x.py::generator"])
+    assert called.lines[0]["before"] is True
+    assert [line["loops"] for line in called.body] == [3, 3]
+    assert called.stdout.split()[:6] == ["set", "up", "body", "body", "torn", "down"]
+    absent = call([*HARNESS, path], [*run_words("bench_x.py::plain"), "--steelyard-before=2:absent"])
+    assert "absent" in absent.error
+
+
 def test_the_list_is_the_same_under_any_hash_seed(write: Write) -> None:
     path = write("@bench(n=[{'a', 'b'}, object(), 3], m=['x', 'y'])\ndef work(n, m): ...")
     one, other = (call([*HARNESS, path], LIST, env={"PYTHONHASHSEED": seed}) for seed in "12")

@@ -32,6 +32,12 @@ def test_a_run() -> None:
     assert (found.name, found.loops, found.samples, found.seed) == ("a", 10, 2, 5)
 
 
+def test_others_before_it() -> None:
+    words, _ = separated(["--steelyard-before=3:a:b", "--steelyard-before=1:c"])
+    assert order(RUN | words).before == [("a:b", 3), ("c", 1)]
+    assert order(RUN).before == []
+
+
 def test_the_ends_of_the_ranges() -> None:
     found = order(RUN | {"loops": str(2**53), "samples": "10000", "seed": str(2**64 - 1)})
     assert (found.loops, found.samples, found.seed) == (2**53, 10_000, 2**64 - 1)
@@ -52,6 +58,8 @@ def test_a_list_has_no_name() -> None:
         (RUN | {"loops": ""}, "loops="),
         (RUN | {"loops": str(2**53 + 1)}, "loops=9007199254740993"),
         (RUN | {"loops": "1" * 10_000}, "loops=1111"),
+        (RUN | {"before": "0:a"}, "before=0"),
+        (RUN | {"before": "a"}, "before=a"),
         (RUN | {"samples": "0"}, "samples=0"),
         (RUN | {"samples": "10001"}, "samples=10001"),
         (RUN | {"seed": str(2**64)}, "seed=18446744073709551616"),

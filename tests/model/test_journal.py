@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import load
+from steelyard.model.heap import Heap, HeapLaunch, HeapUse
 from steelyard.model.journal import Journal
 from steelyard.model.launches import COLUMNS, Launches, LaunchRow, Sample
 from steelyard.model.records import Run, Weighing
@@ -54,6 +55,19 @@ def test_a_journal_of_a_run(path: Path) -> None:
     header = run([], stop=["interrupted"])
     write(path, [row(0), row(1)], header)
     assert load(path) == header.model_copy(update={"launches": Launches.of_rows([row(0), row(1)])})
+
+
+def test_launches_whose_heap_was_watched_are_kept_one_by_one(path: Path) -> None:
+    use = HeapUse(allocations=3, frees=2, reallocations=1, bytes=100, peak_bytes=200)
+    launches = [HeapLaunch(benchmark=0, side=side, use=use, wall_ns=1000, cpu_ns=900) for side in (0, 1, 1)]
+    with Journal(path, HEADER) as journal:
+        for launch in launches:
+            journal.heap(launch)
+        journal.append(ROWS[0])
+    assert load(path).heap == Heap(launches=launches)
+    path.write_bytes(path.read_bytes().replace(b'"side":1', b'"side":7'))
+    with pytest.raises(UsageError, match="heap"):
+        load(path)
 
 
 def test_a_journal_without_launches(path: Path) -> None:

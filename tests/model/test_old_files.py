@@ -56,3 +56,13 @@ def test_version_2_holds_the_samples_of_a_harness() -> None:
         assert len(row.samples) == benchmark.samples
         assert {sample.loops for sample in row.samples} == {benchmark.loops}
     assert 0.9e6 < record.launches.metric("wall").min() < 1.1e6
+
+
+def test_version_2_holds_what_was_seen_of_the_heap() -> None:
+    record = load(RECORDS / "version-2-heap.json.gz")
+    assert record.heap is not None
+    assert (record.settings.heap, record.settings.heap_shuffle) == (3, True)
+    for side, allocations in ((0, 300), (1, 600)):
+        launches = record.heap.of(0, side)
+        assert [one.use.allocations for one in launches] == [allocations] * 3
+        assert {one.use.bytes for one in launches} == {300_000}

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SDK = ROOT / "sdk" / "cpp"
 EXAMPLES = ROOT / "examples" / "cpp"
 HARNESS = Path(__file__).with_name("cpp_harness.cpp")
-HELLO = {"steelyard": 1, "harness": "steelyard.hpp 0.1.0", "language": "C++"}
+HELLO = {"steelyard": 1, "harness": "steelyard.hpp 0.1.0", "language": "C++", "before": True}
 END = {"end": True}
 STRICT = ("-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror", f"-I{SDK}", "-pthread")
 
@@ -112,10 +112,19 @@ def driven(program: Path, *words: str, **options: Any) -> Answer:
     return asked(program, "--steelyard-protocol=1", "--steelyard-fd={fd}", *words, **options)
 
 
-def run(program: Path, name: str, loops: int = 100, samples: int = 3, seed: int = 1, **options: Any) -> Answer:
+def run(
+    program: Path,
+    name: str,
+    loops: int = 100,
+    samples: int = 3,
+    seed: int = 1,
+    before_it: Sequence[str] = (),
+    **options: Any,
+) -> Answer:
     named = "--steelyard-run=" + name.replace("{", "{{").replace("}", "}}")
     given = {"loops": loops, "samples": samples, "seed": seed}
-    return driven(program, named, *(f"--steelyard-{key}={value}" for key, value in given.items()), **options)
+    earlier = [f"--steelyard-before={word}" for word in before_it]
+    return driven(program, named, *(f"--steelyard-{key}={value}" for key, value in given.items()), *earlier, **options)
 
 
 def need(*names: str) -> str:
@@ -158,6 +167,15 @@ def c_harness(folder: Path) -> Path:
 
 
 # --- the two calls ---------------------------------------------------------------------------------------------------
+
+
+def test_others_run_before_in_the_same_process(harness: Path) -> None:
+    asked_for = "map/n=10/kind=flat"
+    answer = run(harness, "nothing", before_it=[f"7:{asked_for}"])
+    assert [line["loops"] for line in answer.samples] == [100] * 3
+    assert answer.stdout == run(harness, asked_for).stdout != ""
+    for words, said in (("7:absent", "absent"), ("0:nothing", "before=0"), ("nothing", "before=nothing")):
+        assert said in run(harness, "nothing", before_it=[words]).error
 
 
 def test_the_list_is_complete_and_the_same_at_each_call(harness: Path) -> None:

@@ -24,7 +24,7 @@ needs_schedstat = pytest.mark.skipif(
 )
 
 ODD_NAME = "say \"é\" \\ 漢, 'so' = 1/2"
-HELLO = {"steelyard": 1, "harness": "steelyard-bench 0.1.0", "language": "Rust"}
+HELLO = {"steelyard": 1, "harness": "steelyard-bench 0.1.0", "language": "Rust", "before": True}
 ASKED = {"protocol": "1", "loops": "10", "samples": "3", "seed": "7"}
 # A person's terminal: without what Cargo says to those that it runs.
 PLAIN = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
@@ -154,6 +154,14 @@ def test_time_on_a_processor_is_told_and_is_within_the_whole(cases: str) -> None
 
 def test_the_most_samples_all_arrive(cases: str) -> None:
     run(cases, "polynomial", loops=1, samples=10_000)
+
+
+def test_others_run_before_in_the_same_process(cases: str) -> None:
+    answer = drive([cases], {**ASKED, "run": "a 1", "before": "5:seeds"})
+    assert [line["loops"] for line in answer.inner] == [10] * 3
+    assert len(answer.stdout.split()) == 2  # its seed, and that of its one sample
+    assert "absent" in drive([cases], {**ASKED, "run": "a 1", "before": "5:absent"}).error
+    assert "before=0" in drive([cases], {**ASKED, "run": "a 1", "before": "0:seeds"}).error
 
 
 def test_any_name_runs(cases: str) -> None:

@@ -71,6 +71,15 @@ def test_our_words_follow_the_user_s() -> None:
     )
 
 
+def test_others_run_before_where_the_harness_says_that_it_can() -> None:
+    harness = ProtocolHarness()
+    for hello, can in ((HELLO, False), ({**HELLO, "before": 1}, False), ({**HELLO, "before": True}, True)):
+        harness.listed(wrote(hello, {"benchmark": "a"}, END))
+        assert harness.runs_before is can
+    launch = harness.running(LaunchSpec(b"/bin/suite", (), ()), replace(WORK, before=(("a:b", 3), ("c", 1))))
+    assert launch.argv[-2:] == (b"--steelyard-before=3:a:b", b"--steelyard-before=1:c")
+
+
 @pytest.mark.parametrize(
     "name", ["a b", "--steelyard-list", "x=y=z", "größe/日本", "'\"`$(x)", "*[?]\\", "e\u0301\u200d"]
 )

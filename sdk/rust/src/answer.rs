@@ -16,6 +16,7 @@ impl Answer {
             ("steelyard", VERSION.to_string()),
             ("harness", text(harness)),
             ("language", text("Rust")),
+            ("before", "true".to_owned()),
         ]);
         answer
     }
@@ -95,7 +96,7 @@ mod tests {
     const HELLO: &str = concat!(
         r#"{"steelyard": 1, "harness": "steelyard-bench "#,
         env!("CARGO_PKG_VERSION"),
-        r#"", "language": "Rust"}"#,
+        r#"", "language": "Rust", "before": true}"#,
         "\n"
     );
 

@@ -4,7 +4,7 @@ use crate::answer::Answer;
 use crate::bench::{Bench, Plan};
 use crate::meter::Sample;
 use crate::output::Output;
-use crate::suite::{Suite, FAILED, WRONG_USE};
+use crate::suite::{Entry, Suite, FAILED, WRONG_USE};
 use crate::words::{Call, Words, Work};
 
 /// What went wrong, and the status to exit with.
@@ -64,12 +64,34 @@ fn run(suite: Suite<'_>, work: &Work) -> Result<Vec<Sample>, Complaint> {
         loops,
         samples,
         seed,
+        ref before,
     } = *work;
-    let mut entries = suite.into_entries().into_iter();
-    let entry = entries
-        .find(|entry| entry.name == *name)
-        .ok_or_else(|| wrong_use(format!("no benchmark is called '{name}'")))?;
-    let mut bench = Bench::new(Plan::Asked { loops, samples }, seed);
+    let mut entries = suite.into_entries();
+    for (earlier, loops) in before {
+        let plan = Plan::Asked {
+            loops: *loops,
+            samples: 1,
+        };
+        run_entry(called(&mut entries, earlier)?, plan, seed)?;
+    }
+    run_entry(
+        called(&mut entries, name)?,
+        Plan::Asked { loops, samples },
+        seed,
+    )
+}
+
+/// Takes the benchmark out: its function can be called once.
+fn called<'a>(entries: &mut Vec<Entry<'a>>, name: &str) -> Result<Entry<'a>, Complaint> {
+    let place = entries.iter().position(|entry| entry.name == name);
+    place
+        .map(|place| entries.remove(place))
+        .ok_or_else(|| wrong_use(format!("no benchmark is called '{name}'")))
+}
+
+fn run_entry(entry: Entry<'_>, plan: Plan, seed: u64) -> Result<Vec<Sample>, Complaint> {
+    let name = entry.name.clone();
+    let mut bench = Bench::new(plan, seed);
     entry
         .run(&mut bench)
         .map_err(|message| Complaint(FAILED, message))?;
@@ -114,6 +136,26 @@ mod tests {
         let samples = filled("run=a", "b").expect("samples");
         assert_eq!(samples.matches("{\"loops\": 3, \"ns\": ").count(), 2);
         assert_eq!(samples.lines().count(), 4);
+    }
+
+    #[test]
+    fn others_run_before() {
+        let order = std::cell::RefCell::new(Vec::new());
+        let mut suite = Suite::new();
+        for name in ["a", "b"] {
+            let order = &order;
+            suite.bench(name, move |bench| {
+                bench.run(|| order.borrow_mut().push(name))
+            });
+        }
+        let words: Vec<String> = "protocol=1 run=a loops=3 samples=1 seed=0 before=2:b"
+            .split(' ')
+            .map(|word| format!("--steelyard-{word}"))
+            .collect();
+        let mut answer = Answer::new();
+        let words = Words::among(&words).expect("words of ours");
+        assert!(fill(&mut answer, suite, &words).is_ok());
+        assert_eq!(*order.borrow(), ["b", "b", "a", "a", "a"]);
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub(crate) struct Work {
     pub(crate) loops: u64,
     pub(crate) samples: usize,
     pub(crate) seed: u64,
+    /// Benchmarks that take a sample of so many loops before it, in the same process.
+    pub(crate) before: Vec<(String, u64)>,
 }
 
 /// The words that are the driver's: pairs of key and value.
@@ -75,18 +77,21 @@ impl<'a> Words<'a> {
             loops: self.number("loops", 1..=MOST_LOOPS)?,
             samples: usize::try_from(samples).map_err(|error| error.to_string())?,
             seed: self.number("seed", 0..=u64::MAX)?,
+            before: self.before()?,
         })
     }
 
-    fn number(&self, key: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64, String> {
-        let value = self.need(key)?;
-        // `parse` alone would let a plus sign pass.
-        let digits = value.bytes().all(|byte| byte.is_ascii_digit());
-        let number = value.parse().ok().filter(|number| range.contains(number));
-        number.filter(|_| digits).ok_or_else(|| {
-            let (least, most) = range.into_inner();
-            format!("{PREFIX}{key}={value} has to be a whole number from {least} to {most}")
+    fn before(&self) -> Result<Vec<(String, u64)>, String> {
+        let said = self.0.iter().filter(|(key, _)| *key == "before");
+        said.map(|(_, value)| {
+            let (loops, name) = value.split_once(':').unwrap_or((value, ""));
+            Ok((name.to_owned(), in_range("before", loops, 1..=MOST_LOOPS)?))
         })
+        .collect()
+    }
+
+    fn number(&self, key: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64, String> {
+        in_range(key, self.need(key)?, range)
     }
 
     fn need(&self, key: &str) -> Result<&'a str, String> {
@@ -101,6 +106,16 @@ impl<'a> Words<'a> {
             .find(|(known, _)| *known == key)
             .map(|(_, value)| *value)
     }
+}
+
+fn in_range(key: &str, value: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64, String> {
+    // `parse` alone would let a plus sign pass.
+    let digits = value.bytes().all(|byte| byte.is_ascii_digit());
+    let number = value.parse().ok().filter(|number| range.contains(number));
+    number.filter(|_| digits).ok_or_else(|| {
+        let (least, most) = range.into_inner();
+        format!("{PREFIX}{key}={value} has to be a whole number from {least} to {most}")
+    })
 }
 
 #[cfg(test)]
@@ -136,8 +151,10 @@ mod tests {
             loops: 10,
             samples: 2,
             seed: 5,
+            before: vec![("c:d".to_owned(), 3), ("e".to_owned(), 4)],
         };
-        assert_eq!(call(RUN), Ok(Call::Run(work)));
+        let run = format!("{RUN} --steelyard-before=3:c:d --steelyard-before=4:e");
+        assert_eq!(call(&run), Ok(Call::Run(work)));
     }
 
     #[test]

@@ -16,6 +16,7 @@ from steelyard.cli.check import check
 from steelyard.cli.compare import compare
 from steelyard.cli.count import count
 from steelyard.cli.diff import diff
+from steelyard.cli.import_ import import_
 from steelyard.cli.run import run as run_alone
 from steelyard.cli.show import show
 from steelyard.cli.timeit import timeit
@@ -32,6 +33,7 @@ app.command(cls=CompareCommand)(compare)
 app.command("run")(run_alone)
 app.command()(count)
 app.command()(diff)
+app.command("import")(import_)
 app.command()(calibrate)
 app.command()(check)
 app.command()(show)

@@ -1,47 +1,97 @@
-"""`steelyard check`: whether a program can be measured as it is."""
+"""`steelyard check`: whether benchmarks are sound, and whether a program speaks the protocol."""
 
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from steelyard.cli import options
+from steelyard.cli.checks import in_range
 from steelyard.cli.status import FOUND
+from steelyard.cli.suite import BenchmarkPatterns, HarnessName
 from steelyard.model.errors import InterruptedBeforeStart, UsageError
+
+if TYPE_CHECKING:
+    from steelyard.model.records import Settings, Subject
+
+Json = Annotated[Path | None, typer.Option("--json", "-o", metavar="FILE", help="Write the findings as JSON.")]
 
 
 def check(
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="The program to look at, in quotes.")],
     protocol: Annotated[
-        bool, typer.Option("--protocol", help="Whether it speaks the harness protocol (docs/protocol.md).")
+        bool, typer.Option("--protocol", help="Only whether it speaks the harness protocol (docs/protocol.md).")
     ] = False,
+    harness: HarnessName = None,
+    benchmark: BenchmarkPatterns = None,
+    max_time: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Time for each benchmark, or for a command.")
+    ] = 20.0,
     timeout: options.Timeout = 60,
     env: options.Env = None,
     inherit_env: options.InheritEnv = False,
+    seed: options.Seed = None,
+    json: Json = None,
 ) -> None:
-    """Look whether a program can be measured as it is, rule by rule.
+    """Look whether benchmarks are sound: rule by rule, with what was measured and what to do (docs/check.md).
 
-    Exit status: 0 every rule holds, 1 one does not, 2 wrong usage, 3 it could not be tried.
+    With --harness the benchmarks inside a program, else the command as a whole.
+
+    Exit status: 0 no trouble, 1 trouble with a rule, 2 wrong usage, 3 it could not be tried, 130 interrupted.
     """
-    if not protocol:
-        raise UsageError("say what to check: --protocol, whether it speaks the harness protocol")
+    if protocol and (harness is not None or benchmark or json is not None):
+        raise UsageError("--protocol looks at nothing else: leave --harness, --benchmark and --json out")
 
+    from steelyard.subjects.command import command_subject
+
+    in_range("--max-time", max_time, 0.1, 86_400)
+    options.check_writable(json)
+    settings = options.plain_settings(
+        timeout=timeout, env=env, inherit_env=inherit_env, harness=harness, benchmark=benchmark, seed=seed or 0
+    )
+    subject = command_subject(command, command, "checked", shell=False)
+    if protocol:
+        raise typer.Exit(_conformance(subject, settings))
+    raise typer.Exit(_soundness(subject, settings, benchmark or [], max_time, json))
+
+
+def _conformance(subject: Subject, settings: Settings) -> int:
     from steelyard.cli.screen import output
     from steelyard.design.conformance import Conformance
     from steelyard.design.interrupt import Interrupt
     from steelyard.design.recorder import InterruptedByUser
     from steelyard.measure.launch import Launcher
     from steelyard.report.conformance import rules
-    from steelyard.subjects.command import command_subject
 
-    settings = options.plain_settings(timeout=timeout, env=env, inherit_env=inherit_env)
-    subject = command_subject(command, command, "checked", shell=False)
     with Launcher() as launcher, Interrupt(launcher.cancel):
         try:
             found = Conformance(subject, settings, launcher.launch, os.environ).rules()
         except InterruptedByUser:
             raise InterruptedBeforeStart("interrupted before every rule was tried") from None
-    rules(output(), command, found)
-    raise typer.Exit(FOUND if any(rule.trouble for rule in found) else 0)
+    rules(output(), subject.command, found)
+    return FOUND if any(rule.trouble for rule in found) else 0
+
+
+def _soundness(subject: Subject, settings: Settings, only: list[str], seconds: float, json: Path | None) -> int:
+    from steelyard.cli.screen import output, watching
+    from steelyard.design.check.session import check_target
+    from steelyard.design.interrupt import Interrupt
+    from steelyard.design.recorder import InterruptedByUser
+    from steelyard.measure.launch import Launcher
+    from steelyard.model.files import write_atomically
+    from steelyard.report.check import soundness
+
+    with Launcher() as launcher, Interrupt(launcher.cancel) as interrupt, watching() as watch:
+        try:
+            found = check_target(
+                subject, settings, launcher, os.environ, watch, interrupt.is_requested, only=only, seconds=seconds
+            )
+        except InterruptedByUser:
+            raise InterruptedBeforeStart("interrupted before every rule was tried") from None
+    if json is not None:
+        write_atomically(json, f"{found.model_dump_json(indent=1)}\n".encode())
+    soundness(output(), found)
+    return FOUND if found.troubles() else 0

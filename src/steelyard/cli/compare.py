@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli import counting, options, suite
+from steelyard.cli import counting, heap_words, options, suite
 from steelyard.cli.arity import words_of
 from steelyard.cli.checks import is_given
 from steelyard.model.errors import UsageError
@@ -48,6 +48,9 @@ def compare(
     ] = False,
     harness: suite.HarnessName = None,
     benchmark: suite.BenchmarkPatterns = None,
+    tag: suite.TagPatterns = None,
+    heap: heap_words.Heap = False,
+    heap_shuffle: heap_words.HeapShuffle = False,
     repeat: options.Repeat = 1,
     output: options.Output = None,
     wait_quiet: options.WaitQuiet = 0,

@@ -34,6 +34,7 @@ def count(
     functions: counting.ShownFunctions = 10,
     harness: suite.HarnessName = None,
     benchmark: suite.BenchmarkPatterns = None,
+    tag: suite.TagPatterns = None,
     alpha: options.Alpha = 0.01,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="A name for it.  [default: the command]")] = None,
     prepare: options.Prepare = None,

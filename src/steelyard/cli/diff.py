@@ -39,8 +39,9 @@ def diff(
     """
     from steelyard.cli.screen import output
     from steelyard.cli.status import SLOWER, UNDECIDED
-    from steelyard.design.apart import compare_runs, read_run
-    from steelyard.model.files import write_atomically
+    from steelyard.design.apart import compare_runs, run_of
+    from steelyard.model.files import load_any, write_atomically
+    from steelyard.model.imported import Imported
     from steelyard.model.metrics import METRICS, counted, timed
     from steelyard.report import apart
 
@@ -51,7 +52,22 @@ def diff(
     options.check_writable(markdown)
     if markdown is not None and markdown.resolve() in (baseline.resolve(), candidate.resolve()):
         raise UsageError(f"--markdown {markdown} would overwrite a run: give another file")
-    runs = (read_run(baseline), read_run(candidate))
+    records = [load_any(path) for path in (baseline, candidate)]
+    if isinstance(records[0], Imported) and isinstance(records[1], Imported):
+        from steelyard.cli.imported import diff_imports
+
+        if metric:
+            raise UsageError("--metric chooses from what steelyard measures; imports have one value a benchmark")
+        diff_imports(
+            records[0],
+            records[1],
+            margin=margin_relative,
+            alpha=alpha,
+            force=force,
+            markdown=markdown,
+            strict=strict,
+        )
+    runs = (run_of(records[0], baseline), run_of(records[1], candidate))
     wanted = metrics or runs[0].settings.metrics
     limits: dict[str, Any] = {"margin": margin_relative, "alpha": alpha, "metrics": metrics, "force": force}
     if METRICS[wanted[0]].counted:

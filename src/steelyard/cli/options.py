@@ -13,6 +13,7 @@ import typer
 
 from steelyard.cli.checks import in_range
 from steelyard.cli.counting import NOT_ASKED, count_settings
+from steelyard.cli.heap_words import heap_launches
 from steelyard.cli.suite import harness_checked
 from steelyard.model.errors import UsageError
 
@@ -147,6 +148,8 @@ def settings_from(
         cleanup=_hooks("--cleanup", words["cleanup"]),
         counting=count_settings(words, metrics),
         harness=harness_checked(words),
+        heap=heap_launches(words),
+        heap_shuffle=bool(words.get("heap_shuffle")),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli import counting, options, suite
+from steelyard.cli import counting, heap_words, options, suite
 
 
 def run(
@@ -20,6 +20,9 @@ def run(
     name: Annotated[str | None, typer.Option(metavar="NAME", help="A name for it.  [default: the command]")] = None,
     harness: suite.HarnessName = None,
     benchmark: suite.BenchmarkPatterns = None,
+    tag: suite.TagPatterns = None,
+    heap: heap_words.Heap = False,
+    heap_shuffle: heap_words.HeapShuffle = False,
     repeat: options.Repeat = 1,
     output: options.Output = None,
     warm_up: options.WarmUp = 1,

@@ -19,12 +19,20 @@ def show(
     markdown: options.Markdown = None,
     csv: options.Csv = None,
 ) -> None:
-    """Show a kept weighing or run again: its verdicts are derived anew from the raw launches."""
+    """Show a kept weighing or run again: its verdicts are derived anew from the raw launches; or an import."""
     import os
 
     from steelyard.cli.outcome import show_outcome
     from steelyard.design.session import recall
     from steelyard.history.shelf import Shelf
+    from steelyard.model.imported import NotMeasuredError
 
     options.check_writable(json, markdown, csv)
-    show_outcome(recall(file or Shelf.of_user(os.environ).latest()), json=json, markdown=markdown, csv=csv)
+    try:
+        outcome = recall(file or Shelf.of_user(os.environ).latest())
+    except NotMeasuredError as found:
+        from steelyard.cli.imported import show_import
+
+        show_import(found.record, json=json, markdown=markdown, csv=csv)
+    else:
+        show_outcome(outcome, json=json, markdown=markdown, csv=csv)

@@ -25,6 +25,10 @@ BenchmarkPatterns = Annotated[
     list[str] | None,
     typer.Option("--benchmark", "-b", metavar="PATTERN", help="Only those of a harness; * and ? as in a shell."),
 ]
+TagPatterns = Annotated[
+    list[str] | None,
+    typer.Option("--tag", metavar="PATTERN", help="Only those benchmarks of a harness that have such a tag."),
+]
 # What is of a command as a whole, or would be asked for twice.
 _NOT_WITH_HARNESS = (
     "shell",
@@ -42,8 +46,9 @@ def harness_checked(words: Mapping[str, Any]) -> str | None:
     """The harness that is asked for, if it is known and nothing stands beside it that it has no use for."""
     name: str | None = words.get("harness")
     if name is None:
-        if words.get("benchmark"):
-            raise UsageError("--benchmark chooses from those of a harness: say of which with --harness auto")
+        for option in ("benchmark", "tag"):
+            if words.get(option):
+                raise UsageError(f"--{option} chooses from those of a harness: say of which with --harness auto")
         return None
 
     from steelyard.subjects.harness import AUTO, harness_named
@@ -67,6 +72,7 @@ def wish_from(words: Mapping[str, Any]) -> Wish:
     unlimited = words["max_time"] is None and words.get("pairs") is None and words.get("launches") is None
     return Wish(
         only=words.get("benchmark") or [],
+        tags=words.get("tag") or [],
         seconds_each=_SECONDS_EACH if unlimited else None,
         control=bool(words.get("control")),
     )

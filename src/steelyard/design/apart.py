@@ -12,10 +12,10 @@ from steelyard.design.findings import some_names
 from steelyard.design.judgement import of_one_process, seconds_of
 from steelyard.model.apart import ApartReport, ApartVerdict
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.files import load
+from steelyard.model.imported import Imported
 from steelyard.model.launches import ROLES, USED, FloatArray
 from steelyard.model.metrics import METRICS
-from steelyard.model.records import Finding, Run, Side
+from steelyard.model.records import Finding, Run, Side, Weighing
 from steelyard.stats.apart import FEWEST_LAUNCHES, FEWEST_SECONDS, SHORT_SECONDS, Apart, Sample, judge_apart
 from steelyard.stats.summary import centre
 
@@ -49,9 +49,13 @@ _SETTINGS = {
 _SUBJECT = {"command": "command", "program's path": "program", "--shell": "shell"}
 
 
-def read_run(path: Path) -> Run:
-    """A kept run; raises UsageError, saying what to do, for a weighing, a run that failed or one that is empty."""
-    record = load(path)
+def run_of(record: Weighing | Run | Imported, path: Path) -> Run:
+    """The run in that file; raises UsageError, saying what to do, for what is none, failed, or is empty."""
+    if isinstance(record, Imported):
+        raise UsageError(
+            f"{path} was imported from {record.provenance.tool}, and the other was measured by steelyard: these do not "
+            "measure the same, so compare two imports or two runs"
+        )
     if not isinstance(record, Run):
         raise UsageError(
             f"{path} is a weighing, which has its verdict: look at it with steelyard show {path}; "

@@ -65,10 +65,21 @@ def _fallback(record: Weighing | Run, asked: str, shown: str) -> Finding | None:
         return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active")
     if record.settings.harness is not None:
         why = "the harness does not tell how long it waited for a processor"
-        return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active")
+        return Finding(
+            code="metric-fallback",
+            message=f"{why}, so wall time was judged instead of active",
+            remedy="--metric cpu, which other work moves less, if the benchmark itself waits for nothing"
+            if _tells_cpu(record)
+            else None,
+        )
     why = "other threads or child processes did some of the work"
     remedy = "that is right for such programs; waits for a processor are not corrected"
     return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active", remedy=remedy)
+
+
+def _tells_cpu(record: Weighing | Run) -> bool:
+    """Whether the samples of a harness have their time on a processor."""
+    return all(sample[2] is not None for launch in record.launches.samples for sample in launch)
 
 
 def _caution(shown: str) -> Finding | None:

@@ -96,10 +96,12 @@ def _enough(loops: int, ns: float) -> int:
     return max(1, min(ceil(loops * TARGET_NS / ns), loops * _LARGEST_STEP))
 
 
-def choose_samples(pilots: Sequence[Pilot], slowest_ns: float = 0.0) -> int:
+def choose_samples(pilots: Sequence[Pilot], slowest_ns: float = 0.0, brief: Pilot | None = None) -> int:
     """Samples a launch, from where the variance is (two-stage sampling: Cochran, Sampling Techniques, 10.6).
 
-    `slowest_ns` is what a sample takes on the slowest side, whose launches are not to become too long.
+    `slowest_ns` is what a sample takes on the slowest side, whose launches are not to become too long. A `brief`
+    launch, with fewer samples than the pilots', tells what a sample costs beside its own time, as where a collector
+    of garbage runs before each.
 
     With variance w within launches and b between them, and costs c of a sample and s of starting a launch, the least
     time for a given precision takes sqrt(w / b * s / c) samples a launch; one more is for the first, not judged.
@@ -109,9 +111,12 @@ def choose_samples(pilots: Sequence[Pilot], slowest_ns: float = 0.0) -> int:
     within = fmean(pvariance(values) / fmean(values) ** 2 for values in times)
     medians = [median(values) for values in times]
     between = variance(medians) / fmean(medians) ** 2 - within / len(times[0])
-    starting = median(pilot.overhead_ns for pilot in pilots)
+    overhead_ns, taken = median(pilot.overhead_ns for pilot in pilots), len(pilots[0].samples)
+    beside_ns = 0.0 if brief is None else (overhead_ns - brief.overhead_ns) / (taken - len(brief.samples))
+    beside_ns = max(beside_ns, 0.0)
+    starting = overhead_ns - taken * beside_ns
     # A few launches cannot tell a small variance between them from none.
     between = max(between, within / _MOST_SAMPLES)
-    best = sqrt(within / between * max(starting, 0.0) / sample_ns) if between > 0 else _FEWEST_SAMPLES
+    best = sqrt(within / between * max(starting, 0.0) / (sample_ns + beside_ns)) if between > 0 else _FEWEST_SAMPLES
     most = min(_MOST_SAMPLES, int(_LONGEST_LAUNCH_NS / max(slowest_ns, 1.0)))
     return 1 + max(min(round(best), most), _FEWEST_SAMPLES)

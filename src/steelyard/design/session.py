@@ -17,6 +17,7 @@ from steelyard.design.alone import Measuring
 from steelyard.design.collector import no_collector
 from steelyard.design.counting import CountingStage, is_complete
 from steelyard.design.findings import same_command_finding
+from steelyard.design.heap import HeapStage, check_heap, with_heap
 from steelyard.design.interrupt import Interrupt
 from steelyard.design.judgement import summaries, verdicts
 from steelyard.design.kept_rows import KeptRows
@@ -128,6 +129,7 @@ def _carry_out(
         cancels.append(launcher.cancel)
         header = header_of(read_facts(offers=launcher.offers))
         shared = shared_environment(header.settings, source)
+        check_heap(header)
         try:
             if wish is not None and header.settings.harness is not None:
                 header = Planner(header, shared, launcher, watch, interrupt.is_requested).planned(wish)
@@ -143,8 +145,12 @@ def _carry_out(
         rows = header.launches.rows()
         with nullcontext(begun) if begun else _new_journal(kept, header, rows) as journal:
             record, error = header, None
-            if stage is not None:
-                record, error = stage.run(launcher, journal, watch)
+            if header.settings.heap is not None:
+                heap = HeapStage(header, targets, launcher, journal, watch, interrupt.is_requested)
+                record, error = heap.run()
+            if stage is not None and error is None:
+                counted, error = stage.run(launcher, journal, watch)
+                record = with_heap(counted, record)
             if error is None and timed(header.settings.metrics) and not interrupt.is_requested():
                 recorder = Recorder(
                     targets, launcher, journal, interrupt.is_requested, header.settings.ignore_failure, KeptRows(rows)

@@ -43,6 +43,8 @@ class Wish:
 
     only: Sequence[str] = ()
     """Patterns of names (as in a shell); without any, all benchmarks."""
+    tags: Sequence[str] = ()
+    """Patterns of tags, of which a benchmark has to have one that fits; without any, all benchmarks."""
     seconds_each: float | None = None
     """How long each may take, if that is more in all than the time limit."""
     control: bool = False
@@ -72,9 +74,9 @@ class Planner:
         lists = [self._listed(subject, min(place, 1)) for place, subject in enumerate(self.record.subjects)]
         if not lists[0]:
             raise MeasurementError(f"{self.record.subjects[0].name} lists no benchmark: is it the right program?")
-        chosen = _chosen(lists[0], wish.only)
+        chosen = chosen_benchmarks(lists[0], wish.only, tags=wish.tags)
         benchmarks = _shared_benchmarks(self.record, lists, chosen)
-        findings = _one_sided(self.record, [_fitting(listed, wish.only) for listed in lists])
+        findings = _one_sided(self.record, [_fitting(listed, wish.only, wish.tags) for listed in lists])
         if wish.control:
             benchmarks.append(benchmarks[0].model_copy(update={"name": CONTROL_NAME, "candidate": 0, "control": True}))
         tried, failures = self._tried(benchmarks)
@@ -157,7 +159,10 @@ class Planner:
         if not timed(self.record.settings.metrics):
             return loops, fixed or 1
         pilots = [baseline(loops, fixed or PILOT_SAMPLES) for _ in range(PILOT_LAUNCHES)]
-        return loops, fixed or choose_samples(pilots, slowest_ns=loops * max(map(iteration_ns, tries)))
+        if fixed:
+            return loops, fixed
+        slowest_ns = loops * max(map(iteration_ns, tries))
+        return loops, choose_samples(pilots, slowest_ns, brief=baseline(loops, 1))
 
     def _trial(self, number: int, entry: str) -> Callable[[int, int], Pilot]:
         """What runs a benchmark of a subject once, with so many loops and samples."""
@@ -203,21 +208,36 @@ class Planner:
         return measured
 
 
-def _chosen(listed: Sequence[Listed], patterns: Sequence[str]) -> list[Listed]:
-    names = some_names([one.name for one in listed])
+def chosen_benchmarks(
+    listed: Sequence[Listed], patterns: Sequence[str], whose: str = "the baseline's", tags: Sequence[str] = ()
+) -> list[Listed]:
+    """Those whose name fits one of the patterns and one of whose tags fits one of `tags`; all, where none are given.
+
+    Raises UsageError for a pattern that none fits.
+    """
+    names, known = [one.name for one in listed], sorted({tag for one in listed for tag in one.tags})
     for pattern in patterns:
-        if not any(_fits(benchmark.name, pattern) for benchmark in listed):
-            raise UsageError(f"--benchmark {pattern!r} is none of the baseline's benchmarks: {names}")
-    return _fitting(listed, patterns)
+        if not _fits(names, [pattern]):
+            raise UsageError(f"--benchmark {pattern!r} is none of {whose} benchmarks: {some_names(names)}")
+    for pattern in tags:
+        if not _fits(known, [pattern]):
+            raise UsageError(f"--tag {pattern!r} is on none of {whose} benchmarks: {some_names(known) or 'no tags'}")
+    chosen = _fitting(listed, patterns, tags)
+    if listed and not chosen:
+        raise UsageError("--benchmark and --tag together choose no benchmark: it has to fit both")
+    return chosen
 
 
-def _fitting(listed: Sequence[Listed], patterns: Sequence[str]) -> list[Listed]:
-    return [one for one in listed if not patterns or any(_fits(one.name, pattern) for pattern in patterns)]
+def _fitting(listed: Sequence[Listed], patterns: Sequence[str], tags: Sequence[str]) -> list[Listed]:
+    return [
+        one for one in listed if (not patterns or _fits([one.name], patterns)) and (not tags or _fits(one.tags, tags))
+    ]
 
 
-def _fits(name: str, pattern: str) -> bool:
+def _fits(names: Sequence[str], patterns: Sequence[str]) -> bool:
+    """Whether any of the names fits any of the patterns."""
     # A name as it stands goes first: brackets are common in names.
-    return name == pattern or fnmatchcase(name, pattern)
+    return any(name == pattern or fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
 
 def _shared_benchmarks(

@@ -10,6 +10,7 @@ from pathlib import Path
 from steelyard.design.draws import draw_pair
 from steelyard.design.findings import shell_finding
 from steelyard.design.recorder import Recorder, TargetLauncher, Targets
+from steelyard.measure.heap import scattered
 from steelyard.model.errors import LaunchError, MeasurementError
 from steelyard.model.launches import Draw, LaunchSpec, Measured, Sample, judged_samples
 from steelyard.model.metrics import timed
@@ -40,7 +41,9 @@ def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
 
     def spec(benchmark: int, side: int, draw: Draw) -> LaunchSpec:
         launch = makers[benchmark, side](draw)
-        return launch if harness is None else harness.running(launch, work_of(record, benchmark, draw.hash_seed))
+        if harness is not None:
+            launch = harness.running(launch, work_of(record, benchmark, draw.hash_seed))
+        return scattered(launch, draw.hash_seed) if settings.heap_shuffle else launch
 
     def samples(benchmark: int, side: int, measured: Measured) -> tuple[Sample, ...]:
         if harness is None:

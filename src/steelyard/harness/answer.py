@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 class Answer:
     """Lines that wait for the end: a driver that is woken in between would disturb what is measured."""
 
-    def __init__(self, fd: int, *, inside: str = "") -> None:
+    def __init__(self, fd: int, *, inside: str = "", before: bool = False) -> None:
         self._fd, self._process = fd, os.getpid()
         harness = _text(f"steelyard.harness {__version__}{inside}")
-        self._lines = [f'{{"steelyard": {VERSION}, "harness": {harness}, "language": "Python"}}']
+        able = ', "before": true' if before else ""
+        self._lines = [f'{{"steelyard": {VERSION}, "harness": {harness}, "language": "Python"{able}}}']
         self.failed = False
 
     def list(self, entry: Entry) -> None:

@@ -24,7 +24,7 @@ def obey(words: dict[str, str], suite: Suite) -> int:
         fd = descriptor(words)
     except WordError as error:
         return complain(str(error))
-    answer = Answer(fd)
+    answer = Answer(fd, before=True)
     status = _status(words, suite, answer)
     try:
         answer.send()
@@ -62,6 +62,9 @@ def _status(words: dict[str, str], suite: Suite, answer: Answer) -> int:
 def _run(wanted: Order, name: str, suite: Suite, answer: Answer) -> None:
     from steelyard.harness.worker import samples_of
 
+    for earlier, loops in wanted.before:
+        with suite.prepared(suite.called(earlier), wanted.seed) as work:
+            samples_of(work, loops, 1)
     entry = suite.called(name)
     with suite.prepared(entry, wanted.seed) as work:
         taken = samples_of(work, wanted.loops, wanted.samples)

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 VERSION = 1
 PREFIX = "--steelyard-"
 
-_MOST = {"loops": 2**53, "samples": 10_000, "seed": 2**64 - 1, "fd": 2**31 - 1}
-_LEAST = {"loops": 1, "samples": 1, "seed": 0, "fd": 0}
+_MOST = {"loops": 2**53, "before": 2**53, "samples": 10_000, "seed": 2**64 - 1, "fd": 2**31 - 1}
+_LEAST = {"loops": 1, "before": 1, "samples": 1, "seed": 0, "fd": 0}
 
 
 class WordError(Exception):
@@ -22,20 +22,23 @@ class WordError(Exception):
 class Order:
     """What the driver wants: the list, or one benchmark run."""
 
-    __slots__ = ("loops", "name", "samples", "seed")
+    __slots__ = ("before", "loops", "name", "samples", "seed")
 
-    def __init__(self, name: str | None, loops: int, samples: int, seed: int) -> None:
-        self.name, self.loops, self.samples, self.seed = name, loops, samples, seed
+    def __init__(self, name: str | None, loops: int, samples: int, seed: int, before: list[tuple[str, int]]) -> None:
+        self.name, self.loops, self.samples, self.seed, self.before = name, loops, samples, seed, before
 
 
 def separated(arguments: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """The protocol's words by their keys, whatever they are, and the user's own words."""
+    """The protocol's words by their keys, whatever they are, and the user's own words.
+
+    `before` may be said more than once: its values are lines, which no name can break.
+    """
     words: dict[str, str] = {}
     others: list[str] = []
     for argument in arguments:
         if argument.startswith(PREFIX):
             key, _, value = argument[len(PREFIX) :].partition("=")
-            words[key] = value
+            words[key] = f"{words[key]}\n{value}" if key == "before" and key in words else value
         else:
             others.append(argument)
     return words, others
@@ -60,9 +63,15 @@ def order(words: dict[str, str]) -> Order:
     if ("list" in words) == ("run" in words):
         raise WordError("say either --steelyard-list or --steelyard-run=NAME")
     if "list" in words:
-        return Order(None, 1, 1, 0)
+        return Order(None, 1, 1, 0, [])
     seed = _number(words, "seed") if "seed" in words else 0
-    return Order(words["run"], _number(words, "loops"), _number(words, "samples"), seed)
+    before = [_earlier(line) for line in words["before"].split("\n")] if "before" in words else []
+    return Order(words["run"], _number(words, "loops"), _number(words, "samples"), seed, before)
+
+
+def _earlier(value: str) -> tuple[str, int]:
+    loops, _, name = value.partition(":")
+    return name, _number({"before": loops}, "before")
 
 
 def _number(words: dict[str, str], key: str) -> int:

@@ -206,9 +206,9 @@ def _text(data: bytes | None) -> str:
 
 def _measured(reply: dict[str, Any]) -> Measured:
     for name in ("stdout", "stderr", "results"):
-        if reply[name] is not None:
+        if reply.get(name) is not None:
             reply[name] = reply[name].encode("latin-1")
-    reply["left_behind"] = tuple(reply["left_behind"])
+    reply["left_behind"] = tuple(reply.get("left_behind") or ())
     return Measured(**reply)
 
 

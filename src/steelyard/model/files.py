@@ -16,10 +16,11 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.imported import AnyRecord, Imported, NotMeasuredError
 from steelyard.model.journal import assemble, parse
-from steelyard.model.records import FORMAT, VERSION, Derived, Record, Run, Weighing
+from steelyard.model.records import FORMAT, VERSION, Derived, Run, Weighing
 
-_RECORD: TypeAdapter[Weighing | Run] = TypeAdapter(Record)
+_RECORD: TypeAdapter[Weighing | Run | Imported] = TypeAdapter(AnyRecord)
 _GZIP_MAGIC = b"\x1f\x8b"
 # A weighing of a million launches is about 150 MB; what is larger is not one, and is not read into memory to find out.
 _LARGEST_BYTES = 1 << 28
@@ -39,7 +40,7 @@ def with_derived(record: Weighing | Run, derived: Derived) -> Weighing | Run:
     return record.model_copy(update={**top, "derived": derived})
 
 
-def save(record: Weighing | Run, path: Path) -> None:
+def save(record: Weighing | Run | Imported, path: Path) -> None:
     """Write a record; raises MeasurementError where that fails, leaving what stood there before."""
     fields = record.model_dump(mode="json")
     text = json.dumps({"format": fields.pop("format"), "version": fields.pop("version"), **fields}, allow_nan=False)
@@ -85,8 +86,20 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def load(path: Path) -> Weighing | Run:
-    """Read a record or a journal; raises UsageError, naming the file and what is wrong with it."""
-    data = _read(path)
+    """Read what Steelyard measured, a record or a journal; raises UsageError, and NotMeasuredError for an import."""
+    record = load_any(path)
+    if isinstance(record, Imported):
+        raise NotMeasuredError(
+            f"{path} was imported, and not measured by steelyard: look at it with steelyard show, or compare it with "
+            "another import by steelyard diff",
+            record,
+        )
+    return record
+
+
+def load_any(path: Path) -> Weighing | Run | Imported:
+    """Read a record of any kind, or a journal; raises UsageError, naming the file and what is wrong with it."""
+    data = plausible(path, unpacked(path, read_bytes(path)))
     try:
         fields = _fields(data)
     except (ValueError, RecursionError) as error:
@@ -112,7 +125,8 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _read(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
+    """What is in a file or comes through a pipe; raises UsageError if it cannot be read, or is too large."""
     try:
         with open(path, "rb", opener=_open_at_once) as file:
             mode = os.fstat(file.fileno()).st_mode
@@ -125,7 +139,7 @@ def _read(path: Path) -> bytes:
         raise UsageError(f"cannot read {path}: {error.strerror}; check the path and its permissions") from error
     if len(data) > _LARGEST_BYTES:
         raise _too_large(path)
-    return _plausible(path, _unpacked(path, data) if data.startswith(_GZIP_MAGIC) else data)
+    return data
 
 
 def _open_at_once(path: str, flags: int) -> int:
@@ -148,7 +162,10 @@ def _begun(path: Path, pipe: int) -> bytes:
     raise UsageError(f"cannot read {path}: it is a pipe that nobody writes to; check the path")
 
 
-def _unpacked(path: Path, data: bytes) -> bytes:
+def unpacked(path: Path, data: bytes) -> bytes:
+    """What was compressed by gzip, or else the data themselves; raises UsageError if that is damaged or too large."""
+    if not data.startswith(_GZIP_MAGIC):
+        return data
     try:
         unpacker = zlib.decompressobj(wbits=31)
         unpacked = unpacker.decompress(data, _LARGEST_BYTES)
@@ -167,7 +184,7 @@ def _too_large(path: Path) -> UsageError:
     return UsageError(f"{path} is larger than any weighing (over {_LARGEST_BYTES >> 20} MiB): is it the right file?")
 
 
-def _plausible(path: Path, data: bytes) -> bytes:
+def plausible(path: Path, data: bytes) -> bytes:
     """The data, if it may hold a weighing; else its values, as Python's objects, could take many times its memory."""
     if data.count(b",") > _MOST_VALUES or data.count(b"[") + data.count(b"{") > _MOST_LISTS:
         raise UsageError(f"{path} holds more values than any weighing: is it the right file?")
@@ -181,7 +198,7 @@ def _fields(data: bytes) -> Any:
         first = parse(head)
     except ValueError:
         return parse(data)  # a record whose JSON was laid out anew, over several lines
-    if isinstance(first, dict) and "launches" not in first:
+    if isinstance(first, dict) and "launches" not in first and first.get("kind") != "import":
         return assemble(data.splitlines())
     return parse(data) if rest.strip() else first
 

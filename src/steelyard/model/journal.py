@@ -1,7 +1,8 @@
 """The journal: a record while it is being measured, one JSON line a launch, on disk before the next launch starts.
 
 First line: the record without its launches. Then one array a launch, in LaunchRow's order of fields, and
-{"discard": [benchmark, pair]} after a disturbed pair; {"count": ..., "functions": ...} after a counted launch.
+{"discard": [benchmark, pair]} after a disturbed pair; {"count": ..., "functions": ...} after a counted launch;
+{"heap_launch": ...} after one whose heap was watched.
 Last line: how it ended.
 Whatever is cut off at the end, by a kill or a full disk, costs at most the line that was being written.
 """
@@ -20,6 +21,7 @@ from typing import Any, Self
 
 from steelyard.model.counting import Count, Functions
 from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.heap import HeapLaunch
 from steelyard.model.launches import COLUMNS, DISTURBED, ROLES, USED, LaunchRow
 from steelyard.model.records import Run, Weighing
 
@@ -107,6 +109,10 @@ class Journal:
         kept = None if functions is None else functions.model_dump(mode="json")
         self._write(json.dumps({"count": count.model_dump(mode="json"), "functions": kept}).encode())
 
+    def heap(self, launch: HeapLaunch) -> None:
+        """Write one launch whose heap was watched."""
+        self._write(_COMPACT.encode({"heap_launch": launch.model_dump(mode="json")}).encode())
+
     def end(self, outcome: dict[str, Any]) -> None:
         """Write how it ended: the record's fields that were not known at its start."""
         self._write(json.dumps(outcome).encode())
@@ -153,6 +159,8 @@ def assemble(lines: list[bytes]) -> dict[str, Any]:
                 discarded.add((benchmark, pair))
             case {"count": dict() as count, "functions": functions}:
                 _add_count(fields, count, functions)
+            case {"heap_launch": dict() as launch}:
+                _add_heap_launch(fields, launch)
             case dict():
                 fields.update(entry)
             case _:
@@ -180,6 +188,15 @@ def _add_count(fields: dict[str, Any], count: dict[str, Any], functions: Any) ->
     for name, part in (("counts", count), ("functions", functions)):
         if part is not None:
             counting.setdefault(name, []).append(part)
+
+
+def _add_heap_launch(fields: dict[str, Any], launch: dict[str, Any]) -> None:
+    heap = fields.get("heap")
+    if not isinstance(heap, dict):
+        heap = fields["heap"] = {"launches": []}
+    if not isinstance(heap.get("launches"), list):
+        raise ValueError("`heap` has no launches to add one to")
+    heap["launches"].append(launch)
 
 
 def _whole_lines(lines: list[bytes]) -> Iterator[Any]:

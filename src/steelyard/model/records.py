@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from steelyard.model.counting import Counting, CountSettings
+from steelyard.model.heap import Heap
 from steelyard.model.launches import Launches
 from steelyard.model.metrics import DEFAULT_METRIC, METRICS
 
@@ -86,6 +87,8 @@ class Settings(_Record):
     cleanup: list[str] = Field(default_factory=list)
     counting: CountSettings | None = Field(default=None, description="how launches are counted, if they are")
     harness: str | None = Field(default=None, description="how the benchmarks inside the subjects are driven")
+    heap_shuffle: bool = Field(default=False, description="launches begin with a heap in a state drawn for the pair")
+    heap: int | None = Field(default=None, ge=1, description="launches a side whose heap is watched, untimed")
 
     @model_validator(mode="after")
     def _known_metrics(self) -> Self:
@@ -182,6 +185,7 @@ class _Kept(_Record):
     findings: list[Finding] = Field(default_factory=list, description="seen while measuring")
     launches: Launches
     counting: Counting | None = Field(default=None, description="what was counted, since version 2")
+    heap: Heap | None = Field(default=None, description="what was seen of the heap, since version 2")
 
     def is_empty(self) -> bool:
         """Whether nothing was measured."""
@@ -195,6 +199,8 @@ class _Kept(_Record):
             raise ValueError("`launches` names a benchmark that is not in `benchmarks`")
         if self.counting and any(place >= len(self.benchmarks) for place in self.counting.places()):
             raise ValueError("`counting` names a benchmark that is not in `benchmarks`")
+        if self.heap and any(one.benchmark >= len(self.benchmarks) for one in self.heap.launches):
+            raise ValueError("`heap` names a benchmark that is not in `benchmarks`")
         return self
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.model.records import Finding, Run, Side, Summary, Verdict, Weighing
-from steelyard.report import counting, sentences, words
+from steelyard.report import counting, heap, sentences, words
 from steelyard.report.markup import code, escape
 
 __all__ = ["code", "escape", "run", "weighing"]
@@ -24,6 +24,7 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) 
         lines += [*_table(_titles(record), [_row(verdict) for verdict in verdicts]), ""]
     lines += _list(_explanations(record, verdicts))
     lines += counting.markdown(record, verdicts, functions)
+    lines += heap.markdown(record)
     lines += _list(_notes(record.findings, verdicts))
     lines.append(_origin(record))
     return "\n".join(lines) + "\n"
@@ -46,6 +47,7 @@ def run(record: Run, summaries: list[Summary]) -> str:
     ]
     if summaries:
         lines += [*_table(titles, [_summary_row(summary) for summary in summaries]), ""]
+    lines += heap.markdown(record)
     lines += _list(_notes(record.findings, summaries))
     lines.append(_origin(record))
     return "\n".join(lines) + "\n"

@@ -12,7 +12,7 @@ from rich.text import Text
 from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing, Word
-from steelyard.report import counting, sentences, words
+from steelyard.report import counting, heap, sentences, words
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
 
@@ -41,6 +41,7 @@ def weighing(console: Console, record: Weighing, verdicts: list[Verdict], *, fun
     else:
         _one(sheet, record, verdicts)
     _counted(sheet, record, verdicts, functions)
+    heap.rows(sheet, record)
     if len(record.launches):
         _plan(sheet, record)
 
@@ -67,6 +68,7 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
         if METRICS[summary.metric].counted:
             counting.largest(sheet, record, summary, functions)
             break
+    heap.rows(sheet, record)
     if len(record.launches):
         _plan(sheet, record)
 

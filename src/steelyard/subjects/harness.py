@@ -31,13 +31,15 @@ class Listed:
 class Work:
     """What one launch is to run: one benchmark, in `samples` samples of `loops` iterations each.
 
-    Inputs that are drawn at random are drawn from `seed`.
+    Inputs that are drawn at random are drawn from `seed`. `before` names benchmarks, each with its loops, that take a
+    sample in the same process before it: for harnesses that `runs_before`.
     """
 
     name: str
     loops: int
     samples: int
     seed: int = 0
+    before: tuple[tuple[str, int], ...] = ()
 
 
 class Harness(Protocol):
@@ -51,6 +53,9 @@ class Harness(Protocol):
 
     samples_a_launch: int | None = None
     """How many samples every launch takes, where that cannot be asked for, or should not."""
+
+    runs_before: bool = False
+    """Whether others can be run before a benchmark in its process; known when its list was read."""
 
     def recognises(self, launch: LaunchSpec) -> bool:  # noqa: ARG002
         """Whether this is one of its programs, as far as can be told without running it (for `--harness auto`)."""
@@ -92,12 +97,20 @@ def harness_named(name: str) -> Harness:
 
 def recognised_harness(launches: Sequence[LaunchSpec]) -> str:
     """The name of the harness that all of these are programs of; raises UsageError unless it is exactly one."""
-    found = [name for name in harness_names() if all(map(harness_named(name).recognises, launches))]
+    found = [name for name in harness_names() if _recognises(name, launches)]
     if len(found) == 1:
         return found[0]
     several = f"more than one harness drives such programs ({', '.join(found)})"
     nothing = f"no harness recognises these programs (there are {', '.join(harness_names())})"
     raise UsageError(f"--harness {AUTO}: {several if found else nothing}: say which with --harness NAME")
+
+
+def _recognises(name: str, launches: Sequence[LaunchSpec]) -> bool:
+    try:
+        harness = harness_named(name)
+    except UsageError:
+        return False  # a package that is broken drives nothing
+    return all(map(harness.recognises, launches))
 
 
 def _known() -> dict[str, EntryPoint]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +19,7 @@ from steelyard.subjects.answers import (
     results_of,
     sample_of,
     shown,
+    words_of,
 )
 from steelyard.subjects.harness import Harness, Listed, Work
 
@@ -25,14 +27,21 @@ VERSION = 1
 # The launch server puts a harness's results on this descriptor.
 _FD = 3
 _MOST_WORDS = 300
+_IMPORTS = (b"import steelyard", b"from steelyard")
 
 
 class ProtocolHarness(Harness):
     """Drives whatever speaks the protocol: the SDKs, and what implements docs/protocol.md."""
 
     def recognises(self, launch: LaunchSpec) -> bool:
-        """Whether the program knows our words."""
-        return file_holds(launch.program.decode(errors="surrogateescape"), b"--steelyard-loops")
+        """Whether the program knows our words, or is Python with our harness; of pytest it cannot be told."""
+        words = words_of(launch)
+        scripts = [word for word in words if word.endswith(".py")]
+        return (
+            "steelyard.harness" in words
+            or file_holds(os.fsdecode(launch.program), b"--steelyard-")
+            or any(file_holds(script, text) for script in scripts for text in _IMPORTS)
+        )
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """The launch that lists the benchmarks."""
@@ -40,6 +49,7 @@ class ProtocolHarness(Harness):
 
     def listed(self, measured: Measured) -> list[Listed]:
         """What it listed, in its order; raises LaunchError if that is no list."""
+        self.runs_before = _object((measured.results or b"").partition(b"\n")[0]).get("before") is True
         return checked_list(_listed(line) for line in _answer(measured) if "benchmark" in line)
 
     def complaint(self, measured: Measured) -> str | None:
@@ -59,6 +69,7 @@ class ProtocolHarness(Harness):
             f"--steelyard-loops={work.loops}",
             f"--steelyard-samples={work.samples}",
             f"--steelyard-seed={work.seed}",
+            *(f"--steelyard-before={loops}:{name}" for name, loops in work.before),
         )
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:

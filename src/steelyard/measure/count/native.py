@@ -22,3 +22,9 @@ PRELOAD: Path = _library("steelyard-preload", _FOLDER)
 
 PROBES: Path = _FOLDER / "steelyard-probes"
 """The programs whose use of the caches is known: `steelyard-probes PATTERN ELEMENTS ITERATIONS`."""
+
+HEAP: Path = _library("steelyard-heap", _FOLDER)
+"""To be preloaded into programs: counts what they ask of their allocator."""
+
+SCATTER: Path = _library("steelyard-scatter", _FOLDER)
+"""To be preloaded into programs: begins them with a heap in a drawn state."""

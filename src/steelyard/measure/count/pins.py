@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from steelyard.measure.count.native import PRELOAD
+from steelyard.measure.elf import read_elf
 from steelyard.model.launches import LaunchSpec
 
 # One behind the arguments and one behind all: where a string stands moves what the C library does with it.
@@ -27,7 +28,7 @@ _BLOCK = 8192
 _PATH_BLOCK = 512
 # The kernel's PATH_MAX, with the byte that ends a path.
 _PATH_BYTES = 4096
-_ELF, _ELF_HEADER, _INTERPRETER = b"\x7fELF", 64, 3
+_ELF, _ELF_HEADER = b"\x7fELF", 64
 
 
 def environment(
@@ -87,24 +88,5 @@ def is_program(program: Path) -> bool:
 
 def is_dynamic(program: Path) -> bool | None:
     """Whether the loader starts a program, so that a preload reaches it; None for a script, or what cannot be read."""
-    try:
-        with program.open("rb") as file:
-            return _has_interpreter(file.read(1 << 16))
-    except OSError:
-        return None
-
-
-def _has_interpreter(head: bytes) -> bool | None:
-    """Look for PT_INTERP among the program headers (ELF specification, 32 and 64 bits)."""
-    if not head.startswith(_ELF) or len(head) < _ELF_HEADER:
-        return None
-    order = "little" if head[5] == 1 else "big"
-
-    def number(place: int, size: int) -> int:
-        return int.from_bytes(head[place : place + size], order)  # type: ignore[arg-type]
-
-    wide = head[4] == 2
-    table, size, count = (
-        (number(32, 8), number(54, 2), number(56, 2)) if wide else (number(28, 4), number(42, 2), number(44, 2))
-    )
-    return any(number(table + size * entry, 4) == _INTERPRETER for entry in range(count))
+    elf = read_elf(program)
+    return None if elf is None else elf.interpreter is not None

@@ -1,0 +1,64 @@
+"""Suites of benchmarks that others wrote, driven by their own harness: false alarms, and a planted change of 3 %.
+
+    python benchmarks/adapter_suites.py HARNESS COMMAND [--planted COMMAND] [--weighings N] [-b PATTERN ...]
+                                        [--metric NAME] [--max-time SECONDS] [--directory FOLDER] [--env NAME=VALUE ...]
+
+The command is weighed against itself, bursts of other work around, then against the planted one. A suite shares one
+alpha of 0.01, so hardly any weighing may call an unchanged benchmark slower. `docs/adapters.md` says which suites were
+tried, where they come from, and what they showed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.load import Bursts
+from benchmarks.processes import stoppable
+from benchmarks.simulation import table
+from benchmarks.suites import HEADER, Tally, weigh_suite
+
+
+def main(words: argparse.Namespace) -> None:
+    """Print the table as it stands after each weighing."""
+    tallies: list[Tally] = []
+    options = [word for pattern in words.benchmark for word in ("-b", pattern)]
+    options += [word for variable in words.env for word in ("--env", variable)]
+    options += [] if words.metric is None else ["--metric", words.metric]
+    options += [] if words.max_time is None else ["--max-time", str(words.max_time)]
+    if words.directory:
+        os.chdir(words.directory)
+    with tempfile.TemporaryDirectory() as name, stoppable():
+        for change, candidate, weighings in (
+            ("none", words.command, words.weighings),
+            ("planted", words.planted, words.weighings if words.planted else 0),
+        ):
+            tallies.append(Tally(words.harness, change))
+            for _ in range(weighings):
+                with Bursts():
+                    found = weigh_suite(Path(name), words.harness, [words.command, candidate], options)
+                tallies[-1].add(*found)
+                print(table(HEADER, [tally.row() for tally in tallies]), flush=True)
+
+
+def _words() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="False alarms and power on suites that others wrote.")
+    parser.add_argument("harness")
+    parser.add_argument("command")
+    parser.add_argument("--planted", metavar="COMMAND", help="the same suite with one benchmark made slower")
+    parser.add_argument("--weighings", type=int, default=10)
+    parser.add_argument("--benchmark", "-b", action="append", default=[], metavar="PATTERN")
+    parser.add_argument("--metric", metavar="NAME", help="what is judged; default: as steelyard's")
+    parser.add_argument("--max-time", type=float, metavar="SECONDS")
+    parser.add_argument("--directory", metavar="FOLDER", help="where the commands are to run")
+    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main(_words())

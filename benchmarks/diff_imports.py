@@ -1,0 +1,68 @@
+"""False alarms and power of `steelyard diff` on two imports, by how many processes they have.
+
+    python benchmarks/diff_imports.py [TRIES]
+
+Wall times as another tool would have written them: windows of the recorded traces, which do not tell how long a launch
+waited for a processor. The program is the same in both, but for the change that is planted.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.diff_apart import Sessions, on_traces
+from benchmarks.simulation import table
+from steelyard.design import imported
+from steelyard.model.imported import Imported, ImportedBenchmark, ImportedFile, Provenance
+from steelyard.stats.apart import FEWEST_SECONDS, FloatArray
+
+TRACES = (("ambient", "ambient"), ("bursts", "bursts"), ("ambient", "bursts"))
+SIZES = (20, 30, 40, 50, 100)
+CHANGES = (0.0, 0.1, 0.2, 0.3)
+
+
+def of_times(logs: FloatArray, name: str) -> Imported:
+    """An import of processes of one value."""
+    values = [[float(value)] for value in np.exp(logs)]
+    files = [ImportedFile(name=name, sha256=name * 64)]
+    return Imported(
+        tool="",
+        created="",
+        provenance=Provenance(format="hyperfine", tool="hyperfine", files=files),
+        benchmarks=[ImportedBenchmark(name="work", unit="ns", values=values, seconds=FEWEST_SECONDS)],
+    )
+
+
+def shares(sessions: Sessions, processes: int, change: float, tries: int) -> tuple[float, float]:
+    """How often the second import is called slower, and how often faster."""
+    generator = np.random.default_rng(1)
+    words = []
+    for _ in range(tries):
+        one, other = sessions(generator, processes)
+        pair = of_times(one.logs, "a"), of_times(other.logs + np.log1p(change), "b")
+        words.append(imported.compare_imports(*pair, margin=0.005, alpha=0.01).verdicts[0].verdict)
+    return words.count("slower") / tries, words.count("faster") / tries
+
+
+def main(tries: int) -> None:
+    """Print one row a pair of traces and number of processes; the rule that asks for 40 of them is left out."""
+    imported.FEWEST_PROCESSES = 0
+    rows = []
+    for one, other in TRACES:
+        for processes in SIZES:
+            sessions = on_traces(one, other, "wall")
+            found = [shares(sessions, processes, change, tries) for change in CHANGES]
+            rows.append(
+                [f"{one}, {other}", processes, f"{sum(found[0]):.1%}", *(f"{slower:.0%}" for slower, _ in found[1:])]
+            )
+    header = ["traces", "processes", "false alarms", *(f"{change:+.0%} found" for change in CHANGES[1:])]
+    print(table(header, rows))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 500)

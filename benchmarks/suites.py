@@ -1,0 +1,52 @@
+"""What weighings of whole suites found, for the benchmarks that weigh them."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.processes import STEELYARD, on_a_shelf, read_record, run
+
+HEADER = ("suite", "change", "weighings", "with slower", "slower", "faster", "same", "undecided", "s", "which")
+
+
+@dataclass
+class Tally:
+    """The weighings of one suite under one condition."""
+
+    suite: str
+    change: str
+    slower: Counter[str] = field(default_factory=Counter)
+    words: Counter[str] = field(default_factory=Counter)
+    with_alarm: int = 0
+    seconds: list[float] = field(default_factory=list)
+
+    def add(self, verdicts: dict[str, str], seconds: float) -> None:
+        """Count one weighing by its benchmarks' words."""
+        self.words += Counter(verdicts.values())
+        slower = [name for name, word in verdicts.items() if word == "slower"]
+        self.slower += Counter(slower)
+        self.with_alarm += bool(slower)
+        self.seconds.append(seconds)
+
+    def row(self) -> list[object]:
+        """The tally as a row of the table."""
+        names = ", ".join(f"{name} ({count})" for name, count in self.slower.most_common()) or "none"
+        counts = [self.words[word] for word in ("slower", "faster", "same", "undecided")]
+        seconds = f"{statistics.median(self.seconds):.0f}" if self.seconds else "-"
+        return [self.suite, self.change, len(self.seconds), self.with_alarm, *counts, seconds, names]
+
+
+def weigh_suite(
+    folder: Path, harness: str, commands: Sequence[str], options: Sequence[str]
+) -> tuple[dict[str, str], float]:
+    """Weigh two commands' benchmarks once: each one's word, and the seconds that it took."""
+    record = folder / "record.json"
+    command = [STEELYARD, "compare", "--harness", harness, *commands, "--json", str(record)]
+    command += ["--names", "baseline,candidate", *options]
+    ended = run(command, on_a_shelf(folder), accept=(0, 1))
+    verdicts = read_record(record)["derived"]["verdicts"]
+    return {verdict["benchmark"]: verdict["verdict"] for verdict in verdicts}, ended.seconds

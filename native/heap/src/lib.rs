@@ -1,0 +1,42 @@
+//! The library that Steelyard preloads (`LD_PRELOAD`) into a program whose use of the heap it counts.
+//!
+//! It stands between the program and its allocator (see [`interpose`]) and keeps, for each thread, how
+//! often that was called, for how many bytes, and for how long (see [`slot`]). The numbers are in a
+//! file that is mapped into memory from the start (see [`block`]), so that whoever reads it finds
+//! them however the process ended. `STEELYARD_HEAP` in the environment names the folder for these
+//! files: each process, and each program that a process executes, makes one.
+//!
+//! It lives in somebody else's process, and may be called before that has begun, or in a signal
+//! handler, or in a child between `fork` and `exec`: no standard library, no allocation, no lock, no
+//! panic.
+
+#![cfg_attr(not(test), no_std)]
+#![warn(missing_docs)]
+
+pub mod block;
+pub mod bump;
+mod clock;
+pub mod interpose;
+mod libc;
+pub mod real;
+pub mod slot;
+mod start;
+mod thread;
+
+/// What the library has of a process there is once, so only one test at a time may use that.
+#[cfg(test)]
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    ALONE
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// There is nothing to tell and nobody to tell it to.
+#[cfg(not(test))]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {
+        core::hint::spin_loop();
+    }
+}

@@ -1,0 +1,177 @@
+//! The library that Steelyard preloads (`LD_PRELOAD`) into a program whose heap is to begin in a state
+//! that was drawn.
+//!
+//! Where a block comes to lie decides which cache lines and pages it shares with others, and that can
+//! move a program's time by percents. Left to itself the heap begins in the same state in every launch,
+//! so that a change of the program which moves its blocks looks like a change of its speed. Here
+//! blocks of random sizes are allocated before the program begins, and some of them freed in random
+//! order: what it asks for then comes to lie elsewhere in each launch, and where is averaged over.
+//!
+//! Nothing is interposed: once the program has begun, this library has no part in it.
+
+#![cfg_attr(not(test), no_std)]
+#![warn(missing_docs)]
+
+use core::ffi::{c_char, c_int, c_void, CStr};
+use core::ptr::null_mut;
+
+/// There is nothing to tell and nobody to tell it to.
+#[cfg(not(test))]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {
+        core::hint::spin_loop();
+    }
+}
+
+/// In the environment, the seed that the state is drawn from, in digits.
+const SEED: &[u8] = b"STEELYARD_HEAP_SEED=";
+
+/// So many blocks fill some 50 KiB: less than half of what glibc's heap begins with (132 KiB), so that
+/// little more memory is asked of the kernel.
+const BLOCKS: usize = 200;
+
+/// Most blocks of programs are small; these are of 16 bytes to 1 KiB, each length of the exponent as
+/// likely as the others.
+const EXPONENTS: u64 = 6;
+
+/// The first block moves all others by up to a page, in steps of the usual alignment.
+const STEPS: u64 = 256;
+const STEP: usize = 16;
+
+type Strings = *const *const c_char;
+
+extern "C" {
+    fn malloc(size: usize) -> *mut c_void;
+    fn free(block: *mut c_void);
+}
+
+/// The loader calls what stands in this section once the library is in place. Only glibc's is known
+/// to hand over the program's arguments and environment; elsewhere there is no constructor.
+#[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
+#[used]
+#[link_section = ".init_array"]
+static CONSTRUCTOR: unsafe extern "C" fn(c_int, Strings, Strings) = loaded;
+
+/// # Safety
+/// `environment` is null or an array of C strings that ends in a null pointer.
+#[cfg_attr(test, allow(dead_code))]
+unsafe extern "C" fn loaded(_count: c_int, _arguments: Strings, environment: Strings) {
+    // SAFETY: as this function's caller promises.
+    if let Some(seed) = unsafe { seed_in(environment) } {
+        scatter(Random(seed));
+    }
+}
+
+/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+struct Random(u64);
+
+impl Random {
+    fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    fn below(&mut self, bound: u64) -> usize {
+        (self.number() % bound) as usize
+    }
+
+    /// A size in bytes.
+    fn size(&mut self) -> usize {
+        let least = 16 << self.below(EXPONENTS);
+        least + self.below(least as u64)
+    }
+}
+
+/// Brings the heap into a state: one block that moves all others, then many, of which half are freed,
+/// in random order. The others stay.
+fn scatter(mut random: Random) {
+    let mut blocks = [null_mut(); BLOCKS];
+    // SAFETY: any size may be asked for; the block is kept for good.
+    unsafe { malloc(STEP * (1 + random.below(STEPS))) };
+    for block in &mut blocks {
+        // SAFETY: any size may be asked for.
+        *block = unsafe { malloc(random.size()) };
+    }
+    for place in 0..BLOCKS / 2 {
+        blocks.swap(place, place + random.below((BLOCKS - place) as u64));
+        // SAFETY: the block came from `malloc`, and each place is freed once; null is allowed.
+        unsafe { free(blocks[place]) };
+    }
+}
+
+/// The seed in an environment; None if there is none, or something else than digits.
+///
+/// # Safety
+/// `environment` is null or an array of C strings that ends in a null pointer.
+unsafe fn seed_in(environment: Strings) -> Option<u64> {
+    let mut place = environment;
+    // SAFETY: the array has not ended before this place, as it ends in a null pointer.
+    while let Some(text) = unsafe { place.as_ref() }.filter(|text| !text.is_null()) {
+        // SAFETY: each pointer of the array is that of a C string.
+        let bytes = unsafe { CStr::from_ptr(*text) }.to_bytes();
+        if let Some(digits) = bytes.strip_prefix(SEED) {
+            return number(digits);
+        }
+        // SAFETY: this place was not the array's last, which is null.
+        place = unsafe { place.add(1) };
+    }
+    None
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    let mut found: u64 = 0;
+    for digit in digits {
+        let value = digit.checked_sub(b'0').filter(|value| *value < 10)?;
+        found = found.wrapping_mul(10).wrapping_add(u64::from(value));
+    }
+    (!digits.is_empty()).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seed(entries: &[&'static [u8]]) -> Option<u64> {
+        let mut pointers: Vec<_> = entries.iter().map(|entry| entry.as_ptr().cast()).collect();
+        pointers.push(core::ptr::null());
+        // SAFETY: C strings, and a null pointer at the end.
+        unsafe { seed_in(pointers.as_ptr()) }
+    }
+
+    #[test]
+    fn the_seed_is_found_in_an_environment() {
+        assert_eq!(
+            seed(&[b"A=1\0", b"STEELYARD_HEAP_SEED=4294967295\0"]),
+            Some(4_294_967_295)
+        );
+        assert_eq!(seed(&[b"STEELYARD_HEAP_SEED=0\0"]), Some(0));
+    }
+
+    #[test]
+    fn nothing_else_is_a_seed() {
+        assert_eq!(seed(&[]), None);
+        assert_eq!(seed(&[b"STEELYARD_HEAP_SEED=\0"]), None);
+        assert_eq!(seed(&[b"STEELYARD_HEAP_SEED=1x\0"]), None);
+        assert_eq!(seed(&[b"STEELYARD_HEAP=1\0"]), None);
+        // SAFETY: null is allowed.
+        assert_eq!(unsafe { seed_in(core::ptr::null()) }, None);
+    }
+
+    #[test]
+    fn sizes_are_small_and_their_sum_is_bounded() {
+        let mut random = Random(1);
+        let sizes: Vec<_> = (0..10_000).map(|_| random.size()).collect();
+        assert!(sizes.iter().all(|size| (16..1024).contains(size)));
+        let mean = sizes.iter().sum::<usize>() / sizes.len();
+        assert!((200..300).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn the_heap_bears_it() {
+        (0..100).for_each(|seed| scatter(Random(seed)));
+    }
+}

@@ -1,0 +1,182 @@
+"""The check from beginning to end: what there is, how much of it to run, launches, and each rule's finding."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from steelyard.design.check import crowds, growing, lengths, names
+from steelyard.design.check.evidence import (
+    AFTER,
+    DOUBLE,
+    EMPTY,
+    LONGER,
+    LONGEST,
+    PLAIN,
+    Amount,
+    Evidence,
+    sample_ns,
+)
+from steelyard.design.check.gather import Gatherer, Launches, Make, Target
+from steelyard.design.check.judged import Judged, Rule, untried
+from steelyard.design.loops import NeverLongError, choose_loops
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import Draw, Sample
+from steelyard.model.progress import Progress
+from steelyard.model.soundness import Looked
+from steelyard.subjects.harness import Harness
+
+RULES = (*lengths.BENCHMARK_RULES, *growing.RULES, *crowds.RULES)
+COMMAND_RULES = (*lengths.COMMAND_RULES, *crowds.RULES)
+
+# 14 pairs and 56 plain launches; then as many again where something seems to be wrong.
+_LOOKS = (7, 14)
+# A command's launches have to span more time than other work on the machine comes and goes in.
+_MANY_ROUNDS, _COMMAND_SECONDS = 10_000, 10.0
+_MOST_OTHERS = 20
+# Many samples in a launch are 60 ms of them: long enough for what changes within it, and as long as a few starts.
+_LONGEST_NS, _MOST_SAMPLES = 60_000_000, 40
+# As in a weighing, whose launches take one sample of such; and what is not worth the wait before each of 14 launches.
+_LONG_NS, _LONGEST_OTHER_NS = 100_000_000, 500_000_000
+_ANY_DRAW = Draw(1, 0)
+
+
+@dataclass
+class Checker:
+    """Checks one target. `seconds` is the time for the launches of each benchmark."""
+
+    make: Make
+    launch: Launches
+    seconds: float
+    watch: Callable[[Progress], None]
+    seed: int = 0
+    clock: Callable[[], float] = time.monotonic
+    _loops: dict[str, int] = field(default_factory=dict, init=False)
+    _long: set[str] = field(default_factory=set, init=False)
+
+    def command(self, name: str, empty: Make) -> list[Looked]:
+        """The rules that make sense for a plain command; raises LaunchError if it fails."""
+        evidence = Evidence(name, {PLAIN: Amount(1, 1), EMPTY: Amount(1, 1)})
+        gatherer = Gatherer(Target(name, self.make, self.launch, empty=empty), evidence, _random(self.seed), self.clock)
+        started = self.clock()
+        gatherer.gather(_LOOKS[1], started + self.seconds)
+        gatherer.gather(_MANY_ROUNDS, started + min(self.seconds, _COMMAND_SECONDS))
+        return self._looked(gatherer, COMMAND_RULES)
+
+    def benchmarks(self, harness: Harness, all_names: Sequence[str], chosen: Sequence[str]) -> list[Looked]:
+        """Every rule on every chosen benchmark."""
+        looked: list[Looked] = []
+        alone = names.Selecting(all_names, lambda name: self._target(name, harness))
+        broken: dict[str, str] = {}
+        for number, name in enumerate(chosen):
+            self.watch(Progress(f"trying {name}", number, len(chosen)))
+            looked.append(_as_looked(names.RULE, name, alone.judged(name)))
+            broken |= self._choose(name, harness)
+        for number, name in enumerate(chosen):
+            self.watch(Progress(f"checking {name}", number, len(chosen)))
+            if name in broken:
+                looked += _without_loops(name, broken[name])
+            else:
+                looked += self._benchmark(name, harness, self._others(name, harness, all_names))
+        return looked
+
+    def _benchmark(self, name: str, harness: Harness, others: Sequence[tuple[str, int]]) -> list[Looked]:
+        target = self._target(name, harness)
+        try:
+            evidence = Evidence(name, self._amounts(target, harness, others))
+            gatherer = Gatherer(target, evidence, _random(self.seed, name), self.clock, others)
+            until = self.clock() + self.seconds
+            gatherer.gather(_LOOKS[0], until)
+            if any(rule.judge(evidence).state == "perhaps" for rule in RULES):
+                gatherer.gather(_LOOKS[1], until + self.seconds)
+            return self._looked(gatherer, RULES)
+        except LaunchError as error:
+            return [_as_looked(rule, name, untried(str(error))) for rule in RULES]
+
+    def _looked(self, gatherer: Gatherer, rules: Sequence[Rule]) -> list[Looked]:
+        evidence = gatherer.evidence
+        if crowds.modes(evidence).state == "trouble":
+            gatherer.gather_fixed()
+        return [_as_looked(rule, evidence.benchmark, rule.judge(evidence)) for rule in rules]
+
+    def _target(self, name: str, harness: Harness) -> Target:
+        return Target(name, self.make, self.launch, harness)
+
+    def _choose(self, name: str, harness: Harness) -> dict[str, str]:
+        """Find out how many loops a sample takes; the complaint, by the benchmark's name, if there is none."""
+        if not harness.fixes_loops or name in self._loops:
+            self._loops.setdefault(name, 1)
+            return {}
+        target = self._target(name, harness)
+
+        def take(loops: int, samples: int) -> Sequence[Sample]:
+            taken = target.run(_ANY_DRAW, Amount(loops, harness.samples_a_launch or samples))[1] or ()
+            if sample_ns(taken) > _LONGEST_OTHER_NS:
+                self._long.add(name)
+            return taken
+
+        try:
+            self._loops[name] = choose_loops(take)
+        except NeverLongError as error:
+            return {name: str(error)}
+        except LaunchError:
+            return {name: ""}
+        return {}
+
+    def _others(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[tuple[str, int]]:
+        """What runs before a benchmark to see whether that matters: the others, but for those that take long."""
+        if not harness.runs_before:
+            return []
+        others = [other for other in all_names if other != name]
+        others = _random(self.seed).sample(others, min(len(others), _MOST_OTHERS))
+        for other in others:
+            self._choose(other, harness)
+        return [(other, self._loops[other]) for other in others if other in self._loops and other not in self._long]
+
+    def _amounts(self, target: Target, harness: Harness, others: Sequence[tuple[str, int]]) -> dict[str, Amount]:
+        loops = self._loops[target.name]
+        fixed = harness.samples_a_launch
+        first = target.run(_ANY_DRAW, Amount(loops, fixed or 1))[1] or ()
+        plain, least = (1, 6) if sample_ns(first) >= _LONG_NS else (5, 10)
+        longest = max(least, min(_MOST_SAMPLES, int(_LONGEST_NS / sample_ns(first))))
+        longer = round((plain * longest) ** 0.5)
+        amounts = {PLAIN: Amount(loops, fixed or plain)}
+        if harness.fixes_loops:
+            amounts[DOUBLE] = Amount(2 * loops, fixed or plain)
+        if others:
+            amounts[AFTER] = Amount(loops, fixed or plain)
+        if not fixed:
+            amounts |= {LONGER: Amount(loops, longer), LONGEST: Amount(loops, longest)}
+        return amounts
+
+
+def _random(seed: int, name: str = "") -> Random:
+    return Random(f"{seed}/{name}")  # noqa: S311 - it shall be repeatable
+
+
+def _as_looked(rule: Rule, benchmark: str, judged: Judged) -> Looked:
+    outcomes = {"trouble": "trouble", "untried": "untried"}
+    troubled = judged.state == "trouble"
+    return Looked.model_validate(
+        {
+            "code": rule.code,
+            "benchmark": benchmark,
+            "outcome": outcomes.get(judged.state, "sound"),
+            "finding": judged.finding if judged.state in outcomes else rule.sound,
+            "figure": judged.figure,
+            "threshold": rule.threshold,
+            "unit": rule.unit,
+            "origin": rule.origin,
+            "remedy": rule.remedy if troubled else "",
+        }
+    )
+
+
+def _without_loops(name: str, complaint: str) -> list[Looked]:
+    """The findings where no number of loops makes a sample long enough, or it does not run at all."""
+    first, *rest = RULES
+    looked = [_as_looked(first, name, Judged("trouble", complaint))] if complaint else []
+    why = "it takes no time that could be judged" if complaint else "it does not run"
+    return looked + [_as_looked(rule, name, untried(why)) for rule in (rest if complaint else RULES)]

@@ -1,0 +1,143 @@
+"""Rules about what splits the launches of one benchmark: modes, and hash seeds."""
+
+from __future__ import annotations
+
+from math import expm1, log1p
+
+import numpy as np
+
+from steelyard.design.check.evidence import FIXED, LONGEST, PLAIN, Evidence, FloatArray, Observed
+from steelyard.design.check.judged import LEVEL, Judged, Rule, percent, too_few, untried
+from steelyard.report.words import duration
+from steelyard.stats import rank_sum
+from steelyard.stats.blocks import between_groups
+from steelyard.stats.modes import Modes, changes, has_modes, may_have_modes, split
+
+SEED_RANGE = 0.10
+MODES_APART = 0.10
+
+# A crowd of fewer is a tail. Two halves of a normal sample have a contrast of 2.2, of a uniform one 2.7.
+_SMALLEST_CROWD = 0.1
+_LEAST_CONTRAST = 4.0
+_MOST_VALUES = 200
+_FEWEST_VALUES, _ENOUGH_VALUES = 24, 60
+_FEWEST_ROUNDS = 4
+# Modes of the machine last for several launches, those of a process change from one to the next: 1 is independence.
+_FEWEST_CHANGES = 0.5
+_LOAD_LEVEL = 0.01
+# Of launches with nothing but the process itself left to differ: so many of 12 in the same mode are no accident.
+_HELD_LEVEL = 0.01
+_MOST_OF_LAUNCHES = 0.8
+
+
+def hash_seed(evidence: Evidence) -> Judged:
+    """Whether launches of one hash seed are alike, and those of another are not."""
+    table = evidence.by_hash_seed()
+    if len(table) < _FEWEST_ROUNDS:
+        return untried(too_few(len(table), _FEWEST_ROUNDS, "rounds"))
+    found = between_groups(table)
+    apart = expm1(found.range)
+    seeds = f"of {table.shape[1]} hash seeds the slowest takes {percent(apart)} longer than the fastest"
+    if apart <= SEED_RANGE:
+        return Judged("sound", seeds, apart)
+    return Judged("trouble" if found.p_value <= LEVEL else "perhaps", seeds, apart)
+
+
+def modes(evidence: Evidence) -> Judged:
+    """Whether launches, or the samples within them, crowd around two times, and what goes with it."""
+    within = _within_launches(evidence.of(LONGEST))
+    if within is not None:
+        return within
+    launches = evidence.of(PLAIN)[:_MOST_VALUES]
+    if len(launches) < _FEWEST_VALUES:
+        return untried(too_few(len(launches), _FEWEST_VALUES))
+    values = np.log([one.value for one in launches])
+    found = split(values)
+    if not _are_apart(found):
+        return Judged("sound", "", 0.0)
+    if not has_modes(values):
+        return Judged("perhaps" if may_have_modes(values) else "sound", "", 0.0)
+    return _of_launches(evidence, launches, found)
+
+
+def _of_launches(evidence: Evidence, launches: list[Observed], found: Modes) -> Judged:
+    apart = expm1(found.high - found.low)
+    where = _where(found, "launches")
+    if hash_seed(evidence).state == "trouble":
+        return Judged("trouble", f"{where}; the hash seed separates them", apart)
+    if machine := _of_the_machine(launches, found):
+        return Judged("sound", f"{where}, {machine}", apart)
+    if len(launches) < _ENOUGH_VALUES:  # so few hardly tell whether other work goes with it
+        return Judged("perhaps", where, apart)
+    held = np.log(evidence.values(FIXED)) if FIXED not in evidence.untried else np.array([])
+    return Judged("trouble", f"{where}; {_what_separates(held, found)}", apart)
+
+
+def _what_separates(held: FloatArray, found: Modes) -> str:
+    if not len(held):
+        return "it is another one in each process"
+    upper = int((held > (found.low + found.high) / 2).sum())
+    largest = max(upper, len(held) - upper)
+    if largest == len(held) and (1 - found.minor) ** largest <= _HELD_LEVEL:
+        return "with the same addresses in each launch there is but one: the layout in memory separates them"
+    return "neither the hash seed nor the addresses separate them: something else that each process draws for itself"
+
+
+def _of_the_machine(launches: list[Observed], found: Modes) -> str | None:
+    """What shows that these are modes of the machine; None if they are the program's own."""
+    if changes(found.upper) < _FEWEST_CHANGES:
+        return "which come and go with time: the machine's, not the benchmark's"
+    load = np.array([one.load_ns / one.wall_ns for one in launches])
+    compared = rank_sum.shift(load[~found.upper], load[found.upper], _LOAD_LEVEL)
+    if compared.centre > 0 and compared.p_value <= _LOAD_LEVEL:
+        return "which go with other work on the machine"
+    return None
+
+
+def _within_launches(launches: list[Observed]) -> Judged | None:
+    """Modes of the samples, if most of the launches have them, and the samples change from one to the other."""
+    logs = [np.log(one.times[1:]) for one in launches if len(one.times) > _FEWEST_VALUES]
+    found = [one for one in map(split, logs) if _alternate(one)]
+    if len(logs) < _FEWEST_ROUNDS or len(found) < _MOST_OF_LAUNCHES * len(logs):
+        return None
+    apart = float(np.median([one.high - one.low for one in found]))
+    where = _where(found[0], "samples")
+    return Judged("trouble", f"{where}; both are there in one process: the samples alternate", expm1(apart))
+
+
+def _alternate(found: Modes) -> bool:
+    return _are_apart(found) and found.contrast >= _LEAST_CONTRAST and changes(found.upper) >= _FEWEST_CHANGES
+
+
+def _are_apart(found: Modes) -> bool:
+    return found.high - found.low > log1p(MODES_APART) and found.minor >= _SMALLEST_CROWD
+
+
+def _where(found: Modes, what: str) -> str:
+    upper = float(found.upper.mean())
+    low, high = (duration(float(np.exp(value))) for value in (found.low, found.high))
+    return f"two modes: {low} ({percent(1 - upper)} of the {what}) and {high} ({percent(upper)})"
+
+
+RULES = (
+    Rule(
+        "hash-seed",
+        "it takes as long under every hash seed",
+        SEED_RANGE,
+        "",
+        "33 benchmarks without any hash seed reached 6 % by noise alone (docs/check.md)",
+        "Steelyard draws another seed for each pair, so that verdicts hold, at the price of more pairs; keep "
+        "the order of sets out of the work, or weigh both versions under --env PYTHONHASHSEED=1",
+        hash_seed,
+    ),
+    Rule(
+        "modes",
+        "its times crowd around one value",
+        MODES_APART,
+        "",
+        "and a dip that unimodal samples have in 0.05 % of the cases (Hartigan and Hartigan 1985)",
+        "find what differs: a median jumps from one mode to the other. What a process draws for itself (a random seed, "
+        "a temporary name, a thread's place) can be fixed in the set-up; layouts can be averaged over",
+        modes,
+    ),
+)

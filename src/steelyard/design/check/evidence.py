@@ -1,0 +1,131 @@
+"""What the rules look at: launches of one benchmark under different conditions, next to each other in random order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.model.launches import Measured, Sample, judged_samples
+
+FloatArray = npt.NDArray[np.float64]
+
+# The conditions. `plain` is a launch as a weighing has them, under one of a few hash seeds.
+PLAIN, DOUBLE, AFTER, LONGER, LONGEST, FIXED, EMPTY = (
+    "plain",
+    "double",  # twice the loops
+    "after",  # others have run in its process before
+    "longer",  # more samples
+    "longest",
+    "fixed",  # the same addresses, hash seed and environment each time
+    "empty",  # the start of a process that does nothing
+)
+
+
+class Amount(NamedTuple):
+    """How much a launch runs."""
+
+    loops: int
+    samples: int
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One launch: where it stood, and what it measured. Times in ns, of one iteration; of a command, of the launch."""
+
+    kind: str
+    round: int
+    pair: int | None
+    """Launches of one round with the same number ran next to each other, in random order."""
+    hash_seed: int
+    times: tuple[float, ...]
+    """Of its samples in their order, without the time that they waited for a processor where that is known."""
+    wall_ns: int
+    rss_bytes: int
+    load_ns: float
+    """For how long it, or others on the machine, waited for a processor meanwhile."""
+
+    @property
+    def value(self) -> float:
+        """The launch's time: the median of its samples but the first, which pays for cold caches."""
+        return median(self.times[1:] or self.times)
+
+
+@dataclass
+class Evidence:
+    """All launches of one benchmark so far, in their order, and which kinds could not be launched and why."""
+
+    benchmark: str
+    amounts: dict[str, Amount]
+    launches: list[Observed] = field(default_factory=list)
+    untried: dict[str, str] = field(default_factory=dict)
+    rounds: int = 0
+
+    def of(self, kind: str) -> list[Observed]:
+        """The launches of one kind."""
+        return [one for one in self.launches if one.kind == kind]
+
+    def values(self, kind: str) -> FloatArray:
+        """Their times."""
+        return np.array([one.value for one in self.of(kind)])
+
+    def log_ratios(self, kind: str) -> FloatArray:
+        """ln(time of its samples / that of the plain launch beside it), of each pair; twice the loops are ln 2."""
+        more = np.log(self.amounts[kind].loops / self.amounts[PLAIN].loops)
+        plain: dict[tuple[int, int | None], float] = {
+            (one.round, one.pair): one.value for one in self.of(PLAIN) if one.pair is not None
+        }
+        places = [(one.value, (one.round, one.pair)) for one in self.of(kind)]
+        pairs = [(value, plain[place]) for value, place in places if place in plain]
+        return np.array([more + np.log(value / beside) for value, beside in pairs])
+
+    def by_hash_seed(self) -> FloatArray:
+        """Logs of the plain launches' times, of shape (rounds, seeds): each round had each seed once."""
+        seeds = sorted({one.hash_seed for one in self.of(PLAIN)})
+        rounds: dict[int, dict[int, float]] = {}
+        for one in self.of(PLAIN):
+            rounds.setdefault(one.round, {})[one.hash_seed] = one.value
+        whole = [row for row in rounds.values() if len(row) == len(seeds)]
+        table = np.array([[row[seed] for seed in seeds] for row in whole], dtype=np.float64)
+        return np.asarray(np.log(table.reshape(len(whole), len(seeds))), dtype=np.float64)
+
+
+def observed(place: tuple[str, int, int | None, int], measured: Measured, samples: Sequence[Sample] | None) -> Observed:
+    """A launch at its place (kind, round, pair, hash seed); without samples it is a command's."""
+    return Observed(
+        *place,
+        times=(launch_ns(measured),) if samples is None else tuple(map(_iteration_ns, samples)),
+        wall_ns=measured.wall_ns,
+        rss_bytes=measured.max_rss_bytes,
+        load_ns=float((measured.pressure_ns or 0) + (measured.steal_ns or 0) + (measured.delay_ns or 0)),
+    )
+
+
+def launch_ns(measured: Measured) -> float:
+    """How long a launch took, without its waits for a processor where it worked in one thread."""
+    alone = measured.others_ns is not None and measured.others_ns <= 100_000 + 0.005 * (measured.cpu_ns or 0)
+    waited = (measured.delay_ns or 0) if alone else 0
+    return float(max(measured.wall_ns - waited, 1))
+
+
+def _iteration_ns(sample: Sample) -> float:
+    active = sample.time_ns("active")
+    return max(active if active is not None else sample.ns / sample.loops, 1e-6)
+
+
+def early_and_late(launches: Iterable[Observed], judged: int) -> FloatArray:
+    """Of each launch ln(its last quarter / the samples by which a normal launch, that takes so many, is judged)."""
+    found = []
+    for one in launches:
+        first = one.times[1:judged] or one.times[:1]
+        found.append(np.log(median(one.times[-max(1, len(one.times) // 4) :]) / median(first)))
+    return np.array(found)
+
+
+def sample_ns(samples: Sequence[Sample]) -> float:
+    """How long a sample takes, without its waits for a processor."""
+    return median(_iteration_ns(sample) * sample.loops for sample in judged_samples(samples))

@@ -1,0 +1,166 @@
+"""Rules about growth: of the time with the loops, of the time and the memory with the samples."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from steelyard.design.check.evidence import AFTER, DOUBLE, LONGER, LONGEST, PLAIN, Evidence, early_and_late
+from steelyard.design.check.judged import LEVEL, Judged, Rule, State, percent, too_few, untried
+from steelyard.stats import growth
+from steelyard.stats.signed_rank import fewest_differences
+
+CONSTANT_SHARE = 0.10
+EXCESS = 0.25
+DRIFT = 0.10
+ORDER = 0.20
+MEMORY_BYTES = 1 << 20
+
+_FEWEST = fewest_differences(LEVEL)
+
+_STATES: dict[growth.Shown, State] = {"beyond": "trouble", "perhaps": "perhaps", "within": "sound"}
+
+
+def _lacking(evidence: Evidence, kind: str, needed: int = _FEWEST) -> Judged | None:
+    """Why a kind of launch is not enough to judge by."""
+    if kind in evidence.untried:
+        return untried(evidence.untried[kind])
+    if kind not in evidence.amounts:
+        return untried("this harness cannot be asked for it")
+    found = len(evidence.of(kind))
+    if found < needed:
+        return untried(too_few(found, needed))
+    return None
+
+
+def _lacking_doubles(evidence: Evidence) -> Judged | None:
+    """The same for twice the loops, which are later in their launch: where that matters, nothing else can be told."""
+    drifting = not _lacking(evidence, LONGEST) and drift(evidence).state == "trouble"
+    return (
+        untried("its time changes within a launch: see to the drift first") if drifting else _lacking(evidence, DOUBLE)
+    )
+
+
+def set_up(evidence: Evidence) -> Judged:
+    """Whether a part of a sample's time does not depend on its loops."""
+    if lacking := _lacking_doubles(evidence):
+        return lacking
+    found = growth.constant_share(evidence.log_ratios(DOUBLE), CONSTANT_SHARE, LEVEL)
+    loops = evidence.amounts[PLAIN].loops
+    return Judged(
+        _STATES[found.shown],
+        f"{percent(found.figure)} of the time of a sample of {loops:,} loops does not depend on the loops: twice the "
+        f"loops take {2 - found.figure:.2f} times as long",
+        found.figure,
+    )
+
+
+def slower_and_slower(evidence: Evidence) -> Judged:
+    """Whether twice the loops take far more than twice the time."""
+    if lacking := _lacking_doubles(evidence):
+        return lacking
+    found = growth.excess(evidence.log_ratios(DOUBLE), EXCESS, LEVEL)
+    return Judged(
+        _STATES[found.shown],
+        f"twice the loops take {2 * (1 + found.figure):.2f} times as long: later iterations do more than earlier ones",
+        found.figure,
+    )
+
+
+def drift(evidence: Evidence) -> Judged:
+    """Whether samples late in a launch are slower or faster than those that a launch is judged by."""
+    if lacking := _lacking(evidence, LONGEST):
+        return lacking
+    samples = evidence.amounts[LONGEST].samples
+    found = growth.shift(early_and_late(evidence.of(LONGEST), evidence.amounts[PLAIN].samples), DRIFT, LEVEL)
+    return Judged(
+        _STATES[found.shown],
+        f"the last quarter of {samples} samples takes {percent(found.figure, sign=True)} against those by which a "
+        "launch is judged: the longer the launch, the more its time is another",
+        found.figure,
+    )
+
+
+def order(evidence: Evidence) -> Judged:
+    """Whether it is slower or faster in a process in which the others ran before."""
+    if lacking := _lacking(evidence, AFTER):
+        return lacking
+    found = growth.shift(evidence.log_ratios(AFTER), ORDER, LEVEL)
+    return Judged(
+        _STATES[found.shown],
+        f"{percent(found.figure, sign=True)} where the other benchmarks ran before it in the same process",
+        found.figure,
+    )
+
+
+def memory(evidence: Evidence) -> Judged:
+    """Whether memory grows with the samples, for as long as there are any."""
+    for kind in (LONGER, LONGEST):
+        if lacking := _lacking(evidence, kind, _FEWEST // 2):
+            return lacking
+    few, more, most = (_memory(evidence, kind) for kind in (PLAIN, LONGER, LONGEST))
+    found = growth.memory(few, more, most, MEMORY_BYTES, LEVEL)
+    each = found.figure / evidence.amounts[PLAIN].loops
+    grown = float(np.median(most.bytes) - np.median(few.bytes))
+    return Judged(
+        _STATES[found.shown],
+        f"{grown / 2**20:.1f} MiB more after {most.samples} samples than after {few.samples}, and no end of it: "
+        f"{each:,.0f} bytes an iteration",
+        grown,
+    )
+
+
+def _memory(evidence: Evidence, kind: str) -> growth.Memory:
+    samples = evidence.amounts[kind].samples
+    return growth.Memory(samples, np.array([float(one.rss_bytes) for one in evidence.of(kind)]))
+
+
+RULES = (
+    Rule(
+        "set-up-in-clock",
+        "a sample's time doubles with its loops",
+        CONSTANT_SHARE,
+        "",
+        "33 sound benchmarks on a busy machine reached 6 % (docs/check.md)",
+        "take what is done once out of the timed part; a body that uses its input up (sorting in place) needs a "
+        "fresh one in each iteration: copy it inside, or use run_each (C++)",
+        set_up,
+    ),
+    Rule(
+        "slower-and-slower",
+        "iterations do not get slower one by one",
+        EXCESS,
+        "",
+        "those 33 reached 2 %, and a working set that leaves a cache on the way is nobody's mistake",
+        "begin each iteration from the same state: what it fills or appends to has to be emptied, or made anew",
+        slower_and_slower,
+    ),
+    Rule(
+        "drift",
+        "samples late in a launch are like early ones",
+        DRIFT,
+        "",
+        "33 sound benchmarks on a busy machine reached 5 % (docs/check.md)",
+        "warm up in the set-up, until the time is steady (JIT, lazy loading, caches); if it rises, look for state "
+        "that piles up",
+        drift,
+    ),
+    Rule(
+        "order",
+        "it is the same after the others have run",
+        ORDER,
+        "",
+        "33 sound C++ benchmarks reached 12 %, the heap trap 100 % and more (docs/check.md)",
+        "Steelyard gives each benchmark a process of its own, so its figures hold; in any runner that shares a process "
+        "they hang on the order: run it alone there, too, and look at the heap and at global state",
+        order,
+    ),
+    Rule(
+        "memory",
+        "memory does not grow with the samples",
+        MEMORY_BYTES,
+        "bytes",
+        "one arena of CPython's allocator, the largest step of the common allocators",
+        "free what an iteration allocates; in Python, cycles are kept while the collector is off: @bench(gc=True)",
+        memory,
+    ),
+)

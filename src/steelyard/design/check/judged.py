@@ -1,0 +1,53 @@
+"""A rule, and what it says: pure functions of the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from steelyard.design.check.evidence import Evidence
+
+# `perhaps`: beyond the threshold, as it seems, and more launches may show it.
+State = Literal["sound", "trouble", "perhaps", "untried"]
+
+LEVEL = 0.0005
+"""Of each of the two looks that a rule takes at a benchmark: both together stay below 0.001."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a rule says of a benchmark; `figure` is in the rule's unit."""
+
+    state: State
+    finding: str
+    figure: float | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule: what it is called, where trouble begins and why there, and what to do about it."""
+
+    code: str
+    sound: str
+    """In a few words, what holds where there is no trouble."""
+    threshold: float
+    unit: str
+    origin: str
+    remedy: str
+    judge: Callable[[Evidence], Judged]
+
+
+def untried(why: str) -> Judged:
+    """A rule that could not be tried."""
+    return Judged("untried", why)
+
+
+def too_few(found: int, needed: int, what: str = "launches") -> str:
+    """Why a rule was not tried, where the time was too short."""
+    return f"there was time for {found} {what} of the {needed} that it takes (--max-time)"
+
+
+def percent(share: float, sign: bool = False) -> str:
+    """A share in words."""
+    return f"{100 * share:{'+' if sign else ''}.{1 if abs(share) < 0.1 else 0}f} %"

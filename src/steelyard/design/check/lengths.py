@@ -1,0 +1,122 @@
+"""Rules about how long things take: nothing at all, too short, too long; and a command's drift over its launches."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from steelyard.design.check.evidence import EMPTY, PLAIN, Evidence
+from steelyard.design.check.judged import LEVEL, Judged, Rule, State, percent, untried
+from steelyard.report.words import duration
+from steelyard.stats import growth
+
+NOTHING_NS = 1.0
+SHORT_NS = 3.0
+LONGEST_S = 1.25
+START_SHARE = 0.3
+TREND = 0.10
+
+_BLOCKS = 10
+_FEWEST_OF_BLOCK = 2
+_SHORTEST_SPAN_S = 5.0
+_STATES: dict[growth.Shown, State] = {"beyond": "trouble", "perhaps": "perhaps", "within": "sound"}
+
+
+def removed(evidence: Evidence) -> Judged:
+    """Whether an iteration takes no longer than a loop that holds nothing."""
+    each = _iteration_ns(evidence)
+    bad = each < NOTHING_NS
+    return Judged(
+        "trouble" if bad else "sound", f"an iteration takes {duration(each)}: no more than an empty loop", each
+    )
+
+
+def short(evidence: Evidence) -> Judged:
+    """Whether the loop is more than a tenth of an iteration."""
+    each = _iteration_ns(evidence)
+    bad = NOTHING_NS <= each < SHORT_NS
+    return Judged("trouble" if bad else "sound", f"an iteration takes {duration(each)}: much of it is the loop", each)
+
+
+def long(evidence: Evidence) -> Judged:
+    """Whether a launch takes so long that few fit into a budget."""
+    each = float(np.median([one.wall_ns for one in evidence.of(PLAIN)])) / 1e9
+    found = f"a launch takes {duration(each * 1e9)}"
+    return Judged("trouble" if each > LONGEST_S else "sound", found, each)
+
+
+def short_command(evidence: Evidence) -> Judged:
+    """Which share of a command's time is the start of a process, whatever it does."""
+    start, whole = (float(np.median(evidence.values(kind))) for kind in (EMPTY, PLAIN))
+    share = start / whole
+    found = f"{percent(share)} of its {duration(whole)} is the start of a process ({duration(start)} for `true`)"
+    return Judged("trouble" if share > START_SHARE else "sound", found, share)
+
+
+def trend(evidence: Evidence) -> Judged:
+    """Whether a command's launches get slower or faster one after the other."""
+    launches = evidence.of(PLAIN)
+    span = sum(one.wall_ns for one in evidence.launches) / 1e9
+    if len(launches) < _FEWEST_OF_BLOCK * _BLOCKS or span < _SHORTEST_SPAN_S:
+        return untried(f"{len(launches)} launches in {span:.1f} s are too few to tell it from the machine (--max-time)")
+    found = growth.trend(evidence.values(PLAIN), _BLOCKS, TREND, LEVEL)
+    text = f"{percent(found.figure, sign=True)} from the first launches to the last of {len(launches)}"
+    return Judged(_STATES[found.shown], text, found.figure)
+
+
+def _iteration_ns(evidence: Evidence) -> float:
+    return float(np.median(evidence.values(PLAIN)))
+
+
+_LONG = Rule(
+    "too-long",
+    "launches are short enough for a verdict",
+    LONGEST_S,
+    "s",
+    "a verdict takes 12 pairs at least, and 24 launches within the default of 30 s have 1.25 s each",
+    "a smaller input, or fewer repeats in the body; or give steelyard compare more --max-time",
+    long,
+)
+
+BENCHMARK_RULES = (
+    Rule(
+        "optimised-away",
+        "an iteration takes time",
+        NOTHING_NS,
+        "ns",
+        "three times what an empty loop takes in any harness (0.28 ns: benchmarks/sdk_cpp_overhead.py)",
+        "use the body's result (return it, steelyard::keep, black_box), with an input that it cannot know",
+        removed,
+    ),
+    Rule(
+        "too-short",
+        "an iteration is long against the loop",
+        SHORT_NS,
+        "ns",
+        "ten times an empty loop (0.28 ns): below, more than a tenth of the time is the loop's",
+        "do more in one iteration: a batch of inputs instead of one",
+        short,
+    ),
+    _LONG,
+)
+
+COMMAND_RULES = (
+    Rule(
+        "too-short",
+        "it takes long against the start of a process",
+        START_SHARE,
+        "",
+        "then a change of 1 % of the program's own work is 0.7 % of what is measured",
+        "give it more to do, or measure the work inside with a harness (docs/harnesses.md)",
+        short_command,
+    ),
+    _LONG,
+    Rule(
+        "drift",
+        "one launch takes as long as the next",
+        TREND,
+        "",
+        "on the minima of ten blocks, which other work on the machine hardly moves",
+        "look for what a launch leaves for the next: files that grow, caches; put it back with --prepare",
+        trend,
+    ),
+)

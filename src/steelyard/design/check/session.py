@@ -1,0 +1,76 @@
+"""A whole check: of a program's benchmarks, or of a command."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from steelyard import __version__
+from steelyard.design.check.checker import Checker
+from steelyard.design.check.gather import Launches
+from steelyard.design.draws import draw_pair
+from steelyard.design.recorder import TargetLauncher
+from steelyard.design.suite import chosen_benchmarks
+from steelyard.design.targets import check_harness_ended
+from steelyard.model.errors import LaunchError, MeasurementError
+from steelyard.model.launches import LaunchSpec
+from steelyard.model.progress import Progress
+from steelyard.model.records import Settings, Subject
+from steelyard.model.soundness import Soundness
+from steelyard.subjects.command import command_subject, launch_maker, shared_environment
+from steelyard.subjects.harness import AUTO, Harness, Listed, harness_named, recognised_harness
+
+
+def check_target(
+    subject: Subject,
+    settings: Settings,
+    launcher: TargetLauncher,
+    source: Mapping[str, str],
+    watch: Callable[[Progress], None],
+    interrupted: Callable[[], bool],
+    *,
+    only: Sequence[str],
+    seconds: float,
+    clock: Callable[[], float] = time.monotonic,
+) -> Soundness:
+    """Check one target; `seconds` for the launches of each benchmark.
+
+    Raises LaunchError if it cannot be tried at all, UsageError if no benchmark is chosen, InterruptedByUser.
+    """
+    started = clock()
+    launches = Launches(launcher, interrupted)
+    shared = shared_environment(settings, source)
+    make = launch_maker(subject, settings, shared)
+    checker = Checker(make, launches, seconds, watch, settings.seed, clock)
+    name = settings.harness
+    if name is None:
+        benchmarks = [subject.command]
+        empty = launch_maker(command_subject("true", "true", "empty", shell=False), settings, shared)
+        looked = checker.command(subject.command, empty)
+    else:
+        name = recognised_harness([make(draw_pair(settings.seed, 0, 0))]) if name == AUTO else name
+        harness = harness_named(name)
+        listed = _listed(harness, subject, make(draw_pair(settings.seed, 0, 0)), launches)
+        benchmarks = [one.name for one in chosen_benchmarks(listed, only, "its")]
+        looked = checker.benchmarks(harness, [one.name for one in listed], benchmarks)
+    return Soundness(
+        tool=__version__,
+        command=subject.command,
+        harness=name,
+        benchmarks=benchmarks,
+        launches=launches.count,
+        seconds=clock() - started,
+        looked=looked,
+    )
+
+
+def _listed(harness: Harness, subject: Subject, spec: LaunchSpec, launch: Launches) -> list[Listed]:
+    measured = launch(harness.listing(spec))
+    check_harness_ended(harness, measured, f"the list of {subject.name}")
+    try:
+        listed = harness.listed(measured)
+    except LaunchError as error:
+        raise LaunchError(f"{subject.name} {error}") from error
+    if not listed:
+        raise MeasurementError(f"{subject.name} lists no benchmark: is it the right program?")
+    return listed

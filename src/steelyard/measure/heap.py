@@ -1,0 +1,163 @@
+"""The heap of a launch: a preloaded library (`native/heap`) counts, and leaves its numbers in files."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import stat
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from steelyard.measure.count.native import HEAP, SCATTER
+from steelyard.measure.elf import read_elf, started_by
+from steelyard.model.errors import MeasurementError
+from steelyard.model.heap import HeapUse
+from steelyard.model.launches import LaunchSpec
+
+FOLDER_NAME = b"STEELYARD_HEAP"
+SEED_NAME = b"STEELYARD_HEAP_SEED"
+_PRELOAD = b"LD_PRELOAD"
+# A file, as `native/heap/src/block.rs` lays it out: 64-bit numbers, a header and then the slots of threads.
+_MAGIC = b"STEELYH1"
+_HEADER = struct.Struct("=8s6q")
+_SLOT = struct.Struct("=6q24x2q")
+_STEP = 128
+# Allocators that programs bring along, by what their code says of itself.
+_ALLOCATORS = {b"<jemalloc>": "jemalloc", b"tcmalloc": "tcmalloc", b"mimalloc: ": "mimalloc", b"snmalloc": "snmalloc"}
+_GO = b"\xff Go buildinf:"
+_PYTHON = (b"PYTHONMALLOC", b"libpython3")
+
+
+def refusal(program: Path) -> str | None:
+    """Why nothing can be preloaded into a program, and what to do about it; None if nothing speaks against it.
+
+    A script is as its interpreter.
+    """
+    started = started_by(program)
+    elf = read_elf(started) if started is not None else None
+    if started is None or elf is None:
+        return None
+    who = "it" if started == program else f"its interpreter {started}"
+    if elf.interpreter is None:
+        return f"{who} is linked statically, and nothing can be preloaded into it: link it dynamically"
+    if "ld-musl" in elf.interpreter:
+        return f"{who} is of the C library musl, and the library to be preloaded is of glibc: build it for glibc"
+    ours = read_elf(HEAP)
+    if ours is not None and (elf.wide, elf.machine) != (ours.wide, ours.machine):
+        return f"{who} is built for another machine than the library to be preloaded: build it for this one"
+    if _is_privileged(started):
+        return f"{who} runs with another's privileges, and nothing may be preloaded into it: run it as its owner"
+    return None
+
+
+def _is_privileged(program: Path) -> bool:
+    """Whether the kernel gives it rights that whoever starts it has not: the loader ignores preloads then."""
+    try:
+        found = program.stat()
+        other_user = found.st_mode & stat.S_ISUID and found.st_uid != os.getuid()
+        other_group = found.st_mode & stat.S_ISGID and found.st_gid != os.getgid()
+        capable = os.getuid() != 0 and "security.capability" in os.listxattr(program)
+    except OSError:
+        return False
+    return bool(other_user or other_group or capable)
+
+
+def own_allocator(program: Path) -> str | None:
+    """The allocator that a program has inside, as far as its file tells: `jemalloc`, `Go`, `Python` and others."""
+    started = started_by(program)
+    if started is None:
+        return None
+    try:
+        with started.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            if any(data.find(word) >= 0 for word in _PYTHON):
+                return "Python"
+            if data.find(_GO) >= 0:
+                return "Go"
+            return next((name for word, name in _ALLOCATORS.items() if data.find(word) >= 0), None)
+    except (OSError, ValueError):  # an empty file cannot be mapped
+        return None
+
+
+def watched(spec: LaunchSpec, folder: Path) -> LaunchSpec:
+    """The launch with the library preloaded, before whatever is preloaded anyway; its numbers go to the folder.
+
+    Raises MeasurementError where the library is missing, or has a path that the loader cannot take.
+    """
+    if not HEAP.exists():
+        raise MeasurementError(f"{HEAP} is missing, which --heap preloads: reinstall steelyard")
+    # Nothing is scattered, as that would be counted.
+    env = tuple(entry for entry in spec.env if not entry.startswith(SEED_NAME + b"="))
+    return preloaded(replace(spec, env=env), HEAP, {FOLDER_NAME: os.fsencode(folder)})
+
+
+def scattered(spec: LaunchSpec, seed: int) -> LaunchSpec:
+    """The launch with its heap, before the program begins, in a state drawn from the seed; nothing is interposed.
+
+    Raises MeasurementError as `watched`.
+    """
+    if not SCATTER.exists():
+        raise MeasurementError(f"{SCATTER} is missing, which --heap-shuffle preloads: reinstall steelyard")
+    return preloaded(spec, SCATTER, {SEED_NAME: b"%d" % seed})
+
+
+def preloaded(spec: LaunchSpec, library: Path, variables: dict[bytes, bytes]) -> LaunchSpec:
+    """The launch with a library preloaded and variables set; raises MeasurementError for a path with a blank in it."""
+    if any(character in str(library) for character in " :"):
+        raise MeasurementError(f"{library} cannot be preloaded, as there is a blank or a colon in its path: move it")
+    entries = dict(entry.partition(b"=")[::2] for entry in spec.env)
+    before = entries.get(_PRELOAD, b"")
+    entries[_PRELOAD] = b":".join(path for path in (os.fsencode(library), before) if path)
+    entries |= variables
+    return replace(spec, env=tuple(b"%s=%s" % entry for entry in entries.items()))
+
+
+@dataclass(frozen=True)
+class _Process:
+    forked: bool
+    calls: tuple[int, int, int]
+    bytes: int
+    peak_bytes: int
+    ns: int
+    samples: int
+
+
+def read_use(folder: Path) -> HeapUse | None:
+    """What the processes of a launch left in the folder, added up; None if there is nothing.
+
+    The peak is that of the process with the largest. Raises MeasurementError for a file that is no such file.
+    """
+    processes = [_read(path) for path in sorted(folder.iterdir())]
+    if not processes:
+        return None
+    allocated, freed, moved = (sum(counts) for counts in zip(*(one.calls for one in processes), strict=True))
+    timed = any(one.samples for one in processes) or not allocated
+    return HeapUse(
+        allocations=allocated + moved,
+        frees=freed + moved,
+        reallocations=moved,
+        bytes=sum(one.bytes for one in processes),
+        peak_bytes=max(one.peak_bytes for one in processes),
+        allocator_ns=max(0, sum(one.ns for one in processes)) if timed else None,
+        processes=sum(not one.forked for one in processes),
+        forked=sum(one.forked for one in processes),
+    )
+
+
+def _read(path: Path) -> _Process:
+    data = path.read_bytes()
+    if len(data) < _STEP or not data.startswith(_MAGIC):
+        raise MeasurementError(
+            f"the numbers of the heap are cut off ({path.name}): is there room left in the folder for temporary files?"
+        )
+    _, _, forked, _, _, live, peak = _HEADER.unpack_from(data)
+    slots = list(_slots(data))
+    allocated, freed, moved, asked, pending, high, ns, samples = (sum(column) for column in zip(*slots, strict=True))
+    # What threads have not told yet: exact for one thread, and otherwise at most 64 KiB a thread too much.
+    peak = max(peak, live + high, live + pending)
+    return _Process(bool(forked), (allocated, freed, moved), asked, max(0, peak), ns, samples)
+
+
+def _slots(data: bytes) -> Iterator[tuple[int, ...]]:
+    return (_SLOT.unpack_from(data, place) for place in range(_STEP, len(data) - _STEP + 1, _STEP))

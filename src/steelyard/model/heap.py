@@ -1,0 +1,54 @@
+"""The heap: what a launch asked of its allocator, seen from inside by a preloaded library."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+_Number = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class HeapUse(_Part):
+    """What one launch, with the processes that it started, asked of its allocator."""
+
+    allocations: _Number = Field(description="blocks handed out; one given another size (realloc) counts again")
+    frees: _Number = Field(description="blocks taken back; the same holds")
+    reallocations: _Number = Field(description="of both: blocks given another size")
+    bytes: _Number = Field(description="asked for in all, bytes")
+    peak_bytes: _Number = Field(description="most in use at a time, as the allocator rounds; of the largest process")
+    allocator_ns: _Number | None = Field(
+        default=None, description="estimate of the time in the allocator, all threads, ns; null where it is not timed"
+    )
+    processes: _Number = Field(default=1, description="programs that were executed, the target included")
+    forked: _Number = Field(default=0, description="processes that were forked")
+
+
+class HeapLaunch(_Part):
+    """One launch under the preloaded library. Its times are no measurement: the library is part of them."""
+
+    benchmark: int = Field(ge=0, description="index into `benchmarks`")
+    side: int = Field(ge=0, le=1, description="0 baseline, 1 candidate")
+    use: HeapUse
+    wall_ns: _Number = Field(description="elapsed time, ns")
+    cpu_ns: _Number = Field(description="processor time of all threads and waited-for children, ns")
+
+    def share(self) -> float | None:
+        """The part of its processor time that was spent in the allocator, estimated; None where that is not known."""
+        if self.use.allocator_ns is None or not self.cpu_ns:
+            return None
+        return min(1.0, self.use.allocator_ns / self.cpu_ns)
+
+
+class Heap(_Part):
+    """All launches whose heap was watched, in the order in which they ran."""
+
+    launches: list[HeapLaunch] = Field(default_factory=list)
+
+    def of(self, benchmark: int, side: int) -> list[HeapLaunch]:
+        """The launches of one side of one benchmark."""
+        return [one for one in self.launches if (one.benchmark, one.side) == (benchmark, side)]

@@ -1,0 +1,130 @@
+"""Results that Steelyard did not measure, as another tool's file tells them: a record of its own kind, and no run.
+
+Nothing is known of their launches but the values: neither when each began nor what ran beside it. So they are shown,
+and compared with each other, but never with what Steelyard measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from steelyard.model.errors import UsageError
+from steelyard.model.records import FORMAT, VERSION, Finding, Run, Weighing, Word
+
+PROCESSOR: Final = "processor"
+CORES: Final = "cores"
+"""What tells in `machine` that results are of two different machines; other facts of it may be called anything."""
+
+Value = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ImportedFile(_Record):
+    """One file that was read: what it was called, and what was in it."""
+
+    name: str
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="of the file as it stood there")
+
+
+class Provenance(_Record):
+    """Where imported results come from."""
+
+    format: str = Field(description="as --format names it")
+    tool: str = Field(description="the program that measured")
+    version: str | None = Field(default=None, description="its version, if it says so")
+    measured: list[str] = Field(default_factory=list, description="when, of each file that says so, in its own words")
+    files: list[ImportedFile] = Field(min_length=1)
+
+
+class ImportedBenchmark(_Record):
+    """One benchmark: its values in the unit and with the direction that the tool measured it in."""
+
+    name: str = Field(min_length=1)
+    params: dict[str, str] = Field(default_factory=dict)
+    unit: str = Field(min_length=1, description='such as "ns", "s" or "ops/s"; of one iteration')
+    higher_is_better: bool = False
+    values: list[Annotated[list[Value], Field(min_length=1)]] = Field(
+        min_length=1, description="one list of samples for each process, in the order in which they ran"
+    )
+    seconds: float | None = Field(
+        default=None, ge=0, allow_inf_nan=False, description="what the samples took in all, as far as that is told"
+    )
+
+
+class Imported(_Record):
+    """Results of another tool, kept to look at them and to compare them with more of its results."""
+
+    kind: Literal["import"] = "import"
+    format: Literal["steelyard"] = FORMAT
+    version: Literal[2] = VERSION
+    tool: str = Field(description="the Steelyard version that imported")
+    created: str = Field(description="when it was imported, ISO 8601 in UTC")
+    provenance: Provenance
+    machine: dict[str, str] = Field(default_factory=dict, description="as the files describe it")
+    benchmarks: list[ImportedBenchmark] = Field(min_length=1)
+    findings: list[Finding] = Field(default_factory=list, description="seen while importing")
+
+
+AnyRecord = Annotated[Weighing | Run | Imported, Field(discriminator="kind")]
+
+
+class NotMeasuredError(UsageError):
+    """What was read is an import, where a record was wanted that Steelyard measured."""
+
+    def __init__(self, message: str, record: Imported) -> None:
+        super().__init__(message)
+        self.record = record
+
+
+@dataclass(frozen=True)
+class Level:
+    """One imported benchmark described: the median of its processes' medians, in its unit.
+
+    `between` is the relative spread of the processes' medians, `within` that of the samples within a process (their
+    median); None where there is only one.
+    """
+
+    median: float
+    between: float | None
+    within: float | None
+    processes: int
+    samples: int
+
+
+@dataclass(frozen=True)
+class ImportVerdict:
+    """One benchmark of two imports. `change` is that of the value: of a throughput, -0.1 is slower.
+
+    `interval` has as much drift in it as is `assumed` at least, and more if the level `wanders` more within A or B
+    (relative standard deviations); `wanders` is None where that cannot be seen. `findings` say why there is no verdict.
+    """
+
+    benchmark: str
+    unit: str
+    higher_is_better: bool
+    verdict: Word
+    change: float
+    interval: tuple[float, float] | None
+    wanders: tuple[float, float] | None
+    assumed: float
+    baseline: Level
+    candidate: Level
+    findings: list[Finding]
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """Two imports, A and B, with the verdicts in the order of A's benchmarks."""
+
+    baseline: Imported
+    candidate: Imported
+    margin: float
+    alpha: float
+    verdicts: list[ImportVerdict]
+    findings: list[Finding]

@@ -1,0 +1,75 @@
+"""What a check found, on a terminal: troubles in full, what is sound in a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from rich.console import Console
+from rich.text import Text
+
+from steelyard.model.soundness import Looked, Soundness
+from steelyard.report import words
+from steelyard.report.sheet import Sheet
+
+_NEVER_TRIED = "not tried"
+
+
+def soundness(console: Console, found: Soundness) -> None:
+    """Print each benchmark with its troubles, what could not be tried and why, and what it was all based on."""
+    sheet = Sheet(console)
+    sheet.row("checked", Text(sheet.name(found.command, 3 * sheet.text_width), "bold"))
+    sheet.blank()
+    for name in found.benchmarks:
+        _benchmark(sheet, name, [one for one in found.looked if one.benchmark == name])
+    sheet.blank()
+    troubles = found.troubles()
+    bad = len({one.benchmark for one in troubles})
+    many = words.count(len(found.benchmarks), "benchmark") if found.harness else "the command"
+    looked = f"{words.count(found.launches, 'launch', 'launches')} in {words.seconds(found.seconds)}"
+    if not troubles:
+        sheet.row("in all", f"no trouble with {many} ({looked})")
+        return
+    in_all = (
+        f"{words.count(len(troubles), 'trouble')} with {bad} of {many}"
+        if found.harness
+        else words.count(len(troubles), "trouble")
+    )
+    sheet.row("in all", f"{in_all} ({looked}): docs/check.md says how each rule is meant")
+
+
+def _benchmark(sheet: Sheet, name: str, looked: Sequence[Looked]) -> None:
+    shown = sheet.name(name, 2 * sheet.text_width)
+    troubles = [one for one in looked if one.outcome == "trouble"]
+    tried = [one for one in looked if one.outcome != "untried"]
+    if not troubles:
+        sheet.row("sound", f"{shown}: {words.count(len(tried), 'rule holds', 'rules hold')}", style="green")
+    else:
+        sheet.row("trouble", Text(shown, "bold"), style="bold red")
+    for one in troubles:
+        sheet.row(
+            "",
+            Text(f"{one.code}: ", "bold").append(sheet.name(one.finding, 10 * sheet.text_width)),
+            *([f"threshold {_in_unit(one)}: {one.origin}"] if one.figure is not None else []),
+            f"remedy: {one.remedy}",
+        )
+    _untried(sheet, [one for one in looked if one.outcome == "untried"])
+
+
+def _untried(sheet: Sheet, looked: Sequence[Looked]) -> None:
+    for why, ones in groupby(sorted(looked, key=lambda one: one.finding), key=lambda one: one.finding):
+        codes = ", ".join(one.code for one in ones)
+        sheet.row("", Text(f"{_NEVER_TRIED}: {codes}: {sheet.name(why, 10 * sheet.text_width)}", "dim"))
+
+
+def _in_unit(one: Looked) -> str:
+    threshold = one.threshold or 0.0
+    match one.unit:
+        case "ns":
+            return words.duration(threshold)
+        case "s":
+            return words.duration(threshold * 1e9)
+        case "bytes":
+            return words.size(threshold)
+        case _:
+            return f"{100 * threshold:g} %"

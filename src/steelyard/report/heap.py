@@ -1,0 +1,136 @@
+"""The heap in a report: what each side asked of its allocator, and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from rich.text import Text
+
+from steelyard.model.heap import HeapLaunch
+from steelyard.model.records import Run, Weighing
+from steelyard.report import words
+from steelyard.report.markup import code
+from steelyard.report.sheet import Sheet
+
+_TITLE = "launches under a library that counts, not among those that are timed"
+_CAUTION = "the share of time is an estimate"
+_NAME_COLUMNS = 24
+_SIDES = ("baseline", "candidate", "change")
+
+
+@dataclass(frozen=True)
+class _Column:
+    title: str
+    value: Callable[[HeapLaunch], float | None]
+    shown: Callable[[float], str]
+
+
+_COLUMNS = (
+    _Column("allocations", lambda launch: launch.use.allocations, lambda value: f"{value:,.0f}"),
+    _Column("bytes", lambda launch: launch.use.bytes, words.size),
+    _Column("peak", lambda launch: launch.use.peak_bytes, words.size),
+    _Column("time in it", HeapLaunch.share, words.percent),
+)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One benchmark: of each column the cells of the sides, and the change."""
+
+    benchmark: str
+    cells: list[list[str]]
+
+
+def rows(sheet: Sheet, record: Weighing | Run) -> None:
+    """Print what was seen of the heap, if it was watched."""
+    found = _found(record)
+    if not found:
+        return
+    sheet.blank()
+    sheet.row("heap", f"{_TITLE}; {_CAUTION}")
+    table = _one(record, found[0]) if len(found) == 1 else _many(sheet, record, found)
+    widths = [max(cell.cell_len for cell in column) for column in zip(*table, strict=True)]
+    if sum(widths) + 2 * len(widths) - 2 <= sheet.width:
+        sheet.grid(table, right=frozenset(range(1, len(widths))))
+    else:
+        for row in found:
+            for column, cells in zip(_COLUMNS, row.cells, strict=True):
+                sheet.row(f"{sheet.name(row.benchmark, _NAME_COLUMNS)} {column.title}", ", ".join(filter(None, cells)))
+    sheet.blank()
+
+
+def _one(record: Weighing | Run, row: _Row) -> list[list[Text]]:
+    """One benchmark: a line a column of numbers, with both sides."""
+    table = [[Text(column.title, "dim"), *map(Text, cells)] for column, cells in zip(_COLUMNS, row.cells, strict=True)]
+    if isinstance(record, Weighing):
+        table.insert(0, [Text(title, "dim") for title in ("", *_SIDES)])
+    return table
+
+
+def _many(sheet: Sheet, record: Weighing | Run, found: Sequence[_Row]) -> list[list[Text]]:
+    """Several: a line each, of a weighing with the changes alone."""
+    what = "change of" if isinstance(record, Weighing) else "benchmark"
+    table = [[Text(title, "dim") for title in (what, *(column.title for column in _COLUMNS))]]
+    for row in found:
+        name = Text(sheet.name(row.benchmark, _NAME_COLUMNS))
+        table.append([name, *(Text(cells[-1]) for cells in row.cells)])
+    return table
+
+
+def markdown(record: Weighing | Run) -> list[str]:
+    """The same as lines of Markdown."""
+    found = _found(record)
+    if not found:
+        return []
+    sides = _SIDES if isinstance(record, Weighing) else ("",)
+    titles = ["benchmark", "heap", *sides]
+    lines = [f"heap: {_TITLE}; {_CAUTION}", "", f"| {' | '.join(titles)} |"]
+    lines.append(f"| {' | '.join([':--', ':--', *('--:' for _ in sides)])} |")
+    for row in found:
+        for column, cells in zip(_COLUMNS, row.cells, strict=True):
+            lines.append(f"| {' | '.join([code(row.benchmark), column.title, *cells])} |")
+    return [*lines, ""]
+
+
+def _found(record: Weighing | Run) -> list[_Row]:
+    if record.heap is None:
+        return []
+    found = []
+    for number, benchmark in enumerate(record.benchmarks):
+        sides = [record.heap.of(number, side) for side in range(len(record.subjects[:2]))]
+        if any(sides):
+            found.append(_Row(benchmark.name, [_cells(sides, column) for column in _COLUMNS]))
+    return found
+
+
+def _cells(sides: Sequence[Sequence[HeapLaunch]], column: _Column) -> list[str]:
+    """What each side has, and the change where both sides are known."""
+    values = [[value for value in map(column.value, side) if value is not None] for side in sides]
+    cells = [_level(side, column) for side in values]
+    if len(sides) == 1:
+        return cells
+    return [*cells, _change(values, column)]
+
+
+def _level(values: Sequence[float], column: _Column) -> str:
+    """One value; the range if launches differ, or of what is estimated the median."""
+    if not values:
+        return words.NOT_KNOWN
+    low, high = column.shown(min(values)), column.shown(max(values))
+    if column.value is HeapLaunch.share or low == high:
+        return column.shown(median(values))
+    return f"{low} to {high}"
+
+
+def _change(values: Sequence[Sequence[float]], column: _Column) -> str:
+    """The change between the medians; of a share in points."""
+    if not all(values):
+        return words.NOT_KNOWN
+    before, after = (median(side) for side in values)
+    if column.value is HeapLaunch.share:
+        return f"{100 * (after - before):+.1f} points"
+    if before == after:
+        return "none"
+    return words.change(after / before - 1) if before else words.NOT_KNOWN

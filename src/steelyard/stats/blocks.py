@@ -1,0 +1,44 @@
+"""Whether groups differ, where each block of neighbouring launches holds one launch of every group, in random order.
+
+Friedman's test by permutation: within a block every order of the groups was as likely as any other, so that permuting
+the values of each block gives the null distribution, whatever drifts from block to block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+_PERMUTATIONS = 20_000
+_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The p-value of `the groups do not differ`, and how far the groups' medians lie apart (as logs, if given so)."""
+
+    p_value: float
+    range: float
+
+
+def between_groups(values: npt.ArrayLike, seed: int = 0) -> Groups:
+    """Compare groups: values of shape (blocks, groups), with at least 2 of each. Ties count as halves."""
+    table = np.asarray(values, dtype=np.float64)
+    centred = table - np.median(table, axis=1, keepdims=True)
+    medians = np.median(centred, axis=0)
+    ranks = _ranks(table)
+    observed = float((ranks.sum(axis=0) ** 2).sum())
+    random = np.random.default_rng(seed)
+    reached = 0
+    for _ in range(_PERMUTATIONS // _AT_ONCE):
+        drawn = random.permuted(np.broadcast_to(ranks, (_AT_ONCE, *ranks.shape)), axis=2)
+        reached += int(((drawn.sum(axis=1) ** 2).sum(axis=1) >= observed - 1e-9).sum())
+    return Groups((1 + reached) / (1 + _PERMUTATIONS), float(medians.max() - medians.min()))
+
+
+def _ranks(table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    below = (table[:, :, None] > table[:, None, :]).sum(axis=2)
+    equal = (table[:, :, None] == table[:, None, :]).sum(axis=2)
+    return np.asarray(below + (equal + 1) / 2, dtype=np.float64)

@@ -1,0 +1,113 @@
+"""How a quantity grows with what is asked for: the part of a time that does not, memory that does, and trends.
+
+All judgements are on differences of logs of launches that ran next to each other in random order, by the interval of
+`signed_rank`: something is shown if the whole interval lies beyond a threshold. So the level is that of an effect just
+at the threshold; where there is no effect at all, a wrong finding is rarer by far.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import exp, expm1, log, log1p
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.stats import rank_sum
+from steelyard.stats.signed_rank import estimate
+
+Shown = Literal["beyond", "perhaps", "within"]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """An effect against its threshold: `perhaps` if the estimate lies beyond it, and more launches may show it."""
+
+    shown: Shown
+    figure: float
+
+
+def shift(differences: npt.ArrayLike, threshold: float, level: float) -> Effect:
+    """Whether log-ratios show a relative change of more than the threshold, up or down; the figure is the change."""
+    found = estimate(differences, level)
+    limit = log1p(threshold)
+    centre = expm1(found.centre)
+    if found.lower > limit or found.upper < -limit:
+        return Effect("beyond", centre)
+    return Effect("perhaps" if abs(found.centre) > limit else "within", centre)
+
+
+def constant_share(doublings: npt.ArrayLike, threshold: float, level: float) -> Effect:
+    """What share of a sample's time does not depend on its loops, from ln(t(2N) / t(N)) of neighbouring launches.
+
+    With t(N) = a + b N, a / t(N) = 2 - t(2N) / t(N).
+    """
+    found = estimate(doublings, level)
+    limit, share = log(2 - threshold), 2 - exp(found.centre)
+    if found.upper < limit:
+        return Effect("beyond", share)
+    return Effect("perhaps" if found.centre < limit else "within", share)
+
+
+def excess(doublings: npt.ArrayLike, threshold: float, level: float) -> Effect:
+    """How much longer than twice t(N) a sample of 2N takes, relatively: iterations that get slower one by one."""
+    found = estimate(np.asarray(doublings, dtype=np.float64) - log(2), level)
+    limit, figure = log1p(threshold), expm1(found.centre)
+    if found.lower > limit:
+        return Effect("beyond", figure)
+    return Effect("perhaps" if found.centre > limit else "within", figure)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Of launches: after how many samples they ended, and their largest memory in bytes."""
+
+    samples: int
+    bytes: npt.NDArray[np.float64]
+
+
+def memory(few: Memory, more: Memory, most: Memory, threshold_bytes: float, level: float) -> Effect:
+    """Whether memory grows as long as there are samples; the figure is bytes a sample, over the last stretch.
+
+    More than the threshold from few samples to most, shown by ranks; and as fast from `more` to `most` as from `few`
+    to `more`, or half of it at least: what fills a cache, or awaits a collector, comes to an end.
+    """
+    grown = rank_sum.shift(few.bytes, most.bytes, level)
+    before = float(np.median(more.bytes) - np.median(few.bytes)) / (more.samples - few.samples)
+    after = float(np.median(most.bytes) - np.median(more.bytes)) / (most.samples - more.samples)
+    goes_on = after > 0 and after >= before / 2
+    if grown.lower > threshold_bytes and goes_on:
+        return Effect("beyond", after)
+    return Effect("perhaps" if grown.centre > threshold_bytes and goes_on else "within", max(after, 0.0))
+
+
+def trend(values: npt.ArrayLike, blocks: int, threshold: float, level: float) -> Effect:
+    """Whether values in order of time rise or fall from block to block: Kendall's test on the blocks' minima.
+
+    The minimum of a block is hardly touched by other work that comes and goes within it. The figure is the change from
+    the first third of the blocks to the last.
+    """
+    sample = np.log(np.asarray(values, dtype=np.float64))
+    if len(sample) < 2 * blocks:
+        return Effect("within", 0.0)
+    lows = np.array([block.min() for block in np.array_split(sample, blocks)])
+    rising = int(sum(np.sign(later - lows[i]) for i in range(blocks) for later in lows[i + 1 :]))
+    third = max(1, blocks // 3)
+    change = float(np.median(lows[-third:]) - np.median(lows[:third]))
+    far = abs(change) > log1p(threshold)
+    if far and 2 * _kendall_tail(blocks, abs(rising)) <= level:
+        return Effect("beyond", expm1(change))
+    return Effect("perhaps" if far else "within", expm1(change))
+
+
+@lru_cache(maxsize=16)
+def _kendall_tail(n: int, score: int) -> float:
+    """P(S >= score) of Kendall's S under the null hypothesis: the number of orders by their inversions."""
+    ways = np.ones(1)
+    for size in range(2, n + 1):
+        ways = np.convolve(ways, np.ones(size) / size)
+    most = n * (n - 1) // 2
+    inversions = (most - score) // 2
+    return float(ways[: inversions + 1].sum()) if inversions >= 0 else 0.0

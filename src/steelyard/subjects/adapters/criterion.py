@@ -1,0 +1,142 @@
+"""criterion.rs (docs/adapters/criterion.md): an executable of `cargo bench`, and the sample.json that it writes."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import weakref
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in, stderr_of, stdout_of
+from steelyard.subjects.answers import asked, check_only, file_holds, json_of, printed_by, sample_of, shown
+from steelyard.subjects.harness import Harness, Listed, Work
+
+# It takes 10 or more. In linear mode they have 1, 2, ... 15 times as many iterations: 0.25 to 3.75 ms each. On a busy
+# machine 10 samples of 0.9 to 9 ms, longer than a scheduler's slice, gave intervals from -32 to +45 % in each of 3
+# tries of equal programs; 20 samples of 0.2 to 3.8 ms gave ±3 % or less in 2 of 3. More would make slow bodies slower.
+_SAMPLES = 15
+_AMOUNT = (
+    f"--sample-size={_SAMPLES}",
+    "--warm-up-time=0.01",
+    "--measurement-time=0.03",
+    # Its own statistics, which nobody reads here: 40 ms a launch with its 100,000 resamples. One alone has no variance.
+    "--nresamples=2",
+)
+# It lists titles: identifiers up to so many bytes, cut and marked where they are longer.
+_MOST_TITLE_BYTES = 100
+_CUT = "..."
+# What Rust's regular expressions have a meaning for; other characters may not be escaped in all of its versions.
+_META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
+_TIME = re.compile(r"^.*time: +\[[^ \]]+ ([^ \]]+) ", re.MULTILINE)
+_UNITS = ("ps", "ns", "us", "µs", "ms", "s")
+_ERROR = re.compile(r"Criterion\.rs ERROR: (.+)")
+_MOST_WORDS = 300
+_BEGAN = "Benchmarking "
+
+
+class Criterion(Harness):
+    """Drives executables with criterion's main; how many iterations they run is theirs to choose."""
+
+    fixes_loops = False
+    samples_a_launch = _SAMPLES
+
+    def recognises(self, launch: LaunchSpec) -> bool:
+        """Whether the program has criterion's help and knows where its results go."""
+        program = launch.program.decode(errors="surrogateescape")
+        return file_holds(program, b"This executable is a Criterion.rs benchmark", b"CRITERION_HOME")
+
+    def listing(self, launch: LaunchSpec) -> LaunchSpec:
+        """The launch that lists the benchmarks."""
+        return asked(launch, *lacking(launch, "--bench", "--list"), stdout=True)
+
+    def listed(self, measured: Measured) -> list[Listed]:
+        """What it listed, in its order; raises LaunchError if that is no list."""
+        return listed_in(printed_by(measured))
+
+    def complaint(self, measured: Measured) -> str | None:
+        """The panic that ended it, or the word that it refused."""
+        return complaint_of(measured)
+
+    def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
+        """The launch that does the work, and writes its results to a folder that is empty."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(mode=0o700)
+        words = lacking(launch, "--bench", "--noplot", "--color=never", *_AMOUNT)
+        home = {"CRITERION_HOME": str(self._folder)}
+        return asked(launch, *words, "--", _filter(work.name), env=home, stdout=True)
+
+    def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
+        """The samples that it took; raises LaunchError if there are none, or others', or they are no times."""
+        folders = {title_in(_text(file)): file.parent for file in self._folder.rglob("new/benchmark.json")}
+        printed = stdout_of(measured)
+        if not folders:
+            _check_began(printed, stderr_of(measured), work.name)
+        check_only(folders, work.name)
+        check_unit(printed)
+        return samples_in(_text(folders[work.name] / "sample.json"))
+
+    @cached_property
+    def _folder(self) -> Path:
+        folder = tempfile.mkdtemp(prefix="steelyard-criterion-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return Path(folder)
+
+
+def samples_in(text: str) -> tuple[Sample, ...]:
+    """The samples in a sample.json: iterations and ns of each; raises LaunchError for anything else."""
+    found = json_of(text, "sample.json")
+    iterations, times = (found.get("iters"), found.get("times")) if isinstance(found, dict) else (None, None)
+    if not isinstance(iterations, list) or not isinstance(times, list) or len(iterations) != len(times) or not times:
+        raise LaunchError("wrote a sample.json without as many times as iterations: was it written by criterion?")
+    return tuple(sample_of(_whole(loops), ns) for loops, ns in zip(iterations, times, strict=True))
+
+
+def title_in(text: str) -> str:
+    """The title in a benchmark.json, by which its list names a benchmark; raises LaunchError if there is none."""
+    found = json_of(text, "benchmark.json")
+    title = found.get("title") if isinstance(found, dict) else None
+    if not isinstance(title, str):
+        raise LaunchError("wrote a benchmark.json without a title: was it written by criterion, 0.3 or later?")
+    return title
+
+
+def check_unit(printed: str) -> None:
+    """Raise LaunchError if what it printed is in cycles, say: its files do not tell what a Measurement counts in."""
+    for unit in _TIME.findall(printed)[-1:]:
+        if unit not in _UNITS:
+            raise LaunchError(f"measures in {shown(unit)}, which is no time: only criterion's WallTime can be weighed")
+
+
+def _check_began(printed: str, errors: str, name: str) -> None:
+    """Raise LaunchError, with what is known of it, if a benchmark was chosen and left no results."""
+    if said := _ERROR.search(f"{printed}\n{errors}"):
+        raise LaunchError(f"has no results and says: {said[1][:_MOST_WORDS]}")
+    if _BEGAN in errors:
+        raise LaunchError(f"began {shown(name)} and ended before it wrote results: does the body end its process?")
+
+
+def _filter(name: str) -> str:
+    """The regular expression for one benchmark: all of its name, or the beginning that its list shows.
+
+    No --exact, as that came with criterion 0.5.
+    """
+    cut = len(name.encode()) > _MOST_TITLE_BYTES and name.endswith(_CUT)
+    escaped = _META.sub(r"\\\g<0>", name.removesuffix(_CUT) if cut else name)
+    return f"^{escaped}" if cut else f"^{escaped}$"
+
+
+def _whole(loops: Any) -> Any:
+    """Iterations are written as 100.0."""
+    return int(loops) if isinstance(loops, float) and loops.is_integer() else loops
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise LaunchError(f"did not write its {file.name} ({error.strerror})") from error

@@ -1,0 +1,149 @@
+"""Divan (docs/adapters/divan.md): an executable of `cargo bench`, and the table that it prints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in
+from steelyard.subjects.answers import asked, check_only, file_holds, printed_by, sample_of, shown
+from steelyard.subjects.harness import Harness, Listed, Work
+
+# The table has the median of a launch's samples, but not the samples: these are so many, or as many as take so long.
+_SAMPLES, _LONGEST_S = 15, 0.3
+_MOST_LOOPS = 2**32 - 1
+# It takes an empty loop's time off and tells whole picoseconds: what is left of less than a cycle is no time.
+_SHORTEST_NS, _SURE_LOOPS = 0.1, 1000
+
+_UNITS = {
+    "ps": 1e-3,
+    "ns": 1.0,
+    "\u00b5s": 1e3,  # the micro sign
+    "\u03bcs": 1e3,  # the Greek letter
+    "us": 1e3,
+    "ms": 1e6,
+    "s": 1e9,
+    "m": 60e9,
+    "h": 3600e9,
+    "d": 86400e9,
+}
+_BAR = " *│ "
+_VALUE = rf"([0-9.]+) ({'|'.join(_UNITS)})"
+_TIMES = re.compile(_BAR.join([_VALUE] * 4 + ["([0-9]{1,18})"] * 2) + "$")
+_HEADER = re.compile(_BAR.join(["fastest", "slowest", "median", "mean", "samples", "iters"]) + "$")
+_BRANCH = re.compile("((?:│  |   )*)(?:├─ |╰─ )(.*)")
+_IGNORED = "(ignored)"
+# The names of its rows, where a benchmark runs with several numbers of threads.
+_THREADS = re.compile("t=[0-9]+")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A benchmark in the table; its times are of one iteration."""
+
+    name: str
+    fastest_ns: float
+    slowest_ns: float
+    median_ns: float
+    mean_ns: float
+    samples: int
+    loops: int
+    """Iterations of all its samples."""
+
+
+class Divan(Harness):
+    """Drives executables with Divan's main. What a launch gives is one sample, the median of those that it took."""
+
+    samples_a_launch = 1
+
+    def recognises(self, launch: LaunchSpec) -> bool:
+        """Whether the program knows Divan's environment variables."""
+        program = launch.program.decode(errors="surrogateescape")
+        return file_holds(program, b"DIVAN_SAMPLE_COUNT", b"DIVAN_SKIP_EXT_TIME")
+
+    def listing(self, launch: LaunchSpec) -> LaunchSpec:
+        """The launch that lists the benchmarks: for cargo-nextest alone it does so without running them."""
+        return asked(launch, *lacking(launch, "--list", "--format=terse"), env={"NEXTEST": "1"}, stdout=True)
+
+    def listed(self, measured: Measured) -> list[Listed]:
+        """What it listed, in its order; raises LaunchError if that is no list."""
+        return listed_in(printed_by(measured))
+
+    def complaint(self, measured: Measured) -> str | None:
+        """The panic that ended it, or the word that it refused."""
+        said = complaint_of(measured)
+        if said and "unexpected argument" in said:
+            return f"{said} (Divan lists its benchmarks from 0.1.19 on: is it older?)"
+        return said
+
+    def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
+        """The launch that does the work; raises LaunchError for more iterations than it can be asked for."""
+        if work.loops > _MOST_LOOPS:
+            raise LaunchError(
+                f"{shown(work.name)} would need {work.loops:,} iterations for a sample, and Divan runs up to "
+                f"{_MOST_LOOPS:,}: does the compiler remove its body?"
+            )
+        # With `tsc`, on x86, the clock's rate is measured anew in each process, and may be 0.1 % off in all its times.
+        words = lacking(launch, "--bench", "--timer=os", "--min-time=0", f"--max-time={_LONGEST_S}")
+        amount = (f"--sample-count={_SAMPLES}", f"--sample-size={work.loops}")
+        return asked(launch, *words, *amount, "--exact", "--", work.name, stdout=True)
+
+    def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
+        """The median of its samples; raises LaunchError if it is not there, or of another benchmark, or no time."""
+        printed = printed_by(measured)
+        row = only_row(list(rows_in(printed)), printed, work.name)
+        if row.loops != row.samples * work.loops:
+            raise LaunchError(
+                f"ran {row.loops:,} iterations in {row.samples} samples, where samples of {work.loops:,} were asked for"
+            )
+        if row.median_ns < _SHORTEST_NS and work.loops >= _SURE_LOOPS:
+            raise LaunchError(
+                f"took {row.median_ns:g} ns an iteration, less than Divan can tell from an empty loop: does the "
+                "compiler remove its body?"
+            )
+        return (sample_of(work.loops, row.median_ns * work.loops),)
+
+
+def rows_in(text: str) -> Iterator[Row]:
+    """The benchmarks in what it printed, by their whole names; other lines, as those of counters, are passed over."""
+    path: list[str] = []
+    width = 0
+    for line in text.splitlines():
+        if header := _HEADER.search(line):
+            path, width = [line[: header.start()].strip()], header.start()
+        elif branch := _BRANCH.match(line):
+            # What the benchmark itself prints comes after the name, on its line.
+            del path[1 + len(branch[1]) // 3 :]
+            path.append(line[branch.start(2) : width].strip())
+        if times := _TIMES.search(line):
+            yield _row("::".join(path), times.groups())
+
+
+def _row(name: str, found: tuple[str, ...]) -> Row:
+    try:
+        fastest, slowest, median, mean = (float(found[place]) * _UNITS[found[place + 1]] for place in range(0, 8, 2))
+    except ValueError as error:
+        raise LaunchError(f"gave {shown(name)} a time that is no number: {shown(' '.join(found))}") from error
+    return Row(name, fastest, slowest, median, mean, int(found[8]), int(found[9]))
+
+
+def only_row(rows: list[Row], printed: str, name: str) -> Row:
+    """The row of the benchmark that was asked for; raises LaunchError, with the reason, unless it is the only one."""
+    names = [row.name for row in rows]
+    threads = [one.removeprefix(f"{name}::") for one in names]
+    if threads and all(map(_THREADS.fullmatch, threads)):
+        raise LaunchError(
+            f"runs {shown(name)} with several numbers of threads ({', '.join(threads)}): choose one with --threads N "
+            "at the end of the command"
+        )
+    if not rows and _IGNORED in printed:
+        raise LaunchError(f"ignores {shown(name)}: to run what is ignored put --include-ignored after the command")
+    if not rows and any(map(_HEADER.search, printed.splitlines())):
+        raise LaunchError(f"gave no times of {shown(name)}: was its table cut off, or does it not use its Bencher?")
+    check_only(names, name)
+    if len(rows) > 1:
+        raise LaunchError(f"gave {len(rows)} rows of times for {shown(name)}: each benchmark needs a name of its own")
+    return rows[0]

@@ -1,0 +1,219 @@
+"""Go's own benchmarks: the binary that `go test -c` builds, from Go 1.20 on (docs/adapters/go.md)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import PurePath
+
+from steelyard.model.errors import LaunchError, UsageError
+from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.subjects.answers import (
+    asked,
+    check_count,
+    check_only,
+    checked_list,
+    file_holds,
+    printed_by,
+    quoted,
+    sample_of,
+    shown,
+    words_of,
+)
+from steelyard.subjects.harness import Harness, Listed, Work
+
+# No flag lists sub-benchmarks: they are known when their parent has run, so each benchmark runs once. If one takes
+# the process with it, the others are asked for in processes of their own. -test.v=test2json writes every name
+# without the -GOMAXPROCS after it, behind a character that no text has. One that fails must not fail the list.
+_LIST = r"""
+set -f
+once() {
+    pattern=$1
+    shift
+    "$@" -test.run '^$' -test.bench "$pattern" -test.benchtime 1x -test.count 1 -test.v=test2json
+}
+names=$("$@" -test.list '^Benchmark') || exit
+mark=$(printf '\026')
+said=$(once . "$@")
+case $said in
+    *"${mark}PASS"* | *"${mark}FAIL"*) printf '%s\n%s=== END   .\n' "$said" "$mark"; exit 0 ;;
+esac
+for name in $names; do
+    case $name in
+        Benchmark*) once "^$name\$" "$@"; printf '\n%s=== END   %s\n' "$mark" "$name" ;;
+    esac
+done
+exit 0
+"""
+_MARK, _RUN, _END = "\x16", "RUN", "END"
+_PART = re.compile(rf"{_MARK}=== ({_RUN}|{_END}) +(\S+)\n")
+_PROCS = r"(?:-[0-9]+)?"
+# As Go writes them: a name and a tab, then the iterations and the values. What a program prints may stand before the
+# name, and between the two; files that were edited have other spaces.
+_LINE = re.compile(r"(Benchmark\S*)\s+([0-9]+)((?:\s+\S+\s+\S+)+)\s*")
+_NAME = re.compile(r"(Benchmark\S*) *\t")
+_TIMED = re.compile(r"([0-9]+)((?:\t *\S+ \S+)+)\s*")
+_TIME = "ns/op"
+_FAILED = re.compile(r"--- FAIL: \S+\n((?:    .*\n?)+)")
+_PANIC = re.compile(r"^(?:panic|fatal error): .*", re.MULTILINE)
+_META = re.compile(r"[\\.+*?()|\[\]{}^$]")
+_MOST_SAID = 300
+
+
+@dataclass(frozen=True)
+class GoResult:
+    """A line of results: the name as it was printed (with -GOMAXPROCS), the iterations, and its values by unit."""
+
+    name: str
+    loops: int
+    values: dict[str, float]
+
+
+class Go(Harness):
+    """Drives the test binaries of Go packages."""
+
+    def recognises(self, launch: LaunchSpec) -> bool:
+        """Whether the program is a test binary: those have the parts of package testing that run it, and no others."""
+        program = launch.program.decode(errors="surrogateescape")
+        return file_holds(program, b"\xff Go buildinf:", b"testing.(*M).Run", b"testing.(*B).runN")
+
+    def listing(self, launch: LaunchSpec) -> LaunchSpec:
+        """The launch that runs every benchmark once; raises UsageError for flags that would choose in our place."""
+        words = words_of(launch)
+        if PurePath(words[0]).name == "go":
+            raise UsageError(
+                "`go test` would build anew in each launch: build once, with go test -c, and give the result"
+            )
+        if any(re.fullmatch(r"--?test\.bench(=.*)?", word) for word in words[1:]):
+            raise UsageError(
+                "-test.bench is steelyard's to give: choose with --benchmark, or leave out with -test.skip"
+            )
+        return replace(
+            asked(launch, stdout=True),
+            program=b"/bin/sh",
+            argv=(b"sh", b"-c", _LIST.encode(), b"sh", launch.program, *launch.argv[1:]),
+        )
+
+    def listed(self, measured: Measured) -> list[Listed]:
+        """The benchmarks that gave a result or failed, in their order; those that skipped themselves are left out."""
+        return checked_list(map(Listed, names_in(printed_by(measured))))
+
+    def complaint(self, measured: Measured) -> str | None:
+        """What it said on b.Fatal or b.Error, or why it panicked, instead of the end of a stack's listing."""
+        failed = _FAILED.search(_text(measured.stdout))
+        panic = _PANIC.search(_text(measured.stderr))
+        said = " ".join(failed[1].split()) if failed else panic[0] if panic else None
+        return said and f"says: {said[:_MOST_SAID]}"
+
+    def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
+        """The launch that does the work."""
+        pattern = "/".join(f"^{_META.sub(_escaped, element)}$" for element in work.name.split("/"))
+        return asked(
+            launch,
+            *("-test.run", "^$", "-test.bench", pattern),
+            *("-test.skip", f"{pattern}/"),  # X/a would run X/a/b as well, which is another one
+            *("-test.benchtime", f"{work.loops}x", "-test.count", str(work.samples)),
+            stdout=True,
+        )
+
+    def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
+        """The samples that it took, all of them; raises LaunchError for anything else."""
+        found = results_in(printed_by(measured))
+        if not found:
+            raise LaunchError(
+                f"gave no result of {shown(work.name)}: did it skip itself (b.Skip), hide its "
+                'time (b.ReportMetric(0, "ns/op")), or end its process?'
+            )
+        # Selected by its whole name: what Go adds to it is the number of processors, whatever the name ends in.
+        own = re.compile(re.escape(work.name) + _PROCS)
+        check_only((work.name if own.fullmatch(result.name) else result.name for result in found), work.name)
+        if len({result.name for result in found}) > 1:
+            raise LaunchError("ran with several numbers of processors: give -test.cpu just one")
+        return check_count(tuple(_sample(result, work) for result in found), work.samples)
+
+
+def names_in(text: str) -> list[str]:
+    """The benchmarks in what `listing` printed, by their whole names; raises LaunchError if it is no such list."""
+    parts = list(_parts(text))
+    if not parts:
+        return []
+    if parts[-1][0] != _END:
+        raise LaunchError(f"cut its list off: {quoted(text[-_MOST_SAID:])}")
+    if len({kind for kind, _, _ in parts}) == 1 and not _has_ended(text):
+        raise LaunchError(
+            f"began no benchmark when it was asked to (-test.v=test2json): {quoted(text.strip())}; build it with go "
+            "test -c of Go 1.20, or of a newer one"
+        )
+    return [
+        name
+        for (kind, name, said), (following, _, _) in pairwise(parts)
+        if kind == _RUN and (_has_result(name, said) or (following == _END and not _has_ended(said)))
+    ]
+
+
+def _parts(text: str) -> Iterator[tuple[str, str, str]]:
+    """(_RUN or _END, name, what stands behind it until the next one)."""
+    found = _PART.split(text)
+    return zip(found[1::3], found[2::3], found[3::3], strict=True)
+
+
+def _has_result(name: str, said: str) -> bool:
+    """Whether it is a benchmark itself, rather than the parent of others, or skipped: it gave a result, or failed."""
+    own = re.escape(name) + _PROCS
+    return bool(re.search(rf"{own} *\t *[0-9]+(?:\t|$)|{_MARK}--- FAIL: {own}$", said, re.MULTILINE))
+
+
+def _has_ended(said: str) -> bool:
+    """Whether the process came to its own end; else the benchmark that ended it will say why in its own launches."""
+    return f"{_MARK}PASS" in said or f"{_MARK}FAIL" in said
+
+
+def results_in(text: str) -> list[GoResult]:
+    """The results in what benchmarks printed, or a file that keeps that; lines that tell no time (ns/op) are none."""
+    results = []
+    name = ""
+    for line in text.split("\n"):
+        if (whole := _LINE.fullmatch(line)) and (values := _values(whole[3])):
+            results.append(GoResult(whole[1], int(whole[2]), values))
+            name = ""
+            continue
+        *_, name = name, *_NAME.findall(line)
+        if name and (timed := _timed(line)):
+            results.append(GoResult(name, *timed))
+            name = ""
+    return results
+
+
+def _timed(line: str) -> tuple[int, dict[str, float]] | None:
+    """The iterations and values at the end of a line."""
+    for start in re.finditer(r"(?<![0-9])[0-9]", line):
+        if (found := _TIMED.fullmatch(line, start.start())) and (values := _values(found[2])):
+            return int(found[1]), values
+    return None
+
+
+def _values(text: str) -> dict[str, float]:
+    """The values by their units; none if there is no time among them."""
+    words = text.split()
+    try:
+        values = {unit: float(value) for value, unit in zip(words[::2], words[1::2], strict=True)}
+    except ValueError:
+        return {}
+    return values if _TIME in values else {}
+
+
+def _sample(result: GoResult, work: Work) -> Sample:
+    if result.loops != work.loops:
+        skipped = "" if result.loops else ": it skipped itself (b.Skip), though not the first time"
+        raise LaunchError(f"ran {result.loops} iterations where {work.loops} were asked for{skipped}")
+    return sample_of(result.loops, result.values[_TIME] * result.loops)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\{found[0]}"
+
+
+def _text(output: bytes | None) -> str:
+    return (output or b"").decode(errors="replace")

@@ -1,0 +1,170 @@
+"""Google Benchmark: its own flags, and the JSON file that it writes beside what it prints."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any
+
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.subjects.answers import (
+    MOST_BYTES,
+    RESULTS_FILE,
+    asked,
+    check_count,
+    check_name,
+    check_only,
+    checked_list,
+    file_holds,
+    json_of,
+    printed_by,
+    results_of,
+    sample_of,
+    shown,
+)
+from steelyard.subjects.harness import Harness, Listed, Work
+
+# A static program has the flags in it; a dynamic one the library's first function, by its mangled name.
+_SIGNS = (b"benchmark_list_tests", b"_ZN9benchmark10Initialize")
+
+# Versions from 1.8 take a number of iterations here. Older ones say, as they start, that this is no number, and go on;
+# as a flag they would refuse it, and list nothing.
+_PROBE = ("BENCHMARK_MIN_TIME", "1x")
+_IS_OLD = b"BENCHMARK_MIN_TIME is expected to be a double"
+
+# Asked for a single iteration, every version is told this time instead: an old one, whose iterations cannot be fixed,
+# needs it, and wherever one iteration is all that a sample needs, that one takes about as long.
+_SAMPLE_S = "0.001"
+
+# Google Benchmark stops trying more iterations here (later versions at 10^12), however little time they took.
+_MANY = 10**9
+
+# What is special in a POSIX extended regular expression. `]` and `}` are not, and may not be escaped either.
+_SPECIAL = re.compile(r"[.\[\\()*+?{|^$]")
+
+_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+_MOST_WORDS = 300
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """One repetition of a benchmark, as it was reported: its sample, or else why there is none."""
+
+    name: str
+    repetitions: int | None
+    """How many there are of it in all, if that is told."""
+    sample: Sample | None = None
+    error: str = ""
+
+
+class GoogleBenchmark(Harness):
+    """Drives programs with Google Benchmark in them; a repetition is a sample."""
+
+    def recognises(self, launch: LaunchSpec) -> bool:
+        """Whether Google Benchmark is part of the program, or is loaded by it."""
+        program = launch.program.decode(errors="surrogateescape")
+        return any(file_holds(program, sign) for sign in _SIGNS)
+
+    def listing(self, launch: LaunchSpec) -> LaunchSpec:
+        """The launch that lists the benchmarks, and tells whether their iterations can be fixed."""
+        words = ("--benchmark_list_tests=true", "--benchmark_format=console")
+        # All of stderr, as an old version complains first of all.
+        return replace(asked(launch, *words, env=dict([_PROBE]), stdout=True), stderr=MOST_BYTES)
+
+    def listed(self, measured: Measured) -> list[Listed]:
+        """What it listed, in its order; raises LaunchError if that is no list.
+
+        It lets several have one name. Such a name stands here once, and is an error when it is run.
+        """
+        if _IS_OLD in (measured.stderr or b""):
+            self.fixes_loops = False
+        names = dict.fromkeys(printed_by(measured).split("\n"))
+        return checked_list(Listed(name) for name in names if name)
+
+    def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
+        """The launch that does the work."""
+        name = _SPECIAL.sub(lambda found: f"\\{found[0]}", work.name)
+        amount = f"{work.loops}x" if self.fixes_loops and work.loops > 1 else _SAMPLE_S
+        return asked(
+            launch,
+            f"--benchmark_filter=^{name}$",
+            f"--benchmark_min_time={amount}",
+            f"--benchmark_repetitions={work.samples}",
+            "--benchmark_report_aggregates_only=false",
+            f"--benchmark_out={RESULTS_FILE}",
+            "--benchmark_out_format=json",
+        )
+
+    def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
+        """The samples that it took, all of them; raises LaunchError for anything else."""
+        written = results_of(measured)
+        # Where nothing was selected it leaves the file empty, and says why elsewhere.
+        found = repetitions_of(written) if written.strip() or b"Failed to match" not in (measured.stderr or b"") else []
+        check_only((one.name for one in found), work.name)
+        if error := next((one.error for one in found if one.error), ""):
+            raise LaunchError(f"says: {error}")
+        taken = tuple(one.sample for one in found if one.sample)
+        for sample in taken:
+            _check_body(sample)
+        # A benchmark that says its number of repetitions itself, in its code, takes no other.
+        wanted = found[0].repetitions or work.samples
+        if len(taken) > wanted:
+            raise LaunchError(
+                f"ran {len(taken) // wanted} benchmarks that are all called {shown(work.name)}: no filter can tell "
+                "them apart, so give each a name of its own, or leave them out with --benchmark"
+            )
+        return check_count(taken, wanted)
+
+
+def repetitions_of(text: bytes | str) -> list[Repetition]:
+    """All repetitions in a JSON report of Google Benchmark, without aggregates; raises LaunchError if it is none."""
+    report = json_of(text, "report of Google Benchmark")
+    entries = report.get("benchmarks") if isinstance(report, dict) else None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise LaunchError('wrote JSON that is no report of Google Benchmark: it has no list of "benchmarks"')
+    found = [_repetition(entry) for entry in entries if entry.get("run_type", "iteration") == "iteration"]
+    if entries and not found:
+        raise LaunchError(
+            "reports aggregates of its repetitions only, as its code says (ReportAggregatesOnly): without that call "
+            "each repetition can be read"
+        )
+    return found
+
+
+def _repetition(entry: dict[str, Any]) -> Repetition:
+    name = check_name(entry.get("run_name", entry.get("name")))
+    count = entry.get("repetitions")
+    repetitions = count if type(count) is int and count > 0 else None
+    if entry.get("error_occurred"):
+        return Repetition(name, repetitions, error=str(entry.get("error_message") or "an error occurred")[:_MOST_WORDS])
+    if entry.get("skipped"):
+        return Repetition(name, repetitions, error=f"skipped {entry.get('skip_message') or ''}"[:_MOST_WORDS].strip())
+    return Repetition(name, repetitions, _sample(entry, name))
+
+
+def _sample(entry: dict[str, Any], name: str) -> Sample:
+    """The sample of a repetition, whose times are those of one iteration."""
+    loops, unit = entry.get("iterations"), entry.get("time_unit", "ns")
+    if unit not in _NS:
+        raise LaunchError(f"gave a time in {shown(unit)}, which is no unit that Google Benchmark has")
+    ns, cpu = (_all_loops(entry.get(key), loops, _NS[unit]) for key in ("real_time", "cpu_time"))
+    # With manual time the clock of the processor ran all the while, over what was not to be measured as well.
+    if "manual_time" in name.split("/") or not isinstance(cpu, float) or not isfinite(cpu) or cpu < 0:
+        return sample_of(loops, ns)
+    return sample_of(loops, ns, cpu_ns=round(cpu))
+
+
+def _all_loops(time: Any, loops: Any, ns: float) -> Any:
+    is_number = isinstance(time, int | float) and not isinstance(time, bool) and type(loops) is int
+    return float(time) * ns * loops if is_number else time
+
+
+def _check_body(sample: Sample) -> None:
+    """Raise LaunchError for a body that takes no time: an empty one runs 10^12 iterations at "0.000 ns"."""
+    if sample.loops >= _MANY and sample.ns < sample.loops / 1000:
+        raise LaunchError(
+            f"took {sample.ns:,} ns for {sample.loops:,} iterations: the compiler removed its body (give the result "
+            "to benchmark::DoNotOptimize)"
+        )

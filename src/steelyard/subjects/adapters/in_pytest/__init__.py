@@ -1,0 +1,1 @@
+"""What the adapter for pytest-benchmark puts on the PYTHONPATH of pytest: nothing here may import anything of ours."""

@@ -1,0 +1,241 @@
+"""A plugin for the user's pytest, which lists the tests that use `benchmark`, or runs one of them and no other.
+
+It is loaded by `-p steelyard_in_pytest` into an environment that need not have Steelyard, and may have an older Python:
+nothing but pytest is imported, and nothing but public hooks and methods of pytest-benchmark is used.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import time
+
+import pytest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+FIXTURE = "benchmark"
+# {"run": the node id, "loops": N, "samples": K}, or {} for the list.
+_ORDER = "STEELYARD_BENCHMARK"
+_RESULTS = 3
+# Plugins that would run tests in other processes, or trace the body, and the words that turn them off.
+_QUIET = {"xdist": ["-n0", "--dist=no"], "pytest_cov": ["--no-cov"]}
+# What would write files in each launch, compare with them, or profile the body.
+_OFF: dict[str, object] = {
+    "benchmark_save": None,
+    "benchmark_autosave": None,
+    "benchmark_compare": [],
+    "benchmark_compare_fail": None,
+    "benchmark_histogram": [],
+    "benchmark_csv": [],
+    "benchmark_cprofile": None,
+}
+_OF_PYTEST = {"benchmark", "filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"}
+
+
+# As in steelyard.harness.worker: other threads and children may work so much without being noticed.
+_MOST_ELSEWHERE, _LEAST_ELSEWHERE_NS = 0.01, 1_000_000
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
+    """Turn off what would be in the way, and say what is missing."""
+    if not early_config.pluginmanager.hasplugin(FIXTURE):
+        raise pytest.UsageError(_said("pytest-benchmark is not installed for this Python, or is turned off"))
+    end = args.index("--") if "--" in args else len(args)
+    args[end:end] = [
+        word for name, words in _QUIET.items() if early_config.pluginmanager.hasplugin(name) for word in words
+    ]
+    early_config.known_args_namespace.no_cov = True  # pytest-cov looks there, before the words are read again
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Start what this file does in this run of pytest."""
+    for name, value in _OFF.items():
+        if hasattr(config.option, name):
+            setattr(config.option, name, value)
+    config.pluginmanager.register(Run(config, json.loads(os.environ.get(_ORDER, "{}"))), "steelyard-run-benchmark")
+
+
+# Time on a processor of this thread, of everything, and its time waiting for one, before and after each round.
+_noted: list[tuple[int, int, int]] = []
+
+
+def clock() -> float:
+    """pytest-benchmark's clock; it notes what the scheduler says, as far outside of the round as can be."""
+    if len(_noted) % 2:
+        now, own = time.perf_counter(), time.thread_time_ns()
+        _noted.append((own, *_scheduled()))
+        return now
+    scheduled = _scheduled()
+    _noted.append((time.thread_time_ns(), *scheduled))
+    return time.perf_counter()
+
+
+def _scheduled() -> tuple[int, int]:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    elsewhere = int(1e9 * (children.ru_utime + children.ru_stime))
+    try:
+        with open("/proc/thread-self/schedstat", "rb") as file:  # noqa: PTH123 - as little as can be beside a round
+            worked, waited = file.read().split()[:2]
+    except (OSError, ValueError):
+        worked, waited = b"0", b"0"
+    return time.process_time_ns() + elsewhere, int(waited) if worked != b"0" else -1
+
+
+def _rounds() -> list[tuple[int, int | None]]:
+    """Of each round the time on a processor and waiting for one, in ns; nothing where other threads worked."""
+    if not _noted or len(_noted) % 2:
+        return []
+    own, everything = (_noted[-1][place] - _noted[0][place] for place in (0, 1))
+    if everything - own > max(_MOST_ELSEWHERE * own, _LEAST_ELSEWHERE_NS):
+        return []
+    return [
+        (end[0] - start[0], end[2] - start[2] if start[2] >= 0 <= end[2] else None)
+        for start, end in zip(_noted[::2], _noted[1::2])  # noqa: B905 - Python 3.9 has no `strict`
+    ]
+
+
+class Run:
+    """The hooks that list, or choose one test and fix how much it runs."""
+
+    def __init__(self, config: pytest.Config, order: dict[str, Any]) -> None:
+        self._config = config
+        self._name = order.get("run")
+        self._loops, self._samples = order.get("loops", 1), order.get("samples", 1)
+        self._failed = False
+
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Leave all other files of tests alone: importing them would cost time and memory in each launch."""
+        if self._name is None or collection_path.name == "__init__.py" or not collection_path.is_file():
+            return None
+        wanted = os.path.normpath(self._config.rootpath / self._name.partition("::")[0])
+        return str(collection_path) != wanted or None
+
+    def pytest_exception_interact(self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]) -> None:
+        """A file of tests that cannot be loaded, or a test that failed."""
+        if call.excinfo is not None:
+            error = call.excinfo.value
+            cause = error.__cause__ if isinstance(error, pytest.Collector.CollectError) else None
+            text = " ".join(str(cause or error).split())[:200]
+            self._fail(f"{node.nodeid}: {type(cause or error).__name__}: {text}")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Choose the one test, out of those that the user's own words leave."""
+        if self._name is None:
+            return
+        chosen = [item for item in items if item.nodeid == self._name and _measures(item)]
+        others = [item for item in items if item not in chosen]
+        items[:] = chosen
+        self._config.hook.pytest_deselected(items=others)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """List instead of running; run only what there is once."""
+        if session.testsfailed:
+            return None  # pytest itself says that some files cannot be loaded
+        if self._name is None:
+            listed = [_entry(item) for item in sorted(session.items, key=_place) if _measures(item)]
+            _write({"benchmarks": listed})
+            return True
+        if len(session.items) != 1:
+            how_many = "more than one test is" if session.items else "no test that uses the benchmark fixture is"
+            self._fail(f"{how_many} called {self._name}")
+            raise pytest.UsageError(f"{how_many} called {self._name}")
+        return None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> None:
+        """Have `benchmark(...)` take as many samples, of as many iterations, as were asked for."""
+        benchmark = getattr(item, "funcargs", {}).get(FIXTURE)
+        if benchmark is None:
+            return
+        loops, samples, theirs = self._loops, self._samples, type(benchmark)
+
+        def measure(self: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
+            _noted.clear()
+            return self.pedantic(function, args=args, kwargs=kwargs, rounds=samples, iterations=loops)
+
+        # Python looks for __call__ in the type: this object gets a type of its own.
+        benchmark.__class__ = type(theirs.__name__, (theirs,), {"__call__": measure})
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A test that was skipped, or was expected to fail."""
+        if hasattr(report, "wasxfail"):
+            self._fail("the test is expected to fail: it cannot be a benchmark")
+        elif report.skipped:
+            reason = str(report.longrepr[-1]) if isinstance(report.longrepr, tuple) else "no reason given"
+            self._fail("the test was skipped: " + reason.replace("Skipped: ", "", 1))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """An empty list is one; a test that was skipped is no benchmark."""
+        if self._failed and exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not self._failed:
+            session.exitstatus = pytest.ExitCode.OK
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_benchmark_update_json(self, output_json: dict[str, Any]) -> None:
+        """Tell what pytest-benchmark does not."""
+        output_json["steelyard"] = _rounds()
+
+    # What is costly to find out, and not read.
+
+    @pytest.hookimpl(tryfirst=True, optionalhook=True)
+    def pytest_benchmark_generate_machine_info(self) -> dict[str, Any]:
+        """Nothing: the record of the weighing has the machine."""
+        return {"cpu": {}}
+
+    @pytest.hookimpl(tryfirst=True, optionalhook=True)
+    def pytest_benchmark_generate_commit_info(self) -> dict[str, Any]:
+        """Nothing: it would start git."""
+        return {"id": "unversioned", "dirty": False}
+
+    def _fail(self, message: str) -> None:
+        if not self._failed:
+            _said(message)
+        self._failed = True
+
+
+def _measures(item: pytest.Item) -> bool:
+    """Whether a test is a benchmark, and not one that is skipped whatever happens."""
+    conditions = (condition for mark in item.iter_markers("skipif") for condition in mark.args)
+    skipped = item.get_closest_marker("skip") is not None or any(condition is True for condition in conditions)
+    return FIXTURE in getattr(item, "fixturenames", ()) and not skipped
+
+
+def _place(item: pytest.Item) -> tuple[str, int, tuple[int, ...], str]:
+    """Where a test stands, for a list that is the same where a plugin shuffles the tests."""
+    file, line, _ = item.location
+    return file, line or 0, tuple(getattr(getattr(item, "callspec", None), "indices", {}).values()), item.nodeid
+
+
+def _entry(item: pytest.Item) -> dict[str, Any]:
+    params = getattr(getattr(item, "callspec", None), "params", {})
+    texts = {name: _text(value) for name, value in params.items()}
+    tags = dict.fromkeys(mark.name for mark in item.iter_markers() if mark.name not in _OF_PYTEST)
+    return {"name": item.nodeid, "params": texts, "tags": list(tags)}
+
+
+def _text(value: Any) -> str:
+    """A value if it is plain, else its type: the text of other objects differs between processes."""
+    return str(value)[:80] if isinstance(value, (str, int, float, bool)) or value is None else type(value).__name__
+
+
+def _said(message: str) -> str:
+    _write({"error": message})
+    return message
+
+
+def _write(line: dict[str, Any]) -> None:
+    """One line, whole: a pipe takes as much as it likes."""
+    text = (json.dumps(line) + "\n").encode()
+    while text:
+        text = text[os.write(_RESULTS, text) :]

@@ -1,0 +1,146 @@
+"""nanobench: a library without a main function, so that the program itself chooses and renders (docs/adapters)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from steelyard.model.errors import LaunchError, UsageError
+from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.subjects.answers import (
+    RESULTS_FILE,
+    asked,
+    check_name,
+    check_only,
+    checked_list,
+    file_holds,
+    printed_by,
+    quoted,
+    results_of,
+    sample_of,
+    shown,
+    words_of,
+)
+from steelyard.subjects.harness import Harness, Listed, Work
+
+# Words of the user's command: where the name of a benchmark goes, and the file for what `templates::json()` renders.
+BENCHMARK, RESULTS = "{benchmark}", "{results}"
+
+# A part of the text of `templates::json()`.
+_SIGN = b"{{medianAbsolutePercentError(elapsed)}}"
+
+# Where what `templates::json()` rendered begins, be it among the tables that nanobench prints.
+_BEGINNING = re.compile(r'\{\s*"results": \[')
+
+# nanobench gives JSON's strings as they are, and numbers as C++ prints them.
+_HINT = "has a name or a title of a benchmark a quotation mark in it?"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One benchmark that ran, with all its epochs."""
+
+    name: str
+    samples: tuple[Sample, ...]
+
+
+class Nanobench(Harness):
+    """Drives programs with nanobench in them; an epoch is a sample, and the program says how many there are."""
+
+    fixes_loops = False
+    samples_a_launch = 11
+    """What nanobench takes if the program says nothing else; a launch has whatever it says."""
+
+    def recognises(self, launch: LaunchSpec) -> bool:
+        """Whether the program renders nanobench's JSON."""
+        return file_holds(launch.program.decode(errors="surrogateescape"), _SIGN)
+
+    def listing(self, launch: LaunchSpec) -> LaunchSpec:
+        """The launch that runs all benchmarks, as an empty name stands for all.
+
+        Raises UsageError for a command without a place for a name.
+        """
+        words = words_of(launch)
+        if not any(BENCHMARK in word for word in words):
+            raise UsageError(
+                f"--harness nanobench: {shown(' '.join(words))} has no place for a benchmark's name: write {BENCHMARK} "
+                f"where it goes, as in './bench {BENCHMARK}' (docs/adapters/nanobench.md)"
+            )
+        return _asked(launch, "")
+
+    def listed(self, measured: Measured) -> list[Listed]:
+        """The benchmarks that ran, in their order; raises LaunchError if that is no list."""
+        return checked_list(Listed(one.name) for one in results_from(_rendered(measured)))
+
+    def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
+        """The launch that does the work."""
+        return _asked(launch, work.name)
+
+    def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
+        """Its epochs; raises LaunchError for anything else."""
+        found = results_from(_rendered(measured))
+        check_only((one.name for one in found), work.name)
+        if len(found) > 1:
+            raise LaunchError(f"ran {shown(work.name)} {len(found)} times: each benchmark needs a name of its own")
+        return found[0].samples
+
+
+def _asked(launch: LaunchSpec, name: str) -> LaunchSpec:
+    words = (word.replace(RESULTS, RESULTS_FILE).replace(BENCHMARK, name) for word in words_of(launch))
+    return asked(replace(launch, argv=tuple(word.encode(errors="surrogateescape") for word in words)), stdout=True)
+
+
+def _rendered(measured: Measured) -> str:
+    """What it wrote to the file of results, or else what it printed."""
+    return results_of(measured).decode(errors="replace") or printed_by(measured)
+
+
+def results_from(text: str) -> list[Result]:
+    """All results of what `templates::json()` rendered, once or more, whatever else is printed in between.
+
+    Raises LaunchError if there is none.
+    """
+    found = [result for report in _reports(text) for result in _results_of(report)]
+    if not found:
+        raise LaunchError(
+            "rendered no results of nanobench: render templates::json() to standard output or to the file "
+            f"{RESULTS_FILE} (docs/adapters/nanobench.md)"
+        )
+    return found
+
+
+def _reports(text: str) -> Iterator[Any]:
+    decoder, end = json.JSONDecoder(), 0
+    while begins := _BEGINNING.search(text, end):
+        try:
+            report, end = decoder.raw_decode(text, begins.start())
+        except (ValueError, RecursionError) as error:
+            raise LaunchError(
+                f"rendered JSON that is none, or was cut ({_HINT}): {quoted(text[begins.start() :])}"
+            ) from error
+        yield report
+
+
+def _results_of(report: dict[str, Any]) -> Iterator[Result]:
+    for one in report["results"]:
+        if not isinstance(one, dict):
+            raise LaunchError(f"rendered a result that is no object: {shown(one)}")
+        name = check_name(one.get("name"))
+        epochs = one.get("measurements")
+        if not isinstance(epochs, list) or not epochs or not all(isinstance(epoch, dict) for epoch in epochs):
+            raise LaunchError(f"rendered {shown(name)} without its measurements: use templates::json() as it is")
+        yield Result(name, tuple(_sample(epoch) for epoch in epochs))
+
+
+def _sample(epoch: dict[str, Any]) -> Sample:
+    """The sample of an epoch, whose time is that of one iteration, in seconds."""
+    loops, seconds = epoch.get("iterations"), epoch.get("elapsed")
+    # Large numbers are rendered with six digits, as in 1.23457e+06.
+    if isinstance(loops, float) and loops.is_integer():
+        loops = int(loops)
+    if not isinstance(loops, int) or not isinstance(seconds, int | float) or isinstance(seconds, bool):
+        return sample_of(loops, seconds)
+    return sample_of(loops, seconds * 1e9 * loops)

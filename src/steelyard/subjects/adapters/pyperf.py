@@ -1,0 +1,162 @@
+"""pyperf (Python): a script with a `pyperf.Runner`, run as `python bench.py`, or `python -m pyperf timeit CODE`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from steelyard.measure.launch import Launcher
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.subjects.answers import (
+    asked,
+    check_count,
+    check_only,
+    checked_list,
+    file_holds,
+    json_of,
+    quoted,
+    results_of,
+    sample_of,
+    shown,
+    words_of,
+)
+from steelyard.subjects.harness import Harness, Listed, Work
+
+_FD = 3
+# No script has so many tasks: it runs none.
+_NO_TASK = 1 << 30
+_MODULE = [("-m", "pyperf"), ("pyperf", "timeit")]
+
+_Command = tuple[bytes, tuple[bytes, ...], bytes | None]
+_Tasks = dict[str, tuple[int, int]]
+# By command, of each benchmark its number there, which is all that a worker of pyperf can be told, and its inner loops.
+# A harness is new for the trials, for the weighing, and where one is resumed: this outlives it.
+_tasks: dict[_Command, _Tasks] = {}
+
+
+class Pyperf(Harness):
+    """Drives pyperf's workers as its own manager does: one benchmark a process, by its number in the script."""
+
+    def __init__(self) -> None:
+        self._command: _Command | None = None
+
+    def recognises(self, launch: LaunchSpec) -> bool:
+        """Whether it is a script that uses pyperf's Runner, or `pyperf timeit`."""
+        words = words_of(launch)
+        folder = Path(os.fsdecode(launch.cwd or b"."))
+        scripts = [folder / word for word in words if word.endswith(".py")][:1]
+        return any(file_holds(script, b"pyperf", b"Runner") for script in scripts) or (
+            [pair for pair in pairwise(words) if pair in _MODULE] == _MODULE
+        )
+
+    def listing(self, launch: LaunchSpec) -> LaunchSpec:
+        """The launch that runs one iteration of every benchmark: pyperf has no other way to tell their names."""
+        self._list.unlink(missing_ok=True)
+        self._command = _command(launch)
+        # To a file: into a pipe a worker writes one benchmark only.
+        return asked(
+            launch, "--worker", "--loops=1", "--values=1", "--warmups=0", f"--append={self._list}", stdout=True
+        )
+
+    def listed(self, measured: Measured) -> list[Listed]:  # noqa: ARG002
+        """What ran, in its order; raises LaunchError if that left no list."""
+        results = results_in(self._list.read_bytes() if self._list.exists() else b"")
+        benchmarks = checked_list(Listed(result.name) for result in results)
+        if self._command is not None:
+            _tasks[self._command] = {one.name: (task, one.inner_loops) for task, one in enumerate(results)}
+        return benchmarks
+
+    def complaint(self, measured: Measured) -> str | None:
+        """What pyperf prints of words that it cannot follow."""
+        lines = (measured.stdout or b"").decode(errors="replace").splitlines()
+        found = next((line for line in lines if line.startswith("ERROR: ")), None)
+        return None if found is None else f"says: {found.removeprefix('ERROR: ')[:300]}"
+
+    def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
+        """The launch that runs one benchmark as a worker."""
+        task, inner_loops = self._tasks_of(launch).get(work.name, (_NO_TASK, 1))
+        words = (f"--worker-task={task}", f"--loops={-(-work.loops // inner_loops)}", f"--values={work.samples}")
+        return asked(launch, "--worker", *words, "--warmups=0", f"--pipe={_FD}", stdout=True)
+
+    def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
+        """One sample for each value; raises LaunchError for anything else."""
+        written = results_of(measured)
+        results = results_in(written) if written.strip() else []
+        check_only((result.name for result in results), work.name)
+        if len(results) > 1:
+            raise LaunchError(f"ran {shown(work.name)} {len(results)} times in one launch")
+        return check_count(results[0].samples(), work.samples)
+
+    def _tasks_of(self, launch: LaunchSpec) -> _Tasks:
+        """The tasks of a command; where a weighing is resumed, it has not been listed yet."""
+        if _command(launch) not in _tasks:
+            with Launcher() as launcher:
+                measured = launcher.launch(self.listing(launch))
+            if measured.has_failed():
+                return {}
+            self.listed(measured)
+        return _tasks[_command(launch)]
+
+    @cached_property
+    def _list(self) -> Path:
+        folder = tempfile.mkdtemp(prefix="steelyard-")
+        weakref.finalize(self, shutil.rmtree, folder, True)
+        return Path(folder) / "list.json"
+
+
+def _command(launch: LaunchSpec) -> _Command:
+    return launch.program, launch.argv, launch.cwd
+
+
+@dataclass(frozen=True)
+class Result:
+    """One run of a benchmark in pyperf's results: a process, with the times of an inner loop, in s."""
+
+    name: str
+    unit: str
+    loops: int
+    inner_loops: int
+    values: tuple[Any, ...]
+
+    def samples(self) -> tuple[Sample, ...]:
+        """One sample for each value, of loops times inner loops; raises LaunchError for what is no time."""
+        if self.unit != "second":
+            raise LaunchError(f"measured {shown(self.name)} in {shown(self.unit)}s, which is no time")
+        return tuple(_sample(self.loops * self.inner_loops, value) for value in self.values)
+
+
+def _sample(loops: int, seconds: Any) -> Sample:
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    return sample_of(loops, seconds * loops * 1e9 if is_number else seconds)
+
+
+def results_in(text: bytes | str) -> list[Result]:
+    """The runs in pyperf's JSON, in its order; raises LaunchError if that is none."""
+    found = json_of(text, "file of pyperf's results")
+    try:
+        return list(_results(found))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise LaunchError(f"wrote JSON that is no file of pyperf's results: {quoted(text)}") from error
+
+
+def _results(found: dict[str, Any]) -> Iterator[Result]:
+    shared = found.get("metadata") or {}
+    for benchmark in found["benchmarks"]:
+        for run in benchmark["runs"]:
+            facts = {**shared, **(benchmark.get("metadata") or {}), **(run.get("metadata") or {})}
+            loops, inner_loops = facts.get("loops", 1), facts.get("inner_loops", 1)
+            if type(loops) is not int or type(inner_loops) is not int or min(loops, inner_loops) < 1:
+                raise LaunchError(
+                    f"wrote {shown(loops)} loops and {shown(inner_loops)} inner loops, not integers above 0"
+                )
+            values = tuple(run.get("values") or ())
+            yield Result(str(facts["name"]), str(facts.get("unit", "second")), loops, inner_loops, values)

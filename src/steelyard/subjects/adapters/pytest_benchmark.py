@@ -1,0 +1,163 @@
+"""pytest-benchmark: tests that use its fixture `benchmark`, run as `python -m pytest bench/`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any
+
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.subjects.answers import (
+    RESULTS_FILE,
+    asked,
+    check_only,
+    checked_list,
+    json_of,
+    quoted,
+    results_of,
+    sample_of,
+    shown,
+    words_of,
+)
+from steelyard.subjects.harness import Harness, Listed, Work
+
+_PLUGIN = Path(__file__).with_name("in_pytest")
+_ORDER = "STEELYARD_BENCHMARK"
+_ERROR = b'{"error": "'
+_PYTEST = ("pytest", "py.test")
+_OURS = re.compile(rb"def \w+\([^)]*\bweigh\b")
+_THEIRS = re.compile(rb"def \w+\([^)]*\bbenchmark(_weave)?\b")
+_MOST_FILES = 2000
+_MOST_BYTES = 1 << 20
+
+
+class PytestBenchmark(Harness):
+    """Drives pytest with a plugin of ours, in_pytest/, which is found by way of PYTHONPATH."""
+
+    def recognises(self, launch: LaunchSpec) -> bool:
+        """Whether it is pytest on tests that use `benchmark`, and none that use our own fixture `weigh`."""
+        words = words_of(launch)
+        if not any(Path(word).name in _PYTEST for word in words[:1]) and not _runs_module(words):
+            return False
+        files = list(islice(_test_files(words, Path(os.fsdecode(launch.cwd or b"."))), _MOST_FILES))
+        return any(_uses(file, _THEIRS) for file in files) and not any(_uses(file, _OURS) for file in files)
+
+    def listing(self, launch: LaunchSpec) -> LaunchSpec:
+        """The launch that lists the tests that use the fixture."""
+        return _asked(launch, {})
+
+    def listed(self, measured: Measured) -> list[Listed]:
+        """Their node ids, in pytest's order; raises LaunchError if that is no list."""
+        written = results_of(measured)
+        found = json_of(written, "list of tests")
+        try:
+            listed = [Listed(one["name"], tuple(one["tags"]), dict(one["params"])) for one in found["benchmarks"]]
+        except (KeyError, TypeError, ValueError) as error:
+            raise LaunchError(f"wrote what is no list of tests: {quoted(written)}") from error
+        return checked_list(listed)
+
+    def complaint(self, measured: Measured) -> str | None:
+        """What the plugin says: the exception of a test, or what pytest lacks."""
+        for line in (measured.results or b"").splitlines():
+            if line.startswith(_ERROR):
+                with suppress(ValueError):  # cut off
+                    return f"says: {json.loads(line)['error']}"
+        if b"steelyard_in_pytest" in (measured.stderr or b""):
+            return "does not find Steelyard's plugin: does it start Python with -I or -E, which leave PYTHONPATH out?"
+        return None
+
+    def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
+        """The launch that runs one test."""
+        order = {"run": work.name, "loops": work.loops, "samples": work.samples}
+        words = ("--benchmark-only", "--benchmark-enable", f"--benchmark-json={RESULTS_FILE}")
+        return _asked(launch, order, *words, "--benchmark-timer=steelyard_in_pytest.clock")
+
+    def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
+        """One sample for each round; raises LaunchError for anything else."""
+        written = results_of(measured)
+        if not written.strip():
+            raise LaunchError(f"measured nothing: the test {shown(work.name)} never called benchmark()")
+        results = results_in(written)
+        check_only((result.name for result in results), work.name)
+        # No check of their number: a test that says by benchmark.pedantic(...) what is to be run is left to it.
+        return results[0].samples()
+
+
+@dataclass(frozen=True)
+class Result:
+    """One test of pytest-benchmark's results: its node id, and of each round the time of an iteration, in s."""
+
+    name: str
+    iterations: int
+    data: tuple[Any, ...]
+    scheduled: tuple[Any, ...] = ()
+    """Of each round [the time on a processor, and waiting for one] in ns, where our plugin could tell."""
+
+    def samples(self) -> tuple[Sample, ...]:
+        """One sample for each round; raises LaunchError for what is no time."""
+        scheduled = self.scheduled if len(self.scheduled) == len(self.data) else [(None, None)] * len(self.data)
+        both = zip(self.data, scheduled, strict=True)
+        samples = tuple(_sample(self.iterations, seconds, *times) for seconds, times in both)
+        if not samples:
+            raise LaunchError(f"wrote no round of {shown(self.name)}")
+        return samples
+
+
+def _sample(iterations: Any, seconds: Any, cpu_ns: Any, delay_ns: Any) -> Sample:
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    ns = seconds * iterations * 1e9 if is_number and type(iterations) is int else seconds
+    sample = sample_of(iterations, ns, cpu_ns=cpu_ns, delay_ns=delay_ns)
+    # The wait was read beside the round: one that is longer than the round was not in it.
+    return sample if sample.delay_ns is None or sample.delay_ns < sample.ns else sample._replace(delay_ns=0)
+
+
+def results_in(text: bytes | str) -> list[Result]:
+    """The tests in pytest-benchmark's JSON with data (--benchmark-json); raises LaunchError if that is none."""
+    found = json_of(text, "file of pytest-benchmark's results")
+    try:
+        scheduled = tuple((cpu_ns, delay_ns) for cpu_ns, delay_ns in found.get("steelyard", ()))
+        return [
+            Result(str(one["fullname"]), one["stats"]["iterations"], tuple(one["stats"]["data"]), scheduled)
+            for one in found["benchmarks"]
+        ]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise LaunchError(f"wrote JSON without pytest-benchmark's data: {quoted(text)}") from error
+
+
+def _asked(launch: LaunchSpec, order: dict[str, Any], *words: str) -> LaunchSpec:
+    given = next((one[len(b"PYTHONPATH=") :] for one in launch.env if one.startswith(b"PYTHONPATH=")), b"")
+    path = os.pathsep.join(filter(None, (os.fsdecode(given), str(_PLUGIN))))
+    env = {"PYTHONPATH": path, _ORDER: json.dumps(order)}
+    return asked(launch, "-p", "steelyard_in_pytest", *words, env=env)
+
+
+def _runs_module(words: list[str]) -> bool:
+    return any(pair in (("-m", name) for name in _PYTEST) for pair in pairwise(words))
+
+
+def _test_files(words: list[str], folder: Path) -> Iterator[Path]:
+    """The files of tests that a command names, or those in its folder if it names none."""
+    paths = [folder / word.partition("::")[0] for word in words[1:] if not word.startswith("-")]
+    named = [path for path in paths if path.is_dir() or (path.suffix == ".py" and path.is_file())]
+    for path in named or [folder]:
+        if path.is_file():
+            yield path
+        else:
+            yield from (file for file in path.rglob("*.py") if "test" in file.name or "bench" in file.name)
+
+
+@lru_cache(maxsize=4096)
+def _uses(file: Path, pattern: re.Pattern[bytes]) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return pattern.search(opened.read(_MOST_BYTES)) is not None
+    except OSError:
+        return False

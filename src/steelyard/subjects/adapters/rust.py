@@ -1,0 +1,52 @@
+"""What Rust's harnesses have in common: a list like libtest's, words that clap reads, and how a panic shows."""
+
+from __future__ import annotations
+
+import re
+
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.subjects.answers import checked_list, quoted, words_of
+from steelyard.subjects.harness import Listed
+
+_LISTED = re.compile(r"(.+): bench(?:mark)?")
+_PANIC = re.compile(r"^thread .* panicked at (.+?):?$(?:\n(?!stack backtrace|note: )(.+)$)?", re.MULTILINE)
+_REFUSAL = re.compile(r"^error: (.+)$", re.MULTILINE)
+_MOST_WORDS = 300
+
+
+def listed_in(text: str) -> list[Listed]:
+    """The benchmarks of a list in libtest's terse format; raises LaunchError if it has none, but something else."""
+    found = [match[1] for line in text.splitlines() if (match := _LISTED.fullmatch(line))]
+    if text.strip() and not found:
+        raise LaunchError(
+            f"did not list its benchmarks as --format terse asks for: {quoted(text)}: is it the right harness, and has "
+            "it benchmarks that are not filtered out?"
+        )
+    return checked_list(map(Listed, found))
+
+
+def lacking(launch: LaunchSpec, *options: str) -> list[str]:
+    """Those options that the user's command does not set itself: clap refuses one that stands twice."""
+    given = {word.partition("=")[0] for word in words_of(launch)[1:]}
+    return [option for option in options if option.partition("=")[0] not in given]
+
+
+def stderr_of(measured: Measured) -> str:
+    """The end of what a launch wrote to stderr."""
+    return (measured.stderr or b"").decode(errors="replace")
+
+
+def stdout_of(measured: Measured) -> str:
+    """The end of what a launch printed."""
+    return (measured.stdout or b"").decode(errors="replace")
+
+
+def complaint_of(measured: Measured) -> str | None:
+    """What a Rust program that failed said: its first panic (the last line is a note), or why clap refused a word."""
+    # Where an old clap is used, it refuses words on stdout.
+    text = f"{stderr_of(measured)}\n{stdout_of(measured)}"
+    if match := _PANIC.search(text):
+        return f"panicked at {': '.join(filter(None, match.groups()))}"[:_MOST_WORDS]
+    match = _REFUSAL.search(text)
+    return f"says: {match[0]}"[:_MOST_WORDS] if match else None

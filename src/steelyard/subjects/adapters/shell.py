@@ -1,0 +1,60 @@
+"""Any command that measures something itself and prints the time that it took (docs/adapters/shell.md)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.subjects.answers import quoted, sample_of
+from steelyard.subjects.harness import Harness, Listed, Work
+
+NAME = "result"
+
+_MOST_BYTES = 1 << 16
+# The two letters for micro look the same, and both are in use.
+_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "\N{GREEK SMALL LETTER MU}s": 1e3, "ms": 1e6, "s": 1e9}
+_TIME = re.compile(rf"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?\s*({'|'.join(_NS)})?")
+# A time that is shorter than this has decimals of a ns that count: it is kept as that of so many.
+_SHORT_NS, _MANY = 1e6, 1_000_000
+
+
+class Shell(Harness):
+    """Drives a command that is one benchmark, and prints its time as the last line."""
+
+    fixes_loops = False
+    samples_a_launch = 1
+
+    def listing(self, launch: LaunchSpec) -> LaunchSpec:
+        """A launch of nothing: there is one benchmark, and it would be a waste to run it for that."""
+        return replace(launch, program=b"/bin/sh", argv=(b"sh", b"-c", b":"))
+
+    def listed(self, measured: Measured) -> list[Listed]:  # noqa: ARG002
+        """The one benchmark."""
+        return [Listed(NAME)]
+
+    def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:  # noqa: ARG002
+        """The command as it stands."""
+        return replace(launch, stdout=_MOST_BYTES)
+
+    def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:  # noqa: ARG002
+        """The time that it printed; raises LaunchError for anything else."""
+        ns = printed_ns((measured.stdout or b"").decode(errors="replace"))
+        loops = 1 if ns >= _SHORT_NS else _MANY
+        return (sample_of(loops, ns * loops),)
+
+
+def printed_ns(text: str) -> float:
+    """The time in ns in the last line of what a command printed; raises LaunchError if it is none."""
+    last = text.rstrip().rpartition("\n")[2].strip()
+    if not last:
+        raise LaunchError(f"printed nothing: {_RULE}")
+    found = _TIME.fullmatch(last)
+    if not found:
+        raise LaunchError(f"printed {quoted(last)} as its last line: {_RULE}")
+    number, exponent, unit = found.groups()
+    return float(f"{number}{exponent or ''}") * _NS[unit or "s"]
+
+
+_RULE = "the last line has to be one number above 0, which is seconds, or has a unit: ns, us, ms or s"

@@ -1,0 +1,137 @@
+"""Benchmark_O (Onone, Osize) of the Swift project's benchmark suite, by its documentation (docs/adapters/swift.md)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.subjects.answers import (
+    asked,
+    check_count,
+    check_only,
+    checked_list,
+    file_holds,
+    printed_by,
+    quoted,
+    sample_of,
+    shown,
+)
+from steelyard.subjects.harness import Harness, Listed, Work
+
+# Without it newer drivers refuse to run; those of sets and dictionaries would differ from launch to launch.
+_ENVIRONMENT = {"SWIFT_DETERMINISTIC_HASHING": "1"}
+# The heads of its lists: the oldest, without numbers and tags, the one with commas, and that of today.
+_OLDEST_HEAD, _HEADS = "Enabled Tests:", ("#,Test,[Tags]", "# Test [Tags]")
+_LISTED = re.compile(r"[0-9]+[ ,](\S+?)[ ,]\[(.*)\]")
+_RUNNING = re.compile(r"Running (\S+)(?: for [0-9]+ samples\.)?")
+_SCALE = re.compile(r"    Measuring with scale ([0-9]+)\.")
+_SAMPLE = re.compile(r"    Sample ([0-9]+),(\S+)")
+_SKIPPING = re.compile(r"Skipping unsupported benchmark (\S+)!")
+# Older drivers tell whole µs of an iteration, cut off: what takes less than so many is told too coarsely to compare.
+_FEWEST_WHOLE_US = 1000
+# Newer ones tell whole µs of a sample, and so nothing of a first one that is shorter.
+_HALF_A_US = 0.5
+
+
+@dataclass
+class SwiftResult:
+    """What --verbose told of one benchmark: the iterations of a sample, and of each sample the µs of one iteration."""
+
+    name: str
+    loops: int = 1
+    samples_us: list[str] = field(default_factory=list)
+    """As they were printed: whole numbers are another version's than those with a point."""
+
+
+class Swift(Harness):
+    """Drives the benchmark programs of the Swift project."""
+
+    def recognises(self, launch: LaunchSpec) -> bool:
+        """Whether the program has the driver's help in it."""
+        program = launch.program.decode(errors="surrogateescape")
+        return file_holds(program, b"number of iterations averaged in the sample", b"number of samples to take per")
+
+    def listing(self, launch: LaunchSpec) -> LaunchSpec:
+        """The launch that lists the benchmarks."""
+        return asked(launch, "--list", env=_ENVIRONMENT, stdout=True)
+
+    def listed(self, measured: Measured) -> list[Listed]:
+        """What it listed, in its order; raises LaunchError if that is no list."""
+        return checked_list(listed_in(printed_by(measured)))
+
+    def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
+        """The launch that does the work."""
+        return asked(
+            launch,
+            work.name,
+            f"--num-iters={work.loops}",
+            f"--num-samples={work.samples}",
+            "--verbose",
+            env=_ENVIRONMENT,
+            stdout=True,
+        )
+
+    def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
+        """The samples that it took, all of them; raises LaunchError for anything else."""
+        found = results_in(printed_by(measured))
+        check_only((result.name for result in found), work.name)
+        if len(found) > 1:
+            raise LaunchError(f"ran {shown(work.name)} more than once")
+        (result,) = found
+        if result.loops != work.loops:
+            raise LaunchError(f"ran {result.loops} iterations a sample where {work.loops} were asked for")
+        return check_count(tuple(_sample(text, work) for text in result.samples_us), work.samples)
+
+
+def listed_in(text: str) -> Iterator[Listed]:
+    """The benchmarks in a list of any version; raises LaunchError if it is none."""
+    head, *lines = text.strip().split("\n")
+    if head == _OLDEST_HEAD:
+        yield from (Listed(line.strip()) for line in lines)
+        return
+    if head not in _HEADS:
+        raise LaunchError(f"wrote no list of Swift's benchmarks, but {quoted(text)}: is it Benchmark_O, or a like one?")
+    for line in lines:
+        found = _LISTED.fullmatch(line)
+        if not found:
+            raise LaunchError(f"lists {quoted(line)}: a line has to be a number, a name, and tags in brackets")
+        yield Listed(found[1], tuple(tag.strip() for tag in found[2].split(",") if tag.strip()))
+
+
+def results_in(text: str) -> list[SwiftResult]:
+    """The results in what --verbose printed; what benchmarks print themselves is passed over.
+
+    Raises LaunchError for samples that are out of order, and for a benchmark that this platform does not have.
+    """
+    results: list[SwiftResult] = []
+    for line in text.split("\n"):
+        if skipped := _SKIPPING.fullmatch(line):
+            raise LaunchError(f"does not support {shown(skipped[1])} on this platform: leave it out with --benchmark")
+        if running := _RUNNING.fullmatch(line):
+            results.append(SwiftResult(running[1]))
+        elif results and (scale := _SCALE.fullmatch(line)):
+            results[-1].loops = int(scale[1])
+        elif results and (sample := _SAMPLE.fullmatch(line)):
+            if int(sample[1]) != len(results[-1].samples_us):
+                raise LaunchError(f"gave sample {sample[1]} where {len(results[-1].samples_us)} was due")
+            results[-1].samples_us.append(sample[2])
+    return results
+
+
+def _sample(text: str, work: Work) -> Sample:
+    """One sample, given the µs of one of its iterations as they were printed."""
+    try:
+        us = float(text)
+    except ValueError as error:
+        raise LaunchError(f"gave a sample that took {quoted(text)} µs: that is no number") from error
+    if text.isdecimal() and us < _FEWEST_WHOLE_US:
+        raise LaunchError(
+            f"told {text} µs of an iteration: this version of its driver tells whole µs only, too coarsely for what "
+            f"takes less than {_FEWEST_WHOLE_US}; build it with a newer one"
+        )
+    if us == 0 and work.loops == work.samples == 1:
+        us = _HALF_A_US
+    return sample_of(work.loops, us * 1000 * work.loops)

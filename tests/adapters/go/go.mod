@@ -1,0 +1,3 @@
+module steelyard.test/awkward
+
+go 1.24

@@ -1,0 +1,107 @@
+"""One benchmark a defect: what `steelyard check` has to find. Each is sound but for what its name says."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from random import Random
+
+from steelyard import bench
+
+Body = Callable[[], object]
+
+_WORDS = [f"word {number}" for number in range(200)]
+
+
+def _work(times: int) -> int:
+    """Work in proportion to `times`, about 30 ns each."""
+    total = 0
+    for number in range(times):
+        total ^= number
+    return total
+
+
+def _shuffled(random: Random) -> list[float]:
+    return [random.random() for _ in range(10_000)]
+
+
+@bench(inputs=_shuffled, name="set-up-in-clock")
+def set_up_in_clock(data: list[float]) -> None:
+    """Only the first iteration of a sample sorts: the others find it sorted."""
+    data.sort()
+
+
+@bench(inputs=lambda _: [0], name="slower-and-slower")
+def slower_and_slower(kept: list[int]) -> None:
+    """Each iteration of a sample has more to look through than the one before."""
+    kept.append(len(kept))
+    sum(kept)
+
+
+@bench
+def drift() -> Iterator[Body]:
+    """Half of the work after 25 ms, as where something is compiled or loaded by then."""
+    end = time.thread_time_ns() + 25_000_000
+    yield lambda: _work(2_000 if time.thread_time_ns() < end else 1_000)
+
+
+@bench
+def memory() -> Iterator[Body]:
+    """Nothing of what an iteration makes is let go."""
+    kept: list[bytearray] = []
+
+    def body() -> None:
+        kept.append(bytearray(4_000))
+        _work(500)
+
+    yield body
+
+
+@bench(name="hash-seed")
+def hash_seed() -> Iterator[Body]:
+    """How much there is to do hangs on the order of a set."""
+    first = next(iter(set(_WORDS)))
+    times = 1_000 + 200 * (int(first.split()[1]) % 5)
+    yield lambda: _work(times)
+
+
+@bench
+def modes() -> Iterator[Body]:
+    """Every process tosses a coin."""
+    times = 1_000 if os.urandom(1)[0] < 128 else 2_000
+    yield lambda: _work(times)
+
+
+@bench(name="too-long")
+def too_long() -> None:
+    """A launch of it takes longer than each has within a budget."""
+    time.sleep(1.5)
+
+
+@bench(name="[nam]e")
+def name() -> None:
+    """As a pattern, it selects its neighbours."""
+    _work(1_000)
+
+
+@bench(name="me")
+def neighbour() -> None:
+    """The neighbour; there is no other way to see that it is one."""
+    _work(1_000)
+
+
+_heap: list[bytearray] = []
+
+
+@bench(name="fills")
+def fills() -> None:
+    """It leaves something behind in its process, for `order` to find."""
+    if len(_heap) < 1_000:
+        _heap.append(bytearray(10))
+
+
+@bench
+def order() -> None:
+    """Twice the work where another has run before."""
+    _work(2_000 if _heap else 1_000)

@@ -1,0 +1,189 @@
+"""`steelyard import`, and `show` and `diff` of what it kept."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from steelyard.model.files import save
+from tests.cli.tool import Tool
+from tests.design.test_apart import A
+from tests.imports import hyperfine, imported, processes
+from tests.in_process import InProcess, in_process
+from tests.subjects.imports import recorded
+
+# Before a test has one of its own: compilers keep what they have compiled at home.
+ENVIRONMENT = {**os.environ, "GOFLAGS": "-p=1"}
+
+
+@pytest.fixture
+def here(tool: Tool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> InProcess:
+    return in_process(tool, monkeypatch, capfd)
+
+
+@pytest.mark.parametrize("name", recorded.ALL)
+def test_what_is_imported_is_shown_and_kept(here: InProcess, name: str) -> None:
+    done = here("import", recorded.ALL[name], "-o", "kept.json.gz")
+    assert (done.status, done.err) == (0, b"")
+    assert "imported, not measured by Steelyard" in " ".join(done.text.split())
+    assert "median" in done.text
+    assert here("show", "kept.json.gz").text == done.text
+    assert list(here.tool.folder.glob("*")) == [here.tool.folder / "kept.json.gz"]
+
+
+def test_the_direction_is_shown(here: InProcess) -> None:
+    assert "ops/ms median, higher is better" in here("import", recorded.JMH).text
+    assert "ns/op median, lower is better" in here("import", recorded.GO).text
+
+
+def test_its_tables(here: InProcess) -> None:
+    here("import", recorded.JMH, "-o", "a.json", "--markdown", "a.md", "--csv", "a.csv")
+    here("show", "a.json", "--markdown", "b.md", "--csv", "b.csv", "--json", "b.json")
+    for one, other in (("a.md", "b.md"), ("a.csv", "b.csv"), ("a.json", "b.json")):
+        assert (here.tool.folder / one).read_text() == (here.tool.folder / other).read_text()
+    rows = list(csv.DictReader((here.tool.folder / "a.csv").read_text().splitlines()))
+    assert len(rows) == 24
+    told = json.loads(recorded.JMH.read_bytes())[1]["primaryMetric"]["rawData"][2][3]
+    assert (float(rows[-1]["value"]), rows[-1]["process"], rows[-1]["unit"]) == (told, "2", "ops/ms")
+    assert "higher" in (here.tool.folder / "a.md").read_text()
+
+
+def test_through_a_pipe(tool: Tool) -> None:
+    done = tool("import", "/dev/stdin", input=recorded.GO.read_bytes(), stdin=None)
+    assert done.status == 0, done
+    assert "BenchmarkJoin-2" in done.text
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["missing.json"], "cannot read missing.json"),
+        (["."], "no new/sample.json"),
+        (["empty"], "empty"),
+        (["times.json", "--format", "xml"], "known are"),
+        (["times.json", "--format", "pyperf"], "as pyperf"),
+        (["times.json", "-b", "x"], "none of the files' benchmarks"),
+        (["times.json", "times.json"], "holds the same"),
+        (["times.json", "-o", "./times.json"], "overwritten"),
+        (["times.json", "-o", "no/folder.json"], "cannot write"),
+        (["kept.json"], "is a record of steelyard"),
+        (["run.json"], "is a record of steelyard"),
+        ([], "missing argument"),
+    ],
+)
+def test_mistakes_are_one_sentence(here: InProcess, words: list[str], says: str) -> None:
+    (here.tool.folder / "empty").touch()
+    hyperfine(here.tool.folder / "times.json", a=[1.0])
+    save(A, here.tool.folder / "run.json")
+    here("import", "times.json", "-o", "kept.json")
+    before = (here.tool.folder / "times.json").read_bytes()
+    assert says in here.refuses("import", *words)
+    assert (here.tool.folder / "times.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("factor", "words", "status", "word"),
+    [
+        (1.5, [], 1, "slower"),
+        (0.5, [], 0, "faster"),
+        (1.0, [], 0, "undecided"),
+        (1.0, ["--strict"], 4, "undecided"),
+        (1.0, ["--strict", "--margin", "20%"], 0, "same"),
+    ],
+)
+def test_two_imports(here: InProcess, factor: float, words: list[str], status: int, word: str) -> None:
+    for name, level, seed in (("a", 1.0, 1), ("b", factor, 2)):
+        times = [value for values in processes(50, level, seed=seed, samples=1) for value in values]
+        here("import", hyperfine(here.tool.folder / f"{name}.txt", **{f"./{name}": times}), "-o", f"{name}.json")
+    done = here("diff", "a.json", "b.json", "--markdown", "d.md", *words)
+    assert done.status == status
+    assert f"\n{word}" in done.text
+    assert done.text.startswith("imported ")
+    assert f"**{word}**" in (here.tool.folder / "d.md").read_text()
+
+
+def test_an_import_and_a_run_are_not_compared(here: InProcess) -> None:
+    save(imported({"x": processes(20)}), here.tool.folder / "import.json")
+    save(A, here.tool.folder / "run.json")
+    for words in (("import.json", "run.json"), ("run.json", "import.json")):
+        assert "two imports or two runs" in here.refuses("diff", *words)
+    assert "--metric" in here.refuses("diff", "import.json", "import.json", "--metric", "wall")
+    assert "both A and B" in here.refuses("diff", "import.json", "import.json")
+    assert "not measured by steelyard" in here.refuses("compare", "--resume", "import.json")
+
+
+def test_names_cannot_steer_a_terminal(here: InProcess) -> None:
+    for name in ("a", "b"):
+        path = hyperfine(
+            here.tool.folder / f"{name}\x1b[2J.txt", **{"\x1b]0;x\x07 \u202e": [1.0] * (ord(name) % 5 + 1)}
+        )
+        assert here("import", path, "-o", f"{name}.json").status == 0
+    assert "no interval" in here("diff", "a.json", "b.json").text
+
+
+# --- the tools themselves, where they are
+
+
+def test_hyperfine_itself(here: InProcess) -> None:
+    program = shutil.which("hyperfine")
+    if program is None:
+        pytest.skip("hyperfine is not installed: its export was not tried, only a recorded one")
+    words = [program, "-N", "-r", "5", "--style", "none", "--export-json", "h.json", "true"]
+    subprocess.run(words, check=True, capture_output=True)
+    done = here("import", "h.json")
+    assert "5 processes, 5 samples" in done.text
+
+
+def test_pyperf_itself(here: InProcess) -> None:
+    if find_spec("pyperf") is None:
+        pytest.skip("pyperf is not installed: its JSON was not tried, only a recorded one")
+    words = [
+        sys.executable,
+        "-m",
+        "pyperf",
+        "timeit",
+        "-p",
+        "3",
+        "-n",
+        "2",
+        "-w",
+        "0",
+        "-l",
+        "10",
+        "-o",
+        "p.json",
+        "pass",
+    ]
+    subprocess.run(words, check=True, capture_output=True)
+    assert "3 processes, 6 samples" in " ".join(here("import", "p.json").text.split())
+
+
+def test_pytest_benchmark_itself(here: InProcess, tmp_path: Path) -> None:
+    if find_spec("pytest_benchmark") is None:
+        pytest.skip("pytest-benchmark is not installed: its JSON was not tried, only a recorded one")
+    body = "def test_it(benchmark):\n    benchmark.pedantic(sum, args=([1],), rounds=7, iterations=10)\n"
+    (tmp_path / "test_own.py").write_text(body)
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--benchmark-json=b.json", "test_own.py"]
+    subprocess.run(words, check=True, capture_output=True)
+    assert "1 process, 7 samples" in here("import", "b.json").text
+
+
+def test_go_itself(here: InProcess, tmp_path: Path) -> None:
+    program = shutil.which("go")
+    if program is None:
+        pytest.skip("Go is not installed: what go test prints was not tried, only a recording of it")
+    (tmp_path / "go.mod").write_text("module demo\n\ngo 1.20\n")
+    body = "func BenchmarkIt(b *testing.B) { for i := 0; i < b.N; i++ { _ = string(make([]byte, 100)) } }\n"
+    (tmp_path / "it_test.go").write_text(f'package demo\n\nimport "testing"\n\n{body}')
+    words = [program, "test", "-bench", ".", "-benchtime", "1000x", "-count", "3"]
+    done = subprocess.run(words, check=True, capture_output=True, env=ENVIRONMENT, cwd=tmp_path)
+    (tmp_path / "go.txt").write_bytes(done.stdout)
+    assert "demo.BenchmarkIt" in here("import", "go.txt").text

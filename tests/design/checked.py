@@ -1,0 +1,115 @@
+"""Benchmarks made of numbers for the doctor: each says how long its samples take, the machine adds its noise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from steelyard.design.check.checker import Checker
+from steelyard.design.check.gather import Launches
+from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.soundness import Looked
+from steelyard.subjects.protocol import ProtocolHarness
+from tests.design.scripted import PLAIN, Machine
+
+START_NS = 2_000_000
+EACH_NS = 1_000.0
+
+
+@dataclass(frozen=True)
+class Call:
+    """What one launch is asked for, and finds."""
+
+    loops: int
+    samples: int
+    hash_seed: int
+    before: tuple[str, ...]
+    fixed: bool
+    number: int
+
+
+# The times of the samples in ns, and the memory in bytes.
+Body = Callable[[Call], tuple[list[float], int]]
+# noise(now in seconds): by what a launch takes longer.
+Noise = Callable[[float], float]
+
+RSS = 30 << 20
+
+
+def plain(call: Call) -> tuple[list[float], int]:
+    """A sound benchmark."""
+    return [EACH_NS * call.loops] * call.samples, RSS
+
+
+def lognormal(spread: float = 0.02, seed: int = 1) -> Noise:
+    """Noise of each launch for itself."""
+    random = np.random.default_rng(seed)
+    return lambda _: float(np.exp(spread * random.standard_normal()))
+
+
+def bursts(factor: float = 1.4, seed: int = 1, spread: float = 0.02) -> Noise:
+    """Other work that comes and goes as in benchmarks/load.py, beside which everything takes longer."""
+    random = np.random.default_rng(seed)
+    ends = 1000 + np.cumsum(random.uniform(0.05, 1.5, 4000))
+    return lambda now: float(
+        (factor if np.searchsorted(ends, now) % 2 else 1.0) * np.exp(spread * random.standard_normal())
+    )
+
+
+def recorded(values: np.ndarray[tuple[int], np.dtype[np.float64]], start: int) -> Noise:
+    """The launches of a trace one after the other, from one of them on."""
+    factors = iter(np.roll(values / np.median(values), -start))
+    return lambda _: float(next(factors))
+
+
+@dataclass
+class Doctor:
+    """A machine with benchmarks, and the check of them."""
+
+    bodies: Mapping[str, Body]
+    noise: Noise
+    can_run_before: bool = True
+    seconds: float = 60.0
+    seed: int = 0
+
+    def looked(self, *names: str) -> list[Looked]:
+        """All findings about these benchmarks, or all."""
+        self.machine = Machine(script=self._answer)
+        launches = Launches(self.machine, lambda: False)
+        checker = Checker(self._spec, launches, self.seconds, lambda _: None, self.seed, self.machine.clock)
+        harness = ProtocolHarness()
+        harness.listed(self.machine.launch(harness.listing(self._spec(None))))
+        return checker.benchmarks(harness, list(self.bodies), list(names or self.bodies))
+
+    def troubles(self, *names: str) -> list[tuple[str, str]]:
+        """(benchmark, code) of each trouble."""
+        return [(one.benchmark, one.code) for one in self.looked(*names) if one.outcome == "trouble"]
+
+    @staticmethod
+    def _spec(draw: object) -> LaunchSpec:
+        seed = getattr(draw, "hash_seed", 0)
+        return LaunchSpec(b"suite", (b"suite",), (f"PYTHONHASHSEED={seed}".encode(),))
+
+    def _answer(self, number: int, spec: LaunchSpec) -> Measured:
+        words = [word.decode().removeprefix("--steelyard-").partition("=") for word in spec.argv[1:]]
+        given = {key: value for key, _, value in words}
+        hello = {"steelyard": 1, "before": self.can_run_before}
+        if "list" in given:
+            return _wrote([hello, *({"benchmark": name} for name in self.bodies)], START_NS, RSS)
+        if given["run"] not in self.bodies:
+            return replace(_wrote([hello, {"error": "no such benchmark"}], START_NS, RSS), exit_code=2)
+        before = tuple(value.partition(":")[2] for key, _, value in words if key == "before")
+        seed = int(spec.env[0].decode().partition("=")[2])
+        call = Call(int(given["loops"]), int(given["samples"]), seed, before, spec.fixed_layout, number)
+        times, memory = self.bodies[given["run"]](call)
+        factor = self.noise(self.machine.now)
+        lines = [{"ns": max(1, round(ns * factor)), "delay_ns": 0} for ns in times]
+        return _wrote([hello, *lines], START_NS + sum(line["ns"] for line in lines), memory)
+
+
+def _wrote(lines: Sequence[Mapping[str, object]], wall_ns: int, memory: int) -> Measured:
+    answer = "".join(f"{json.dumps(line)}\n" for line in (*lines, {"end": True})).encode()
+    return replace(PLAIN, wall_ns=wall_ns, max_rss_bytes=memory, results=answer, results_bytes=len(answer))

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+from rich.console import Console
+
+from steelyard.model.soundness import Looked, Soundness
+from steelyard.report.check import soundness
+
+
+def looked(**fields: Any) -> Looked:
+    return Looked.model_validate(
+        {"code": "drift", "benchmark": "sort", "outcome": "sound", "finding": "it is steady", **fields}
+    )
+
+
+def trouble(**fields: Any) -> Looked:
+    plain = {"outcome": "trouble", "figure": 0.3, "threshold": 0.1, "origin": "seen so", "remedy": "warm up"}
+    return looked(**{**plain, **fields})
+
+
+def printed(*found: Looked, width: int = 90, harness: str | None = "protocol") -> str:
+    names = list(dict.fromkeys(one.benchmark for one in found))
+    report = Soundness(
+        tool="0", command="./bench", harness=harness, benchmarks=names, launches=91, seconds=12.3, looked=list(found)
+    )
+    console = Console(file=StringIO(), width=width, force_terminal=False, markup=False, highlight=False)
+    soundness(console, report)
+    file = console.file
+    assert isinstance(file, StringIO)
+    lines = file.getvalue().splitlines()
+    assert all(len(line) <= width and line == line.rstrip() for line in lines)
+    return file.getvalue()
+
+
+def test_what_is_sound_takes_a_line() -> None:
+    text = printed(looked(), looked(code="modes"), looked(benchmark="map"))
+    assert "sound      sort: 2 rules hold\n" in text
+    assert "sound      map: 1 rule holds\n" in text
+    assert "in all     no trouble with 2 benchmarks (91 launches in 12 s)\n" in text
+
+
+def test_trouble_has_its_figure_its_threshold_and_a_remedy() -> None:
+    text = printed(trouble(finding="+30 % late"), looked(code="modes"))
+    assert "trouble    sort\n" in text
+    assert "drift: +30 % late\n" in text
+    assert "threshold 10 %: seen so\n" in text
+    assert "remedy: warm up\n" in text
+    assert "1 trouble with 1 of 1 benchmark (91 launches in 12 s): docs/check.md" in text
+
+
+def test_thresholds_have_units() -> None:
+    for unit, threshold, said in (("ns", 1.0, "1 ns"), ("s", 1.25, "1.250 s"), ("bytes", 2**20, "1.000 MiB")):
+        assert f"threshold {said}: seen so" in printed(trouble(unit=unit, threshold=threshold))
+    assert "threshold" not in printed(trouble(figure=None))
+
+
+def test_what_was_not_tried_says_why_once() -> None:
+    why = "this harness cannot be asked for it"
+    text = printed(
+        looked(),
+        looked(code="order", outcome="untried", finding=why),
+        looked(code="memory", outcome="untried", finding=why),
+    )
+    assert "not tried: order, memory: this harness cannot" in text
+
+
+def test_a_command_and_names_that_do_not_print() -> None:
+    text = printed(trouble(benchmark="a\x1b[1m", finding="b\x07"), harness=None, width=40)
+    assert "\x1b" not in text
+    assert "\\x1b" in text
+    assert "\\x07" in text
+    assert "1 trouble (91" in text

@@ -1,0 +1,86 @@
+"""The heap as it is printed: of a run, of a weighing, of several benchmarks, on a narrow screen."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from steelyard.model.heap import Heap, HeapLaunch, HeapUse
+from steelyard.model.records import Run, Weighing
+from steelyard.report import heap, terminal
+from steelyard.report.sheet import Sheet
+from tests.report.records import SLOWER, weighing
+
+
+def launch(side: int = 0, benchmark: int = 0, cpu_ns: int = 10_000_000, **changes: Any) -> HeapLaunch:
+    numbers = {"allocations": 1000, "frees": 900, "reallocations": 5, "bytes": 2_000_000, "peak_bytes": 1 << 20}
+    use = HeapUse(**{**numbers, "allocator_ns": 2_000_000, **changes})
+    return HeapLaunch(benchmark=benchmark, side=side, use=use, wall_ns=12_000_000, cpu_ns=cpu_ns)
+
+
+def watched(*launches: HeapLaunch, **options: Any) -> Weighing:
+    return weighing(**options).model_copy(update={"heap": Heap(launches=list(launches))})
+
+
+def shown(record: Weighing | Run, width: int = 100) -> list[str]:
+    out = io.StringIO()
+    heap.rows(Sheet(Console(file=out, width=width)), record)
+    lines = out.getvalue().splitlines()
+    assert all(cell_len(line) <= width for line in lines)
+    return lines
+
+
+def test_both_sides_stand_beside_each_other() -> None:
+    candidate = launch(1, allocations=1100, allocator_ns=2_500_000, peak_bytes=1 << 19)
+    lines = [line.split() for line in shown(watched(launch(), candidate))]
+    assert ["baseline", "candidate", "change"] in lines
+    assert ["allocations", "1,000", "1,100", "+10.0", "%"] in lines
+    assert ["bytes", "1.907", "MiB", "1.907", "MiB", "none"] in lines
+    assert ["peak", "1.000", "MiB", "512.0", "KiB", "-50.0", "%"] in lines
+    assert ["time", "in", "it", "20", "%", "25", "%", "+5.0", "points"] in lines
+
+
+def test_launches_that_differ_are_a_range() -> None:
+    record = watched(launch(), launch(allocations=1200), launch(1), launch(1))
+    lines = [line.split() for line in shown(record)]
+    assert ["allocations", "1,000", "to", "1,200", "1,000", "-9.09", "%"] in lines
+
+
+def test_what_is_not_known_is_said() -> None:
+    record = watched(launch(allocator_ns=None), launch(1, cpu_ns=0))
+    assert [line.split() for line in shown(record)][-2] == ["time", "in", "it", "n/a", "n/a", "n/a"]
+    one_side = [line.split() for line in shown(watched(launch()))]
+    assert ["allocations", "1,000", "n/a", "n/a"] in one_side
+
+
+def test_several_benchmarks_are_a_line_each() -> None:
+    both = [launch(side, benchmark, allocations=1000 + 10 * side) for benchmark in (0, 1) for side in (0, 1)]
+    lines = [line.split() for line in shown(watched(*both, benchmarks=("a", "b")))]
+    assert ["a", "+1.00", "%", "none", "none", "+0.0", "points"] in lines
+    assert lines[-2][0] == "b"
+
+
+@pytest.mark.parametrize("width", [8, 30, 49, 60, 80])
+def test_a_narrow_screen_has_room(width: int) -> None:
+    long = watched(launch(allocations=10**15), launch(allocations=2 * 10**15), launch(1, allocations=10**15))
+    text = " ".join(" ".join(shown(long, width)).split())
+    if width > 20:
+        assert "1,000,000,000,000,000" in text
+
+
+def test_nothing_is_shown_of_what_was_not_watched() -> None:
+    assert shown(weighing()) == []
+    assert shown(watched()) == []
+    assert heap.markdown(weighing()) == []
+
+
+def test_a_weighing_shows_it_in_the_terminal_and_in_markdown() -> None:
+    record = watched(launch(), launch(1))
+    out = io.StringIO()
+    terminal.weighing(Console(file=out, width=100), record, [SLOWER])
+    assert "allocations" in out.getvalue()
+    assert "| <code>sort</code> | allocations | 1,000 | 1,000 | none |" in heap.markdown(record)

@@ -1,0 +1,158 @@
+"""Catch2, driven for real; another version than the system's, amalgamated, in the folder of STEELYARD_CATCH2."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from steelyard.measure.launch import Launcher
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import Sample
+from steelyard.subjects.adapters.catch2 import Catch2, Result, results_from
+from steelyard.subjects.harness import Listed, Work
+from tests.design.scripted import PLAIN
+from tests.in_process import InProcess
+from tests.subjects.adapters.cpp import SOURCES, Driver, built, folder_of, spec
+
+AWKWARD = 'Sums, and [more] "y" (z) *w\\v größe - ~ / {a} / one'
+NAMES = [
+    "sums / a thousand",
+    'sums / <ten> & "more" größe/日本',
+    AWKWARD,
+    "-starts oddly / first / one",
+    "-starts oddly / second / one",
+]
+
+
+@pytest.fixture(scope="session")
+def suite() -> Path:
+    folder = folder_of("STEELYARD_CATCH2")
+    words = (f"-I{folder}", f"{folder}/catch_amalgamated.cpp") if folder else ()
+    return built("suite", SOURCES / "catch2/suite.cpp", "-O1", *words, needs="Catch2 (catch2)")
+
+
+@pytest.fixture(scope="module")
+def launcher() -> Iterator[Launcher]:
+    with Launcher() as launcher:
+        yield launcher
+
+
+@pytest.fixture(scope="module")
+def driver(suite: Path, launcher: Launcher) -> Driver:
+    return Driver(Catch2(), spec(suite, "[fast]"), launcher)
+
+
+def test_it_lists_what_ran(driver: Driver) -> None:
+    assert driver.listed() == [Listed(name, ("!benchmark", "fast")) for name in NAMES]
+
+
+@pytest.mark.parametrize("name", [NAMES[1], AWKWARD, NAMES[4]])
+def test_the_test_case_of_a_benchmark_runs(driver: Driver, name: str) -> None:
+    (sample,) = driver.run(name)
+    assert sample.loops % 5 == 0
+    assert driver.measured
+    (mean,) = [one.sample for one in results_from(driver.measured.results or b"") if one.name == name]
+    assert sample == mean
+    assert sample.ns > 30_000
+
+
+def test_names_that_differ_in_case_only_are_not_told_apart(suite: Path, launcher: Launcher) -> None:
+    with pytest.raises(LaunchError, match='ran "upper", "UPPER" where only "upper" was asked for'):
+        Driver(Catch2(), spec(suite), launcher).run("upper / x")
+
+
+def test_a_name_that_stands_twice(suite: Path, launcher: Launcher) -> None:
+    with pytest.raises(LaunchError, match='lists "twice / x" twice'):
+        Driver(Catch2(), spec(suite, "[twice]"), launcher).names()
+
+
+def test_programs_are_recognised(suite: Path) -> None:
+    assert Catch2().recognises(spec(suite))
+    assert not Catch2().recognises(spec("/bin/sh"))
+
+
+# --- as the user drives it
+
+
+def test_tests_that_fail_or_have_no_benchmark(here: InProcess, suite: Path) -> None:
+    command = shlex.quote(str(suite))
+    words = ("run", "--harness", "catch2", "--launches", "1")
+    assert 'says: the test case "fails" fails: ' in here.refuses(*words, f"{command} [fails]", status=3)
+    assert "ran no BENCHMARK of Catch2" in here.refuses(*words, f"{command} plain", status=3)
+    sentence = here.refuses(*words, f"{command} [fails] --benchmark-samples 2", status=3)
+    assert "Unrecognised token" in sentence or "benchmark-samples" in sentence
+
+
+def test_two_sides_are_weighed_and_a_failure_stays_alone(here: InProcess, suite: Path) -> None:
+    slower = here.tool.folder / "slower"
+    shutil.copy(suite, slower)
+    sides = (f"{shlex.quote(str(suite))} [!benchmark]", f"{slower} [!benchmark]")
+    choice = ("-b", "sums / a*", "-b", "fails later*", "--pairs", "4", "--alpha", "0.2", "--json", "record.json")
+    done = here("compare", "--harness", "catch2", *sides, "--names", "old,new", *choice)
+    assert done.status == 3
+    assert "old (fails later / x) " in done.err.decode()
+    record = here.tool.json()
+    assert record["stop"] == ["pairs", "failed"]
+    assert record["benchmarks"][0]["samples"] == 1
+    assert record["benchmarks"][0]["loops"] is None
+    assert record["derived"]["verdicts"][0]["change"] > 0.5
+    assert all(len(samples) == 1 for samples in record["launches"]["samples"])
+
+
+# --- what else a report may be
+
+
+def report(*benchmarks: str, test: str = "a") -> str:
+    return f'<?xml version="1.0"?><Catch name="x"><TestCase name="{test}">{"".join(benchmarks)}</TestCase></Catch>'
+
+
+def one(name: str = "b", samples: str = "100", iterations: str = "7", mean: str = "1.5") -> str:
+    words = f'name="{name}" samples="{samples}" iterations="{iterations}"'
+    return f'<BenchmarkResults {words}><mean value="{mean}"/></BenchmarkResults>'
+
+
+def answer(text: str) -> tuple[Sample, ...]:
+    measured = replace(PLAIN, results=text.encode(), results_bytes=len(text))
+    return Catch2().samples(measured, Work("a / b", 1, 1))
+
+
+def test_a_report() -> None:
+    assert answer(report(one("c"), one())) == (Sample(700, 1050),)
+    assert answer(report(one(iterations="9", mean="0.001"))) == (Sample(900, 1),)
+    assert answer(report(one(mean="2.73108e+06"))) == (Sample(700, 1_911_756_000),)
+    failed = '<BenchmarkResults name="b"><failed message="no"/></BenchmarkResults>'
+    assert results_from(report(failed)) == [Result("a", "a / b", error="no")]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "wrote no XML report"),
+        ("garbage", "that is none, or was cut"),
+        (report(one())[:-9], "that is none, or was cut"),
+        ("<html></html>", "no report of Catch2"),
+        ("\x00", "that is none, or was cut"),
+        (report(), 'ran no benchmark where "a / b"'),
+        (report(one("c")), 'ran "a / c" where only "a / b"'),
+        (report(one(), one()), 'ran "a / b" 2 times'),
+        (report(one(), test="b"), 'ran "b / b" where only'),
+        (report(one(mean="nan")), "a time has to be"),
+        (report(one(mean="0")), "optimised away"),
+        (report(one(mean="x")), "are no numbers"),
+        (report(one(iterations="0")), "a time has to be"),
+        (report(one(samples="")), "are no numbers"),
+        (report('<BenchmarkResults name="b"><failed message="no"/></BenchmarkResults>'), "says: no"),
+        (report('<BenchmarkResults name="b"/>'), "says: the benchmark has no mean"),
+        (report("<BenchmarkResults/>"), "lists a benchmark called null"),
+    ],
+)
+def test_what_is_no_answer(text: str, sentence: str) -> None:
+    with pytest.raises(LaunchError) as refused:
+        answer(text)
+    assert sentence in str(refused.value)
+    assert len(str(refused.value)) < 300

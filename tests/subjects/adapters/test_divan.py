@@ -1,0 +1,289 @@
+"""Divan, driven for real."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import astuple, replace
+from pathlib import Path
+
+import pytest
+
+from steelyard.measure.launch import Launcher
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import Sample
+from steelyard.subjects.adapters.criterion import Criterion
+from steelyard.subjects.adapters.divan import Divan, Row, rows_in
+from steelyard.subjects.harness import Work, harness_named
+from tests.design.scripted import PLAIN
+from tests.in_process import InProcess
+from tests.subjects.adapters.cpp import Driver, spec
+from tests.subjects.adapters.rust import cargo_bench, slower
+
+AWKWARD = "cases::odd a/b  (x)+? [y].*|^$ │ é: <日本>"
+NAMES = {
+    "cases::plain",
+    AWKWARD,
+    "cases::argument::a::b",
+    "cases::argument::with space",
+    "cases::argument::-dash",
+    "cases::generic::u8::4",
+    "cases::generic::u8::8",
+    "cases::generic::String::4",
+    "cases::generic::String::8",
+    "cases::inner::a group::leaf",
+    "cases::allocates",
+    "cases::own_settings",
+    "cases::prints",
+    "cases::looks_alike",
+    "cases::sleeps",
+    "cases::two_threads",
+    "cases::threads",
+    "cases::empty",
+    "cases::panics",
+    "cases::exits",
+    "cases::forgets",
+}
+
+
+@pytest.fixture(scope="module")
+def program() -> Path:
+    return cargo_bench("divan")
+
+
+@pytest.fixture(scope="module")
+def launcher() -> Iterator[Launcher]:
+    with Launcher() as launcher:
+        yield launcher
+
+
+@pytest.fixture
+def driver(program: Path, launcher: Launcher) -> Driver:
+    return Driver(Divan(), spec(program), launcher)
+
+
+def printed(driver: Driver) -> str:
+    assert driver.measured
+    return (driver.measured.stdout or b"").decode()
+
+
+# --- driven by hand
+
+
+def test_it_lists_what_there_is(driver: Driver) -> None:
+    names = driver.names()
+    assert set(names) == NAMES
+    assert len(names) == len(NAMES)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cases::plain",
+        AWKWARD,
+        "cases::argument::a::b",
+        "cases::argument::with space",
+        "cases::argument::-dash",
+        "cases::generic::String::4",
+        "cases::inner::a group::leaf",
+        "cases::allocates",
+        "cases::own_settings",
+        "cases::prints",
+        "cases::two_threads",
+    ],
+)
+def test_exactly_the_one_that_is_asked_for_runs(driver: Driver, name: str) -> None:
+    (sample,) = driver.run(name, loops=300)
+    assert sample.loops == 300
+    (row,) = rows_in(printed(driver))
+    assert (row.name, row.loops) == (name, 300 * row.samples)
+    assert row.samples == (16 if name == "cases::two_threads" else 15)
+    assert row.fastest_ns <= sample.ns / sample.loops <= row.slowest_ns
+
+
+def test_one_long_iteration_is_a_sample(driver: Driver) -> None:
+    (sample,) = driver.run("cases::sleeps", loops=1)
+    assert sample.loops == 1
+    assert 60_000_000 < sample.ns < 600_000_000
+    (row,) = rows_in(printed(driver))
+    assert row.samples <= 5
+
+
+def test_options_of_the_command_are_not_said_twice(driver: Driver, program: Path) -> None:
+    driver.launch = spec(program, "--bench", "--threads=2", "--max-time", "0.5", "--include-ignored", "--timer=tsc")
+    assert set(driver.names()) == {*NAMES, "cases::ignored"}
+    assert driver.run("cases::ignored", loops=10)
+    assert driver.run("cases::threads", loops=10)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("cases::threads", r"with several numbers of threads (t=1, t=2): choose one with --threads N"),
+        ("cases::looks_alike", r"each benchmark needs a name of its own"),
+        ("cases::exits", 'gave no times of "cases::exits"'),
+        ("cases::forgets", 'gave no times of "cases::forgets"'),
+        ("cases::ignored", "put --include-ignored after the command"),
+        ("cases::empty", "less than Divan can tell from an empty loop"),
+        ("cases::argument", 'ran no benchmark where "cases::argument" was asked for'),
+        ("cases::generic::u8", 'ran no benchmark where "cases::generic::u8" was asked for'),
+    ],
+)
+def test_what_has_no_samples(driver: Driver, name: str, sentence: str) -> None:
+    with pytest.raises(LaunchError) as refused:
+        driver.run(name, loops=100_000 if name == "cases::empty" else 100)
+    assert sentence in str(refused.value)
+
+
+def test_more_iterations_than_it_runs(driver: Driver) -> None:
+    with pytest.raises(LaunchError, match=r"would need 4,294,967,296 iterations"):
+        driver.harness.running(driver.launch, Work("cases::plain", 2**32, 1))
+
+
+def test_a_panic_is_told(driver: Driver) -> None:
+    measured = driver.launcher.launch(driver.harness.running(driver.launch, Work("cases::panics", 1, 1)))
+    assert measured.exit_code == 101
+    assert re.match(r"panicked at benches/cases.rs:.*: on purpose$", driver.harness.complaint(measured) or "")
+
+
+def test_a_version_that_cannot_be_asked_for_a_list(driver: Driver) -> None:
+    """It does not know the option without the variable, as it does not in older versions."""
+    launch = driver.harness.listing(driver.launch)
+    measured = driver.launcher.launch(replace(launch, env=()))
+    assert "from 0.1.19 on" in (driver.harness.complaint(measured) or "")
+
+
+def test_a_run_that_only_tests_gives_no_samples(driver: Driver) -> None:
+    """It does so without --bench."""
+    work = Work("cases::plain", 10, 1)
+    launch = driver.harness.running(driver.launch, work)
+    measured = driver.launcher.launch(replace(launch, argv=tuple(word for word in launch.argv if word != b"--bench")))
+    assert not measured.has_failed()
+    with pytest.raises(LaunchError, match="ran no benchmark"):
+        driver.harness.samples(measured, work)
+
+
+def test_programs_are_recognised(program: Path) -> None:
+    assert Divan().recognises(spec(program))
+    assert not Criterion().recognises(spec(program))
+    assert not Divan().recognises(spec(cargo_bench("criterion")))
+    for other in ("/bin/sh", "/missing", "/"):
+        assert not Divan().recognises(spec(other))
+    assert harness_named("divan").recognises(spec(program))
+
+
+# --- as the user drives it
+
+
+def test_a_planted_change_is_seen_and_failures_stay_alone(here: InProcess, program: Path) -> None:
+    commands = (shlex.quote(str(one)) for one in (program, slower(program, "divan")))
+    names = [word for name in ("plain", "panics", "empty") for word in ("-b", f"cases::{name}")]
+    words = ("--names", "old,new", "--pairs", "14", "--json", "record.json")
+    done = here("compare", "--harness", "divan", *commands, *names, *words)
+    assert done.status == 3, done
+    record = here.tool.json()
+    assert {one["benchmark"]: one["verdict"] for one in record["derived"]["verdicts"]}["cases::plain"] == "slower"
+    (plain,) = (one for one in record["benchmarks"] if one["name"] == "cases::plain")
+    assert plain["loops"] > 100
+    assert plain["samples"] == 1
+    failures = [one["message"] for one in record["findings"] if one["code"] == "failed"]
+    assert any("old (cases::panics) failed with exit status 101 and panicked at " in message for message in failures)
+    assert any("old (cases::empty) took 0." in message for message in failures)
+
+
+def test_a_filter_that_fits_none(here: InProcess, program: Path) -> None:
+    command = shlex.quote(str(program))
+    sentence = here.refuses("compare", "--harness", "divan", command, command, "-b", "nothing")
+    assert "is none of the baseline's benchmarks: cases::" in sentence
+
+
+def test_a_program_of_another_kind(here: InProcess) -> None:
+    assert "lists no benchmark" in here.refuses("run", "--harness", "divan", "true", status=3)
+
+
+# --- what else it may print
+
+TABLE = """\
+cases                          fastest       │ slowest       │ median        │ mean          │ samples │ iters
+├─ arg                                       │               │               │               │         │
+│  ├─ 10                       5.728 ns      │ 42.82 ns      │ 6.728 ns      │ 18.42 ns      │ 3       │ 30
+│  ╰─ 20                       8.728 ns      │ 15 ns         │ 9.7 µs        │ 1 m           │ 3       │ 30
+├─ counted                     278.1 ns      │ 289.1 ns      │ 279.1 ns      │ 282.1 ns      │ 3       │ 30
+│                              359.5 MB/s    │ 345.8 MB/s    │ 358.2 MB/s    │ 354.4 MB/s    │         │
+│                              25.16 Mitem/s │ 24.21 Mitem/s │ 25.07 Mitem/s │ 24.81 Mitem/s │         │
+├─ ignored                     (ignored)     │               │               │               │         │
+├─ nothing                     
+├─ prints                      a line of its own
+and one │ more
+1.711 µs      │ 28.6 µs       │ 15.15 \u03bcs      │ 15.15 µs      │ 2       │ 2
+╰─ inner                                     │               │               │               │         │
+   ╰─ a group                                │               │               │               │         │
+      ╰─ leaf                  0.278 ns      │ 1.292 s       │ 2 h           │ 283.1 ns      │ 3       │ 30
+
+"""  # noqa: W291
+
+
+def test_a_table() -> None:
+    expected = [
+        Row("cases::arg::10", 5.728, 42.82, 6.728, 18.42, 3, 30),
+        Row("cases::arg::20", 8.728, 15.0, 9700.0, 60e9, 3, 30),
+        Row("cases::counted", 278.1, 289.1, 279.1, 282.1, 3, 30),
+        Row("cases::prints", 1711.0, 28600.0, 15150.0, 15150.0, 2, 2),
+        Row("cases::inner::a group::leaf", 0.278, 1.292e9, 7200e9, 283.1, 3, 30),
+    ]
+    for found, one in zip(rows_in(TABLE), expected, strict=True):
+        assert astuple(found)[1:] == pytest.approx(astuple(one)[1:])
+        assert found.name == one.name
+
+
+HEADER = "cases  fastest       │ slowest       │ median        │ mean          │ samples │ iters\n"
+
+
+def answer(text: str, loops: int = 10, name: str = "cases::a") -> tuple[Sample, ...]:
+    measured = replace(PLAIN, stdout=text.encode(), stdout_bytes=len(text.encode()))
+    return Divan().samples(measured, Work(name, loops, 1))
+
+
+def row(median: str, samples: str = "3", iterations: str = "30") -> str:
+    columns = ("5 ns         ", "42 ns        ", median, "18.42 ns     ", f"{samples}      ", iterations)
+    return f"{HEADER}╰─ a   {' │ '.join(columns)}\n"
+
+
+@pytest.mark.parametrize(
+    ("median", "loops", "ns"),
+    [("6.728 ns", 10, 67), ("0.327 ns", 10**7, 3_270_000), ("573 ns", 1, 573), ("1.5 s", 1, 1_500_000_000)],
+)
+def test_a_sample_is_the_median_of_its_loops(median: str, loops: int, ns: int) -> None:
+    assert answer(row(median, "3", str(3 * loops)), loops) == (Sample(loops, ns),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n",
+        HEADER,
+        HEADER[:40],
+        f"{HEADER}╰─ a   ",
+        row("6.728 ns").replace("│ 30", ""),
+        row("6.728 ns", iterations="31"),
+        row("6.728 ns", samples="0"),
+        row("6.728 ns") * 2,
+        row("0 ns"),
+        row("1.2.3 ns"),
+        row(". ns"),
+        row("NaN ns"),
+        row("6.728 parsecs"),
+        row("-6.728 ns"),
+        row("6.728 ns").replace("╰─ a ", "╰─ b "),
+        row("6.728 ns").replace("cases", "other"),
+        row("\x1b[1m6.728 ns\x1b[0m"),
+        TABLE,
+        "nothing of the kind",
+    ],
+)
+def test_what_is_no_sample(text: str) -> None:
+    with pytest.raises(LaunchError) as refused:
+        answer(text)
+    assert len(str(refused.value)) < 300

@@ -1,0 +1,293 @@
+"""Google Benchmark, driven for real; another version than the system's in the folder of STEELYARD_GOOGLE_BENCHMARK."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.measure.launch import Launcher
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import Sample
+from steelyard.subjects.adapters.google_benchmark import GoogleBenchmark, repetitions_of
+from steelyard.subjects.harness import Work
+from tests.design.scripted import PLAIN
+from tests.in_process import InProcess
+from tests.subjects.adapters.cpp import SOURCES, Driver, built, folder_of, spec
+
+SOURCE = SOURCES / "google_benchmark/suite.cpp"
+AWKWARD = 'a b, (c) [d] {e} .*+?^$|\\ "f" größe/日本 -~!'
+NAMES = [
+    "sum/1000",
+    "sum/10000",
+    "sum/1000 and more",
+    AWKWARD,
+    "--benchmark_list_tests=true",
+    "template<int, std::pair<long, char>>::operator()",
+    "in ms",
+    "threads/real_time/threads:2",
+    "cpu of the process/process_time",
+    "namesake",
+    "three times/repeats:3",
+    "seven iterations/iterations:7",
+    "aggregates/repeats:3",
+    "display of aggregates",
+    "slow/real_time",
+    "manual/manual_time",
+    "empty",
+    "bad",
+]
+
+
+def program(name: str, *words: str) -> Path:
+    folder = folder_of("STEELYARD_GOOGLE_BENCHMARK")
+    where = (f"-I{folder}/include", "-DBENCHMARK_STATIC_DEFINE", f"{folder}/lib.a") if folder else ("-lbenchmark",)
+    return built(name, SOURCE, *words, *where, "-lpthread", needs="Google Benchmark (libbenchmark-dev)")
+
+
+@pytest.fixture(scope="session")
+def suite() -> Path:
+    return program("suite")
+
+
+@pytest.fixture(scope="session")
+def slower() -> Path:
+    return program("slower", "-DSLOWER")
+
+
+@pytest.fixture(scope="module")
+def driver(suite: Path) -> Iterator[Driver]:
+    with Launcher() as launcher:
+        driver = Driver(GoogleBenchmark(), spec(suite), launcher)
+        driver.names()  # it tells the version
+        yield driver
+
+
+# --- driven by hand
+
+
+def test_it_lists_what_there_is(driver: Driver) -> None:
+    assert driver.names() == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES[:7])
+def test_exactly_the_one_that_is_asked_for_runs(driver: Driver, name: str) -> None:
+    samples = driver.run(name, loops=500)
+    assert len(samples) == 2
+    if driver.harness.fixes_loops:
+        assert {sample.loops for sample in samples} == {500}
+    assert all(sample.cpu_ns is not None for sample in samples)
+
+
+def test_samples_are_the_reports_own_times(driver: Driver) -> None:
+    """Within what rounding to ns allows."""
+    samples = driver.run("in ms", loops=2000, samples=3)
+    assert driver.measured
+    entries = [
+        one for one in json.loads(driver.measured.results or b"")["benchmarks"] if one["run_type"] != "aggregate"
+    ]
+    assert len(samples) == 3
+    for sample, entry in zip(samples, entries, strict=True):
+        assert entry["time_unit"] == "ms"
+        assert sample.loops == entry["iterations"]
+        assert sample.ns / sample.loops == pytest.approx(entry["real_time"] * 1e6, abs=1 / sample.loops)
+        assert sample.cpu_ns == pytest.approx(entry["cpu_time"] * 1e6 * sample.loops, abs=1)
+
+
+def test_samples_are_short_where_loops_cannot_be_fixed(driver: Driver) -> None:
+    samples = driver.run("sum/1000", loops=1, samples=4)
+    assert len(samples) == 4
+    assert len({sample.loops for sample in samples}) == 1
+    assert all(500_000 < sample.ns < 20_000_000 for sample in samples)
+
+
+def test_one_long_iteration_is_a_sample(driver: Driver) -> None:
+    assert [sample.loops for sample in driver.run("slow/real_time", loops=1)] == [1, 1]
+
+
+def test_numbers_that_the_code_fixes(driver: Driver) -> None:
+    assert len(driver.run("three times/repeats:3", loops=1, samples=2)) == 3
+    assert [sample.loops for sample in driver.run("seven iterations/iterations:7", samples=2)] == [7, 7]
+    assert len(driver.run("display of aggregates", samples=3)) == 3
+
+
+def test_a_name_that_several_have_is_an_error_of_its_own(driver: Driver) -> None:
+    with pytest.raises(LaunchError, match='ran 2 benchmarks that are all called "namesake": no filter can tell them'):
+        driver.run("namesake", loops=100)
+
+
+def test_threads_and_manual_time(driver: Driver) -> None:
+    assert all(sample.loops % 2 == 0 for sample in driver.run("threads/real_time/threads:2", loops=100))
+    assert {sample.cpu_ns for sample in driver.run("manual/manual_time", loops=100)} == {None}
+    assert {sample.ns / sample.loops for sample in driver.run("manual/manual_time", loops=100)} == {500.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("bad", 'says: the "file" is not there'),
+        ("aggregates/repeats:3", "reports aggregates of its repetitions only"),
+        ("sum/1", 'ran no benchmark where "sum/1" was asked for'),
+        ("empty", "the compiler removed its body"),
+    ],
+)
+def test_what_has_no_samples(driver: Driver, name: str, sentence: str) -> None:
+    with pytest.raises(LaunchError, match=sentence.replace("(", "\\(")):
+        driver.run(name)
+
+
+def test_programs_are_recognised(suite: Path) -> None:
+    assert GoogleBenchmark().recognises(spec(suite))
+    for other in ("/bin/sh", "/missing", "/"):
+        assert not GoogleBenchmark().recognises(spec(other))
+
+
+@pytest.mark.parametrize(
+    ("complaint", "loops", "amount"),
+    [
+        (b"", 5000, b"5000x"),
+        (b"", 1, b"0.001"),
+        (
+            b'Environment variable BENCHMARK_MIN_TIME is expected to be a double, but actually has value "1x".\n',
+            9,
+            b"0.001",
+        ),
+    ],
+    ids=["new", "one", "old"],
+)
+def test_iterations_are_fixed_where_that_is_understood(complaint: bytes, loops: int, amount: bytes) -> None:
+    harness = GoogleBenchmark()
+    harness.listed(replace(PLAIN, stdout=b"a\n", stdout_bytes=2, stderr=complaint))
+    words = harness.running(spec("./bench", "--mine"), Work("a.b", loops, 3)).argv
+    assert words[:3] == (b"./bench", b"--mine", b"--benchmark_filter=^a\\.b$")
+    assert b"--benchmark_min_time=" + amount in words
+    assert b"--benchmark_repetitions=3" in words
+
+
+# --- as the user drives it
+
+
+def compare(here: InProcess, *words: str | Path) -> dict[str, Any]:
+    """Weigh, by few pairs, and return the verdicts by benchmark."""
+    limits = ("--pairs", "16", "--metric", "cpu", "--json", "record.json")
+    done = here("compare", "--harness", "google-benchmark", *words, "--names", "old,new", *limits)
+    assert done.status in (0, 1, 3), done
+    return {one["benchmark"]: one["verdict"] for one in here.tool.json()["derived"]["verdicts"]}
+
+
+def test_a_planted_change_is_seen_and_a_failure_stays_alone(here: InProcess, suite: Path, slower: Path) -> None:
+    commands = (shlex.quote(str(suite)), f"{shlex.quote(str(slower))} --benchmark_min_time=5")
+    verdicts = compare(here, *commands, "-b", "sum/1000", "-b", "bad", "-b", "empty", "-b", "man*")
+    assert verdicts["sum/1000"] == "slower"
+    record = here.tool.json()
+    assert dict(zip([one["name"] for one in record["benchmarks"]], record["stop"], strict=True)).items() >= {
+        ("bad", "failed"),
+        ("empty", "failed"),
+        ("manual/manual_time", "failed"),
+    }
+    failures = [one["message"] for one in record["findings"] if one["code"] == "failed"]
+    assert any(message.startswith('old (bad) says: the "file" is not there') for message in failures)
+
+
+def test_a_filter_that_fits_none(here: InProcess, suite: Path) -> None:
+    sentence = here.refuses("compare", "--harness", "google-benchmark", str(suite), str(suite), "-b", "nothing")
+    assert "is none of the baseline's benchmarks: sum/1000, " in sentence
+
+
+def test_a_program_of_another_kind(here: InProcess) -> None:
+    sentence = here.refuses("compare", "--harness", "google-benchmark", "true", "true", status=3)
+    assert "lists no benchmark" in sentence
+
+
+# --- what else a report may be
+
+
+ENTRY = {"name": "a", "run_name": "a", "run_type": "iteration", "iterations": 10, "real_time": 2.5, "time_unit": "us"}
+
+
+def report(*entries: Any) -> str:
+    return json.dumps({"context": {}, "benchmarks": entries})
+
+
+def answer(text: str, *names: str) -> tuple[Sample, ...]:
+    measured = replace(PLAIN, results=text.encode(), results_bytes=len(text))
+    return GoogleBenchmark().samples(measured, Work("a", 10, len(names) or 1))
+
+
+@pytest.mark.parametrize(
+    ("entry", "sample"),
+    [
+        ({}, Sample(10, 25_000)),
+        ({"cpu_time": 2}, Sample(10, 25_000, 20_000)),
+        ({"cpu_time": float("nan")}, Sample(10, 25_000)),
+        ({"time_unit": "s", "real_time": 1e-3}, Sample(10, 10_000_000)),
+        ({"time_unit": "ns", "real_time": 0.31, "iterations": 10**7}, Sample(10**7, 3_100_000)),
+        ({"run_name": None}, None),
+        ({"time_unit": "fortnights"}, None),
+        ({"real_time": 0}, None),
+        ({"real_time": -1}, None),
+        ({"real_time": float("nan")}, None),
+        ({"real_time": float("inf")}, None),
+        ({"real_time": "2"}, None),
+        ({"real_time": True}, None),
+        ({"real_time": None}, None),
+        ({"iterations": 0}, None),
+        ({"iterations": 2.5}, None),
+        ({"iterations": 10**13, "real_time": 1e-17}, None),
+        ({"skipped": True, "skip_message": "no GPU"}, None),
+    ],
+)
+def test_an_entry(entry: dict[str, Any], sample: Sample | None) -> None:
+    text = report(ENTRY | entry, {"name": "a_mean", "run_type": "aggregate"})
+    if sample is not None:
+        assert answer(text) == (sample,)
+        return
+    with pytest.raises(LaunchError) as refused:
+        answer(text)
+    assert len(str(refused.value)) < 300
+
+
+def test_reports_of_old_versions_have_no_kinds_of_runs() -> None:
+    (one,) = repetitions_of(report({"name": "a", "iterations": 10, "real_time": 2, "cpu_time": 2, "time_unit": "ns"}))
+    assert (one.name, one.repetitions, one.sample) == ("a", None, Sample(10, 20, 20))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \n",
+        "{",
+        "[]",
+        "{}",
+        '{"benchmarks": 5}',
+        '{"benchmarks": [5]}',
+        report(ENTRY)[:-20],
+        "\x00\xff",
+        "[" * 9999,
+    ],
+)
+def test_what_is_no_report(text: str) -> None:
+    with pytest.raises(LaunchError) as refused:
+        repetitions_of(text)
+    assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("entries", "sentence"),
+    [
+        ([], "ran no benchmark"),
+        ([ENTRY | {"run_name": "b"}], 'ran "b" where only "a" was asked for'),
+        ([ENTRY, ENTRY | {"run_name": "b"}], 'ran "a", "b" where only "a"'),
+        ([ENTRY, ENTRY], 'ran 2 benchmarks that are all called "a"'),
+        ([ENTRY | {"repetitions": 3}] * 2, "gave 2 samples where 3 were asked for"),
+    ],
+)
+def test_results_that_were_not_asked_for(entries: list[Any], sentence: str) -> None:
+    with pytest.raises(LaunchError, match=sentence):
+        answer(report(*entries))

@@ -1,0 +1,274 @@
+"""pytest-benchmark, driven for real: a pytest of its own, in a folder of its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.measure.launch import Launcher
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import LaunchSpec, Sample
+from steelyard.subjects.adapters.jmh import Jmh
+from steelyard.subjects.adapters.pyperf import Pyperf
+from steelyard.subjects.adapters.pytest_benchmark import PytestBenchmark, results_in
+from steelyard.subjects.harness import Work
+from tests.design.scripted import PLAIN
+from tests.in_process import InProcess
+from tests.subjects.adapters.cpp import SOURCES, Driver, spec
+
+PYTEST = (sys.executable, "-m", "pytest")
+WORK = "bench/bench_work.py"
+BROKEN = "bench/bench_broken.py"
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("pytest_benchmark") is None, reason="pytest-benchmark is missing: pip install it"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return copied(tmp_path_factory.mktemp("tests"))
+
+
+def copied(place: Path) -> Path:
+    """pytest-benchmark makes a folder where it runs."""
+    shutil.copytree(SOURCES / "pytest_benchmark", place, dirs_exist_ok=True)
+    return place
+
+
+def launch(folder: Path, *words: str) -> LaunchSpec:
+    return replace(spec(*PYTEST, *(words or ("bench",)), env=("LANG=C.UTF-8",)), cwd=str(folder).encode())
+
+
+@pytest.fixture(scope="module")
+def driver(folder: Path) -> Iterator[Driver]:
+    with Launcher() as launcher:
+        yield Driver(PytestBenchmark(), launch(folder), launcher)
+
+
+def test_it_lists_the_tests_that_use_the_fixture(driver: Driver) -> None:
+    listed = {one.name: one for one in driver.listed()}
+    names = [name.partition("::")[2] for name in listed if name.startswith(WORK) and "[" not in name]
+    assert names == [
+        "test_sum",
+        "test_sum_of_more",
+        "TestClass::test_marked",
+        "test_pedantic",
+        "test_pedantic_with_setup",
+        "test_of_a_fixture",
+        "test_in_another_thread",
+    ]
+    assert not any("plain" in name or "test_skipped" in name for name in listed)
+    assert listed[f"{WORK}::TestClass::test_marked"].tags == ("heavy",)
+    assert listed[f"{WORK}::test_text[a/b::c[d]-2.5]"].params == {"text": "a/b::c[d]", "n": "2.5"}
+    assert sum("test_text[" in name for name in listed) == 14
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "test_text[with space-1]",
+        "test_text[a/b::c[d]-2.5]",
+        r"test_text[gr\xf6\xdfe/\u65e5\u672c-1]",
+        "test_text['quotes\" $HOME-2.5]",
+        "TestClass::test_marked",
+        "test_of_a_fixture",
+    ],
+)
+def test_one_with_any_name_runs_as_often_as_asked(driver: Driver, test: str) -> None:
+    samples = driver.run(f"{WORK}::{test}", loops=3, samples=4)
+    assert [sample.loops for sample in samples] == [3] * 4
+
+
+def test_the_value_is_what_pytest_benchmark_says(driver: Driver, folder: Path) -> None:
+    # The least, as a wait for a processor in the middle of a round triples it.
+    ours = min(one.ns / one.loops for one in driver.run(f"{WORK}::test_sum", loops=50, samples=9))
+    words = ("--benchmark-enable", "--benchmark-json=own.json", "--benchmark-max-time=0.1")
+    subprocess.run([*PYTEST, f"{WORK}::test_sum", *words], cwd=folder, check=True, capture_output=True)
+    (own,) = json.loads((folder / "own.json").read_text())["benchmarks"]
+    assert 0.5 < ours / (own["stats"]["min"] * 1e9) < 2
+
+
+def test_the_time_on_a_processor_is_told(driver: Driver) -> None:
+    for sample in driver.run(f"{WORK}::test_sum", loops=50, samples=3):
+        assert sample.cpu_ns is not None
+        assert sample.delay_ns is not None
+        assert sample.delay_ns + sample.cpu_ns < 2 * sample.ns
+    for sample in driver.run(f"{WORK}::TestClass::test_marked", loops=20, samples=3):  # it sleeps
+        assert (sample.cpu_ns or 0) < sample.ns / 2
+    assert {one.cpu_ns for one in driver.run(f"{WORK}::test_in_another_thread", loops=20)} == {None}
+
+
+def test_what_pedantic_fixes_is_left_to_it(driver: Driver) -> None:
+    assert [one.loops for one in driver.run(f"{WORK}::test_pedantic", loops=50, samples=2)] == [11] * 7
+    assert [one.loops for one in driver.run(f"{WORK}::test_pedantic_with_setup", loops=50, samples=2)] == [1] * 5
+
+
+@pytest.mark.parametrize(
+    ("test", "said"),
+    [
+        (f"{BROKEN}::test_fails", "says: bench/bench_broken.py::test_fails: AssertionError: planted assert"),
+        (f"{BROKEN}::test_raises", "ValueError: invalid literal"),
+        (f"{BROKEN}::test_skips", "says: the test was skipped: not here"),
+        (f"{BROKEN}::test_expected", "says: the test is expected to fail"),
+        (f"{WORK}::test_plain", "says: no test that uses the benchmark fixture is called bench/bench_work.py::test_pl"),
+        ("gone.py::test_sum", "says: no test that uses the benchmark fixture is called gone.py::test_sum"),
+    ],
+)
+def test_one_that_fails_says_why(driver: Driver, test: str, said: str) -> None:
+    measured = driver.launcher.launch(driver.harness.running(driver.launch, Work(test, 1, 2)))
+    assert measured.has_failed()
+    assert said in (driver.harness.complaint(measured) or "")
+
+
+def test_one_that_never_calls_it_measures_nothing(driver: Driver) -> None:
+    with pytest.raises(LaunchError, match=r"never called benchmark\(\)"):
+        driver.run(f"{BROKEN}::test_never_calls")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("bench", "-p", "no:benchmark"), "says: pytest-benchmark is not installed for this Python"),
+        (("bad",), "says: bad/bench_bad.py: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_list_that_fails_says_why(driver: Driver, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    folder = copied(tmp_path)
+    (folder / "bad").mkdir()
+    (folder / "bad/bench_bad.py").write_text("1 / 0\n")
+    if "no:benchmark" in words:
+        (folder / "pytest.ini").write_text("[pytest]\npython_files = bench_*.py\n")
+    measured = driver.launcher.launch(driver.harness.listing(launch(folder, *words)))
+    assert measured.has_failed()
+    assert said in (driver.harness.complaint(measured) or ""), measured
+
+
+def test_a_python_without_pythonpath_is_told_of(driver: Driver, folder: Path) -> None:
+    isolated = replace(launch(folder), argv=tuple(map(str.encode, (sys.executable, "-I", "-m", "pytest", "bench"))))
+    measured = driver.launcher.launch(driver.harness.listing(isolated))
+    assert measured.has_failed()
+    assert "-I or -E" in (driver.harness.complaint(measured) or "")
+
+
+def test_the_user_s_pythonpath_stays(folder: Path) -> None:
+    given = replace(launch(folder), env=(b"PYTHONPATH=/one:/two",))
+    (path,) = (one for one in PytestBenchmark().listing(given).env if one.startswith(b"PYTHONPATH="))
+    assert path.startswith(b"PYTHONPATH=/one:/two:")
+
+
+def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess) -> None:
+    copied(here.tool.folder)
+    sides = [shlex.join(["env", f"FACTOR={factor}", *PYTEST, "bench"]) for factor in (1, 10)]
+    chosen = ("-b", f"{WORK}::test_sum", "-b", f"{BROKEN}::test_fails")
+    words = ("--harness", "pytest-benchmark", *sides, *chosen, "--pairs", "8", "--json", "record.json")
+    done = here("compare", *words, "--names", "old,new")
+    assert done.status == 3, done
+    assert "old (bench/bench_broken.py::test_fails) failed with exit status 1 and says" in " ".join(done.text.split())
+    (verdict,) = here.tool.json()["derived"]["verdicts"]
+    assert (verdict["benchmark"], verdict["verdict"]) == (f"{WORK}::test_sum", "slower")
+    assert not [file for file in (here.tool.folder / ".benchmarks").rglob("*") if file.is_file()]
+
+
+# --- recognised
+
+
+@pytest.mark.parametrize(
+    ("words", "own"),
+    [
+        ((*PYTEST, "bench"), True),
+        ((*PYTEST, f"{WORK}::test_sum"), True),
+        ((*PYTEST,), True),
+        (("pytest", "bench"), True),
+        ((sys.executable, WORK), False),
+        ((*PYTEST, "weigh"), False),
+        ((*PYTEST, "plain"), False),
+        ((*PYTEST, "bench", "weigh"), False),
+    ],
+)
+def test_it_is_recognised_by_its_words_and_its_tests(tmp_path: Path, words: tuple[str, ...], own: bool) -> None:
+    folder = copied(tmp_path)
+    for name, fixture in (("weigh", "weigh"), ("plain", "tmp_path")):
+        place = folder / name
+        place.mkdir()
+        if not (own and name == "weigh"):
+            (place / "test_one.py").write_text(f"def test_one({fixture}):\n    pass  # no benchmark\n")
+    found = replace(spec(*words), cwd=str(folder).encode())
+    assert PytestBenchmark().recognises(found) is own
+    assert not Jmh().recognises(found)
+    assert not Pyperf().recognises(found)
+
+
+# --- the format
+
+
+def result(**changes: Any) -> str:
+    stats = {"data": [1e-6, 2e-6], "iterations": 10, **changes}
+    return json.dumps({"benchmarks": [{"fullname": "a.py::b", "stats": stats}]})
+
+
+def test_times_become_those_of_all_iterations() -> None:
+    (one,) = results_in(result())
+    assert one.samples() == (Sample(10, 10_000), Sample(10, 20_000))
+
+
+def test_a_wait_that_was_not_in_the_round_is_left_out() -> None:
+    told = json.loads(result()) | {"steelyard": [[9_000, 2_000], [19_000, 2_000_000]]}
+    (one,) = results_in(json.dumps(told))
+    assert one.samples() == (Sample(10, 10_000, 9_000, 2_000), Sample(10, 20_000, 19_000, 0))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (json.dumps(json.loads(result()) | {"steelyard": [[1]]}), "without pytest-benchmark's data"),
+        ("", "wrote no file of pytest-benchmark's results"),
+        ("garbage", "is no JSON"),
+        (result()[:-5], "is no JSON, or was cut"),
+        ("{}", "without pytest-benchmark's data"),
+        ("[]", "without pytest-benchmark's data"),
+        ('{"benchmarks": [{"fullname": "a"}]}', "without pytest-benchmark's data"),
+        (result(data=None), "without pytest-benchmark's data"),
+        (result(data=[]), "wrote no round"),
+        (result(data=[0.0]), "took 0.0 ns"),
+        (result(data=[-1e-6]), "a number above 0"),
+        (result(data=[math.nan]), "took NaN ns"),
+        (result(data=[True]), "took true ns"),
+        (result(data=["1"]), 'took "1" ns'),
+        (result(iterations=0), "a number above 0"),
+        (result(iterations=1.5), "they have to be an integer"),
+        (result(iterations=None), "they have to be an integer"),
+    ],
+)
+def test_what_is_no_result(text: str, said: str) -> None:
+    with pytest.raises(LaunchError) as refused:
+        [one.samples() for one in results_in(text)]
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("written", ["", "x", "[]", "{}", '{"benchmarks": 1}', '{"benchmarks": [{"name": "a"}]}'])
+def test_what_is_no_list(written: str) -> None:
+    with pytest.raises(LaunchError):
+        PytestBenchmark().listed(replace(PLAIN, results=written.encode(), results_bytes=len(written)))
+
+
+def test_a_complaint_that_was_cut_is_none() -> None:
+    for written in (b'{"error": "cut', b'{"error": 1}', b"\xff", b""):
+        assert PytestBenchmark().complaint(replace(PLAIN, results=written, exit_code=1)) is None
+
+
+def test_another_one_that_answers_is_refused() -> None:
+    measured = replace(PLAIN, results=result().encode(), results_bytes=1)
+    with pytest.raises(LaunchError, match=r'ran "a\.py::b" where only "a\.py::c"'):
+        PytestBenchmark().samples(measured, Work("a.py::c", 10, 2))

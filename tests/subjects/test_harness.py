@@ -1,0 +1,80 @@
+"""Which harness drives a program: by its name, or recognised."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from steelyard.model.errors import UsageError
+from steelyard.model.launches import LaunchSpec
+from steelyard.subjects import harness
+from steelyard.subjects.harness import GROUP, Harness, harness_named, harness_names, recognised_harness
+from steelyard.subjects.protocol import ProtocolHarness
+
+
+class Picky(Harness):
+    """Recognises what is called so."""
+
+    def recognises(self, launch: LaunchSpec) -> bool:
+        return b"picky" in launch.program
+
+
+class Greedy(Harness):
+    """Recognises everything."""
+
+    def recognises(self, launch: LaunchSpec) -> bool:  # noqa: ARG002
+        return True
+
+
+def broken() -> Harness:
+    raise RuntimeError("it was never finished")
+
+
+def launch(program: str) -> LaunchSpec:
+    return LaunchSpec(program=program.encode(), argv=(program.encode(),), env=())
+
+
+def offer(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Have only these harnesses: each is of this module, by its name in lower case."""
+    points = {name.lower(): EntryPoint(name.lower(), f"{__name__}:{name}", GROUP) for name in names}
+    monkeypatch.setattr(harness, "_known", lambda: points)
+
+
+def test_all_that_the_package_names_can_be_loaded() -> None:
+    assert {"protocol", "google-benchmark", "criterion", "go", "jmh", "pytest-benchmark"} <= set(harness_names())
+    for name in harness_names():
+        assert not harness_named(name).recognises(launch("/bin/true")), name
+
+
+def test_a_program_that_knows_our_words_speaks_the_protocol(tmp_path: Path) -> None:
+    program = tmp_path / "bench"
+    program.write_bytes(b"\0--steelyard-loops=\0")
+    assert recognised_harness([launch(str(program))]) == "protocol"
+    script = tmp_path / "bench.py"
+    script.write_text("import steelyard\n")
+    for words in (["-m", "steelyard.harness", "bench"], [str(script)]):
+        argv = tuple(word.encode() for word in ("python", *words))
+        assert ProtocolHarness().recognises(replace(launch("/usr/bin/env"), argv=argv))
+    assert not ProtocolHarness().recognises(launch(str(tmp_path / "missing")))
+
+
+def test_exactly_one_harness_has_to_recognise_all_sides(monkeypatch: pytest.MonkeyPatch) -> None:
+    offer(monkeypatch, "Picky")
+    assert recognised_harness([launch("picky-old"), launch("picky-new")]) == "picky"
+    with pytest.raises(UsageError, match=r"no harness recognises these programs \(there are picky\): say which"):
+        recognised_harness([launch("picky-old"), launch("other")])
+    offer(monkeypatch, "Picky", "Greedy")
+    with pytest.raises(UsageError, match=r"more than one harness drives such programs \(greedy, picky\)"):
+        recognised_harness([launch("picky")])
+
+
+def test_a_harness_that_cannot_be_loaded_is_an_error_only_where_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    offer(monkeypatch, "broken", "Picky")
+    assert recognised_harness([launch("picky")]) == "picky"
+    with pytest.raises(UsageError, match=r"--harness broken cannot be loaded \(it was never finished\): repair"):
+        harness_named("broken")
