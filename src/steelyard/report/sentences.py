@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 
-from steelyard.model.metrics import METRICS, PER_ITERATION
+from steelyard.model.metrics import METRICS
 from steelyard.model.records import Finding, Settings, Side, StopReason, Summary, Verdict
 from steelyard.report import words
 
 _STOPPED: dict[StopReason, str] = {
     "interrupted": "interrupted: this is what was measured until then",
     "failed": "a launch failed: this is what was measured before it",
+}
+# What a harness measures itself, in its samples.
+_OF_SAMPLES = {
+    "active": "elapsed time, as the harness tells it, less the time spent waiting for a processor",
+    "wall": "elapsed time, as the harness tells it",
+    "cpu": "time on a processor, as the harness tells it",
 }
 _WHY_UNDECIDED: dict[StopReason, str] = {
     "time": "the time was up",
@@ -29,8 +35,8 @@ def stopped(reasons: list[StopReason]) -> str | None:
 
 def metric(name: str, settings: Settings) -> str:
     """Say what a metric is: `active: wall time less ...`."""
-    if settings.harness is not None and name in PER_ITERATION:
-        return f"{name}, of one iteration: {METRICS[name].meaning}"
+    if settings.harness is not None and name in _OF_SAMPLES:
+        return f"{name}, of one iteration: {_OF_SAMPLES[name]}"
     return f"{name}: {METRICS[name].meaning}" if name in METRICS else name
 
 
