@@ -1,7 +1,7 @@
 """Suites of benchmarks that others wrote, driven by their own harness: false alarms, and a planted change of 3 %.
 
-    python benchmarks/adapter_suites.py HARNESS COMMAND [--planted COMMAND] [--weighings N] [-b PATTERN ...]
-                                        [--metric NAME] [--max-time SECONDS] [--directory FOLDER] [--env NAME=VALUE ...]
+    python benchmarks/adapter_suites.py HARNESS COMMAND [--planted COMMAND] [--weighings N] [--planted-weighings N]
+        [-b PATTERN ...] [--metric NAME] [--max-time SECONDS] [--directory FOLDER] [--env NAME=VALUE ...]
 
 The command is weighed against itself, bursts of other work around, then against the planted one. A suite shares one
 alpha of 0.01, so hardly any weighing may call an unchanged benchmark slower. `docs/adapters.md` says which suites were
@@ -36,7 +36,7 @@ def main(words: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as name, stoppable():
         for change, candidate, weighings in (
             ("none", words.command, words.weighings),
-            ("planted", words.planted, words.weighings if words.planted else 0),
+            ("planted", words.planted, words.planted_weighings if words.planted else 0),
         ):
             tallies.append(Tally(words.harness, change))
             for _ in range(weighings):
@@ -51,7 +51,8 @@ def _words() -> argparse.Namespace:
     parser.add_argument("harness")
     parser.add_argument("command")
     parser.add_argument("--planted", metavar="COMMAND", help="the same suite with one benchmark made slower")
-    parser.add_argument("--weighings", type=int, default=10)
+    parser.add_argument("--weighings", type=int, default=10, metavar="N", help="of the suite against itself")
+    parser.add_argument("--planted-weighings", type=int, default=3, metavar="N", help="with the change")
     parser.add_argument("--benchmark", "-b", action="append", default=[], metavar="PATTERN")
     parser.add_argument("--metric", metavar="NAME", help="what is judged; default: as steelyard's")
     parser.add_argument("--max-time", type=float, metavar="SECONDS")

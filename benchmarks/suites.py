@@ -19,7 +19,7 @@ class Tally:
 
     suite: str
     change: str
-    slower: Counter[str] = field(default_factory=Counter)
+    changed: Counter[str] = field(default_factory=Counter)
     words: Counter[str] = field(default_factory=Counter)
     with_alarm: int = 0
     seconds: list[float] = field(default_factory=list)
@@ -27,14 +27,13 @@ class Tally:
     def add(self, verdicts: dict[str, str], seconds: float) -> None:
         """Count one weighing by its benchmarks' words."""
         self.words += Counter(verdicts.values())
-        slower = [name for name, word in verdicts.items() if word == "slower"]
-        self.slower += Counter(slower)
-        self.with_alarm += bool(slower)
+        self.changed += Counter(f"{name} {word}" for name, word in verdicts.items() if word in ("slower", "faster"))
+        self.with_alarm += "slower" in verdicts.values()
         self.seconds.append(seconds)
 
     def row(self) -> list[object]:
         """The tally as a row of the table."""
-        names = ", ".join(f"{name} ({count})" for name, count in self.slower.most_common()) or "none"
+        names = ", ".join(f"{name} ({count})" for name, count in self.changed.most_common()) or "none"
         counts = [self.words[word] for word in ("slower", "faster", "same", "undecided")]
         seconds = f"{statistics.median(self.seconds):.0f}" if self.seconds else "-"
         return [self.suite, self.change, len(self.seconds), self.with_alarm, *counts, seconds, names]
