@@ -31,8 +31,10 @@ class Bursts:
 
 
 def _burst(seconds: float, loops: int) -> None:
-    running = [subprocess.Popen(_BUSY) for _ in range(loops)]
+    running: list[subprocess.Popen[bytes]] = []
     try:
+        # One by one, within the block, as the end may come in between.
+        running.extend(subprocess.Popen(_BUSY) for _ in range(loops))
         time.sleep(seconds)
     finally:
         for loop in running:
