@@ -141,12 +141,12 @@ class Planner:
 
         def take(loops: int, samples: int) -> Sequence[Sample]:
             nonlocal taken
-            taken = baseline(loops, fixed or samples).samples
+            taken = baseline(loops, samples).samples
             return taken
 
         if not self._harness.fixes_loops:
             for trial in (baseline, *(self._trial(number, entry) for number in candidates)):
-                trial(1, fixed or PILOT_SAMPLES)
+                trial(1, PILOT_SAMPLES)
             return None, fixed or PILOT_SAMPLES
         try:
             loops = choose_loops(take)
@@ -154,22 +154,20 @@ class Planner:
             raise LaunchError(f"{self._called(0, entry)} {error}") from error
         if is_long(taken):
             return loops, fixed or 1
-        tries = [taken, *(self._trial(number, entry)(loops, fixed or 1).samples for number in candidates)]
+        tries = [taken, *(self._trial(number, entry)(loops, 1).samples for number in candidates)]
         loops = shared_loops(loops, tries)
-        if not timed(self.record.settings.metrics):
+        if fixed or not timed(self.record.settings.metrics):
             return loops, fixed or 1
-        pilots = [baseline(loops, fixed or PILOT_SAMPLES) for _ in range(PILOT_LAUNCHES)]
-        if fixed:
-            return loops, fixed
+        pilots = [baseline(loops, PILOT_SAMPLES) for _ in range(PILOT_LAUNCHES)]
         slowest_ns = loops * max(map(iteration_ns, tries))
         return loops, choose_samples(pilots, slowest_ns, brief=baseline(loops, 1))
 
     def _trial(self, number: int, entry: str) -> Callable[[int, int], Pilot]:
-        """What runs a benchmark of a subject once, with so many loops and samples."""
+        """What runs a benchmark of a subject once, with so many loops, and samples if the harness can be asked."""
         spec, name = self._spec(self.record.subjects[number]), self._called(number, entry)
 
         def run(loops: int, samples: int) -> Pilot:
-            work = Work(entry, loops, samples)
+            work = Work(entry, loops, self._harness.samples_a_launch or samples)
             measured = self._launch(self._harness.running(spec, work), min(number, 1))
             check_harness_ended(self._harness, measured, name)
             taken = samples_of(self._harness, measured, work, name, self.record.settings)

@@ -12,8 +12,10 @@ import json
 import select
 import socket
 import subprocess
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -145,52 +147,6 @@ def _server_ended() -> MeasurementError:
     )
 
 
-def _request(spec: LaunchSpec) -> bytes:
-    env = ",".join(map(_text, spec.env))
-    rest = _undrawn(
-        spec.program,
-        spec.argv,
-        spec.cwd,
-        spec.stdin,
-        spec.stdout,
-        spec.stderr,
-        spec.timeout_ns,
-        spec.cpus,
-        spec.fixed_layout,
-        spec.results,
-    )
-    return f'{{{rest},"env":[{env}]}}\n'.encode()
-
-
-@lru_cache(maxsize=64)
-def _undrawn(
-    program: bytes,
-    argv: tuple[bytes, ...],
-    cwd: bytes | None,
-    stdin: bytes | None,
-    stdout: bytes | int | None,
-    stderr: bytes | int | None,
-    timeout_ns: int | None,
-    cpus: tuple[int, ...] | None,
-    fixed_layout: bool,
-    results: int | None,
-) -> str:
-    """The members of a request that are the same in every launch of a command."""
-    members = (
-        ("program", _text(program)),
-        ("argv", f"[{','.join(map(_text, argv))}]"),
-        ("cwd", _text(cwd)),
-        ("stdin", _text(stdin)),
-        ("stdout", _output(stdout)),
-        ("stderr", _output(stderr)),
-        ("timeout_ns", json.dumps(timeout_ns)),
-        ("cpus", json.dumps(cpus)),
-        ("fixed_layout", json.dumps(fixed_layout)),
-        ("results", json.dumps(results)),
-    )
-    return ",".join([f'"{name}":{value}' for name, value in members])
-
-
 def _output(target: bytes | int | None) -> str:
     if isinstance(target, int):
         return f'{{"tail":{target}}}'
@@ -202,6 +158,32 @@ def _output(target: bytes | int | None) -> str:
 def _text(data: bytes | None) -> str:
     """As JSON, one char a byte: JSON has no bytes, and paths and arguments need not be UTF-8."""
     return json.dumps(None if data is None else data.decode("latin-1"))
+
+
+# What is the same in every launch of a command, and how each is written.
+_UNDRAWN: dict[str, Callable[[Any], str]] = {
+    "program": _text,
+    "argv": lambda words: f"[{','.join(map(_text, words))}]",
+    "cwd": _text,
+    "stdin": _text,
+    "stdout": _output,
+    "stderr": _output,
+    "timeout_ns": json.dumps,
+    "cpus": json.dumps,
+    "fixed_layout": json.dumps,
+    "results": json.dumps,
+}
+_undrawn_of = attrgetter(*_UNDRAWN)
+
+
+def _request(spec: LaunchSpec) -> bytes:
+    env = ",".join(map(_text, spec.env))
+    return f'{{{_undrawn(*_undrawn_of(spec))},"env":[{env}]}}\n'.encode()
+
+
+@lru_cache(maxsize=64)
+def _undrawn(*values: Any) -> str:
+    return ",".join(f'"{name}":{write(value)}' for (name, write), value in zip(_UNDRAWN.items(), values, strict=True))
 
 
 def _measured(reply: dict[str, Any]) -> Measured:

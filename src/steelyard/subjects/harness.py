@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol
 
@@ -113,5 +114,6 @@ def _recognises(name: str, launches: Sequence[LaunchSpec]) -> bool:
     return all(map(harness.recognises, launches))
 
 
+@cache  # every call would look through all installed packages
 def _known() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=GROUP)}
