@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats.family import CHANGED, judge_family, step_down
+from steelyard.stats.counts import CHANGED
+from steelyard.stats.family import judge_family, step_down
 from steelyard.stats.verdict import Judgement, judge
 
 FloatArray = npt.NDArray[np.float64]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from steelyard.cli import options
+from steelyard.cli import options, status
 from steelyard.cli.counting import ShownFunctions
 from steelyard.model.errors import UsageError
 
@@ -38,7 +38,6 @@ def diff(
     (with --strict).
     """
     from steelyard.cli.screen import output
-    from steelyard.cli.status import SLOWER, UNDECIDED
     from steelyard.design.apart import compare_runs, run_of
     from steelyard.model.files import load_any, write_atomically
     from steelyard.model.imported import Imported
@@ -77,9 +76,7 @@ def diff(
         write_atomically(markdown, apart.markdown(report).encode(errors="backslashreplace"))
     apart.show(output(), report)
     deciding = {verdict.verdict for verdict in report.verdicts[:: len(timed(wanted))]}
-    if "slower" in deciding:
-        raise typer.Exit(SLOWER)
-    raise typer.Exit(UNDECIDED if strict and "undecided" in deciding else 0)
+    raise typer.Exit(status.of_words(deciding, strict=strict))
 
 
 def _diff_counts(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
+from steelyard.cli import status
 from steelyard.cli.screen import output
-from steelyard.cli.status import SLOWER, UNDECIDED
 from steelyard.design.imported import compare_imports, levels
 from steelyard.model.files import save, write_atomically
 from steelyard.model.imported import Imported
@@ -42,9 +42,7 @@ def diff_imports(
         _write(markdown, report.diff_markdown(found))
     report.show_diff(output(), found)
     words = {verdict.verdict for verdict in found.verdicts}
-    if "slower" in words:
-        raise typer.Exit(SLOWER)
-    raise typer.Exit(UNDECIDED if strict and "undecided" in words else 0)
+    raise typer.Exit(status.of_words(words, strict=strict))
 
 
 def _write(path: Path, text: str) -> None:

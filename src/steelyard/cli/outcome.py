@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from steelyard.cli.screen import output
-from steelyard.cli.status import INTERRUPTED, SLOWER, UNDECIDED
+from steelyard.cli.status import INTERRUPTED, of_words
 from steelyard.design.session import Outcome
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import save, write_atomically
@@ -83,6 +83,4 @@ def exit_status(outcome: Outcome, *, strict: bool) -> int:
     verdicts = outcome.record.derived.verdicts if outcome.record.derived else []
     deciding = {verdict.index: verdict for verdict in reversed(verdicts) if not verdict.control}
     words = {verdict.verdict for verdict in deciding.values()}
-    if "slower" in words:
-        return SLOWER
-    return UNDECIDED if strict and "undecided" in words else 0
+    return of_words(words, strict=strict)

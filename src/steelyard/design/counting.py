@@ -13,7 +13,7 @@ from steelyard.design.count_launches import CountLaunches
 from steelyard.design.count_notes import CountNotes
 from steelyard.design.count_plan import Place, by_place, judged, missing, planned
 from steelyard.design.count_tool import begun
-from steelyard.design.recorder import InterruptedByUser, Recorder
+from steelyard.design.recorder import InterruptedByUser, Recorder, of_side
 from steelyard.design.targets import hooks, subject_of
 from steelyard.measure.count.counter import Counted, Counter, Launching
 from steelyard.measure.count.crew import Crew
@@ -160,7 +160,7 @@ class CountingStage:
     def _prepared(self, launcher: Launching, place: Place) -> None:
         """What has to be done before each launch, and a look whether the target is still the same program."""
         if self._prepare:
-            self._surround("--prepare", launcher, self._prepare[min(place[1], len(self._prepare) - 1)])
+            self._surround("--prepare", launcher, of_side(self._prepare, place[1]))
         elif self._cancelled:
             raise InterruptedByUser
         subject = subject_of(self.header, *place)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from steelyard.design.draws import draw_pair, first_side
-from steelyard.design.recorder import InterruptedByUser, Recorder, TargetLauncher, Targets
+from steelyard.design.recorder import InterruptedByUser, Recorder, TargetLauncher, Targets, launched, of_side
 from steelyard.design.targets import subject_of
 from steelyard.measure import heap
 from steelyard.model.errors import LaunchError, SteelyardError, UsageError
@@ -120,8 +120,7 @@ class HeapStage:
     def _launch(self, number: int, benchmark: int, side: int) -> None:
         targets, settings = self.targets, self.record.settings
         if targets.prepare:
-            before = self._run(targets.prepare[min(side, len(targets.prepare) - 1)])
-            Recorder.check_surrounding("--prepare", before)
+            Recorder.check_surrounding("--prepare", self._run(of_side(targets.prepare, side)))
         targets.check(benchmark, side)
         # One process, however many make a launch that is timed: counts need no length.
         spec = replace(targets.spec(benchmark, side, draw_pair(settings.seed, benchmark, number)), repeat=1)
@@ -140,12 +139,7 @@ class HeapStage:
             self._launches.append(launch)
 
     def _run(self, spec: LaunchSpec) -> Measured:
-        if self.interrupted():
-            raise InterruptedByUser
-        measured = self.launcher.launch(spec)
-        if measured.cancelled:
-            raise InterruptedByUser
-        return measured
+        return launched(self.launcher, spec, self.interrupted)
 
     def _look(self, name: str, program: Path, use: HeapUse | None) -> None:
         """Say what of a program's memory is not among the numbers."""

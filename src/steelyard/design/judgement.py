@@ -16,7 +16,8 @@ from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import DISTURBED, ROLES, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
-from steelyard.stats.family import CHANGED, judge_family
+from steelyard.stats.counts import CHANGED
+from steelyard.stats.family import judge_family
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.summary import centre, median_interval, modes

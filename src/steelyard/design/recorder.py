@@ -38,6 +38,21 @@ class InterruptedByUser(Exception):  # noqa: N818 - it is no error
     """The user asked to stop; what was measured stands."""
 
 
+def launched(launcher: TargetLauncher, spec: LaunchSpec, interrupted: Callable[[], bool]) -> Measured:
+    """Run one launch; raises InterruptedByUser if the user asked to stop, before it or while it ran."""
+    if interrupted():
+        raise InterruptedByUser
+    measured = launcher.launch(spec)
+    if measured.cancelled:
+        raise InterruptedByUser
+    return measured
+
+
+def of_side(specs: Sequence[LaunchSpec], side: int) -> LaunchSpec:
+    """Of the commands that surround launches, that of a side: there is one for all of them, or one for each."""
+    return specs[min(side, len(specs) - 1)]
+
+
 @dataclass(frozen=True)
 class Targets:
     """What is launched: each side's launch under a draw, and the commands that surround it."""
@@ -110,17 +125,12 @@ class Recorder:
 
     def _surround(self, option: str, specs: Sequence[LaunchSpec], side: int) -> None:
         if specs:
-            measured = self._run(specs[min(side, len(specs) - 1)])
+            measured = self._run(of_side(specs, side))
             self.left_behind += measured.left_behind
             self.check_surrounding(option, measured)
 
     def _run(self, spec: LaunchSpec) -> Measured:
-        if self.interrupted():
-            raise InterruptedByUser
-        measured = self.launcher.launch(spec)
-        if measured.cancelled:
-            raise InterruptedByUser
-        return measured
+        return launched(self.launcher, spec, self.interrupted)
 
     @staticmethod
     def check_surrounding(option: str, measured: Measured) -> None:

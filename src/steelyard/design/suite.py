@@ -20,8 +20,8 @@ from steelyard.design.loops import (
     iteration_ns,
     shared_loops,
 )
-from steelyard.design.recorder import InterruptedByUser, Recorder, TargetLauncher
-from steelyard.design.targets import check_harness_ended, hooks, samples_of
+from steelyard.design.recorder import Recorder, TargetLauncher, launched, of_side
+from steelyard.design.targets import check_harness_ended, decides_by_cpu, hooks, listed_by, samples_of
 from steelyard.model.errors import LaunchError, MeasurementError, UsageError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.model.metrics import timed
@@ -102,11 +102,7 @@ class Planner:
 
     def _listed(self, subject: Subject, side: int) -> list[Listed]:
         measured = self._launch(self._harness.listing(self._spec(subject)), side)
-        check_harness_ended(self._harness, measured, f"the list of {subject.name}", _NO_HARNESS)
-        try:
-            return self._harness.listed(measured)
-        except LaunchError as error:
-            raise LaunchError(f"{subject.name} {error}") from error
+        return listed_by(self._harness, measured, subject.name, _NO_HARNESS)
 
     def _tried(self, benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], dict[str | None, Finding]]:
         """The benchmarks with their loops and samples, and of those that failed why, by entry."""
@@ -164,13 +160,14 @@ class Planner:
 
     def _trial(self, number: int, entry: str) -> Callable[[int, int], Pilot]:
         """What runs a benchmark of a subject once, with so many loops, and samples if the harness can be asked."""
+        settings = self.record.settings
         spec, name = self._spec(self.record.subjects[number]), self._called(number, entry)
 
         def run(loops: int, samples: int) -> Pilot:
             work = Work(entry, loops, self._harness.samples_a_launch or samples)
             measured = self._launch(self._harness.running(spec, work), min(number, 1))
             check_harness_ended(self._harness, measured, name)
-            taken = samples_of(self._harness, measured, work, name, self.record.settings)
+            taken = samples_of(self._harness, measured, work, name, needs_cpu=decides_by_cpu(settings))
             self._pair_s[entry] = 2 * measured.wall_ns / 1e9
             return Pilot(measured.wall_ns - sum(sample.ns for sample in taken), taken)
 
@@ -194,16 +191,12 @@ class Planner:
         return hooks("--prepare", self.record.settings.prepare, self.record.settings, self.shared)
 
     def _launch(self, spec: LaunchSpec, side: int = 0) -> Measured:
-        if self.interrupted():
-            raise InterruptedByUser
         if self._prepare:
-            Recorder.check_surrounding(
-                "--prepare", self.launcher.launch(self._prepare[min(side, len(self._prepare) - 1)])
-            )
-        measured = self.launcher.launch(spec)
-        if measured.cancelled:
-            raise InterruptedByUser
-        return measured
+            Recorder.check_surrounding("--prepare", self._run(of_side(self._prepare, side)))
+        return self._run(spec)
+
+    def _run(self, spec: LaunchSpec) -> Measured:
+        return launched(self.launcher, spec, self.interrupted)
 
 
 def chosen_benchmarks(

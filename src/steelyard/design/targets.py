@@ -16,7 +16,7 @@ from steelyard.model.launches import Draw, LaunchSpec, Measured, Sample, judged_
 from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Settings, Subject, Weighing
 from steelyard.subjects.command import command_subject, launch_maker, launch_spec, with_parameters
-from steelyard.subjects.harness import Harness, Work, harness_named
+from steelyard.subjects.harness import Harness, Listed, Work, harness_named
 from steelyard.subjects.programs import Programs
 
 LOOPS = "loops"
@@ -49,7 +49,7 @@ def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
         if harness is None:
             return ()
         name = called(record, benchmark, subjects[benchmark, side].name)
-        return samples_of(harness, measured, work_of(record, benchmark), name, settings)
+        return samples_of(harness, measured, work_of(record, benchmark), name, needs_cpu=decides_by_cpu(settings))
 
     def check(benchmark: int, side: int) -> None:
         programs.check(subjects[benchmark, side].program, subjects[benchmark, side].name)
@@ -73,15 +73,31 @@ def work_of(record: Weighing | Run, number: int, seed: int = 0) -> Work:
     return Work(benchmark.entry or benchmark.name, benchmark.loops or 1, benchmark.samples or 1, seed)
 
 
-def samples_of(harness: Harness, measured: Measured, work: Work, name: str, settings: Settings) -> tuple[Sample, ...]:
+def samples_of(
+    harness: Harness, measured: Measured, work: Work, name: str, *, needs_cpu: bool = False
+) -> tuple[Sample, ...]:
     """What a launch that did the work answered; raises LaunchError, with the `name`, for no answer or one too short."""
     try:
         samples = harness.samples(measured, work)
-        if timed(settings.metrics)[:1] == ["cpu"] and any(one.cpu_ns is None for one in judged_samples(samples)):
+        if needs_cpu and any(one.cpu_ns is None for one in judged_samples(samples)):
             raise LaunchError("does not tell its time on a processor (cpu_ns): choose --metric wall")
     except LaunchError as error:
         raise LaunchError(f"{name} {error}") from error
     return samples
+
+
+def decides_by_cpu(settings: Settings) -> bool:
+    """Whether every sample has to tell its time on a processor."""
+    return timed(settings.metrics)[:1] == ["cpu"]
+
+
+def listed_by(harness: Harness, measured: Measured, name: str, remedy: str) -> list[Listed]:
+    """What a launch listed; raises LaunchError, with the `name`, if it failed or that is no list."""
+    check_harness_ended(harness, measured, f"the list of {name}", remedy)
+    try:
+        return harness.listed(measured)
+    except LaunchError as error:
+        raise LaunchError(f"{name} {error}") from error
 
 
 def check_harness_ended(harness: Harness, measured: Measured, name: str, remedy: str = HARNESS_REMEDY) -> None:

@@ -18,7 +18,8 @@ from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchRow
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, StopReason, Weighing
-from steelyard.stats.family import CHANGED, sharing_now
+from steelyard.stats.counts import CHANGED
+from steelyard.stats.family import sharing_now
 from steelyard.stats.looks import next_look, plan_looks
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import Judgement, is_futile

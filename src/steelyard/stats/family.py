@@ -16,10 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from steelyard.stats.counts import CHANGED
 from steelyard.stats.verdict import Judgement
-
-CHANGED = ("slower", "faster")
-
 
 Judge = Callable[[int, float], Judgement | None]
 """judge(member, sharing): judge one with alpha shared among so many."""

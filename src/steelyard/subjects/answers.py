@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import mmap
+import os
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -19,6 +20,9 @@ MOST_BYTES = 4 << 20
 """Ten thousand benchmarks with long names, or as many samples, fit in."""
 
 MOST_NS = 2**63
+MOST_WORDS = 300
+"""Of what a harness says of a failure, in characters."""
+
 RESULTS_FILE = "/dev/fd/3"
 """Where a harness that writes its results to a file is sent: the launch server keeps what comes there."""
 
@@ -158,9 +162,9 @@ def words_of(launch: LaunchSpec) -> list[str]:
     return [word.decode(errors="surrogateescape") for word in launch.argv]
 
 
-def file_holds(path: str | Path, *texts: bytes) -> bool:
+def file_holds(path: str | bytes | Path, *texts: bytes) -> bool:
     """Whether a file has all of these texts in it: how a program is recognised without running it."""
-    return all(_holds(str(path), text) for text in texts)
+    return all(_holds(os.fsdecode(path), text) for text in texts)
 
 
 @lru_cache(maxsize=256)

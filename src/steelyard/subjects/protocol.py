@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from typing import Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.answers import (
+    MOST_WORDS,
     asked,
     check_count,
     check_name,
@@ -26,7 +26,6 @@ from steelyard.subjects.harness import Harness, Listed, Work
 VERSION = 1
 # The launch server puts a harness's results on this descriptor.
 _FD = 3
-_MOST_WORDS = 300
 _IMPORTS = (b"import steelyard", b"from steelyard")
 
 
@@ -39,7 +38,7 @@ class ProtocolHarness(Harness):
         scripts = [word for word in words if word.endswith(".py")]
         return (
             "steelyard.harness" in words
-            or file_holds(os.fsdecode(launch.program), b"--steelyard-")
+            or file_holds(launch.program, b"--steelyard-")
             or any(file_holds(script, text) for script in scripts for text in _IMPORTS)
         )
 
@@ -108,7 +107,7 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 def _says(error: Any) -> str:
-    return f"says: {(error if isinstance(error, str) else json.dumps(error))[:_MOST_WORDS]}"
+    return f"says: {(error if isinstance(error, str) else json.dumps(error))[:MOST_WORDS]}"
 
 
 def _versions(theirs: int) -> str:

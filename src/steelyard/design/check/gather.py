@@ -20,8 +20,8 @@ from steelyard.design.check.evidence import (
     observed,
 )
 from steelyard.design.draws import PADDING_BELOW
-from steelyard.design.recorder import InterruptedByUser, Recorder, TargetLauncher
-from steelyard.design.targets import check_harness_ended
+from steelyard.design.recorder import Recorder, TargetLauncher, launched
+from steelyard.design.targets import check_harness_ended, samples_of
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import Draw, LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Work
@@ -52,11 +52,7 @@ class Launches:
 
     def __call__(self, spec: LaunchSpec) -> Measured:
         """Run one; raises InterruptedByUser."""
-        if self.interrupted():
-            raise InterruptedByUser
-        measured = self.launcher.launch(spec)
-        if measured.cancelled:
-            raise InterruptedByUser
+        measured = launched(self.launcher, spec, self.interrupted)
         self.count += 1
         return measured
 
@@ -85,10 +81,7 @@ class Target:
         work = Work(self.name, amount.loops, amount.samples, seed=1, before=before)
         measured = self.launch(self.harness.running(spec, work))
         check_harness_ended(self.harness, measured, self.name)
-        try:
-            return measured, self.harness.samples(measured, work)
-        except LaunchError as error:
-            raise LaunchError(f"{self.name} {error}") from error
+        return measured, samples_of(self.harness, measured, work, self.name)
 
 
 @dataclass

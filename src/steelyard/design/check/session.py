@@ -11,8 +11,8 @@ from steelyard.design.check.gather import Launches
 from steelyard.design.draws import draw_pair
 from steelyard.design.recorder import TargetLauncher
 from steelyard.design.suite import chosen_benchmarks
-from steelyard.design.targets import check_harness_ended
-from steelyard.model.errors import LaunchError, MeasurementError
+from steelyard.design.targets import HARNESS_REMEDY, listed_by
+from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import LaunchSpec
 from steelyard.model.progress import Progress
 from steelyard.model.records import Settings, Subject
@@ -65,12 +65,7 @@ def check_target(
 
 
 def _listed(harness: Harness, subject: Subject, spec: LaunchSpec, launch: Launches) -> list[Listed]:
-    measured = launch(harness.listing(spec))
-    check_harness_ended(harness, measured, f"the list of {subject.name}")
-    try:
-        listed = harness.listed(measured)
-    except LaunchError as error:
-        raise LaunchError(f"{subject.name} {error}") from error
+    listed = listed_by(harness, launch(harness.listing(spec)), subject.name, HARNESS_REMEDY)
     if not listed:
         raise MeasurementError(f"{subject.name} lists no benchmark: is it the right program?")
     return listed

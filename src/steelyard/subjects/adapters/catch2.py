@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.answers import (
+    MOST_WORDS,
     RESULTS_FILE,
     asked,
     check_name,
@@ -38,8 +39,6 @@ _WARM_UP_MS = 1
 _TAG = re.compile(r"\[([^][]+)\]")
 _HIDDEN = (".", "!hide")
 
-_MOST_WORDS = 300
-
 
 @dataclass(frozen=True)
 class Result:
@@ -60,8 +59,7 @@ class Catch2(Harness):
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether Catch2 with its benchmarks is part of the program, or is loaded by it."""
-        program = launch.program.decode(errors="surrogateescape")
-        return any(file_holds(program, sign) for sign in _SIGNS)
+        return any(file_holds(launch.program, sign) for sign in _SIGNS)
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """The launch that runs every test of the command, as nothing else tells which BENCHMARKs they have."""
@@ -153,7 +151,7 @@ def _result(element: Element, test: str, name: str) -> Result:
     failed, mean = element.find("failed"), element.find("mean")
     if failed is not None or mean is None:
         said = None if failed is None else failed.get("message")
-        return Result(test, name, error=(said or "the benchmark has no mean")[:_MOST_WORDS])
+        return Result(test, name, error=(said or "the benchmark has no mean")[:MOST_WORDS])
     try:
         loops = int(element.get("samples", "")) * int(element.get("iterations", ""))
         ns = float(mean.get("value", "")) * loops
@@ -171,5 +169,5 @@ def _failure(report: Element) -> str | None:
         said = next((one.text for one in test.iter() if one.tag in ("Exception", "Failure", "Info")), None)
         expanded = next((one.text for one in test.iter("Expanded")), None)
         reason = " ".join((said or expanded or "").split())
-        return f"says: the test case {shown(test.get('name'))} fails{': ' if reason else ''}{reason[:_MOST_WORDS]}"
+        return f"says: the test case {shown(test.get('name'))} fails{': ' if reason else ''}{reason[:MOST_WORDS]}"
     return None

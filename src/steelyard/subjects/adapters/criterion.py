@@ -13,7 +13,7 @@ from typing import Any
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in, stderr_of, stdout_of
-from steelyard.subjects.answers import asked, check_only, file_holds, json_of, printed_by, sample_of, shown
+from steelyard.subjects.answers import MOST_WORDS, asked, check_only, file_holds, json_of, printed_by, sample_of, shown
 from steelyard.subjects.harness import Harness, Listed, Work
 
 # It takes 10 or more. In linear mode they have 1, 2, ... 15 times as many iterations: 0.25 to 3.75 ms each. On a busy
@@ -35,7 +35,6 @@ _META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 _TIME = re.compile(r"^.*time: +\[[^ \]]+ ([^ \]]+) ", re.MULTILINE)
 _UNITS = ("ps", "ns", "us", "µs", "ms", "s")
 _ERROR = re.compile(r"Criterion\.rs ERROR: (.+)")
-_MOST_WORDS = 300
 _BEGAN = "Benchmarking "
 
 
@@ -47,8 +46,7 @@ class Criterion(Harness):
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether the program has criterion's help and knows where its results go."""
-        program = launch.program.decode(errors="surrogateescape")
-        return file_holds(program, b"This executable is a Criterion.rs benchmark", b"CRITERION_HOME")
+        return file_holds(launch.program, b"This executable is a Criterion.rs benchmark", b"CRITERION_HOME")
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """The launch that lists the benchmarks."""
@@ -115,7 +113,7 @@ def check_unit(printed: str) -> None:
 def _check_began(printed: str, errors: str, name: str) -> None:
     """Raise LaunchError, with what is known of it, if a benchmark was chosen and left no results."""
     if said := _ERROR.search(f"{printed}\n{errors}"):
-        raise LaunchError(f"has no results and says: {said[1][:_MOST_WORDS]}")
+        raise LaunchError(f"has no results and says: {said[1][:MOST_WORDS]}")
     if _BEGAN in errors:
         raise LaunchError(f"began {shown(name)} and ended before it wrote results: does the body end its process?")
 

@@ -61,8 +61,7 @@ class Divan(Harness):
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether the program knows Divan's environment variables."""
-        program = launch.program.decode(errors="surrogateescape")
-        return file_holds(program, b"DIVAN_SAMPLE_COUNT", b"DIVAN_SKIP_EXT_TIME")
+        return file_holds(launch.program, b"DIVAN_SAMPLE_COUNT", b"DIVAN_SKIP_EXT_TIME")
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """The launch that lists the benchmarks: for cargo-nextest alone it does so without running them."""

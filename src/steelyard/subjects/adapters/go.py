@@ -11,6 +11,7 @@ from pathlib import PurePath
 from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.answers import (
+    MOST_WORDS,
     asked,
     check_count,
     check_only,
@@ -59,7 +60,6 @@ _TIME = "ns/op"
 _FAILED = re.compile(r"--- FAIL: \S+\n((?:    .*\n?)+)")
 _PANIC = re.compile(r"^(?:panic|fatal error): .*", re.MULTILINE)
 _META = re.compile(r"[\\.+*?()|\[\]{}^$]")
-_MOST_SAID = 300
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,7 @@ class Go(Harness):
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether the program is a test binary: those have the parts of package testing that run it, and no others."""
-        program = launch.program.decode(errors="surrogateescape")
-        return file_holds(program, b"\xff Go buildinf:", b"testing.(*M).Run", b"testing.(*B).runN")
+        return file_holds(launch.program, b"\xff Go buildinf:", b"testing.(*M).Run", b"testing.(*B).runN")
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """The launch that runs every benchmark once; raises UsageError for flags that would choose in our place."""
@@ -105,7 +104,7 @@ class Go(Harness):
         failed = _FAILED.search(_text(measured.stdout))
         panic = _PANIC.search(_text(measured.stderr))
         said = " ".join(failed[1].split()) if failed else panic[0] if panic else None
-        return said and f"says: {said[:_MOST_SAID]}"
+        return said and f"says: {said[:MOST_WORDS]}"
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work."""
@@ -140,7 +139,7 @@ def names_in(text: str) -> list[str]:
     if not parts:
         return []
     if parts[-1][0] != _END:
-        raise LaunchError(f"cut its list off: {quoted(text[-_MOST_SAID:])}")
+        raise LaunchError(f"cut its list off: {quoted(text[-MOST_WORDS:])}")
     if len({kind for kind, _, _ in parts}) == 1 and not _has_ended(text):
         raise LaunchError(
             f"began no benchmark when it was asked to (-test.v=test2json): {quoted(text.strip())}; build it with go "

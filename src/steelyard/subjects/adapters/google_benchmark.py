@@ -11,6 +11,7 @@ from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.answers import (
     MOST_BYTES,
+    MOST_WORDS,
     RESULTS_FILE,
     asked,
     check_count,
@@ -45,7 +46,6 @@ _MANY = 10**9
 _SPECIAL = re.compile(r"[.\[\\()*+?{|^$]")
 
 _NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
-_MOST_WORDS = 300
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,7 @@ class GoogleBenchmark(Harness):
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether Google Benchmark is part of the program, or is loaded by it."""
-        program = launch.program.decode(errors="surrogateescape")
-        return any(file_holds(program, sign) for sign in _SIGNS)
+        return any(file_holds(launch.program, sign) for sign in _SIGNS)
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """The launch that lists the benchmarks, and tells whether their iterations can be fixed."""
@@ -138,9 +137,9 @@ def _repetition(entry: dict[str, Any]) -> Repetition:
     count = entry.get("repetitions")
     repetitions = count if type(count) is int and count > 0 else None
     if entry.get("error_occurred"):
-        return Repetition(name, repetitions, error=str(entry.get("error_message") or "an error occurred")[:_MOST_WORDS])
+        return Repetition(name, repetitions, error=str(entry.get("error_message") or "an error occurred")[:MOST_WORDS])
     if entry.get("skipped"):
-        return Repetition(name, repetitions, error=f"skipped {entry.get('skip_message') or ''}"[:_MOST_WORDS].strip())
+        return Repetition(name, repetitions, error=f"skipped {entry.get('skip_message') or ''}"[:MOST_WORDS].strip())
     return Repetition(name, repetitions, _sample(entry, name))
 
 

@@ -56,7 +56,7 @@ class Nanobench(Harness):
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether the program renders nanobench's JSON."""
-        return file_holds(launch.program.decode(errors="surrogateescape"), _SIGN)
+        return file_holds(launch.program, _SIGN)
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """The launch that runs all benchmarks, as an empty name stands for all.

@@ -6,13 +6,12 @@ import re
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured
-from steelyard.subjects.answers import checked_list, quoted, words_of
+from steelyard.subjects.answers import MOST_WORDS, checked_list, quoted, words_of
 from steelyard.subjects.harness import Listed
 
 _LISTED = re.compile(r"(.+): bench(?:mark)?")
 _PANIC = re.compile(r"^thread .* panicked at (.+?):?$(?:\n(?!stack backtrace|note: )(.+)$)?", re.MULTILINE)
 _REFUSAL = re.compile(r"^error: (.+)$", re.MULTILINE)
-_MOST_WORDS = 300
 
 
 def listed_in(text: str) -> list[Listed]:
@@ -47,6 +46,6 @@ def complaint_of(measured: Measured) -> str | None:
     # Where an old clap is used, it refuses words on stdout.
     text = f"{stderr_of(measured)}\n{stdout_of(measured)}"
     if match := _PANIC.search(text):
-        return f"panicked at {': '.join(filter(None, match.groups()))}"[:_MOST_WORDS]
+        return f"panicked at {': '.join(filter(None, match.groups()))}"[:MOST_WORDS]
     match = _REFUSAL.search(text)
-    return f"says: {match[0]}"[:_MOST_WORDS] if match else None
+    return f"says: {match[0]}"[:MOST_WORDS] if match else None

@@ -51,8 +51,9 @@ class Swift(Harness):
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether the program has the driver's help in it."""
-        program = launch.program.decode(errors="surrogateescape")
-        return file_holds(program, b"number of iterations averaged in the sample", b"number of samples to take per")
+        return file_holds(
+            launch.program, b"number of iterations averaged in the sample", b"number of samples to take per"
+        )
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """The launch that lists the benchmarks."""
