@@ -88,15 +88,19 @@ unsafe fn malloc_slowly(bytes: usize) -> *mut c_void {
     let Some(real) = real::malloc() else {
         return early(1, bytes);
     };
-    let slot = thread::own();
     // SAFETY: as the caller promises; here and below the real function gets what ours got.
-    unsafe {
-        allocated(
-            slot,
-            watched(slot, Call::Allocate, bytes, || real(bytes)),
-            bytes,
-        )
-    }
+    unsafe { handed_out(bytes, || real(bytes)) }
+}
+
+/// A block that `real` gives, counted.
+///
+/// # Safety
+/// `real` is safe to call, and gives null or a block of at least so many bytes.
+#[inline(always)]
+unsafe fn handed_out(bytes: usize, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
+    let slot = thread::own();
+    // SAFETY: as this function's caller promises.
+    unsafe { allocated(slot, watched(slot, Call::Allocate, bytes, real), bytes) }
 }
 
 /// `calloc(3)`.
@@ -109,15 +113,8 @@ pub unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     let Some(real) = real::calloc() else {
         return early(1, bytes);
     };
-    let slot = thread::own();
     // SAFETY: as the caller promises.
-    unsafe {
-        allocated(
-            slot,
-            watched(slot, Call::Allocate, bytes, || real(count, size)),
-            bytes,
-        )
-    }
+    unsafe { handed_out(bytes, || real(count, size)) }
 }
 
 /// `free(3)`.
@@ -281,15 +278,8 @@ pub unsafe extern "C" fn aligned_alloc(alignment: usize, bytes: usize) -> *mut c
     let Some(real) = real::aligned_alloc() else {
         return early(alignment, bytes);
     };
-    let slot = thread::own();
     // SAFETY: as the caller promises.
-    unsafe {
-        allocated(
-            slot,
-            watched(slot, Call::Allocate, bytes, || real(alignment, bytes)),
-            bytes,
-        )
-    }
+    unsafe { handed_out(bytes, || real(alignment, bytes)) }
 }
 
 /// `memalign(3)`.
@@ -301,15 +291,8 @@ pub unsafe extern "C" fn memalign(alignment: usize, bytes: usize) -> *mut c_void
     let Some(real) = real::memalign() else {
         return early(alignment, bytes);
     };
-    let slot = thread::own();
     // SAFETY: as the caller promises.
-    unsafe {
-        allocated(
-            slot,
-            watched(slot, Call::Allocate, bytes, || real(alignment, bytes)),
-            bytes,
-        )
-    }
+    unsafe { handed_out(bytes, || real(alignment, bytes)) }
 }
 
 /// `valloc(3)`.
@@ -321,15 +304,8 @@ pub unsafe extern "C" fn valloc(bytes: usize) -> *mut c_void {
     let Some(real) = real::valloc() else {
         return early(usize::MAX, bytes);
     };
-    let slot = thread::own();
     // SAFETY: as the caller promises.
-    unsafe {
-        allocated(
-            slot,
-            watched(slot, Call::Allocate, bytes, || real(bytes)),
-            bytes,
-        )
-    }
+    unsafe { handed_out(bytes, || real(bytes)) }
 }
 
 /// `pvalloc(3)`.
@@ -341,15 +317,8 @@ pub unsafe extern "C" fn pvalloc(bytes: usize) -> *mut c_void {
     let Some(real) = real::pvalloc() else {
         return early(usize::MAX, bytes);
     };
-    let slot = thread::own();
     // SAFETY: as the caller promises.
-    unsafe {
-        allocated(
-            slot,
-            watched(slot, Call::Allocate, bytes, || real(bytes)),
-            bytes,
-        )
-    }
+    unsafe { handed_out(bytes, || real(bytes)) }
 }
 
 #[cfg(test)]

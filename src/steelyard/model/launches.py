@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from steelyard.model.errors import MeasurementError
 from steelyard.model.metrics import PER_ITERATION
 
 FloatArray = npt.NDArray[np.float64]
+_Times = TypeVar("_Times", float, FloatArray)
 
 WARM_UP, USED, DISTURBED = "warm-up", "used", "disturbed"
 ROLES = (WARM_UP, USED, DISTURBED)
@@ -294,13 +295,10 @@ class Launches(BaseModel):
         raise MeasurementError(f"no launch has a metric named {name!r}")
 
     def worked_alone(self) -> npt.NDArray[np.bool_]:
-        """Whether the main thread did all of a launch's work, so that its delay is the launch's delay.
-
-        rusage is in µs and the exit path is billed after schedstat was read, hence the allowance.
-        """
+        """Whether the main thread did all of a launch's work, so that its delay is the launch's delay."""
         others, cpu = self.column("others_ns"), self.column("cpu_ns")
         with np.errstate(invalid="ignore"):
-            return np.asarray(others <= 100_000 + 0.005 * cpu)
+            return np.asarray(others <= most_of_others(cpu))
 
     def select(self, *, benchmark: int, role: int, side: int) -> npt.NDArray[np.intp]:
         """Positions of one side's launches of one benchmark in one role, in order of their pair."""
@@ -318,6 +316,14 @@ class Launches(BaseModel):
             values[baseline[np.isin(pairs[baseline], complete)]],
             values[candidate[np.isin(pairs[candidate], complete)]],
         )
+
+
+def most_of_others(cpu_ns: _Times) -> _Times:
+    """Up to how much processor time (ns) beside the main thread's is still put down to that.
+
+    rusage is in µs and the exit path is billed after schedstat was read, hence the allowance.
+    """
+    return 100_000 + 0.005 * cpu_ns
 
 
 def judged_samples(samples: Sequence[Sequence[Any]]) -> list[Sample]:

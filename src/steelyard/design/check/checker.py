@@ -112,7 +112,7 @@ class Checker:
         target = self._target(name, harness)
 
         def take(loops: int, samples: int) -> Sequence[Sample]:
-            taken = target.run(_ANY_DRAW, Amount(loops, harness.samples_a_launch or samples))[1] or ()
+            taken = target.run(_ANY_DRAW, Amount(loops, samples))[1] or ()
             if sample_ns(taken) > _LONGEST_OTHER_NS:
                 self._long.add(name)
             return taken
@@ -138,7 +138,7 @@ class Checker:
     def _amounts(self, target: Target, harness: Harness, others: Sequence[tuple[str, int]]) -> dict[str, Amount]:
         loops = self._loops[target.name]
         fixed = harness.samples_a_launch
-        first = target.run(_ANY_DRAW, Amount(loops, fixed or 1))[1] or ()
+        first = target.run(_ANY_DRAW, Amount(loops, 1))[1] or ()
         plain, least = (1, 6) if sample_ns(first) >= _LONG_NS else (5, 10)
         longest = max(least, min(_MOST_SAMPLES, int(_LONGEST_NS / sample_ns(first))))
         longer = round((plain * longest) ** 0.5)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.model.launches import Measured, Sample, judged_samples
+from steelyard.model.launches import Measured, Sample, judged_samples, most_of_others
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -107,7 +107,7 @@ def observed(place: tuple[str, int, int | None, int], measured: Measured, sample
 
 def launch_ns(measured: Measured) -> float:
     """How long a launch took, without its waits for a processor where it worked in one thread."""
-    alone = measured.others_ns is not None and measured.others_ns <= 100_000 + 0.005 * (measured.cpu_ns or 0)
+    alone = measured.others_ns is not None and measured.others_ns <= most_of_others(measured.cpu_ns or 0)
     waited = (measured.delay_ns or 0) if alone else 0
     return float(max(measured.wall_ns - waited, 1))
 

@@ -78,7 +78,8 @@ class Target:
             Recorder.check_ended(measured, self.name, ignore_failure=False)
             return measured, None
         # The same inputs in every launch, however they are drawn: they shall not be what differs.
-        work = Work(self.name, amount.loops, amount.samples, seed=1, before=before)
+        samples = self.harness.samples_a_launch or amount.samples
+        work = Work(self.name, amount.loops, samples, seed=1, before=before)
         measured = self.launch(self.harness.running(spec, work))
         check_harness_ended(self.harness, measured, self.name)
         return measured, samples_of(self.harness, measured, work, self.name)

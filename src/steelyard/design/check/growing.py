@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from steelyard.design.check.evidence import AFTER, DOUBLE, LONGER, LONGEST, PLAIN, Evidence, early_and_late
-from steelyard.design.check.judged import LEVEL, Judged, Rule, State, percent, too_few, untried
+from steelyard.design.check.judged import LEVEL, STATES, Judged, Rule, percent, too_few, untried
 from steelyard.stats import growth
 from steelyard.stats.signed_rank import fewest_differences
 
@@ -16,8 +16,6 @@ ORDER = 0.20
 MEMORY_BYTES = 1 << 20
 
 _FEWEST = fewest_differences(LEVEL)
-
-_STATES: dict[growth.Shown, State] = {"beyond": "trouble", "perhaps": "perhaps", "within": "sound"}
 
 
 def _lacking(evidence: Evidence, kind: str, needed: int = _FEWEST) -> Judged | None:
@@ -47,7 +45,7 @@ def set_up(evidence: Evidence) -> Judged:
     found = growth.constant_share(evidence.log_ratios(DOUBLE), CONSTANT_SHARE, LEVEL)
     loops = evidence.amounts[PLAIN].loops
     return Judged(
-        _STATES[found.shown],
+        STATES[found.shown],
         f"{percent(found.figure)} of the time of a sample of {loops:,} loops does not depend on the loops: twice the "
         f"loops take {2 - found.figure:.2f} times as long",
         found.figure,
@@ -60,7 +58,7 @@ def slower_and_slower(evidence: Evidence) -> Judged:
         return lacking
     found = growth.excess(evidence.log_ratios(DOUBLE), EXCESS, LEVEL)
     return Judged(
-        _STATES[found.shown],
+        STATES[found.shown],
         f"twice the loops take {2 * (1 + found.figure):.2f} times as long: later iterations do more than earlier ones",
         found.figure,
     )
@@ -73,7 +71,7 @@ def drift(evidence: Evidence) -> Judged:
     samples = evidence.amounts[LONGEST].samples
     found = growth.shift(early_and_late(evidence.of(LONGEST), evidence.amounts[PLAIN].samples), DRIFT, LEVEL)
     return Judged(
-        _STATES[found.shown],
+        STATES[found.shown],
         f"the last quarter of {samples} samples takes {percent(found.figure, sign=True)} against those by which a "
         "launch is judged: the longer the launch, the more its time is another",
         found.figure,
@@ -86,7 +84,7 @@ def order(evidence: Evidence) -> Judged:
         return lacking
     found = growth.shift(evidence.log_ratios(AFTER), ORDER, LEVEL)
     return Judged(
-        _STATES[found.shown],
+        STATES[found.shown],
         f"{percent(found.figure, sign=True)} where the other benchmarks ran before it in the same process",
         found.figure,
     )
@@ -102,7 +100,7 @@ def memory(evidence: Evidence) -> Judged:
     each = found.figure / evidence.amounts[PLAIN].loops
     grown = float(np.median(most.bytes) - np.median(few.bytes))
     return Judged(
-        _STATES[found.shown],
+        STATES[found.shown],
         f"{grown / 2**20:.1f} MiB more after {most.samples} samples than after {few.samples}, and no end of it: "
         f"{each:,.0f} bytes an iteration",
         grown,

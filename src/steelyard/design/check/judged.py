@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from steelyard.design.check.evidence import Evidence
+from steelyard.stats.growth import Shown
 
 # `perhaps`: beyond the threshold, as it seems, and more launches may show it.
 State = Literal["sound", "trouble", "perhaps", "untried"]
+
+STATES: dict[Shown, State] = {"beyond": "trouble", "perhaps": "perhaps", "within": "sound"}
+"""What it means where an estimate lies against a threshold."""
 
 LEVEL = 0.0005
 """Of each of the two looks that a rule takes at a benchmark: both together stay below 0.001."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from steelyard.design.check.evidence import EMPTY, PLAIN, Evidence
-from steelyard.design.check.judged import LEVEL, Judged, Rule, State, percent, untried
+from steelyard.design.check.judged import LEVEL, STATES, Judged, Rule, percent, untried
 from steelyard.report.words import duration
 from steelyard.stats import growth
 
@@ -18,7 +18,6 @@ TREND = 0.10
 _BLOCKS = 10
 _FEWEST_OF_BLOCK = 2
 _SHORTEST_SPAN_S = 5.0
-_STATES: dict[growth.Shown, State] = {"beyond": "trouble", "perhaps": "perhaps", "within": "sound"}
 
 
 def removed(evidence: Evidence) -> Judged:
@@ -60,7 +59,7 @@ def trend(evidence: Evidence) -> Judged:
         return untried(f"{len(launches)} launches in {span:.1f} s are too few to tell it from the machine (--max-time)")
     found = growth.trend(evidence.values(PLAIN), _BLOCKS, TREND, LEVEL)
     text = f"{percent(found.figure, sign=True)} from the first launches to the last of {len(launches)}"
-    return Judged(_STATES[found.shown], text, found.figure)
+    return Judged(STATES[found.shown], text, found.figure)
 
 
 def _iteration_ns(evidence: Evidence) -> float:
