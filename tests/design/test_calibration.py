@@ -24,7 +24,7 @@ from steelyard.design.calibration import (
     whole_walk,
 )
 from steelyard.design.draws import first_side
-from steelyard.measure.count import native
+from steelyard.measure import native
 from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.counting import Caches, Weights

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.harness.counting import counter
-from steelyard.measure.count.native import PRELOAD
+from steelyard.measure.native import PRELOAD
 from tests.c_programs import need_valgrind
 from tests.harness.conftest import Write
 from tests.harness.driving import HARNESS, call, run_words

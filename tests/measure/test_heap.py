@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from steelyard.measure import heap
-from steelyard.measure.count.native import HEAP
 from steelyard.measure.launch import Launcher
+from steelyard.measure.native import HEAP
 from steelyard.model.errors import MeasurementError
 from steelyard.model.heap import HeapUse
 from steelyard.model.launches import LaunchSpec, Measured

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.measure.count.native import PRELOAD
 from steelyard.measure.count.pins import PADDING_NAMES, environment, is_dynamic, is_program, padded, padded_path
+from steelyard.measure.native import PRELOAD
 from steelyard.model.launches import LaunchSpec
 from tests.c_programs import NOTHING, compiled
 

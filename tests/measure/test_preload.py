@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from steelyard.measure.count.counter import Counter
-from steelyard.measure.count.native import PRELOAD
 from steelyard.measure.count.pins import environment
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.launch import Launcher
+from steelyard.measure.native import PRELOAD
 from steelyard.model.counting import CountSettings
 from steelyard.model.launches import LaunchSpec
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.measure.count.native import PROBES
+from steelyard.measure.native import PROBES
 
 PATTERNS = ("linear-i32", "random-i32", "linear-u64", "random-u64", "chase")
 ELEMENTS = 1_000_000

@@ -27,7 +27,8 @@ from steelyard.design.collector import no_collector
 from steelyard.design.draws import first_side, round_order
 from steelyard.design.interrupt import Interrupt
 from steelyard.machine.facts import read_facts
-from steelyard.measure.count import native, pins
+from steelyard.measure import native
+from steelyard.measure.count import pins
 from steelyard.measure.count.counter import Counted, Counter, Launching
 from steelyard.measure.count.crew import Crew
 from steelyard.measure.count.valgrind import Valgrind, caches_named

@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from steelyard.measure.count.native import PRELOAD
 from steelyard.measure.count.pins import is_dynamic
 from steelyard.measure.count.valgrind import Valgrind
+from steelyard.measure.native import PRELOAD
 from steelyard.model.counting import Counting, CountSettings, CountTool
 from steelyard.model.errors import UsageError
 from steelyard.model.records import Run, Weighing

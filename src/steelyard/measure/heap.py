@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from steelyard.measure.count.native import HEAP, SCATTER
 from steelyard.measure.elf import read_elf, started_by
+from steelyard.measure.native import HEAP, SCATTER
 from steelyard.model.errors import MeasurementError
 from steelyard.model.heap import HeapUse
 from steelyard.model.launches import LaunchSpec

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from steelyard.measure.count.native import PRELOAD
 from steelyard.measure.elf import read_elf
+from steelyard.measure.native import PRELOAD
 from steelyard.model.launches import LaunchSpec
 
 # One behind the arguments and one behind all: where a string stands moves what the C library does with it.

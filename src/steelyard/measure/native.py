@@ -1,4 +1,4 @@
-"""Where the native artefacts for counting are."""
+"""Where the native artefacts are, but for the launch server."""
 
 from __future__ import annotations
 
