@@ -16,14 +16,16 @@ from functools import partial
 from steelyard.design.calibration import (
     Instruments,
     Rung,
-    correlation,
+    Times,
+    counted,
     instruments,
     ladder,
-    measure,
+    timed,
 )
+from steelyard.design.calibration_fit import correlation
 from steelyard.machine.facts import read_facts
 from steelyard.measure.count.counter import Counted, Counter
-from steelyard.measure.count.valgrind import Valgrind, host_caches
+from steelyard.measure.count.valgrind import Valgrind, host_caches, last_levels_below
 from steelyard.model.calibration import Point
 from steelyard.model.counting import Caches, Weights
 from steelyard.model.errors import SteelyardError
@@ -64,27 +66,37 @@ def main(effort: Effort) -> None:
         scales = _counted(tools, [(RANDOM, scale * iterations // SCALES[-1]) for scale in (0, *SCALES)])
         print(f"\n## Scaling: N = {iterations // SCALES[-1]:,} iterations of {RANDOM}\n", flush=True)
         print(scaling(scales), flush=True)
+    print(f"\n## Cost and CPU time of {RANDOM}, {effort.repeats} repeats\n", flush=True)
+    ladders = _ladders(valgrind, jobs, effort.repeats)
+    print(f"{sizes(next(iter(ladders.values())))}\n\n{correlations(ladders)}", flush=True)
+
+
+def _ladders(valgrind: Valgrind, jobs: int, repeats: int) -> dict[str, list[Point]]:
+    """The same times beside what is counted with this machine's caches, less of its last level, and the article's."""
     facts = read_facts()
     own = host_caches(facts.caches)
     rungs = [rung for rung in ladder(own, facts.memory_bytes) if rung.pattern == RANDOM]
-    ladders = {}
-    for caches in (own, Caches()):
+    named = {"this machine": own, "the article": Caches()}
+    for level in last_levels_below(own):
+        named[f"{level[0] / own.ll[0]:g} of its last level"] = own.model_copy(update={"ll": level})
+    ladders: dict[str, list[Point]] = {}
+    times: list[Times] = []
+    for whose, caches in named.items():
         with instruments(valgrind, caches, jobs=jobs, watch=_unwatched) as tools:
-            ladders[caches.name] = measure(rungs, tools, repeats=effort.repeats, seed=SEED)
-    print(f"\n## Cost and CPU time of {RANDOM}, {effort.repeats} repeats\n\n{sizes(ladders[own.name])}", flush=True)
-    print(f"\n{correlations({'this machine, ' + _shown(own): ladders[own.name], **_article(ladders)})}", flush=True)
-
-
-def _article(ladders: Mapping[str, list[Point]]) -> dict[str, list[Point]]:
-    return {f"the article, {_shown(Caches())}": ladders[Caches().name]}
+            times = times or timed(rungs, tools, repeats=repeats, seed=SEED)
+            whose = (
+                "the article" if caches == Caches() else "this machine" if caches == own else "less of its last level"
+            )
+            ladders[f"{whose}, {_shown(caches)}"] = counted(rungs, times, tools)
+    return ladders
 
 
 def _counted(tools: Instruments, runs: Sequence[tuple[str, int]]) -> list[Events]:
     """The events of each (pattern, iterations), in their order."""
     specs = [tools.spec(Rung(pattern, ELEMENTS, 0), iterations) for pattern, iterations in runs]
     found: dict[int, Events] = {}
-    for place, counted in tools.counting.count_all([partial(_count, spec) for spec in specs]):
-        found[place] = counted.events
+    for place, done in tools.counting.count_all([partial(_count, spec) for spec in specs]):
+        found[place] = done.events
     if len(found) < len(specs) or any(not events for events in found.values()):
         raise SystemExit("a walk was not counted to its end")
     return [found[place] for place in range(len(specs))]

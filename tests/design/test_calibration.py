@@ -3,11 +3,13 @@ from __future__ import annotations
 import shutil
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
+from steelyard.design import calibration as design
 from steelyard.design.calibration import (
     COUNTED_ITERATIONS,
     PATTERNS,
@@ -15,19 +17,18 @@ from steelyard.design.calibration import (
     TIMED_ITERATIONS,
     Instruments,
     Rung,
-    correlation,
-    fit_of,
-    fitted,
+    calibrate,
     instruments,
     ladder,
     measure,
     whole_walk,
 )
 from steelyard.design.draws import first_side
+from steelyard.machine.facts import read_facts
 from steelyard.measure import native
 from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.valgrind import Valgrind
-from steelyard.model.counting import Caches, Weights
+from steelyard.model.counting import Caches
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.progress import Progress
@@ -62,7 +63,7 @@ class Machine:
 
     def launch(self, spec: LaunchSpec) -> Measured:
         elements, iterations = walked(spec)
-        each = sum(hit * ns for hit, ns in zip(rates(elements), (L1_NS, LL_NS, RAM_NS), strict=True))
+        each = sum(hit * ns for hit, ns in zip(self.timed_rates(spec), (L1_NS, LL_NS, RAM_NS), strict=True))
         cpu = round(START_NS + elements + iterations * each) + self.disturb(len(self.specs))
         self.specs.append(spec)
         if self.without_cpu:
@@ -76,17 +77,44 @@ class Machine:
 
     def count(self, spec: LaunchSpec) -> Counted:
         self.counted.append(spec)
-        elements, iterations = walked(spec)
-        l1, ll, ram = (round(rate * iterations) for rate in rates(elements))
+        _, iterations = walked(spec)
+        l1, ll, ram = (round(rate * iterations) for rate in self.counted_rates(spec))
         # Valgrind's names: what misses in the first level is a hit further out.
         events = {"Ir": l1, "I1mr": 100, "ILmr": 50, "Dr": ll, "D1mr": ll, "DLmr": 0, "Dw": ram, "D1mw": ram}
         return Counted({**events, "DLmw": ram}, [], [], 0, PLAIN, 0.1)
+
+    def timed_rates(self, spec: LaunchSpec) -> tuple[float, float, float]:
+        return rates(walked(spec)[0])
+
+    def counted_rates(self, spec: LaunchSpec) -> tuple[float, float, float]:
+        return rates(walked(spec)[0])
 
     def stop(self) -> bool:
         return self.stop_after is not None and len(self.specs) + len(self.counted) >= self.stop_after
 
     def instruments(self) -> Instruments:
         return Instruments(self, self, self.heard.append, self.stop, probe)
+
+
+@dataclass
+class SharedMachine(Machine):
+    """A machine with less of a last level than it says."""
+
+    has: int = 0
+    simulated: int = 0
+
+    def timed_rates(self, spec: LaunchSpec) -> tuple[float, float, float]:
+        return rates_beyond(self.has, spec)
+
+    def counted_rates(self, spec: LaunchSpec) -> tuple[float, float, float]:
+        return rates_beyond(self.simulated, spec)
+
+
+def rates_beyond(last_level: int, spec: LaunchSpec) -> tuple[float, float, float]:
+    size = walked(spec)[0] * PATTERNS[spec.argv[1].decode()]
+    if size <= 32 << 10:
+        return 20.0, 0.0, 0.0
+    return (16.0, 4.0, 0.0) if size <= last_level else (16.0, 1.0, 3.0)
 
 
 def probe(rung: Rung, iterations: int) -> LaunchSpec:
@@ -230,46 +258,31 @@ def test_a_walk_that_takes_no_time_is_an_error() -> None:
         measure(rungs, slow_start.instruments(), repeats=1, seed=1)
 
 
-# --- the fit
+# --- the last level
 
 
-def test_the_fit_finds_what_the_hits_take() -> None:
-    points = measure(RUNGS, Machine().instruments(), repeats=1, seed=1)
-    # Two kinds of points cannot tell three levels apart: one without hits beyond the first is needed.
-    points += [points[0].model_copy(update={"ll": 0.0, "ram": 0.0, "ns": points[0].l1 * L1_NS})]
-    fit = fit_of(points)
-    assert (fit.l1_ns, fit.ll_ns, fit.ram_ns) == pytest.approx((L1_NS, LL_NS, RAM_NS), rel=1e-3)
-    assert fit.weights is not None
-    assert fit.weights.name == "calibrated"
-    assert (fit.weights.l1, fit.weights.ll, fit.weights.ram) == pytest.approx((1, 5, 40), rel=1e-3)
-    assert fit.predicted_ns(points[0]) == pytest.approx(points[0].ns, rel=1e-3)
+def test_the_last_level_that_explains_the_times_best_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The machine says 8 MiB, and has 2: what is larger is slow.
+    says = {"L1i": "32K", "L1d": "32K", "L2": "8M"}
+    opened: list[int] = []
 
+    @contextmanager
+    def scripted(_: Valgrind, caches: Caches, **_words: object) -> Iterator[Instruments]:
+        opened.append(caches.ll[0])
+        yield SharedMachine(has=2 << 20, simulated=caches.ll[0]).instruments()
 
-def test_every_pattern_has_its_own_weights_and_correlations() -> None:
-    points = measure(RUNGS, Machine().instruments(), repeats=1, seed=1)
-    slow = [point.model_copy(update={"ns": point.ns * 3}) if point.pattern == "chase" else point for point in points]
-    fit, patterns = fitted(slow)
-    assert [one.pattern for one in patterns] == list(PATTERNS)
-    by_name = {one.pattern: one for one in patterns}
-    assert by_name["chase"].fit.predicted_ns(slow[-1]) == pytest.approx(slow[-1].ns, rel=1e-3)
-    assert fit.predicted_ns(slow[-1]) < 0.9 * slow[-1].ns
-    for one in patterns:
-        assert one.by_default == pytest.approx(1, abs=1e-6)
-        assert one.by_own == pytest.approx(1, abs=1e-6)
-
-
-def test_times_that_do_not_vary_have_no_correlation() -> None:
-    points = measure(RUNGS, Machine().instruments(), repeats=1, seed=1)
-    assert correlation([point.model_copy(update={"ns": 4.0}) for point in points], Weights()) is None
-
-
-def test_where_the_first_level_would_take_nothing_there_are_no_weights() -> None:
-    points = measure(RUNGS, Machine().instruments(), repeats=1, seed=1)
-    odd = [point.model_copy(update={"ns": 1e-3 if point.ram == 0 else 100 * point.ram}) for point in points]
-    odd = [point.model_copy(update={"l1": 16.0 if point.ram == 0 else 0.0, "ll": 0.0}) for point in odd]
-    assert fit_of([point for point in odd if point.ram]).weights is None
-    with pytest.raises(MeasurementError, match="no weights fit"):
-        fitted([point for point in odd if point.ram])
+    facts = read_facts().model_copy(update={"caches": says})
+    monkeypatch.setattr(design, "instruments", scripted)
+    monkeypatch.setattr(design, "read_facts", lambda: facts)
+    monkeypatch.setattr(Valgrind, "found", lambda: Valgrind(Path("/bin/true"), "3.19.0"))
+    found = calibrate(jobs=1, repeats=1, seed=1, watch=lambda _: None)
+    assert opened == [8 << 20, 4 << 20, 2 << 20, 1 << 20]
+    assert (found.caches.name, found.caches.ll[0]) == ("fit", 2 << 20)
+    errors = {level.size_bytes: level.error for level in found.last_levels}
+    assert errors[2 << 20] == pytest.approx(0, abs=1e-3)
+    assert errors[8 << 20] > 0.1
+    said = calibrate(jobs=1, repeats=1, seed=1, watch=lambda _: None, caches="host")
+    assert (said.caches.name, said.caches.ll[0], len(said.last_levels)) == ("host", 8 << 20, 1)
 
 
 # --- the real thing

@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from steelyard.model.calibration import Calibration
+from steelyard.model.calibration import Calibration, LastLevel
 from steelyard.report.calibration import CHART_COLUMNS, caution, chart, furthest, show, svg
 from tests.calibrations import calibration, pattern_fit, point
 
@@ -62,6 +62,16 @@ def test_the_point_that_is_off_most_is_named() -> None:
     assert furthest(made) == "chase over 7.797 KiB: 100 ns measured, 4 ns predicted"
     zero = one.model_copy(update={"l1": 0.0, "size_bytes": 2048})
     assert "over 2.000 KiB" in furthest(calibration(points=[one, zero]))
+
+
+def test_how_much_of_the_last_level_is_there_is_said() -> None:
+    assert "this machine says" not in printed(calibration())
+    levels = [LastLevel(size_bytes=size << 20, error=off) for size, off in ((32, 0.57), (16, 0.4), (8, 0.24))]
+    text = flat(printed(calibration(last_levels=levels)))
+    assert "this machine says 32 MiB of LL, but 8 MiB explain the times better: the fit is off by 24 %" in text
+    assert "instead of 57 %" in text
+    text = flat(printed(calibration(last_levels=[levels[2], levels[0], levels[1]])))
+    assert "as the machine says: with a smaller last level, down to 16 MiB, the fit is worse" in text
 
 
 def test_where_it_was_stored_is_said() -> None:

@@ -25,9 +25,10 @@ def calibrate(
         str,
         typer.Option(
             metavar="NAME|SIZES",
-            help="Simulated caches: host, or as for steelyard count, where a virtual machine has less than it says.",
+            help="Simulated caches: fit (this machine's, with as much of the last level as explains the times best), "
+            "host (as it says), or as for steelyard count.",
         ),
-    ] = "host",
+    ] = "fit",
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE.svg", help="Draw predicted against measured times as SVG.")
     ] = None,
@@ -39,7 +40,9 @@ def calibrate(
 
     Probes whose use of the caches is known walk over memory in five patterns, at sizes from a part of the first cache
     level to four times the last one. Each is timed natively and counted under Valgrind with this machine's cache
-    sizes; weights are fitted to both. It takes about a minute on two processors.
+    sizes; weights are fitted to both. A machine that shares its last level with others has less of it than it says:
+    smaller ones are tried too, and the one that explains the times best is kept. It takes about two minutes on two
+    processors.
 
     The weights do not carry over between access patterns: the report shows each pattern's own beside them, and how
     well the cost follows the time. A cost stays a convention, not a time.

@@ -10,19 +10,19 @@ from __future__ import annotations
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from itertools import product
-from math import isnan
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
 import steelyard
+from steelyard.design.calibration_fit import calibrated, error, fitted
 from steelyard.design.collector import no_collector
 from steelyard.design.draws import first_side, round_order
 from steelyard.design.interrupt import Interrupt
@@ -31,15 +31,14 @@ from steelyard.measure import native
 from steelyard.measure.count import pins
 from steelyard.measure.count.counter import Counted, Counter, Launching
 from steelyard.measure.count.crew import Crew
-from steelyard.measure.count.valgrind import Valgrind, caches_named
+from steelyard.measure.count.valgrind import Valgrind, caches_named, host_caches, last_levels_below
 from steelyard.measure.launch import Launcher
-from steelyard.model.calibration import Calibration, Fit, PatternFit, Point
-from steelyard.model.counting import Caches, CountSettings, Weights
+from steelyard.model.calibration import Calibration, LastLevel, Point
+from steelyard.model.counting import Caches, CountSettings
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.progress import Progress
 from steelyard.stats.cost import hits
-from steelyard.stats.least_squares import non_negative, pearson
 
 # What one element of each pattern takes: four arrays of i32 or of u64, or one node that fills a line.
 PATTERNS = {"linear-i32": 16, "random-i32": 16, "linear-u64": 32, "random-u64": 32, "chase": 64}
@@ -55,6 +54,8 @@ _MOST_OF_MEMORY, _MOST_ELEMENTS = 1 / 16, 1 << 28
 # The random walk is index = 48271 index + 1 modulo the number of elements.
 _MULTIPLIER = 48_271
 _WARM_UP, _WALK = 0, 1
+# The machine's own caches, with as much of the last level as explains the times best.
+FITTING_CACHES = "fit"
 _NOTHING_STORED = "interrupted: the calibration was not finished, and nothing of it is stored"
 
 
@@ -97,20 +98,31 @@ def calibrate(
     repeats: int,
     seed: int,
     watch: Callable[[Progress], None],
-    caches: str = "host",
+    caches: str = FITTING_CACHES,
     source: Mapping[str, str] = os.environ,
 ) -> Calibration:
-    """Time and count the probes on this machine, and fit the weights; about a minute on two processors.
+    """Time and count the probes on this machine, and fit the weights; about two minutes on two processors.
 
-    `caches` are what is simulated, as `caches_named` takes them. Stores nothing. Raises InterruptedBeforeStart if the
+    `caches` are what is simulated, as `caches_named` takes them, or FITTING_CACHES: what shares the last level with
+    others, as virtual machines do, gets less of it than it says. Stores nothing. Raises InterruptedBeforeStart if the
     user stops it; MeasurementError where Valgrind or the probes are missing, or the times are too noisy for weights;
     UsageError for a machine that does not tell its caches.
     """
     started = time.monotonic()
     valgrind, facts = Valgrind.found(), read_facts()
-    simulated = caches_named(caches, facts.caches)
-    with instruments(valgrind, simulated, jobs=jobs, watch=watch, source=source) as tools:
-        points = measure(ladder(simulated, facts.memory_bytes), tools, repeats=repeats, seed=seed)
+    candidates = _candidates(caches, facts.caches)
+    rungs = ladder(candidates[0], facts.memory_bytes)
+    times: list[Times] = []
+    tried: list[list[Point]] = []
+    for each in candidates:
+        with instruments(valgrind, each, jobs=jobs, watch=watch, source=source) as tools:
+            times = times or timed(rungs, tools, repeats=repeats, seed=seed)
+            tried.append(counted(rungs, times, tools))
+    last_levels = [
+        LastLevel(size_bytes=each.ll[0], error=error(points)) for each, points in zip(candidates, tried, strict=True)
+    ]
+    best = min(range(len(candidates)), key=lambda number: last_levels[number].error)
+    simulated, points = candidates[best], tried[best]
     fit, patterns = fitted(points)
     return Calibration(
         tool=steelyard.__version__,
@@ -118,15 +130,23 @@ def calibrate(
         machine=facts.key,
         processor=facts.cpu_model,
         caches=simulated,
+        last_levels=last_levels,
         valgrind=valgrind.version,
         repeats=repeats,
         seed=seed,
         seconds=time.monotonic() - started,
         points=points,
         fit=fit,
-        weights=_calibrated(fit),
+        weights=calibrated(fit),
         patterns=patterns,
     )
+
+
+def _candidates(word: str, host: dict[str, str]) -> list[Caches]:
+    if word != FITTING_CACHES:
+        return [caches_named(word, host)]
+    own = host_caches(host)
+    return [own.model_copy(update={"name": FITTING_CACHES, "ll": level}) for level in (own.ll, *last_levels_below(own))]
 
 
 @contextmanager
@@ -219,14 +239,23 @@ def _prime_factors(number: int) -> set[int]:
 
 def measure(rungs: Sequence[Rung], tools: Instruments, *, repeats: int, seed: int) -> list[Point]:
     """Time every rung natively, one launch after the other, then count them all, side by side."""
-    with no_collector():
-        times = _timed(rungs, tools, repeats, seed)
-    counts = _counted(rungs, tools)
-    return [_point(rung, taken, events) for rung, taken, events in zip(rungs, times, counts, strict=True)]
+    return counted(rungs, timed(rungs, tools, repeats=repeats, seed=seed), tools)
 
 
 Times = tuple[list[int], list[int]]
 """CPU times in ns, one a repeat: up to the walk, and with it."""
+
+
+def timed(rungs: Sequence[Rung], tools: Instruments, *, repeats: int, seed: int) -> list[Times]:
+    """Time every rung natively, one launch after the other."""
+    with no_collector():
+        return _timed(rungs, tools, repeats, seed)
+
+
+def counted(rungs: Sequence[Rung], times: Sequence[Times], tools: Instruments) -> list[Point]:
+    """Count every rung, side by side; points of them and of the times that they took."""
+    counts = _counted(rungs, tools)
+    return [_point(rung, taken, events) for rung, taken, events in zip(rungs, times, counts, strict=True)]
 
 
 def _timed(rungs: Sequence[Rung], tools: Instruments, repeats: int, seed: int) -> list[Times]:
@@ -329,57 +358,3 @@ class _Follower:
         self._done += 1
         each = (time.monotonic() - self._started) / self._done
         self._watch(Progress(self._what, self._done, self._limit, seconds_left=(self._limit - self._done) * each))
-
-
-# --- the fit
-
-
-def fitted(points: Sequence[Point]) -> tuple[Fit, list[PatternFit]]:
-    """The weights fitted to all points, and for each pattern its own with the correlations of every cost."""
-    fit = fit_of(points)
-    calibrated = _calibrated(fit)
-    patterns = []
-    for pattern in dict.fromkeys(point.pattern for point in points):
-        mine = [point for point in points if point.pattern == pattern]
-        own = fit_of(mine)
-        patterns.append(
-            PatternFit(
-                pattern=pattern,
-                fit=own,
-                by_default=correlation(mine, Weights()),
-                by_calibrated=correlation(mine, calibrated),
-                by_own=_known(pearson([own.predicted_ns(point) for point in mine], [point.ns for point in mine])),
-            )
-        )
-    return fit, patterns
-
-
-def fit_of(points: Sequence[Point]) -> Fit:
-    """What a hit of each level takes, by least squares of the relative errors, none of them below 0.
-
-    Relative, because the times of a ladder span two orders of magnitude: absolute errors would fit its top alone.
-    """
-    rows = np.array([(point.l1, point.ll, point.ram) for point in points])
-    times = np.array([point.ns for point in points])
-    l1, ll, ram = map(float, non_negative(rows / times[:, None], np.ones(len(times))))
-    weights = Weights(name="calibrated", l1=1, ll=ll / l1, ram=ram / l1) if l1 > 0 else None
-    return Fit(l1_ns=l1, ll_ns=ll, ram_ns=ram, weights=weights)
-
-
-def _calibrated(fit: Fit) -> Weights:
-    if fit.weights is None:
-        raise MeasurementError(
-            "no weights fit these times: hits of the first level would take none. This machine was too busy; wait "
-            "until it is quiet, or give more --repeats"
-        )
-    return fit.weights
-
-
-def correlation(points: Iterable[Point], weights: Weights) -> float | None:
-    """Pearson's, of the cost at some weights with the CPU time; None where either does not vary."""
-    pairs = [(weights.l1 * one.l1 + weights.ll * one.ll + weights.ram * one.ram, one.ns) for one in points]
-    return _known(pearson([cost for cost, _ in pairs], [ns for _, ns in pairs]))
-
-
-def _known(number: float) -> float | None:
-    return None if isnan(number) else number

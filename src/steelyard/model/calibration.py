@@ -57,6 +57,13 @@ class PatternFit(_Part):
     by_own: float | None = Field(ge=-1, le=1, description="at the weights fitted to this pattern")
 
 
+class LastLevel(_Part):
+    """A size of the last level that was simulated, and how well weights can explain the times with it."""
+
+    size_bytes: int = Field(ge=1)
+    error: float = Field(ge=0, allow_inf_nan=False, description="root mean square of predicted / measured - 1")
+
+
 class Calibration(_Part):
     """All that one calibration measured, and the weights that came of it."""
 
@@ -67,6 +74,9 @@ class Calibration(_Part):
     machine: str = Field(description="the machine's key")
     processor: str
     caches: Caches
+    last_levels: list[LastLevel] = Field(
+        default_factory=list, description="all that were simulated; the first is what the machine, or the user, says"
+    )
     valgrind: str = Field(description="its version")
     repeats: int = Field(ge=1)
     seed: int = Field(ge=0, description="of the random order")

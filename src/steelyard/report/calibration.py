@@ -43,6 +43,8 @@ def show(console: Console, calibration: Calibration, stored: str) -> None:
     _chart(sheet, calibration)
     sheet.row("off most", words.plain(furthest(calibration), sheet.encoding))
     sheet.row("caches", f"{_caches(calibration.caches)} ({calibration.caches.name})")
+    if len(calibration.last_levels) > 1:
+        sheet.row("", _last_levels(calibration))
     sheet.row("machine", words.plain(f"{calibration.processor or 'unknown'} ({calibration.machine})", sheet.encoding))
     sheet.row(
         "measured", f"in {words.seconds(calibration.seconds)}, {words.count(calibration.repeats, 'repeat')} a point"
@@ -81,8 +83,21 @@ def _caches(caches: Caches) -> str:
     return ", ".join(f"{name} {_size(size)}" for name, (size, _, _) in shapes)
 
 
+def _last_levels(calibration: Calibration) -> str:
+    """Say how much of the last level that the machine says it has explains the times."""
+    said, *less = calibration.last_levels
+    best = min(calibration.last_levels, key=lambda level: level.error)
+    if best is said:
+        return f"as the machine says: with a smaller last level, down to {_size(less[-1].size_bytes)}, the fit is worse"
+    return (
+        f"this machine says {_size(said.size_bytes)} of LL, but {_size(best.size_bytes)} explain the times better: "
+        f"the fit is off by {100 * best.error:.0f} % (root mean square) instead of {100 * said.error:.0f} %"
+    )
+
+
 def _size(size_bytes: int) -> str:
-    return words.size(size_bytes).replace(".00 ", " ")
+    number, unit = words.size(size_bytes).split()
+    return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {unit}"
 
 
 def furthest(calibration: Calibration) -> str:

@@ -157,6 +157,13 @@ def host_caches(host: dict[str, str]) -> Caches:
     return Caches(name="host", **{name: _simulated(size) for name, size in sizes.items()})
 
 
+def last_levels_below(caches: Caches) -> list[tuple[int, int, int]]:
+    """Shapes of half the last level, a quarter and an eighth, as long as they are well above the first."""
+    size, ways, line = caches.ll
+    halves = [(size >> step, ways, line) for step in (1, 2, 3)]
+    return [shape for shape in halves if shape[0] >= 16 * caches.d1[0]]
+
+
 def _simulated(size: int) -> tuple[int, int, int]:
     line, least = 64, 8
     sets = 1 << max(0, (size // (line * least)).bit_length() - 1)

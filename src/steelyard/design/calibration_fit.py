@@ -1,0 +1,72 @@
+"""The weights of a calibration: fitted to its points, and how well a cost follows the times with them."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from steelyard.model.calibration import Fit, PatternFit, Point
+from steelyard.model.counting import Weights
+from steelyard.model.errors import MeasurementError
+from steelyard.stats.least_squares import non_negative, pearson
+
+
+def fitted(points: Sequence[Point]) -> tuple[Fit, list[PatternFit]]:
+    """The weights fitted to all points, and for each pattern its own with the correlations of every cost."""
+    fit = fit_of(points)
+    weights = calibrated(fit)
+    patterns = []
+    for pattern in dict.fromkeys(point.pattern for point in points):
+        mine = [point for point in points if point.pattern == pattern]
+        own = fit_of(mine)
+        patterns.append(
+            PatternFit(
+                pattern=pattern,
+                fit=own,
+                by_default=correlation(mine, Weights()),
+                by_calibrated=correlation(mine, weights),
+                by_own=_known(pearson([own.predicted_ns(point) for point in mine], [point.ns for point in mine])),
+            )
+        )
+    return fit, patterns
+
+
+def fit_of(points: Sequence[Point]) -> Fit:
+    """What a hit of each level takes, by least squares of the relative errors, none of them below 0.
+
+    Relative, because the times of a ladder span two orders of magnitude: absolute errors would fit its top alone.
+    """
+    rows = np.array([(point.l1, point.ll, point.ram) for point in points])
+    times = np.array([point.ns for point in points])
+    l1, ll, ram = map(float, non_negative(rows / times[:, None], np.ones(len(times))))
+    weights = Weights(name="calibrated", l1=1, ll=ll / l1, ram=ram / l1) if l1 > 0 else None
+    return Fit(l1_ns=l1, ll_ns=ll, ram_ns=ram, weights=weights)
+
+
+def error(points: Sequence[Point]) -> float:
+    """By how much the fit to the points is off: root mean square of predicted / measured - 1."""
+    fit = fit_of(points)
+    return math.sqrt(statistics.fmean((fit.predicted_ns(point) / point.ns - 1) ** 2 for point in points))
+
+
+def calibrated(fit: Fit) -> Weights:
+    """The weights of a fit; raises MeasurementError where it has none."""
+    if fit.weights is None:
+        raise MeasurementError(
+            "no weights fit these times: hits of the first level would take none. This machine was too busy; wait "
+            "until it is quiet, or give more --repeats"
+        )
+    return fit.weights
+
+
+def correlation(points: Iterable[Point], weights: Weights) -> float | None:
+    """Pearson's, of the cost at some weights with the CPU time; None where either does not vary."""
+    pairs = [(weights.l1 * one.l1 + weights.ll * one.ll + weights.ram * one.ram, one.ns) for one in points]
+    return _known(pearson([cost for cost, _ in pairs], [ns for _, ns in pairs]))
+
+
+def _known(number: float) -> float | None:
+    return None if math.isnan(number) else number
