@@ -66,7 +66,7 @@ def cases(folder: Path) -> list[Case]:
     _build(suite, sorted((ROOT / "examples/cpp").glob("*.cpp")))
     commands = {path.stem.partition("_")[2].replace("_", "-"): path for path in PLANTED.glob("command_*.py")}
     found = [
-        *(_harness(str(planted), name, name, "C++") for name in ("optimised-away", "too-short")),
+        *(_harness(str(planted), name, name, "C++") for name in ("optimised-away", "too-short", "leak")),
         _harness(str(heap), "fill_last", "order", "C++"),
         *(
             _harness(f"{PYTHON} {PLANTED}/bench_planted.py", f"*::{name}", code, "Python")
@@ -91,7 +91,7 @@ PLANTED_PYTHON = {
 
 
 def _harness(program: str, pattern: str, code: str | None, language: str) -> Case:
-    words = ("--harness", "protocol", program, "--benchmark", pattern)
+    words = ("--harness", "protocol", program, "--benchmark", pattern, "--heap")
     return Case(f"{code or pattern.lstrip('*').replace('[[]', '[')}, {language}", words, code)
 
 

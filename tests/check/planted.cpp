@@ -21,6 +21,11 @@ STEELYARD_BENCH_WITH(removed, steelyard::name("optimised-away")) {
     });
 }
 
+// A block of each iteration is lost.
+STEELYARD_BENCH_WITH(lost_blocks, steelyard::name("leak")) {
+    state.run([&] { return new std::uint64_t(mixed(state.seed())); });
+}
+
 // One multiplication, which the loop's own instructions stand beside.
 STEELYARD_BENCH_WITH(short_body, steelyard::name("too-short")) {
     std::uint64_t value = state.seed();

@@ -149,14 +149,52 @@ def test_troubles_are_told_in_full(tool: Tool) -> None:
     done.check_is_tidy()
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++")
-def test_a_body_that_the_compiler_leaves_out(tool: Tool) -> None:
+@pytest.fixture
+def planted(tool: Tool) -> Path:
+    if shutil.which("g++") is None:
+        pytest.skip("there is no g++: no defect was planted in C++")
     program = tool.folder / "planted"
     options = ["-std=c++17", "-O2", f"-I{ROOT}/sdk/cpp"]
     subprocess.run(["g++", *options, ROOT / "tests/check/planted.cpp", "-o", program], check=True)
-    done = tool("check", "--harness", "protocol", program, "-b", "optimised-away", "--max-time", "1")
+    return program
+
+
+def test_a_body_that_the_compiler_leaves_out(tool: Tool, planted: Path) -> None:
+    done = tool("check", "--harness", "protocol", planted, "-b", "optimised-away", "--max-time", "1")
     assert done.status == 1, done.text
     assert "optimised-away: an iteration takes 0." in " ".join(done.text.split())
+
+
+def test_a_block_that_is_lost(tool: Tool, planted: Path) -> None:
+    words = ("check", "--harness", "protocol", planted, "-b", "leak", "-b", "too-short", "--max-time", "1")
+    done = tool(*words, "--heap", "--json", "found.json")
+    assert done.status == 1, done.text
+    text = " ".join(done.text.split())
+    assert "leak: 1.00 of 1.00 blocks that an iteration allocates are never given back" in text
+    assert "threshold 0.05 blocks" in text
+    assert "heap: 1 allocation of 8 B in all an iteration" in text
+    assert "heap: 0 allocations of 0 B in all an iteration" in text
+    found = tool.json("found.json")
+    assert [(one["benchmark"], one["kept"]) for one in found["allocating"]] == [("leak", 1.0), ("too-short", 0.0)]
+    leaks = {one["benchmark"]: one["outcome"] for one in found["looked"] if one["code"] == "leak"}
+    assert leaks == {"leak": "trouble", "too-short": "sound"}
+
+
+def test_the_heap_of_a_command(tool: Tool) -> None:
+    done = tool("check", f"{sys.executable} -S -c pass", "--heap", "--max-time", "1", "--json", "found.json")
+    assert done.status in (0, 1), done.text
+    (one,) = tool.json("found.json")["allocating"]
+    assert one["each"] == "launch"
+    assert one["allocations"] > 100
+    assert "PYTHONMALLOC" in one["note"]
+    assert not any(looked["code"] == "leak" for looked in tool.json("found.json")["looked"])
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc: no static program")
+def test_a_heap_that_cannot_be_watched(tool: Tool) -> None:
+    (tool.folder / "nothing.c").write_text("int main(void) { return 0; }")
+    subprocess.run(["gcc", "-static", "nothing.c", "-o", "nothing"], cwd=tool.folder, check=True)
+    assert "--heap cannot watch" in tool.refuses("check", "./nothing", "--heap")
 
 
 def test_a_command(tool: Tool) -> None:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from io import StringIO
 from typing import Any
 
 from rich.console import Console
 
-from steelyard.model.soundness import Looked, Soundness
+from steelyard.model.soundness import Allocating, Looked, Soundness
 from steelyard.report.check import soundness
 
 
@@ -20,10 +21,18 @@ def trouble(**fields: Any) -> Looked:
     return looked(**{**plain, **fields})
 
 
-def printed(*found: Looked, width: int = 90, harness: str | None = "protocol") -> str:
-    names = list(dict.fromkeys(one.benchmark for one in found))
+def printed(
+    *found: Looked, width: int = 90, harness: str | None = "protocol", allocating: Sequence[Allocating] = ()
+) -> str:
     report = Soundness(
-        tool="0", command="./bench", harness=harness, benchmarks=names, launches=91, seconds=12.3, looked=list(found)
+        tool="0",
+        command="./bench",
+        harness=harness,
+        benchmarks=list(dict.fromkeys(one.benchmark for one in found)),
+        launches=91,
+        seconds=12.3,
+        looked=list(found),
+        allocating=list(allocating),
     )
     console = Console(file=StringIO(), width=width, force_terminal=False, markup=False, highlight=False)
     soundness(console, report)
@@ -39,6 +48,17 @@ def test_what_is_sound_takes_a_line() -> None:
     assert "sound      sort: 2 rules hold\n" in text
     assert "sound      map: 1 rule holds\n" in text
     assert "in all     no trouble with 2 benchmarks (91 launches in 12 s)\n" in text
+
+
+def test_what_it_allocates_stands_under_it() -> None:
+    some = Allocating(benchmark="sort", each="iteration", allocations=2.5, bytes=80, kept=0, share=0.4, iterations=99)
+    text = " ".join(printed(looked(), allocating=[some]).split())
+    assert "heap: 2.5 allocations of 80 B in all an iteration, about 40 % of its time" in text
+    whole = Allocating(benchmark="sort", each="launch", allocations=12_000, bytes=2048, kept=3, note="more is not seen")
+    text = " ".join(printed(looked(), allocating=[whole]).split())
+    assert "heap: 12,000 allocations of 2.000 KiB in all a launch (more is not seen)" in text
+    text = " ".join(printed(looked(), allocating=[Allocating(benchmark="sort", each="launch", note="static")]).split())
+    assert "heap: not seen: static" in text
 
 
 def test_trouble_has_its_figure_its_threshold_and_a_remedy() -> None:

@@ -27,6 +27,9 @@ def check(
     ] = False,
     harness: HarnessName = None,
     benchmark: BenchmarkPatterns = None,
+    heap: Annotated[
+        bool, typer.Option("--heap", help="Count allocations too, and look for leaks (docs/heap.md).")
+    ] = False,
     max_time: Annotated[
         float, typer.Option(metavar="SECONDS", help="Time for each benchmark, or for a command.")
     ] = 20.0,
@@ -42,8 +45,8 @@ def check(
 
     Exit status: 0 no trouble, 1 trouble with a rule, 2 wrong usage, 3 it could not be tried, 130 interrupted.
     """
-    if protocol and (harness is not None or benchmark or json is not None):
-        raise UsageError("--protocol looks at nothing else: leave --harness, --benchmark and --json out")
+    if protocol and (harness is not None or benchmark or heap or json is not None):
+        raise UsageError("--protocol looks at nothing else: leave --harness, --benchmark, --heap and --json out")
 
     from steelyard.subjects.command import command_subject
 
@@ -55,7 +58,7 @@ def check(
     subject = command_subject(command, command, "checked", shell=False)
     if protocol:
         raise typer.Exit(_conformance(subject, settings))
-    raise typer.Exit(_soundness(subject, settings, benchmark or [], max_time, json))
+    raise typer.Exit(_soundness(subject, settings, benchmark or [], max_time, heap, json))
 
 
 def _conformance(subject: Subject, settings: Settings) -> int:
@@ -75,7 +78,9 @@ def _conformance(subject: Subject, settings: Settings) -> int:
     return FOUND if any(rule.trouble for rule in found) else 0
 
 
-def _soundness(subject: Subject, settings: Settings, only: list[str], seconds: float, json: Path | None) -> int:
+def _soundness(
+    subject: Subject, settings: Settings, only: list[str], seconds: float, heap: bool, json: Path | None
+) -> int:
     from steelyard.cli.screen import output, watching
     from steelyard.design.check.session import check_target
     from steelyard.design.interrupt import Interrupt
@@ -87,7 +92,15 @@ def _soundness(subject: Subject, settings: Settings, only: list[str], seconds: f
     with Launcher() as launcher, Interrupt(launcher.cancel) as interrupt, watching() as watch:
         try:
             found = check_target(
-                subject, settings, launcher, os.environ, watch, interrupt.is_requested, only=only, seconds=seconds
+                subject,
+                settings,
+                launcher,
+                os.environ,
+                watch,
+                interrupt.is_requested,
+                only=only,
+                seconds=seconds,
+                heap=heap,
             )
         except InterruptedByUser:
             raise InterruptedBeforeStart("interrupted before every rule was tried") from None

@@ -42,8 +42,13 @@ def check_heap(record: Weighing | Run) -> None:
         return
     option, verb = ("--heap", "watch") if settings.heap is not None else ("--heap-shuffle", "reach")
     for subject in _subjects(record):
-        if why := heap.refusal(Path(subject.program)):
-            raise UsageError(f"{option} cannot {verb} {subject.name}: {why}, or leave {option} out")
+        refuse_unwatchable(Path(subject.program), subject.name, option, verb)
+
+
+def refuse_unwatchable(program: Path, name: str, option: str, verb: str) -> None:
+    """Raise UsageError for a program that nothing can be preloaded into."""
+    if why := heap.refusal(program):
+        raise UsageError(f"{option} cannot {verb} {name}: {why}, or leave {option} out")
 
 
 def _subjects(record: Weighing | Run) -> list[Subject]:
@@ -142,30 +147,33 @@ class HeapStage:
         return launched(self.launcher, spec, self.interrupted)
 
     def _look(self, name: str, program: Path, use: HeapUse | None) -> None:
-        """Say what of a program's memory is not among the numbers."""
-        if use is None:
-            self._note(
-                "heap-unseen",
-                f"{name}: nothing of the heap was seen, as the library could not be preloaded",
-                name,
-                "is the program behind it linked statically, or is its environment cleared?",
-            )
-            return
-        inside = heap.own_allocator(program)
-        if inside in _INSIDE:
-            self._note("heap-inside", f"{name}: {_INSIDE[inside][0]}", name, _INSIDE[inside][1])
-        elif inside is not None:
-            self._note(
-                "heap-inside",
-                f"{name} has the allocator {inside} inside: what it gives is seen only where malloc is asked for it",
-                name,
-            )
-        elif not use.allocations:
-            text = "asked malloc for nothing: it may have an allocator of its own, which is not seen"
-            self._note("heap-silent", f"{name} {text}", name)
+        if (finding := unseen(name, program, use)) is not None:
+            self._findings[f"{finding.code} {name}"] = finding
 
-    def _note(self, code: str, message: str, about: str, remedy: str | None = None) -> None:
-        self._findings[f"{code} {about}"] = Finding(code=code, message=message, remedy=remedy)
+    def _note(self, code: str, message: str, about: str) -> None:
+        self._findings[f"{code} {about}"] = Finding(code=code, message=message)
+
+
+def unseen(name: str, program: Path, use: HeapUse | None) -> Finding | None:
+    """What of a program's memory is not among the numbers, as far as that can be told."""
+    if use is None:
+        return Finding(
+            code="heap-unseen",
+            message=f"{name}: nothing of the heap was seen, as the library could not be preloaded",
+            remedy="is the program behind it linked statically, or is its environment cleared?",
+        )
+    inside = heap.own_allocator(program)
+    if inside in _INSIDE:
+        return Finding(code="heap-inside", message=f"{name}: {_INSIDE[inside][0]}", remedy=_INSIDE[inside][1])
+    if inside is not None:
+        return Finding(
+            code="heap-inside",
+            message=f"{name} has the allocator {inside} inside: only what malloc is asked for is seen",
+        )
+    if not use.allocations:
+        text = "asked malloc for nothing: it may have an allocator of its own, which is not seen"
+        return Finding(code="heap-silent", message=f"{name} {text}")
+    return None
 
 
 def with_heap(counted: Weighing | Run, watched: Weighing | Run) -> Weighing | Run:

@@ -27,6 +27,21 @@ class Looked(BaseModel):
     remedy: str = Field(default="", description="what to do about it")
 
 
+class Allocating(BaseModel):
+    """What a benchmark asks of the allocator; null where nothing was seen, and `note` says why."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    benchmark: str
+    each: Literal["iteration", "launch"] = Field(description="what the numbers are of")
+    allocations: float | None = Field(default=None, description="blocks handed out")
+    bytes: float | None = Field(default=None, description="asked for, bytes")
+    kept: float | None = Field(default=None, description="blocks that are never given back")
+    share: float | None = Field(default=None, description="part of the processor time in the allocator, estimated")
+    iterations: int = Field(default=0, description="how many the numbers are the mean of; 0 for a launch")
+    note: str = Field(default="", description="what of its memory is not among the numbers")
+
+
 class Soundness(BaseModel):
     """All that was looked at in one target."""
 
@@ -41,6 +56,7 @@ class Soundness(BaseModel):
     launches: int = Field(description="how many processes were started")
     seconds: float
     looked: list[Looked]
+    allocating: list[Allocating] = Field(default_factory=list, description="with --heap, one a benchmark")
 
     def troubles(self) -> list[Looked]:
         """The rules that do not hold."""

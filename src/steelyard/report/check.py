@@ -8,7 +8,7 @@ from itertools import groupby
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.model.soundness import Looked, Soundness
+from steelyard.model.soundness import Allocating, Looked, Soundness
 from steelyard.report import words
 from steelyard.report.sheet import Sheet
 
@@ -22,6 +22,9 @@ def soundness(console: Console, found: Soundness) -> None:
     sheet.blank()
     for name in found.benchmarks:
         _benchmark(sheet, name, [one for one in found.looked if one.benchmark == name])
+        for one in found.allocating:
+            if one.benchmark == name:
+                sheet.row("", Text(sheet.name(_heap(one), 10 * sheet.text_width), "dim"))
     sheet.blank()
     troubles = found.troubles()
     bad = len({one.benchmark for one in troubles})
@@ -62,6 +65,18 @@ def _untried(sheet: Sheet, looked: Sequence[Looked]) -> None:
         sheet.row("", Text(f"{_NEVER_TRIED}: {codes}: {sheet.name(why, 10 * sheet.text_width)}", "dim"))
 
 
+def _heap(one: Allocating) -> str:
+    """What it asks of the allocator, and what of that is not seen."""
+    if one.allocations is None or one.bytes is None:
+        return f"heap: not seen: {one.note}"
+    many = f"{one.allocations:,.2f}".rstrip("0").rstrip(".")
+    each = {"iteration": "an iteration", "launch": "a launch"}[one.each]
+    text = f"heap: {many} {'allocation' if many == '1' else 'allocations'} of {words.size(one.bytes)} in all {each}"
+    if one.share is not None and one.allocations:
+        text += f", about {words.percent(one.share)} of its time"
+    return f"{text} ({one.note})" if one.note else text
+
+
 def _in_unit(one: Looked) -> str:
     threshold = one.threshold or 0.0
     match one.unit:
@@ -71,5 +86,7 @@ def _in_unit(one: Looked) -> str:
             return words.duration(threshold * 1e9)
         case "bytes":
             return words.size(threshold)
+        case "blocks":
+            return f"{threshold:g} blocks"
         case _:
             return f"{100 * threshold:g} %"

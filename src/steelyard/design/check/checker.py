@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 
-from steelyard.design.check import crowds, growing, lengths, names
+from steelyard.design.check import allocating, crowds, growing, lengths, names
 from steelyard.design.check.evidence import (
     AFTER,
     DOUBLE,
@@ -25,7 +26,7 @@ from steelyard.design.loops import NeverLongError, choose_loops
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import Draw, Sample
 from steelyard.model.progress import Progress
-from steelyard.model.soundness import Looked
+from steelyard.model.soundness import Allocating, Looked
 from steelyard.subjects.harness import Harness
 
 RULES = (*lengths.BENCHMARK_RULES, *growing.RULES, *crowds.RULES)
@@ -53,6 +54,9 @@ class Checker:
     watch: Callable[[Progress], None]
     seed: int = 0
     clock: Callable[[], float] = time.monotonic
+    heap: Path | None = None
+    """The program, whose heap is to be watched too."""
+    allocating: list[Allocating] = field(default_factory=list, init=False)
     _loops: dict[str, int] = field(default_factory=dict, init=False)
     _long: set[str] = field(default_factory=set, init=False)
 
@@ -63,6 +67,8 @@ class Checker:
         started = self.clock()
         gatherer.gather(_LOOKS[1], started + self.seconds)
         gatherer.gather(_MANY_ROUNDS, started + min(self.seconds, _COMMAND_SECONDS))
+        if self.heap is not None:
+            self.allocating.append(allocating.of_command(gatherer.target, self.heap))
         return self._looked(gatherer, COMMAND_RULES)
 
     def benchmarks(self, harness: Harness, all_names: Sequence[str], chosen: Sequence[str]) -> list[Looked]:
@@ -80,6 +86,7 @@ class Checker:
                 looked += _without_loops(name, broken[name])
             else:
                 looked += self._benchmark(name, harness, self._others(name, harness, all_names))
+                looked += self._heap(name, harness)
         return looked
 
     def _benchmark(self, name: str, harness: Harness, others: Sequence[tuple[str, int]]) -> list[Looked]:
@@ -94,6 +101,16 @@ class Checker:
             return self._looked(gatherer, RULES)
         except LaunchError as error:
             return [_as_looked(rule, name, untried(str(error))) for rule in RULES]
+
+    def _heap(self, name: str, harness: Harness) -> list[Looked]:
+        if self.heap is None:
+            return []
+        try:
+            found = allocating.of_benchmark(self._target(name, harness), self.heap, self._loops[name])
+        except LaunchError as error:
+            return [_as_looked(allocating.RULE, name, untried(str(error)))]
+        self.allocating.append(found)
+        return [_as_looked(allocating.RULE, name, allocating.leak(found))]
 
     def _looked(self, gatherer: Gatherer, rules: Sequence[Rule]) -> list[Looked]:
         evidence = gatherer.evidence

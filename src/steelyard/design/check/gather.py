@@ -63,7 +63,7 @@ class Target:
 
     name: str
     make: Make
-    launch: Launches
+    launch: Callable[[LaunchSpec], Measured]
     harness: Harness | None = None
     empty: Make | None = None
     """The start of a process that does nothing, to hold a command against."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from steelyard import __version__
 from steelyard.design.check.checker import Checker
 from steelyard.design.check.gather import Launches
 from steelyard.design.draws import draw_pair
+from steelyard.design.heap import refuse_unwatchable
 from steelyard.design.recorder import TargetLauncher
 from steelyard.design.suite import chosen_benchmarks
 from steelyard.design.targets import HARNESS_REMEDY, listed_by
@@ -31,17 +33,22 @@ def check_target(
     *,
     only: Sequence[str],
     seconds: float,
+    heap: bool = False,
     clock: Callable[[], float] = time.monotonic,
 ) -> Soundness:
-    """Check one target; `seconds` for the launches of each benchmark.
+    """Check one target; `seconds` for the launches of each benchmark, and two more each if its heap is watched too.
 
-    Raises LaunchError if it cannot be tried at all, UsageError if no benchmark is chosen, InterruptedByUser.
+    Raises LaunchError if it cannot be tried at all, UsageError if no benchmark is chosen, or if the heap of such a
+    program cannot be watched, InterruptedByUser.
     """
     started = clock()
     launches = Launches(launcher, interrupted)
     shared = shared_environment(settings, source)
     make = launch_maker(subject, settings, shared)
-    checker = Checker(make, launches, seconds, watch, settings.seed, clock)
+    program = Path(subject.program)
+    if heap:
+        refuse_unwatchable(program, subject.name, "--heap", "watch")
+    checker = Checker(make, launches, seconds, watch, settings.seed, clock, program if heap else None)
     name = settings.harness
     if name is None:
         benchmarks = [subject.command]
@@ -61,6 +68,7 @@ def check_target(
         launches=launches.count,
         seconds=clock() - started,
         looked=looked,
+        allocating=checker.allocating,
     )
 
 

@@ -1,0 +1,139 @@
+"""What a benchmark asks of the allocator, in launches under the preloaded library; and the rule about what it keeps."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from steelyard.design.check.evidence import Amount
+from steelyard.design.check.gather import Target
+from steelyard.design.check.judged import Judged, Rule, untried
+from steelyard.design.heap import unseen
+from steelyard.measure import heap
+from steelyard.model.heap import HeapUse
+from steelyard.model.launches import Draw, LaunchSpec, Measured
+from steelyard.model.soundness import Allocating
+
+KEPT_BLOCKS = 0.05
+# Fewer would not tell a leak from a buffer that grew once; and what is not worth the wait for them.
+_FEWEST_ITERATIONS, _LONGEST_NS = 100, 5_000_000_000
+_DRAW = Draw(1, 0)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One launch under the library."""
+
+    use: HeapUse | None
+    measured: Measured
+    iterations: int
+
+
+@dataclass
+class _Watching:
+    """Launches under the library, and keeps what it saw of the last launch."""
+
+    launch: Callable[[LaunchSpec], Measured]
+    use: HeapUse | None = field(default=None, init=False)
+
+    def __call__(self, spec: LaunchSpec) -> Measured:
+        with tempfile.TemporaryDirectory(prefix="steelyard-heap-") as folder:
+            measured = self.launch(heap.watched(spec, Path(folder)))
+            self.use = heap.read_use(Path(folder))
+        return measured
+
+
+def watch(target: Target, amount: Amount) -> Seen:
+    """Launch it once under the library; raises LaunchError."""
+    watching = _Watching(target.launch)
+    measured, samples = replace(target, launch=watching).run(_DRAW, amount)
+    return Seen(watching.use, measured, sum(sample.loops for sample in samples or ()))
+
+
+def of_command(target: Target, program: Path) -> Allocating:
+    """What one launch of a command asks for; raises LaunchError."""
+    seen = watch(target, Amount(1, 1))
+    note = _note(target.name, program, seen)
+    if seen.use is None:
+        return Allocating(benchmark=target.name, each="launch", note=note)
+    return Allocating(
+        benchmark=target.name,
+        each="launch",
+        allocations=seen.use.allocations,
+        bytes=seen.use.bytes,
+        kept=seen.use.allocations - seen.use.frees,
+        share=_share(seen.use.allocator_ns, _cpu_ns(seen)),
+        note=note,
+    )
+
+
+def of_benchmark(target: Target, program: Path, loops: int) -> Allocating:
+    """What one iteration asks for: what a launch of many asks for over one of few, whatever either has in common.
+
+    Raises LaunchError.
+    """
+    few = watch(target, Amount(loops, 1))
+    more = 2 * loops
+    if few.measured.wall_ns * _FEWEST_ITERATIONS < _LONGEST_NS * loops:
+        more = max(more, loops + _FEWEST_ITERATIONS)
+    many = watch(target, Amount(more, 1))
+    note = _note(target.name, program, many)
+    iterations = many.iterations - few.iterations
+    if few.use is None or many.use is None or iterations <= 0:
+        return Allocating(benchmark=target.name, each="iteration", note=note or "its loops cannot be chosen")
+    kept = [seen.allocations - seen.frees for seen in (few.use, many.use)]
+    both_timed = few.use.allocator_ns is not None and many.use.allocator_ns is not None
+    spent = (many.use.allocator_ns or 0) - (few.use.allocator_ns or 0) if both_timed else None
+    return Allocating(
+        benchmark=target.name,
+        each="iteration",
+        allocations=max(0, many.use.allocations - few.use.allocations) / iterations,
+        bytes=max(0, many.use.bytes - few.use.bytes) / iterations,
+        kept=(kept[1] - kept[0]) / iterations,
+        share=_share(spent, _cpu_ns(many) - _cpu_ns(few)),
+        iterations=iterations,
+        note=note,
+    )
+
+
+def leak(found: Allocating) -> Judged:
+    """Whether an iteration leaves blocks that are never given back."""
+    if found.kept is None:
+        return untried(found.note)
+    if found.iterations < _FEWEST_ITERATIONS:
+        return untried(f"{found.iterations} iterations are too few to tell a leak from a buffer that grew once")
+    return Judged(
+        "trouble" if found.kept > KEPT_BLOCKS else "sound",
+        f"{found.kept:,.2f} of {found.allocations or 0:,.2f} blocks that an iteration allocates are never given back",
+        found.kept,
+    )
+
+
+def _note(name: str, program: Path, seen: Seen) -> str:
+    finding = unseen(name, program, seen.use)
+    if finding is None:
+        return ""
+    return f"{finding.message}; {finding.remedy}" if finding.remedy else finding.message
+
+
+def _cpu_ns(seen: Seen) -> int:
+    return seen.measured.user_ns + seen.measured.sys_ns
+
+
+def _share(allocator_ns: int | None, cpu_ns: int) -> float | None:
+    if allocator_ns is None or cpu_ns <= 0:
+        return None
+    return min(1.0, max(0.0, allocator_ns / cpu_ns))
+
+
+RULE = Rule(
+    "leak",
+    "what an iteration allocates is given back",
+    KEPT_BLOCKS,
+    "blocks",
+    "none: blocks are counted, not estimated, and a buffer that grows now and then is far below",
+    "free it; what is meant to stay belongs into the set-up",
+    lambda evidence: untried("it is watched apart"),  # noqa: ARG005 - launches of its own tell
+)

@@ -1,0 +1,30 @@
+"""The rule about leaks, on numbers: a difference of two launches, and what is too little to tell."""
+
+from __future__ import annotations
+
+from steelyard.design.check.allocating import KEPT_BLOCKS, leak
+from steelyard.model.soundness import Allocating
+
+
+def allocating(kept: float | None, iterations: int = 1000, note: str = "") -> Allocating:
+    return Allocating(
+        benchmark="sort", each="iteration", allocations=2.0, bytes=64.0, kept=kept, iterations=iterations, note=note
+    )
+
+
+def test_blocks_that_stay_are_a_leak() -> None:
+    assert leak(allocating(1.0)).state == "trouble"
+    assert leak(allocating(1.0)).figure == 1.0
+    assert "1.00 of 2.00 blocks" in leak(allocating(1.0)).finding
+
+
+def test_a_buffer_that_grew_is_none() -> None:
+    assert leak(allocating(KEPT_BLOCKS)).state == "sound"
+    assert leak(allocating(0.0)).state == "sound"
+    assert leak(allocating(-0.5)).state == "sound"  # the shorter launch happened to keep more
+
+
+def test_what_cannot_be_told_is_said() -> None:
+    assert leak(allocating(1.0, iterations=3)).state == "untried"
+    assert "3 iterations" in leak(allocating(1.0, iterations=3)).finding
+    assert leak(allocating(None, note="nothing was seen")).finding == "nothing was seen"
