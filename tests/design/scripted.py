@@ -73,6 +73,9 @@ class Machine:
     def discard(self, benchmark: int, pair: int) -> None:
         self.events.append(f"discard {benchmark}.{pair}")
 
+    def fail(self, benchmark: int, message: str) -> None:  # noqa: ARG002
+        self.events.append(f"fail {benchmark}")
+
     def clock(self) -> float:
         return self.now
 

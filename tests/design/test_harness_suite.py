@@ -422,6 +422,7 @@ class TestFailures:
         of_bad = [row for row in record.launches.rows() if row.benchmark == 1]
         assert len([row for row in of_bad if row.side == 1]) == calls - 1
         assert len(suites.of("bad", "candidate")) == 1 + calls
+        assert suites.events.count("fail 1") == 1
 
     @pytest.mark.parametrize(
         ("answer", "says"),

@@ -111,6 +111,18 @@ def test_a_discarded_pair_is_disturbed_and_no_other(path: Path) -> None:
     assert load(path).launches.role == [WARM_UP, WARM_UP, USED, USED, DISTURBED, DISTURBED, USED, USED, USED]
 
 
+def test_a_benchmark_that_failed_is_known_before_the_end(path: Path) -> None:
+    header = weighing([], stop=["interrupted"] * 2, benchmarks=[{"name": "one"}, {"name": "two"}])
+    with Journal(path, header) as journal:
+        journal.append(ROWS[0])
+        journal.fail(1, "two was killed")
+        journal.append(ROWS[1])
+    record = load(path)
+    assert record.stop == ["interrupted", "failed"]
+    assert [(finding.code, finding.message) for finding in record.findings] == [("failed", "two was killed")]
+    assert record.launches == Launches.of_rows(ROWS[:2])
+
+
 def lines_of_a_journal() -> list[bytes]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "a.journal"
@@ -165,6 +177,7 @@ GARBAGE = {
     "an end of another kind": b'{"stop": 5}\n',
     "an unknown field": b'{"colour": "red"}\n',
     "a discard of words": b'{"discard": ["a", "b"]}\n',
+    "a failure of a benchmark that is not there": b'{"failed": [9, "x"]}\n',
     "a row that is there twice": LINES[1],
 }
 

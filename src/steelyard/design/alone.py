@@ -93,5 +93,5 @@ class Measuring:
             if self._settings.harness is None:
                 raise
             self.error = self.error or error
-            findings.append(Finding(code="failed", message=str(error)))
+            findings.append(self._recorder.fail(benchmark, str(error)))
             stop[benchmark] = "failed"

@@ -11,6 +11,7 @@ from typing import Protocol
 from steelyard.design.kept_rows import KeptRows
 from steelyard.model.errors import LaunchError, MeasurementError
 from steelyard.model.launches import COLUMNS, DISTURBED, ROLES, Draw, LaunchRow, LaunchSpec, Measured, Sample
+from steelyard.model.records import Finding
 
 # Of the last line on stderr, in characters: some programs print without an end.
 _MOST_WORDS = 300
@@ -32,6 +33,9 @@ class RowSink(Protocol):
 
     def discard(self, benchmark: int, pair: int) -> None:
         """Note that a pair that was kept as used is disturbed and will be repeated."""
+
+    def fail(self, benchmark: int, message: str) -> None:
+        """Note that a benchmark failed, and the others go on."""
 
 
 class InterruptedByUser(Exception):  # noqa: N818 - it is no error
@@ -117,6 +121,11 @@ class Recorder:
         """Give a pair that is complete the role `disturbed`: it is known as such only after its second launch."""
         self.sink.discard(benchmark, pair)
         self.rows.give_role(benchmark, 2, ROLES.index(DISTURBED))
+
+    def fail(self, benchmark: int, message: str) -> Finding:
+        """Keep that one benchmark of many failed, and return the finding that says so."""
+        self.sink.fail(benchmark, message)
+        return Finding(code="failed", message=message)
 
     def clean_up(self) -> None:
         """Run the clean-up commands, each once."""

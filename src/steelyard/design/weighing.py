@@ -157,7 +157,7 @@ class Experiment:
         if self._settings.harness is None:
             raise error
         self.error = self.error or LaunchError(message)
-        self._findings.append(Finding(code="failed", message=message))
+        self._findings.append(self._recorder.fail(benchmark.number, message))
         benchmark.stop = "failed"
 
     def _whole_pair(self, benchmark: int, pair: int, role: str) -> tuple[LaunchRow, LaunchRow]:

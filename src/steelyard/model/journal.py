@@ -1,8 +1,8 @@
 """The journal: a record while it is being measured, one JSON line a launch, on disk before the next launch starts.
 
 First line: the record without its launches. Then one array a launch, in LaunchRow's order of fields, and
-{"discard": [benchmark, pair]} after a disturbed pair; {"count": ..., "functions": ...} after a counted launch;
-{"heap_launch": ...} after one whose heap was watched.
+{"discard": [benchmark, pair]} after a disturbed pair; {"failed": [benchmark, why]} where one of a harness ends so;
+{"count": ..., "functions": ...} after a counted launch; {"heap_launch": ...} after one whose heap was watched.
 Last line: how it ended.
 Whatever is cut off at the end, by a kill or a full disk, costs at most the line that was being written.
 """
@@ -104,6 +104,10 @@ class Journal:
         """Write that a pair was disturbed and will be repeated."""
         self._write(json.dumps({"discard": [benchmark, pair]}).encode())
 
+    def fail(self, benchmark: int, message: str) -> None:
+        """Write that a benchmark failed, and the others go on."""
+        self._write(json.dumps({"failed": [benchmark, message]}).encode())
+
     def count(self, count: Count, functions: Functions | None) -> None:
         """Write one counted launch, and its functions if it is the first of its side."""
         kept = None if functions is None else functions.model_dump(mode="json")
@@ -157,6 +161,8 @@ def assemble(lines: list[bytes]) -> dict[str, Any]:
                 rows.append(entry)
             case {"discard": [int() as benchmark, int() as pair]}:
                 discarded.add((benchmark, pair))
+            case {"failed": [int() as benchmark, str() as message]}:
+                _add_failure(fields, benchmark, message)
             case {"count": dict() as count, "functions": functions}:
                 _add_count(fields, count, functions)
             case {"heap_launch": dict() as launch}:
@@ -179,6 +185,14 @@ def _finite(text: str) -> float:
     if not isfinite(number):
         raise ValueError(f"{text} is no number")
     return number
+
+
+def _add_failure(fields: dict[str, Any], benchmark: int, message: str) -> None:
+    stop, findings = fields.get("stop"), fields.setdefault("findings", [])
+    if not isinstance(stop, list) or not isinstance(findings, list) or not 0 <= benchmark < len(stop):
+        raise ValueError("a benchmark failed that is not among those of the first line")
+    stop[benchmark] = "failed"
+    findings.append({"code": "failed", "message": message})
 
 
 def _add_count(fields: dict[str, Any], count: dict[str, Any], functions: Any) -> None:
