@@ -1,12 +1,31 @@
-"""Settings of the whole test suite."""
+"""Settings of the whole test suite, and the command line that most of it runs."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
+
+from tests.in_process import InProcess, in_process
+from tests.tool import Tool, wait_until
 
 # In CI the same examples every time: a change shall fail for what it changed. At a desk, new ones in each run.
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("desk", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
+
+
+@pytest.fixture
+def tool(tmp_path: Path) -> Iterator[Tool]:
+    """The command line; whatever it starts has to be gone at the end of the test."""
+    tool = Tool(tmp_path)
+    yield tool
+    wait_until(lambda: not tool.processes(), "no process is left")
+
+
+@pytest.fixture
+def here(tool: Tool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> InProcess:
+    return in_process(tool, monkeypatch, capfd)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.cli.app import run
-from tests.cli.tool import Done, Tool
+from tests.tool import Done, Tool
 
 FAKE_HARNESS = Path(__file__).resolve().parent / "fake_harness.py"
 

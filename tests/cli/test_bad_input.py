@@ -15,7 +15,7 @@ import pytest
 
 from steelyard.cli.app import run
 from steelyard.model.files import load
-from tests.cli.tool import Tool, sh
+from tests.tool import Tool, sh
 
 HUGE = "9" * 400
 LONG = "x" * 300

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.tool import Tool, ended, wait_until
+from tests.tool import Tool, ended, wait_until
 
 ROOT = Path(__file__).parents[2]
 

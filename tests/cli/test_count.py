@@ -17,7 +17,7 @@ from steelyard.model.counting import Caches
 from tests import c_programs
 from tests.c_programs import compiled, need_valgrind
 from tests.calibrations import calibration
-from tests.cli.tool import Tool, sh
+from tests.tool import Tool, sh
 
 Refuses = Callable[..., str]
 

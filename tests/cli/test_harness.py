@@ -15,16 +15,11 @@ import pytest
 
 from steelyard.model.files import load, save
 from steelyard.model.launches import Sample
-from tests.cli.tool import Tool, rows
-from tests.in_process import InProcess, in_process, suite
+from tests.in_process import InProcess, suite
+from tests.tool import Tool, rows
 
 FILES = ("--json", "record.json", "--markdown", "table.md", "--csv", "launches.csv")
 SIDES = ("--names", "old,new")
-
-
-@pytest.fixture
-def here(tool: Tool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> InProcess:
-    return in_process(tool, monkeypatch, capfd)
 
 
 def verdicts(record: dict[str, Any], metric: str | None = None) -> dict[str, str]:

@@ -11,17 +11,12 @@ import pytest
 
 from tests import c_programs, heap_programs
 from tests.c_programs import compiled
-from tests.cli.tool import Tool, ended
-from tests.in_process import InProcess, in_process, suite
+from tests.in_process import InProcess, suite
+from tests.tool import Tool, ended
 
 PLAIN_MALLOC = "-fno-builtin"
 # Twice as many blocks, of half the size.
 SMALLER = heap_programs.PEAK.replace("kept[100]", "kept[200]").replace("< 100", "< 200").replace("1000", "500")
-
-
-@pytest.fixture
-def here(tool: Tool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> InProcess:
-    return in_process(tool, monkeypatch, capfd)
 
 
 @pytest.fixture

@@ -14,19 +14,14 @@ from pathlib import Path
 import pytest
 
 from steelyard.model.files import save
-from tests.cli.tool import Tool
 from tests.design.test_apart import A
 from tests.imports import hyperfine, imported, processes
-from tests.in_process import InProcess, in_process
+from tests.in_process import InProcess
 from tests.subjects.imports import recorded
+from tests.tool import Tool
 
 # Before a test has one of its own: compilers keep what they have compiled at home.
 ENVIRONMENT = {**os.environ, "GOFLAGS": "-p=1"}
-
-
-@pytest.fixture
-def here(tool: Tool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> InProcess:
-    return in_process(tool, monkeypatch, capfd)
 
 
 @pytest.mark.parametrize("name", recorded.ALL)

@@ -13,7 +13,7 @@ import pytest
 
 from steelyard.model.files import load
 from steelyard.model.records import Weighing
-from tests.cli.tool import Done, Tool, ended, sh, wait_until
+from tests.tool import Done, Tool, ended, sh, wait_until
 
 # Six launches that end at once, a warm-up pair and two pairs, and a seventh that never does.
 STUCK = sh("echo x >> log; test $(wc -l < log) -lt 7 || exec sleep 600")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.tool import Tool
+from tests.tool import Tool
 
 RECORDS = sorted((Path(__file__).resolve().parent.parent / "data" / "records").iterdir())
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.tool import PATIENCE_S, STEELYARD, TWICE_THE_WORK, WORK, Tool, ended, sh
+from tests.tool import PATIENCE_S, STEELYARD, TWICE_THE_WORK, WORK, Tool, ended, sh
 
 ESCAPE = b"\x1b"
 COMMANDS = ("compare", "run", "show")

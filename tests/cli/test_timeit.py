@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.cli.tool import Tool
+from tests.tool import Tool
 
 SETUP = "data = list(range(2000))"
 

@@ -14,7 +14,7 @@ import pytest
 
 from steelyard.design.draws import draw_pair, first_side
 from steelyard.model.launches import COLUMNS
-from tests.cli.tool import TWICE_THE_WORK, WORK, Tool, rows, sh
+from tests.tool import TWICE_THE_WORK, WORK, Tool, rows, sh
 
 VERDICTS = ("slower", "faster", "same", "undecided")
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.tool import Tool, wait_until
+from tests.hostile.tool import Tool
+from tests.tool import wait_until
 
 
 @pytest.fixture

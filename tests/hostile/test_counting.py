@@ -14,7 +14,8 @@ from steelyard.model.files import load
 from steelyard.model.records import Run, Weighing
 from tests import c_programs
 from tests.c_programs import compiled, need_valgrind
-from tests.hostile.tool import Tool, kill, sh, wait_until
+from tests.hostile.tool import Tool, kill
+from tests.tool import sh, wait_until
 
 Mounting = Callable[..., list[str]]
 

@@ -14,7 +14,8 @@ import pytest
 from steelyard.cli.app import run
 from steelyard.measure.launch import Launcher
 from steelyard.model.files import load
-from tests.hostile.tool import STEELYARD, Tool, python, sh
+from tests.hostile.tool import Tool, python
+from tests.tool import STEELYARD, sh
 
 Mounting = Callable[..., list[str]]
 

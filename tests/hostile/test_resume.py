@@ -13,7 +13,8 @@ import pytest
 from steelyard.cli.app import run
 from steelyard.model.files import load, save
 from steelyard.model.records import VERSION, Weighing
-from tests.hostile.tool import Tool, kill, wait_until
+from tests.hostile.tool import Tool, kill
+from tests.tool import wait_until
 
 PAIRS = 12
 WARM_UP = 2  # launches

@@ -11,7 +11,8 @@ import pytest
 from steelyard.cli.app import run
 from steelyard.model.files import load
 from steelyard.model.records import Weighing
-from tests.hostile.tool import Tool, sh, wait_until
+from tests.hostile.tool import Tool
+from tests.tool import sh, wait_until
 
 SHORT = ("--pairs", "12", "--json", "record.json")
 HUGE = "9" * 400

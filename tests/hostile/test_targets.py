@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from steelyard.model.files import load
-from tests.hostile.tool import Tool, kill, python, sh, wait_until
+from tests.hostile.tool import Tool, kill, python
+from tests.tool import sh, wait_until
 
 # A launch ends by itself long before, or never.
 LIMIT = ("--timeout", "0.2")

@@ -8,16 +8,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-STEELYARD = str(Path(sys.executable).parent / "steelyard")
-# Far longer than anything here takes, on a loaded machine too; a hang becomes a failure instead.
-PATIENCE_S = 60
+from tests.tool import PATIENCE_S, STEELYARD
 
 
 @dataclass(frozen=True)
@@ -141,20 +139,6 @@ def _marks(pid: int) -> bytes:
         except OSError:
             continue  # it has ended meanwhile, or is no process of ours
     return found
-
-
-def wait_until(condition: Callable[[], bool], what: str) -> None:
-    """Wait for a condition."""
-    limit = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < limit, f"waited in vain until {what}"
-        time.sleep(0.01)
-
-
-def sh(script: str) -> str:
-    """The command line of a shell script without single quotes."""
-    assert "'" not in script
-    return f"sh -c '{script}'"
 
 
 def python(script: str) -> str:

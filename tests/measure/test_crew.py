@@ -19,8 +19,8 @@ from steelyard.model.counting import CountSettings
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.launches import LaunchSpec
 from tests.c_programs import need_valgrind
-from tests.cli.tool import wait_until
 from tests.design.scripted import PLAIN
+from tests.tool import wait_until
 
 COUNTED = Counted({"Ir": 1}, [], [], 0, PLAIN, 0.0)
 SLEEP = LaunchSpec(b"/bin/sleep", (b"sleep", b"600"), (b"PATH=/bin",))

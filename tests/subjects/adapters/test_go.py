@@ -17,10 +17,10 @@ from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.launches import Sample
 from steelyard.subjects.adapters.go import Go, GoResult, names_in, results_in
 from steelyard.subjects.harness import Work
-from tests.cli.tool import rows
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
 from tests.subjects.adapters.cpp import BUILDS, SOURCES, Driver, spec
+from tests.tool import rows
 
 MODULE = SOURCES / "go"
 PACKAGE = MODULE / "awkward"

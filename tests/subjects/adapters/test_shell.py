@@ -8,9 +8,9 @@ import pytest
 
 from steelyard.model.errors import LaunchError
 from steelyard.subjects.adapters.shell import Shell, printed_ns
-from tests.cli.tool import rows, sh
 from tests.in_process import InProcess
 from tests.subjects.adapters.cpp import spec
+from tests.tool import rows, sh
 
 
 @pytest.mark.parametrize(

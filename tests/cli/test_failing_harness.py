@@ -15,24 +15,11 @@ import pytest
 
 from steelyard.model.files import load
 from steelyard.model.records import Run, Weighing
-from tests.cli.tool import Done, Tool, ended, wait_until
-from tests.in_process import InProcess, in_process, suite
+from tests.in_process import InProcess, suite
+from tests.tool import Done, Tool, ended, wait_until
 
 FILES = ("--json", "record.json", "--markdown", "table.md", "--csv", "launches.csv")
 SIDES = ("--names", "old,new")
-
-
-@pytest.fixture
-def tool(tmp_path: Path) -> Iterator[Tool]:
-    """The command line; whatever it starts has to be gone at the end of the test."""
-    tool = Tool(tmp_path)
-    yield tool
-    wait_until(lambda: not tool.processes(), "no process is left")
-
-
-@pytest.fixture
-def here(tool: Tool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> InProcess:
-    return in_process(tool, monkeypatch, capfd)
 
 
 def weighing(path: Path) -> Weighing:
