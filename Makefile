@@ -59,6 +59,8 @@ bench-long: $(INSTALLED)
 	$(BIN)/python benchmarks/diff_apart.py --live 100
 	$(BIN)/python benchmarks/against_peers.py --weighings 100 --pyperf-weighings 30
 	$(BIN)/python benchmarks/harness_suites.py
+	$(BIN)/python benchmarks/adapter_agreement.py
+	$(BIN)/python benchmarks/check_soundness.py
 	$(BIN)/python benchmarks/sdk_cpp_overhead.py
 	$(BIN)/python benchmarks/sdk_rust_overhead.py
 	$(BIN)/python benchmarks/sdk_python_overhead.py

@@ -1,0 +1,267 @@
+"""Whether the figures that Steelyard drives a harness for are those that the harness reports by itself.
+
+    python benchmarks/adapter_agreement.py [HARNESS ...] [--reports N] [--max-time S]
+
+One benchmark of each harness, out of the programs that `pytest tests/subjects/adapters` builds. The harness's own
+report and a run by Steelyard take turns; they agree if Steelyard's median lies among what the reports say, each with
+its own error (a standard deviation or an interval, as the tool gives it). Elapsed times, as all of them report these.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.processes import ROOT, STEELYARD, on_a_shelf, read_record
+from benchmarks.simulation import table
+
+BUILT = ROOT / "build/adapters"
+SOURCES = ROOT / "tests/adapters"
+UNITS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
+
+Range = tuple[float, float, float]
+"""What a report says, ns: the figure, and the ends of its own error."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A benchmark, how Steelyard is asked for it, and how its own harness is: `report` reads what that leaves."""
+
+    harness: str
+    command: Sequence[str | Path]
+    benchmark: str
+    own: Callable[[Path], Sequence[str | Path]]
+    report: Callable[[Path, str], Range]
+    folder: Path = ROOT
+
+
+def main(words: argparse.Namespace) -> None:
+    """Print the table when all have had their turns."""
+    rows: list[tuple[str, ...]] = []
+    for case in _cases():
+        if words.harness and case.harness not in words.harness:
+            continue
+        missing = [str(word) for word in case.command if isinstance(word, Path) and not word.exists()]
+        if missing:
+            rows.append((case.harness, case.benchmark, f"not built: {missing[0]}", "", "", ""))
+            continue
+        rows.append(_row(case, words.reports, words.max_time))
+    header = ("harness", "benchmark", "its own reports", "their errors reach", "Steelyard", "agree")
+    print(table(header, rows))
+
+
+def _row(case: Case, reports: int, max_time_s: float) -> tuple[str, ...]:
+    told, ours = [], []
+    for _ in range(reports):
+        with tempfile.TemporaryDirectory() as name:
+            told.append(_reported(case, Path(name)))
+            ours.append(_driven(case, Path(name), max_time_s))
+    low, high = min(low for _, low, _ in told), max(high for _, _, high in told)
+    inside = sum(low <= value <= high for value in ours)
+    return (
+        case.harness,
+        case.benchmark,
+        _us(statistics.median(value for value, _, _ in told)),
+        f"{_us(low)} to {_us(high)}",
+        f"{_us(min(ours))} to {_us(max(ours))}",
+        f"{inside} of {reports}",
+    )
+
+
+def _us(ns: float) -> str:
+    return f"{ns / 1e3:.4g} us"
+
+
+def _reported(case: Case, folder: Path) -> Range:
+    return case.report(folder, _printed(case, list(map(str, case.own(folder))), folder))
+
+
+def _printed(case: Case, command: Sequence[str], folder: Path) -> str:
+    environment = {**on_a_shelf(folder), "CRITERION_HOME": str(folder / "criterion")}
+    done = subprocess.run(command, cwd=case.folder, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        raise SystemExit(f"{case.harness}: {' '.join(command)} failed: {done.stderr or done.stdout}")
+    return done.stdout
+
+
+def _driven(case: Case, folder: Path, max_time_s: float) -> float:
+    command = " ".join(map(str, case.command))
+    words = ["run", "--harness", case.harness, command, "-b", case.benchmark, "--metric", "wall"]
+    words += ["--max-time", str(max_time_s), "--json", str(folder / "record.json")]
+    _printed(case, [STEELYARD, *words], folder)
+    (summary,) = read_record(folder / "record.json")["derived"]["summaries"]
+    return float(summary["median"])
+
+
+# --- what each harness says of itself
+
+
+def _around(value: float, error: float, factor: float = 1.0) -> Range:
+    return factor * value, factor * (value - error), factor * (value + error)
+
+
+def _google_benchmark(folder: Path, _: str) -> Range:
+    found = json.loads((folder / "own.json").read_text())["benchmarks"]
+    figures = {one["aggregate_name"]: one["real_time"] for one in found if one["run_type"] == "aggregate"}
+    return _around(figures["median"], figures["stddev"], UNITS[found[0]["time_unit"]])
+
+
+def _catch2(_: Path, printed: str) -> Range:
+    # Names are not escaped in its XML, so that no parser reads it.
+    found = re.search(
+        r'name="a thousand".*?<mean value="([^"]+)" lowerBound="([^"]+)" upperBound="([^"]+)"', printed, re.S
+    )
+    if found is None:
+        raise SystemExit(f"catch2: its report has no such benchmark: {printed}")
+    value, low, high = map(float, found.groups())
+    return value, low, high
+
+
+def _criterion(folder: Path, _: str) -> Range:
+    (path,) = (folder / "criterion").glob("*/new/estimates.json")
+    median = json.loads(path.read_text())["median"]
+    interval = median["confidence_interval"]
+    return median["point_estimate"], interval["lower_bound"], interval["upper_bound"]
+
+
+def _divan(_: Path, printed: str) -> Range:
+    (line,) = (line for line in printed.splitlines() if re.search(r"plain\s", line))
+    fastest, slowest, median = (
+        float(number) * UNITS[unit] for number, unit in re.findall(r"([\d.]+) (ns|µs|ms|s)\b", line)[:3]
+    )
+    return median, fastest, slowest
+
+
+def _go(_: Path, printed: str) -> Range:
+    values = [float(number) for number in re.findall(r"([\d.]+) ns/op", printed)]
+    return _around(statistics.median(values), statistics.stdev(values))
+
+
+def _jmh(folder: Path, _: str) -> Range:
+    (found,) = json.loads((folder / "own.json").read_text())
+    metric = found["primaryMetric"]
+    return _around(metric["score"], metric["scoreError"], UNITS[metric["scoreUnit"].partition("/")[0]])
+
+
+def _pytest_benchmark(folder: Path, _: str) -> Range:
+    (found,) = json.loads((folder / "own.json").read_text())["benchmarks"]
+    return _around(found["stats"]["median"], found["stats"]["stddev"], 1e9)
+
+
+def _pyperf(folder: Path, _: str) -> Range:
+    runs = json.loads((folder / "own.json").read_text())["benchmarks"][0]["runs"]
+    values = [value for one in runs for value in one.get("values", [])]
+    return _around(statistics.median(values), statistics.stdev(values), 1e9)
+
+
+def _cases() -> list[Case]:
+    google, catch2 = BUILT / "google_benchmark/suite", BUILT / "catch2/suite"
+    go, jar = BUILT / "go/awkward.test", BUILT / "jmh/benchmarks.jar"
+    bench, script = SOURCES / "pytest_benchmark", SOURCES / "pyperf/bench_work.py"
+    pytest = (sys.executable, "-m", "pytest", "bench/bench_work.py")
+    return [
+        Case(
+            "google-benchmark",
+            (google,),
+            "sum/10000",
+            lambda folder: (
+                *(google, "--benchmark_filter=^sum/10000$", "--benchmark_repetitions=10"),
+                *(f"--benchmark_out={folder}/own.json", "--benchmark_out_format=json"),
+            ),
+            _google_benchmark,
+        ),
+        Case("catch2", (catch2, "sums"), "sums / a thousand", lambda _: (catch2, "sums", "-r", "xml"), _catch2),
+        *_rust_cases(),
+        Case(
+            "go",
+            (go,),
+            "BenchmarkSteady",
+            lambda _: (go, "-test.run=^$", "-test.bench=^BenchmarkSteady$", "-test.count=10"),
+            _go,
+            SOURCES / "go/awkward",
+        ),
+        Case(
+            "jmh",
+            ("java", "-jar", jar, "-wi", "5", "-w", "200ms"),
+            "bench.Sums.sumOfAll",
+            lambda folder: (
+                *(
+                    "java",
+                    "-jar",
+                    jar,
+                    "bench.Sums.sumOfAll$",
+                    "-bm",
+                    "avgt",
+                    "-tu",
+                    "ns",
+                    "-f",
+                    "3",
+                    "-wi",
+                    "5",
+                    "-i",
+                    "5",
+                ),
+                *("-w", "200ms", "-r", "200ms", "-rf", "json", "-rff", f"{folder}/own.json"),
+            ),
+            _jmh,
+        ),
+        Case(
+            "pytest-benchmark",
+            pytest,
+            "bench/bench_work.py::test_sum",
+            lambda folder: (
+                *pytest,
+                "-o",
+                "addopts=",
+                "-k",
+                "test_sum and not more",
+                f"--benchmark-json={folder}/own.json",
+            ),
+            _pytest_benchmark,
+            bench,
+        ),
+        Case(
+            "pyperf",
+            (sys.executable, script),
+            "sum",
+            lambda folder: (sys.executable, script, "--fast", "-o", f"{folder}/own.json"),
+            _pyperf,
+        ),
+    ]
+
+
+def _rust_cases() -> list[Case]:
+    """Cargo names what it builds by a hash."""
+    found = []
+    for harness, name, words, report in (
+        ("criterion", "work", ("--bench", "--exact", "work"), _criterion),
+        ("divan", "cases::plain", ("--bench", "--exact", "cases::plain"), _divan),
+    ):
+        built = [path for path in (BUILT / harness / "release/deps").glob("cases-*") if os.access(path, os.X_OK)]
+        program = max(built, key=lambda path: path.stat().st_mtime, default=BUILT / harness / "release/deps/cases")
+        own = (program, *words)
+        found.append(Case(harness, (program,), name, lambda _, own=own: own, report))  # type: ignore[misc]
+    return found
+
+
+def _words() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Driven figures beside each harness's own report.")
+    parser.add_argument("harness", nargs="*", help="only these")
+    parser.add_argument("--reports", type=int, default=5, metavar="N", help="of each harness, and runs by Steelyard")
+    parser.add_argument("--max-time", type=float, default=5.0, metavar="S", help="of each run by Steelyard")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main(_words())
