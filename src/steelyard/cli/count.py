@@ -70,7 +70,7 @@ def count(
     options.check_writable(json, markdown, csv)
     settings = options.plain_settings(**words)
     subject = command_subject(command, name or command, "command", shell=shell)
-    with LiveLine(sys.stderr) as watch, _imported_meanwhile("steelyard.cli.outcome"):
+    with LiveLine(sys.stderr) as watch, _imported_meanwhile("steelyard.cli.outcome", "steelyard.design.judgement"):
         benchmarks = [] if harness is not None else benchmarks_of([subject], [], control=False)
         wish = suite.wish_from(words)
         outcome = measure([subject], benchmarks, settings, watch, jobs=counting.jobs_of(words), wish=wish)
@@ -82,9 +82,9 @@ def count(
 
 
 @contextmanager
-def _imported_meanwhile(module: str) -> Iterator[None]:
-    """Import what prints while Valgrind counts: this process does nothing else then."""
-    importing = Thread(target=import_module, args=(module,))
+def _imported_meanwhile(*modules: str) -> Iterator[None]:
+    """Import what judges and prints while Valgrind counts: this process does nothing else then."""
+    importing = Thread(target=lambda: [import_module(module) for module in modules])
     importing.start()
     try:
         yield

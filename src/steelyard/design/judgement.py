@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.count_judgement import count_summary, count_verdicts, with_disagreements
-from steelyard.design.findings import data_findings, undecided_findings, withheld
+from steelyard.design.judged_findings import data_findings, undecided_findings, withheld
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import DISTURBED, ROLES, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import steelyard
 from steelyard.design.alone import Measuring
@@ -19,12 +19,10 @@ from steelyard.design.counting import CountingStage, is_complete
 from steelyard.design.findings import same_command_finding
 from steelyard.design.heap import HeapStage, check_heap, with_heap
 from steelyard.design.interrupt import Interrupt
-from steelyard.design.judgement import summaries, verdicts
 from steelyard.design.kept_rows import KeptRows
 from steelyard.design.recorder import InterruptedByUser, Recorder
 from steelyard.design.suite import Planner, Wish
 from steelyard.design.targets import targets_of, with_preliminaries
-from steelyard.design.weighing import Experiment
 from steelyard.history.shelf import Shelf
 from steelyard.machine.facts import read_facts
 from steelyard.machine.pressure import wait_until_quiet
@@ -38,6 +36,9 @@ from steelyard.model.progress import Progress
 from steelyard.model.records import Benchmark, Derived, Finding, MachineFacts, Run, Settings, Subject, Weighing
 from steelyard.subjects.command import shared_environment
 from steelyard.subjects.programs import digest
+
+if TYPE_CHECKING:
+    from steelyard.design.weighing import Experiment
 
 _NOTHING_MEASURED = "interrupted before anything was measured"
 
@@ -185,6 +186,8 @@ def _new_journal(kept: Path, header: Weighing | Run, rows: list[LaunchRow]) -> J
 def _experiment(
     header: Weighing | Run, recorder: Recorder, watch: Callable[[Progress], None], interrupt: Interrupt
 ) -> Experiment | Measuring:
+    from steelyard.design.weighing import Experiment
+
     if isinstance(header, Weighing):
         settle = partial(wait_until_quiet, give_up=interrupt.is_requested)
         return Experiment(header, recorder, time.monotonic, watch, settle)
@@ -220,6 +223,8 @@ def _is_partial(record: Weighing | Run) -> bool:
 
 def derive(record: Weighing | Run) -> Weighing | Run:
     """The record with its verdicts or summaries derived anew; raises MeasurementError where its metric is undefined."""
+    from steelyard.design.judgement import summaries, verdicts
+
     if isinstance(record, Weighing):
         return with_derived(record, Derived(verdicts=verdicts(record)))
     return with_derived(record, Derived(summaries=summaries(record)))

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import nan
 from statistics import median
-from typing import Annotated, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self, TypeAlias, TypeVar
 
-import numpy as np
-import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from steelyard.model.errors import MeasurementError
 from steelyard.model.metrics import PER_ITERATION
 
-FloatArray = npt.NDArray[np.float64]
-_Times = TypeVar("_Times", float, FloatArray)
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+# numpy takes a quarter of the start of `steelyard count`, which has no use for it: whoever computes imports it.
+FloatArray: TypeAlias = "npt.NDArray[np.float64]"
+_Times = TypeVar("_Times", float, "FloatArray")
 
 WARM_UP, USED, DISTURBED = "warm-up", "used", "disturbed"
 ROLES = (WARM_UP, USED, DISTURBED)
@@ -266,6 +270,8 @@ class Launches(BaseModel):
 
     def column(self, name: str) -> FloatArray:
         """One raw column as floats; NaN where the machine could not tell."""
+        import numpy as np
+
         return np.array(getattr(self, name), dtype=np.float64)
 
     def metric(self, name: str) -> FloatArray:
@@ -276,6 +282,8 @@ class Launches(BaseModel):
         scheduler's exact run time there, and the kernel's total of user and sys elsewhere. With a harness these
         three are of one iteration: the median over a launch's samples.
         """
+        import numpy as np
+
         if self.samples and name in PER_ITERATION:
             return np.array([_of_iteration(samples, name) for samples in self.samples])
         match name:
@@ -296,18 +304,24 @@ class Launches(BaseModel):
 
     def worked_alone(self) -> npt.NDArray[np.bool_]:
         """Whether the main thread did all of a launch's work, so that its delay is the launch's delay."""
+        import numpy as np
+
         others, cpu = self.column("others_ns"), self.column("cpu_ns")
         with np.errstate(invalid="ignore"):
             return np.asarray(others <= most_of_others(cpu))
 
     def select(self, *, benchmark: int, role: int, side: int) -> npt.NDArray[np.intp]:
         """Positions of one side's launches of one benchmark in one role, in order of their pair."""
+        import numpy as np
+
         chosen = (np.array(self.benchmark) == benchmark) & (np.array(self.role) == role) & (np.array(self.side) == side)
         positions = np.flatnonzero(chosen)
         return positions[np.argsort(np.array(self.pair)[positions], kind="stable")]
 
     def pair_values(self, benchmark: int, metric: str) -> tuple[FloatArray, FloatArray]:
         """The metric of the complete used pairs of a benchmark: (baseline, candidate), in order of their pair."""
+        import numpy as np
+
         values, pairs = self.metric(metric), np.array(self.pair)
         baseline = self.select(benchmark=benchmark, role=ROLES.index(USED), side=0)
         candidate = self.select(benchmark=benchmark, role=ROLES.index(USED), side=1)
@@ -335,4 +349,4 @@ def _of_iteration(samples: Sequence[Sequence[Any]], metric: str) -> float:
     """The median over a launch's samples of one iteration's time in ns; NaN where a sample does not tell it."""
     times = [sample.time_ns(metric) for sample in judged_samples(samples)]
     known = [time for time in times if time is not None]
-    return median(known) if known and len(known) == len(times) else np.nan
+    return median(known) if known and len(known) == len(times) else nan

@@ -1,0 +1,158 @@
+"""What the launches of a judged metric call for beside its verdict: findings, which `report` puts on the screen."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from steelyard.model.launches import ROLES, USED, Launches
+from steelyard.model.metrics import METRICS
+from steelyard.model.records import Finding, Run, Settings, Verdict, Weighing
+from steelyard.stats.signed_rank import fewest_differences
+from steelyard.stats.verdict import Judgement
+
+# Below this a launch is mostly the start of a process, which the program under test cannot change.
+SHORT_LAUNCH_NS = 5_000_000
+
+
+def data_findings(
+    record: Weighing | Run, benchmark: int, asked: str, shown: str, judgement: Judgement | None
+) -> list[Finding]:
+    """Everything that the launches of one benchmark call for in one metric."""
+    found = [
+        _fallback(record, asked, shown),
+        _caution(shown),
+        _coarse_clock(record.settings, judgement),
+        _short(record.launches, benchmark) if record.settings.harness is None else None,
+        _pinned_threads(record, shown),
+        _no_pressure(record),
+        _shared_alpha(record, judgement),
+    ]
+    return [finding for finding in found if finding is not None]
+
+
+def undecided_findings(record: Weighing, benchmark: int, pairs: int) -> list[Finding]:
+    """Why there is no number at all."""
+    fewest = fewest_differences(record.settings.alpha)
+    what = "pairs were measured" if pairs != 1 else "pair was measured"
+    if pairs >= fewest:
+        message, remedy = (
+            f"{pairs} {what} before the first look at the data",
+            "let it run on: the first look is at 12 pairs",
+        )
+    else:
+        message = f"{pairs} {what}; fewer than {fewest} can never show anything at alpha {record.settings.alpha:g}"
+        remedy = _longer(record, benchmark, fewest)
+    return [Finding(code="too-few-pairs", message=message, remedy=remedy)]
+
+
+def _longer(record: Weighing, benchmark: int, fewest: int) -> str:
+    wall = record.launches.column("wall_ns")[np.array(record.launches.benchmark, dtype=int) == benchmark]
+    if not len(wall):
+        return "let it run on"
+    seconds = 2 * float(np.median(wall)) / 1e9 * fewest
+    return f"--max-time {max(1, round(1.5 * seconds))} allows about {round(1.5 * fewest)}"
+
+
+def _fallback(record: Weighing | Run, asked: str, shown: str) -> Finding | None:
+    if asked == shown:
+        return None
+    if not record.machine.offers.get("schedstat", True):
+        why = "this machine does not tell how long a process waits for a processor"
+        return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active")
+    if record.settings.harness is not None:
+        why = "the harness does not tell how long it waited for a processor"
+        return Finding(
+            code="metric-fallback",
+            message=f"{why}, so wall time was judged instead of active",
+            remedy="--metric cpu, which other work moves less, if the benchmark itself waits for nothing"
+            if _tells_cpu(record)
+            else None,
+        )
+    why = "other threads or child processes did some of the work"
+    remedy = "that is right for such programs; waits for a processor are not corrected"
+    return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active", remedy=remedy)
+
+
+def _tells_cpu(record: Weighing | Run) -> bool:
+    """Whether the samples of a harness have their time on a processor."""
+    return all(sample[2] is not None for launch in record.launches.samples for sample in launch)
+
+
+def _caution(shown: str) -> Finding | None:
+    caution = METRICS[shown].caution
+    return None if caution is None else Finding(code="noisy-metric", message=caution)
+
+
+def _coarse_clock(settings: Settings, judgement: Judgement | None) -> Finding | None:
+    if judgement is None or judgement.blur < settings.margin / 2:
+        return None
+    return Finding(
+        code="coarse-clock",
+        message=f"the clock's ticks hide changes of up to {judgement.blur:.2g} of a launch",
+        remedy="make a launch longer",
+    )
+
+
+def _short(launches: Launches, benchmark: int) -> Finding | None:
+    chosen = (np.array(launches.benchmark, dtype=int) == benchmark) & (
+        np.array(launches.role, dtype=int) == ROLES.index(USED)
+    )
+    if not chosen.any():
+        return None
+    wall = float(np.median(launches.metric("wall")[chosen]))
+    if wall >= SHORT_LAUNCH_NS:
+        return None
+    spawn = float(np.median(launches.column("spawn_ns")[chosen]))
+    return Finding(
+        code="short-launch",
+        message=f"a launch takes {wall / 1e6:.2f} ms, {spawn / 1e6:.2f} ms of it just to be spawned: "
+        "too short to time the work inside",
+        remedy="let one launch do more work; a change of the work is a larger change than the one shown",
+    )
+
+
+def _shared_alpha(record: Weighing | Run, judgement: Judgement | None) -> Finding | None:
+    if judgement is None or judgement.word != "undecided":
+        return None
+    alone = judgement.estimate.lower > 0 or judgement.estimate.upper < 0
+    together = judgement.strict.lower > 0 or judgement.strict.upper < 0
+    if not alone or together:
+        return None
+    return Finding(
+        code="shared-alpha",
+        message="the interval excludes no change, but not surely enough for one of "
+        f"{len(record.benchmarks)} benchmarks",
+        remedy="more of them make chance findings likelier, so each needs stronger evidence: allow more time",
+    )
+
+
+def _pinned_threads(record: Weighing | Run, shown: str) -> Finding | None:
+    if record.settings.cpu is None or shown != "wall" or "active" not in record.settings.metrics:
+        return None
+    return Finding(
+        code="pinned-threads",
+        message=f"all threads and children shared processor {record.settings.cpu}",
+        remedy="leave --cpu out for programs with several threads",
+    )
+
+
+def _no_pressure(record: Weighing | Run) -> Finding | None:
+    if record.settings.wait_quiet_s == 0 or record.machine.offers.get("pressure", True):
+        return None
+    return Finding(
+        code="no-pressure",
+        message="this machine does not tell how busy it is (/proc/pressure/cpu), so nothing was waited for",
+        remedy="leave --wait-quiet out, and rely on the pairs",
+    )
+
+
+def withheld(verdict: Verdict, alarm: Verdict) -> Verdict:
+    """A verdict that is not given, because the control's baseline was found different from itself."""
+    change, level = f"{alarm.change:+.2%}", f"p = {alarm.p_value:.2g}"
+    message = f"the control found the baseline {alarm.verdict} than itself ({change}, {level}), so no verdict is given"
+    finding = Finding(
+        code="control-alarm",
+        message=message,
+        remedy="look for what favours one side: --prepare, files that launches leave behind, other programs' timers",
+    )
+    return verdict.model_copy(update={"verdict": "undecided", "findings": [finding, *verdict.findings]})
