@@ -65,15 +65,7 @@ class Tool:
     environment: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.folder),
-            "XDG_STATE_HOME": str(self.folder / "state"),
-            "TMPDIR": str(self.folder),
-            "LANG": "C.UTF-8",
-            "COLUMNS": "100",
-            **self.environment,
-        }
+        self.environment = {**environment_in(self.folder), "COLUMNS": "100", **self.environment}
 
     def __call__(self, *words: str | Path, **options: Any) -> Done:
         """Run one command line to its end."""
@@ -159,6 +151,17 @@ main.main()
             except psutil.Error:
                 continue
         return found
+
+
+def environment_in(folder: Path) -> dict[str, str]:
+    """One in which all that the tool keeps is in that folder."""
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "XDG_STATE_HOME": str(folder / "state"),
+        "TMPDIR": str(folder),
+        "LANG": "C.UTF-8",
+    }
 
 
 def ended(process: subprocess.Popen[bytes]) -> Done:

@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil
 
-from tests.tool import PATIENCE_S, STEELYARD
+from tests.tool import PATIENCE_S, STEELYARD, environment_in
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,7 @@ class Tool:
     environment: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.folder),
-            "XDG_STATE_HOME": str(self.folder / "state"),
-            "TMPDIR": str(self.folder),
-            "LANG": "C.UTF-8",
-        }
+        self.environment = environment_in(self.folder)
 
     def start(
         self,
