@@ -84,9 +84,6 @@ def _ladders(valgrind: Valgrind, jobs: int, repeats: int) -> dict[str, list[Poin
     for whose, caches in named.items():
         with instruments(valgrind, caches, jobs=jobs, watch=_unwatched) as tools:
             times = times or timed(rungs, tools, repeats=repeats, seed=SEED)
-            whose = (
-                "the article" if caches == Caches() else "this machine" if caches == own else "less of its last level"
-            )
             ladders[f"{whose}, {_shown(caches)}"] = counted(rungs, times, tools)
     return ladders
 
