@@ -29,7 +29,7 @@ from steelyard.measure import native
 from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.counting import Caches
-from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
+from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, UsageError
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.progress import Progress
 from tests.design.scripted import PLAIN
@@ -281,6 +281,8 @@ def test_the_last_level_that_explains_the_times_best_is_kept(monkeypatch: pytest
     errors = {level.size_bytes: level.error for level in found.last_levels}
     assert errors[2 << 20] == pytest.approx(0, abs=1e-3)
     assert errors[8 << 20] > 0.1
+    with pytest.raises(UsageError, match="choose from fit, article"):
+        calibrate(jobs=1, repeats=1, seed=1, watch=lambda _: None, caches="none")
     said = calibrate(jobs=1, repeats=1, seed=1, watch=lambda _: None, caches="host")
     assert (said.caches.name, said.caches.ll[0], len(said.last_levels)) == ("host", 8 << 20, 1)
 

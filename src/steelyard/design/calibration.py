@@ -144,7 +144,7 @@ def calibrate(
 
 def _candidates(word: str, host: dict[str, str]) -> list[Caches]:
     if word != FITTING_CACHES:
-        return [caches_named(word, host)]
+        return [caches_named(word, host, also=(FITTING_CACHES,))]
     own = host_caches(host)
     return [own.model_copy(update={"name": FITTING_CACHES, "ll": level}) for level in (own.ll, *last_levels_below(own))]
 

@@ -90,10 +90,10 @@ PRESETS = {
 }
 
 
-def caches_named(word: str, host: dict[str, str] | None = None) -> Caches:
+def caches_named(word: str, host: dict[str, str] | None = None, also: tuple[str, ...] = ()) -> Caches:
     """A preset's name, `host` with the sizes of this machine's caches, or "I1=SIZE,WAYS,LINE:D1=...:LL=...".
 
-    Sizes may end in K or M. Raises UsageError for what Valgrind would not take.
+    Sizes may end in K or M. Raises UsageError for what Valgrind would not take, and names what the caller takes `also`.
     """
     if word == "host":
         return host_caches(host or {})
@@ -104,7 +104,7 @@ def caches_named(word: str, host: dict[str, str] | None = None) -> Caches:
         name, equals, shape = part.partition("=")
         if not equals or name.upper() not in ("I1", "D1", "LL"):
             raise UsageError(
-                f"--caches {word!r} is not known: choose from {', '.join([*PRESETS, 'host'])}, "
+                f"--caches {word!r} is not known: choose from {', '.join([*also, *PRESETS, 'host'])}, "
                 "or write --caches I1=32K,8,64:D1=32K,8,64:LL=8M,16,64"
             )
         if name.lower() in shapes:
