@@ -45,7 +45,9 @@ def shares(sessions: Sessions, processes: int, change: float, tries: int) -> tup
     for _ in range(tries):
         one, other = sessions(generator, processes)
         pair = of_times(one.logs, "a"), of_times(other.logs + np.log1p(change), "b")
-        words.append(imported.compare_imports(*pair, margin=0.005, alpha=0.01).verdicts[0].verdict)
+        words.append(
+            imported.compare_imports(*pair, margin=0.005, alpha=0.01, same_conditions=True).verdicts[0].verdict
+        )
     return words.count("slower") / tries, words.count("faster") / tries
 
 

@@ -87,11 +87,13 @@ def test_mistakes_are_one_sentence(here: InProcess, words: list[str], says: str)
 @pytest.mark.parametrize(
     ("factor", "words", "status", "word"),
     [
-        (1.5, [], 1, "slower"),
-        (0.5, [], 0, "faster"),
-        (1.0, [], 0, "undecided"),
-        (1.0, ["--strict"], 4, "undecided"),
-        (1.0, ["--strict", "--margin", "20%"], 0, "same"),
+        (1.5, [], 0, "undecided"),
+        (1.5, ["--strict"], 4, "undecided"),
+        (1.5, ["--same-conditions"], 1, "slower"),
+        (0.5, ["--same-conditions"], 0, "faster"),
+        (1.0, ["--same-conditions"], 0, "undecided"),
+        (1.0, ["--same-conditions", "--strict"], 4, "undecided"),
+        (1.0, ["--same-conditions", "--strict", "--margin", "20%"], 0, "same"),
     ],
 )
 def test_two_imports(here: InProcess, factor: float, words: list[str], status: int, word: str) -> None:
@@ -112,6 +114,7 @@ def test_an_import_and_a_run_are_not_compared(here: InProcess) -> None:
         assert "two imports or two runs" in here.refuses("diff", *words)
     assert "--metric" in here.refuses("diff", "import.json", "import.json", "--metric", "wall")
     assert "both A and B" in here.refuses("diff", "import.json", "import.json")
+    assert "--same-conditions" in here.refuses("diff", "run.json", "run.json", "--same-conditions")
     assert "not measured by steelyard" in here.refuses("compare", "--resume", "import.json")
 
 

@@ -13,7 +13,8 @@ from tests.imports import imported, processes
 
 
 def judged(a: Imported, b: Imported, **words: Any) -> ImportVerdict:
-    return compare_imports(a, b, **{"margin": 0.005, "alpha": 0.01, **words}).verdicts[0]
+    limits: dict[str, Any] = {"margin": 0.005, "alpha": 0.01, "same_conditions": True}
+    return compare_imports(a, b, **{**limits, **words}).verdicts[0]
 
 
 def pair(factor: float, count: int = 50, **words: Any) -> tuple[Imported, Imported]:
@@ -34,6 +35,17 @@ def test_the_direction_says_which_is_slower(factor: float, higher_is_better: boo
     assert verdict.interval is not None
     assert verdict.interval[0] < verdict.change < verdict.interval[1]
     assert verdict.findings == []
+
+
+@pytest.mark.parametrize(("factor", "word"), [(1.5, "slower"), (0.5, "faster"), (1.0, "same")])
+def test_nothing_is_said_unless_somebody_vouches_for_the_conditions(factor: float, word: str) -> None:
+    verdict = judged(*pair(factor), margin=0.1, same_conditions=False)
+    assert verdict.verdict == "undecided"
+    assert verdict.change == pytest.approx(factor - 1, abs=0.01)
+    (finding,) = verdict.findings
+    assert finding.code == "cannot-tell"
+    assert finding.remedy is not None
+    assert f"--same-conditions, if nothing did: then it is {word}" in finding.remedy
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.02, 1.03])

@@ -26,6 +26,10 @@ def diff(
     force: Annotated[
         bool, typer.Option("--force", help="Compare runs of two different machines all the same.")
     ] = False,
+    same_conditions: Annotated[
+        bool,
+        typer.Option("--same-conditions", help="Of imports: nothing else changed on the machine between A and B."),
+    ] = False,
     functions: ShownFunctions = 10,
     markdown: options.Markdown = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with status 4 if it stays undecided.")] = False,
@@ -33,6 +37,7 @@ def diff(
     """Say whether run B is slower or faster than run A, as far as two runs measured apart can tell.
 
     Drift between the runs does not cancel: changes of a few percent stay undecided. `steelyard compare` sees them.
+    Imports, which tell nothing of the machine's load, have verdicts only with --same-conditions (docs/import.md).
 
     Exit status: 0 nothing is slower, 1 B is slower, 2 wrong usage, 3 the metric could not be measured, 4 undecided
     (with --strict).
@@ -62,10 +67,13 @@ def diff(
             records[1],
             margin=margin_relative,
             alpha=alpha,
+            same_conditions=same_conditions,
             force=force,
             markdown=markdown,
             strict=strict,
         )
+    if same_conditions:
+        raise UsageError("--same-conditions is for imports: what runs tell of their conditions is judged; leave it out")
     runs = (run_of(records[0], baseline), run_of(records[1], candidate))
     wanted = metrics or runs[0].settings.metrics
     limits: dict[str, Any] = {"margin": margin_relative, "alpha": alpha, "metrics": metrics, "force": force}

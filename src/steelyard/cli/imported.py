@@ -32,12 +32,15 @@ def diff_imports(
     *,
     margin: float,
     alpha: float,
+    same_conditions: bool,
     force: bool,
     markdown: Path | None,
     strict: bool,
 ) -> None:
     """Compare two imports, print what they say, and exit with the verdict's status."""
-    found = compare_imports(baseline, candidate, margin=margin, alpha=alpha, force=force)
+    found = compare_imports(
+        baseline, candidate, margin=margin, alpha=alpha, same_conditions=same_conditions, force=force
+    )
     if markdown is not None:
         _write(markdown, report.diff_markdown(found))
     report.show_diff(output(), found)
