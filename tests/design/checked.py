@@ -59,6 +59,12 @@ def bursts(factor: float = 1.4, seed: int = 1, spread: float = 0.02) -> Noise:
     )
 
 
+def neighbours(factor: float = 1.7, seed: int = 1, spread: float = 0.02) -> Noise:
+    """A core that is shared with somebody who comes and goes from launch to launch; nobody waits for a processor."""
+    random = np.random.default_rng(seed)
+    return lambda _: float((factor if random.random() < 0.5 else 1.0) * np.exp(spread * random.standard_normal()))
+
+
 def recorded(values: np.ndarray[tuple[int], np.dtype[np.float64]], start: int) -> Noise:
     """The launches of a trace one after the other, from one of them on."""
     factors = iter(np.roll(values / np.median(values), -start))
@@ -107,7 +113,7 @@ class Doctor:
         times, memory = self.bodies[given["run"]](call)
         factor = self.noise(self.machine.now)
         lines = [{"ns": max(1, round(ns * factor)), "delay_ns": 0} for ns in times]
-        return _wrote([hello, *lines], START_NS + sum(line["ns"] for line in lines), memory)
+        return _wrote([hello, *lines], round(START_NS * factor) + sum(line["ns"] for line in lines), memory)
 
 
 def _wrote(lines: Sequence[Mapping[str, object]], wall_ns: int, memory: int) -> Measured:

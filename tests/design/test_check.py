@@ -12,7 +12,7 @@ import pytest
 from steelyard.design.check.evidence import launch_ns
 from steelyard.design.check.gather import round_plan
 from steelyard.model.soundness import Looked
-from tests.design.checked import EACH_NS, RSS, Body, Call, Doctor, Noise, bursts, lognormal, plain, recorded
+from tests.design.checked import EACH_NS, RSS, Body, Call, Doctor, Noise, bursts, lognormal, neighbours, plain, recorded
 from tests.design.scripted import PLAIN
 
 TRACES = Path(__file__).parents[1] / "data/traces"
@@ -80,6 +80,7 @@ MACHINES: dict[str, Callable[[int], Noise]] = {
     "noisy": lambda seed: lognormal(0.08, seed),
     "bursts": lambda seed: bursts(1.4, seed),
     "strong bursts": lambda seed: bursts(1.8, seed, spread=0.05),
+    "a neighbour on the core": lambda seed: neighbours(1.7, seed),
     "ambient, recorded": lambda seed: recorded(trace("ambient"), 997 * seed),
     "bursts, recorded": lambda seed: recorded(trace("bursts"), 997 * seed),
 }

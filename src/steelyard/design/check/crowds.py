@@ -87,11 +87,17 @@ def _of_the_machine(launches: list[Observed], found: Modes) -> str | None:
     """What shows that these are modes of the machine; None if they are the program's own."""
     if changes(found.upper) < _FEWEST_CHANGES:
         return "which come and go with time: the machine's, not the benchmark's"
-    load = np.array([one.load_ns / one.wall_ns for one in launches])
-    compared = rank_sum.shift(load[~found.upper], load[found.upper], _LOAD_LEVEL)
-    if compared.centre > 0 and compared.p_value <= _LOAD_LEVEL:
+    if _is_more_in_slow_mode(np.array([one.load_ns / one.wall_ns for one in launches]), found):
         return "which go with other work on the machine"
+    # A neighbour on the same core makes everything slower, and nobody waits for it: the start of the program tells.
+    if _is_more_in_slow_mode(np.array([one.start_ns for one in launches]), found):
+        return "in which the start of the program is slow and fast, too: the machine's, not the benchmark's"
     return None
+
+
+def _is_more_in_slow_mode(values: FloatArray, found: Modes) -> bool:
+    compared = rank_sum.shift(values[~found.upper], values[found.upper], _LOAD_LEVEL)
+    return compared.centre > 0 and compared.p_value <= _LOAD_LEVEL
 
 
 def _within_launches(launches: list[Observed]) -> Judged | None:

@@ -48,6 +48,8 @@ class Observed:
     rss_bytes: int
     load_ns: float
     """For how long it, or others on the machine, waited for a processor meanwhile."""
+    start_ns: float
+    """What the launch took beside its samples: the start of the program, always the same work. 0 of a command."""
 
     @property
     def value(self) -> float:
@@ -102,6 +104,7 @@ def observed(place: tuple[str, int, int | None, int], measured: Measured, sample
         wall_ns=measured.wall_ns,
         rss_bytes=measured.max_rss_bytes,
         load_ns=float((measured.pressure_ns or 0) + (measured.steal_ns or 0) + (measured.delay_ns or 0)),
+        start_ns=0.0 if samples is None else max(0.0, measured.wall_ns - sum(sample.ns for sample in samples)),
     )
 
 
