@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 
 from tests.in_process import InProcess, in_process
-from tests.tool import Tool, wait_until
+from tests.tool import Tool, tidy_at_the_end
 
 # In CI the same examples every time: a change shall fail for what it changed. At a desk, new ones in each run.
 settings.register_profile("ci", derandomize=True, deadline=None)
@@ -21,9 +21,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "desk")
 @pytest.fixture
 def tool(tmp_path: Path) -> Iterator[Tool]:
     """The command line; whatever it starts has to be gone at the end of the test."""
-    tool = Tool(tmp_path)
-    yield tool
-    wait_until(lambda: not tool.processes(), "no process is left")
+    yield from tidy_at_the_end(Tool(tmp_path))
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import psutil
 
@@ -151,6 +151,22 @@ main.main()
             except psutil.Error:
                 continue
         return found
+
+
+class Starts(Protocol):
+    """A command line that knows what it started."""
+
+    def processes(self) -> list[str]:
+        """Every process of it that is still there."""
+
+
+Lent = TypeVar("Lent", bound=Starts)
+
+
+def tidy_at_the_end(tool: Lent) -> Iterator[Lent]:
+    """Lend a command line; whatever it starts has to be gone afterwards."""
+    yield tool
+    wait_until(lambda: not tool.processes(), "no process is left")
 
 
 def environment_in(folder: Path) -> dict[str, str]:

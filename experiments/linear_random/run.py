@@ -16,11 +16,9 @@ from functools import partial
 from steelyard.design.calibration import (
     Instruments,
     Rung,
-    Times,
-    counted,
     instruments,
     ladder,
-    timed,
+    measure,
 )
 from steelyard.design.calibration_fit import correlation
 from steelyard.machine.facts import read_facts
@@ -79,13 +77,8 @@ def _ladders(valgrind: Valgrind, jobs: int, repeats: int) -> dict[str, list[Poin
     named = {"this machine": own, "the article": Caches()}
     for level in last_levels_below(own):
         named[f"{level[0] / own.ll[0]:g} of its last level"] = own.model_copy(update={"ll": level})
-    ladders: dict[str, list[Point]] = {}
-    times: list[Times] = []
-    for whose, caches in named.items():
-        with instruments(valgrind, caches, jobs=jobs, watch=_unwatched) as tools:
-            times = times or timed(rungs, tools, repeats=repeats, seed=SEED)
-            ladders[f"{whose}, {_shown(caches)}"] = counted(rungs, times, tools)
-    return ladders
+    points = measure(rungs, valgrind, list(named.values()), jobs=jobs, repeats=repeats, seed=SEED, watch=_unwatched)
+    return {f"{whose}, {_shown(named[whose])}": each for whose, each in zip(named, points, strict=True)}
 
 
 def _counted(tools: Instruments, runs: Sequence[tuple[str, int]]) -> list[Events]:

@@ -18,9 +18,10 @@ from steelyard.design.calibration import (
     Instruments,
     Rung,
     calibrate,
+    counted,
     instruments,
     ladder,
-    measure,
+    timed,
     whole_walk,
 )
 from steelyard.design.draws import first_side
@@ -28,6 +29,7 @@ from steelyard.machine.facts import read_facts
 from steelyard.measure import native
 from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.valgrind import Valgrind
+from steelyard.model.calibration import Point
 from steelyard.model.counting import Caches
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, UsageError
 from steelyard.model.launches import LaunchSpec, Measured
@@ -162,6 +164,10 @@ def test_a_whole_walk_comes_by_all_elements_but_one(most: int) -> None:
 
 
 # --- measuring
+
+
+def measure(rungs: Sequence[Rung], tools: Instruments, *, repeats: int, seed: int) -> list[Point]:
+    return counted(rungs, timed(rungs, tools, repeats=repeats, seed=seed), tools)
 
 
 def test_times_and_counts_are_of_the_walk_alone() -> None:

@@ -9,15 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.hostile.tool import Tool
-from tests.tool import wait_until
+from tests.tool import tidy_at_the_end
 
 
 @pytest.fixture
 def tool(tmp_path: Path) -> Iterator[Tool]:
     """The command line; whatever it starts has to be gone at the end of the test."""
-    tool = Tool(tmp_path)
-    yield tool
-    wait_until(lambda: not tool.processes(), "no process is left")
+    yield from tidy_at_the_end(Tool(tmp_path))
 
 
 @pytest.fixture

@@ -112,12 +112,7 @@ def calibrate(
     valgrind, facts = Valgrind.found(), read_facts()
     candidates = _candidates(caches, facts.caches)
     rungs = ladder(candidates[0], facts.memory_bytes)
-    times: list[Times] = []
-    tried: list[list[Point]] = []
-    for each in candidates:
-        with instruments(valgrind, each, jobs=jobs, watch=watch, source=source) as tools:
-            times = times or timed(rungs, tools, repeats=repeats, seed=seed)
-            tried.append(counted(rungs, times, tools))
+    tried = measure(rungs, valgrind, candidates, jobs=jobs, repeats=repeats, seed=seed, watch=watch, source=source)
     last_levels = [
         LastLevel(size_bytes=each.ll[0], error=error(points)) for each, points in zip(candidates, tried, strict=True)
     ]
@@ -237,9 +232,25 @@ def _prime_factors(number: int) -> set[int]:
 # --- measuring
 
 
-def measure(rungs: Sequence[Rung], tools: Instruments, *, repeats: int, seed: int) -> list[Point]:
-    """Time every rung natively, one launch after the other, then count them all, side by side."""
-    return counted(rungs, timed(rungs, tools, repeats=repeats, seed=seed), tools)
+def measure(
+    rungs: Sequence[Rung],
+    valgrind: Valgrind,
+    several: Sequence[Caches],
+    *,
+    jobs: int,
+    repeats: int,
+    seed: int,
+    watch: Callable[[Progress], None],
+    source: Mapping[str, str] = os.environ,
+) -> list[list[Point]]:
+    """Time every rung once, and count it with each of several caches: for each of these the points of all rungs."""
+    times: list[Times] = []
+    points = []
+    for caches in several:
+        with instruments(valgrind, caches, jobs=jobs, watch=watch, source=source) as tools:
+            times = times or timed(rungs, tools, repeats=repeats, seed=seed)
+            points.append(counted(rungs, times, tools))
+    return points
 
 
 Times = tuple[list[int], list[int]]
