@@ -14,7 +14,7 @@ from steelyard.design.targets import targets_of
 from steelyard.machine.facts import read_facts
 from steelyard.measure.launch import Launcher
 from steelyard.model.journal import Journal
-from steelyard.model.launches import USED, Launches
+from steelyard.model.launches import ROLES, USED, Launches, Place
 from steelyard.model.records import Benchmark, Settings, Weighing
 from steelyard.subjects.command import command_subject
 
@@ -60,4 +60,4 @@ class Loop:
         """One more launch; its wall time in ns."""
         pair, side = divmod(next(self._numbers), 2)
         draw = draw_pair(self._header.settings.seed, 0, pair)
-        return self._recorder.launch(0, pair, side, side, USED, draw).wall_ns
+        return self._recorder.launch(Place(0, pair, side, side, ROLES.index(USED), *draw)).wall_ns

@@ -23,10 +23,10 @@ def test_a_benchmark_has_its_own_rows_only() -> None:
     assert kept.launches_of(5).rows() == []
 
 
-def test_only_the_last_rows_of_that_benchmark_get_another_role() -> None:
-    kept = KeptRows([*ROWS, PLAIN])
+def test_only_the_rows_of_that_pair_and_benchmark_get_another_role() -> None:
+    kept = KeptRows([PLAIN._replace(benchmark=benchmark, pair=pair) for pair in range(4) for benchmark in (0, 1, 0)])
     kept.give_role(0, 2, 2)
-    assert [row.role for row in kept] == [0, 0, 2, 2]
+    assert [row.role for row in kept] == [0] * 6 + [2, 0, 2] + [0] * 3
 
 
 def test_the_time_used_is_all_launches() -> None:

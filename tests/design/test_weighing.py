@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import itertools
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -9,9 +11,13 @@ from steelyard.design.draws import draw_pair, first_side
 from steelyard.design.judgement import verdicts
 from steelyard.design.recorder import Targets
 from steelyard.design.weighing import Experiment
-from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchSpec, Measured
+from steelyard.model.errors import MeasurementError, SteelyardError
+from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchSpec, Measured, Place
 from steelyard.model.progress import Progress
+from steelyard.model.records import Weighing
 from tests.design.scripted import PLAIN, Machine, experiment, name, noisy, recorder, spec, weigh, weighing
+
+SHORT = {"pairs": 20, "warm_up": 0, "margin": 0.0001}
 
 
 def roles(rows: list[int]) -> Counter[str]:
@@ -48,6 +54,109 @@ class TestThePlan:
         record, _ = weigh(noisy(), pairs=12, warm_up=3, margin=0.0001)
         assert roles(record.launches.role) == {WARM_UP: 6, USED: 24}
         assert verdicts(record)[0].pairs == 12
+
+
+class TestSeveralAtOnce:
+    """Launches in one request, whose rows but for the last somebody else keeps."""
+
+    @staticmethod
+    def begun(
+        machine: Machine,
+        cut: SteelyardError | None = None,
+        at: int = -1,
+        header: Weighing | None = None,
+        **options: object,
+    ) -> Experiment:
+        """A weighing of which the series ends behind the launch with the number `at`, or with `cut` in its place."""
+        begun = experiment(machine, header or weighing(1, **SHORT), **options)
+
+        def series(specs: Sequence[LaunchSpec], places: Sequence[Place]) -> list[Measured | SteelyardError]:
+            machine.events.append(f"series of {len(specs)}")
+            results: list[Measured | SteelyardError] = []
+            for one, place in zip(specs, places, strict=True):
+                if len(machine.specs) == at and cut is not None:
+                    return [*results, cut]
+                results.append(machine.launch(one))
+                if len(machine.specs) == at + 1:
+                    break
+                if place != places[-1]:
+                    machine.events.append(f"server keeps {place.pair}.{place.side}")
+            return results
+
+        begun._recorder.series = series
+        return begun
+
+    def test_the_plan_and_the_record_are_those_of_single_launches(self) -> None:
+        apart, at_once = Machine(noisy()), Machine(noisy())
+        single = experiment(apart, weighing(1, **SHORT)).run()
+        assert self.begun(at_once).run() == single
+        assert at_once.specs == apart.specs
+        # Of 24 ms a pair, four fit into what is done at once. The first is alone, as nobody knows yet what it takes;
+        # looks are due at 12, 15 and 18 pairs, and the end is at 20.
+        pairs = [int(event.split()[-1]) // 2 for event in at_once.events if event.startswith("series")]
+        assert pairs == [1, 4, 4, 3, 3, 3, 2]
+        ends = [number - 1 for number in itertools.accumulate(pairs)]
+        last = [event for event in at_once.events if event.startswith("keep")]
+        assert last == [f"keep {pair}.{1 - first_side(1, 0, pair)}" for pair in ends]
+        assert sum(event.startswith("server keeps") for event in at_once.events) == 40 - len(last)
+
+    def test_long_launches_and_those_of_several_benchmarks_come_pair_by_pair(self) -> None:
+        long, several = Machine(noisy(wall_ns=60e6)), Machine(noisy())
+        self.begun(long).run()
+        self.begun(several, header=weighing(3, **SHORT)).run()
+        for machine in (long, several):
+            assert {event for event in machine.events if event.startswith("series")} == {"series of 2"}
+
+    @pytest.mark.parametrize("at", [8, 9])
+    def test_a_launch_that_was_not_kept_is_kept_here_and_the_rest_launched_alone(self, at: int) -> None:
+        machine = Machine(noisy())
+        record = self.begun(machine, at=at).run()
+        assert len(record.launches) == len(machine.specs) == 40
+        assert record == experiment(Machine(noisy()), weighing(1, **SHORT)).run()
+        cut = machine.events.index(f"keep {at // 2}.{machine.rows[1].side}")
+        assert machine.events[cut + 1].startswith("launch" if at == 8 else "series")
+
+    @pytest.mark.parametrize(("at", "left"), [(8, 8), (9, 9)])
+    def test_a_launch_that_could_not_be_leaves_those_before_it_in_the_record(self, at: int, left: int) -> None:
+        one = self.begun(Machine(noisy()), MeasurementError("no such program"), at=at)
+        record = one.run()
+        assert str(one.error) == "no such program"
+        assert (record.stop, len(record.launches)) == (["failed"], left)
+
+    def test_a_program_that_a_launch_replaced_is_noticed_and_named(self) -> None:
+        machine = Machine(noisy())
+
+        def check(benchmark: int, side: int) -> None:  # noqa: ARG001
+            if len(machine.specs) > 4:
+                raise MeasurementError("it is another program now")
+
+        one = self.begun(machine, MeasurementError("no such program"), at=8, targets=Targets(name, spec, check=check))
+        record = one.run()
+        assert str(one.error) == "it is another program now"
+        assert (record.stop, len(record.launches)) == (["failed"], 8)
+
+    def test_disturbed_pairs_among_them_are_repeated(self) -> None:
+        def script(number: int, spec: LaunchSpec) -> Measured:
+            stolen = 6_000_000 if number in (4, 5, 13) else 0
+            plain = noisy(seed=number)(number, spec)
+            return replace(plain, wall_ns=plain.wall_ns + stolen, steal_ns=stolen)
+
+        at_once, apart = Machine(script), Machine(script)
+        record = self.begun(at_once).run()
+        assert record == experiment(apart, weighing(1, **SHORT)).run()
+        assert [event for event in at_once.events if "discard" in event] == ["discard 0.2", "discard 0.6"]
+
+    def test_nothing_is_launched_once_the_user_has_interrupted(self) -> None:
+        machine = Machine(noisy())
+        record = self.begun(machine, interrupted=lambda: len(machine.specs) >= 6).run()
+        assert (record.stop, len(machine.specs)) == (["interrupted"], 10)
+
+    def test_the_time_is_not_overrun_by_a_series(self) -> None:
+        header = weighing(1, max_time_s=1.0, warm_up=0, margin=0.0001)
+        one, other = Machine(noisy(wall_ns=5e6)), Machine(noisy(wall_ns=5e6))
+        assert self.begun(one, header=header).run().seconds <= 1.0
+        experiment(other, header).run()
+        assert len(one.specs) == len(other.specs)
 
 
 class TestStopping:

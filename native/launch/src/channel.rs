@@ -1,9 +1,11 @@
 //! The line to the driver: whole lines in, JSON lines out.
 
 use crate::protocol::is_cancel;
+use crate::sys;
 use serde::Serialize;
 use std::collections::VecDeque;
-use std::io::{ErrorKind, Read, Write};
+use std::fs::File;
+use std::io::{ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
@@ -29,6 +31,7 @@ pub struct Channel {
     partial: Vec<u8>,
     overlong: bool,
     lines: VecDeque<Line>,
+    journal: Option<File>,
     open: bool,
 }
 
@@ -41,6 +44,7 @@ impl Channel {
             partial: Vec::new(),
             overlong: false,
             lines: VecDeque::new(),
+            journal: None,
             open: true,
         }
     }
@@ -60,9 +64,14 @@ impl Channel {
     /// Reads once. Only to be called when the socket has been polled readable: it blocks else.
     pub fn receive(&mut self) {
         let mut chunk = [0; CHUNK];
-        match self.stream.read(&mut chunk) {
-            Ok(0) => self.open = false,
-            Ok(count) => self.split(&chunk[..count]),
+        match sys::receive(self.stream.as_fd(), &mut chunk) {
+            Ok((0, _)) => self.open = false,
+            Ok((count, descriptor)) => {
+                if let Some(descriptor) = descriptor {
+                    self.journal = Some(File::from(descriptor));
+                }
+                self.split(&chunk[..count]);
+            }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(_) => self.open = false,
         }
@@ -89,6 +98,12 @@ impl Channel {
         } else {
             self.partial.extend_from_slice(bytes);
         }
+    }
+
+    /// The driver's journal, once it has been sent here.
+    #[must_use]
+    pub fn journal(&self) -> Option<&File> {
+        self.journal.as_ref()
     }
 
     /// The oldest line not yet taken.

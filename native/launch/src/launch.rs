@@ -23,19 +23,25 @@ pub struct Means {
 
 /// How a launch came out.
 pub enum Launched {
-    /// It ended, and this is the reply.
-    Report(Box<Report>),
+    /// It ended: the reply, and the machine's counters then.
+    Report(Box<Report>, Reading),
     /// It was killed because the server is to end; nobody waits for a reply.
     Stopped(Stop),
 }
 
-/// Runs the target, and cleans up behind it.
+/// Runs the target, and cleans up behind it. `before` are the machine's counters if they have just
+/// been read.
 ///
 /// # Errors
 /// Why it could not be run.
-pub fn run(request: &Request, means: &Means, channel: &mut Channel) -> Result<Launched, Failure> {
+pub fn run(
+    request: &Request,
+    means: &Means,
+    channel: &mut Channel,
+    before: Option<Reading>,
+) -> Result<Launched, Failure> {
     let (streams, mut captures) = spawn::open_streams(request)?;
-    let before = means.gauges.read();
+    let before = before.unwrap_or_else(|| means.gauges.read());
     let started = spawn::start(request, streams)?;
     let watch = EndWatch::new(started.pid, means.pidfd, &means.child_signal);
     let waited = wait::for_end(
@@ -49,7 +55,7 @@ pub fn run(request: &Request, means: &Means, channel: &mut Channel) -> Result<La
     // The target is a zombie now, so its numbers can still be read and its group be killed.
     sys::kill_group(started.pid);
     let schedule = Schedule::of(&started.pid.to_string());
-    let growth = means.gauges.read().since(before);
+    let after = means.gauges.read();
     let ended = sys::reap(started.pid);
     let left_behind = leftovers::clear();
     let failed = |error| Failure::system(Stage::Spawn, "cannot wait for the target", &error);
@@ -58,12 +64,12 @@ pub fn run(request: &Request, means: &Means, channel: &mut Channel) -> Result<La
     if let Some(stop) = outcome.stop {
         return Ok(Launched::Stopped(stop));
     }
-    let mut report = report(started, &outcome, schedule, growth, &ended);
+    let mut report = report(started, &outcome, schedule, after.since(before), &ended);
     report.left_behind = left_behind;
     (report.stdout, report.stdout_bytes) = captured(captures.out);
     (report.stderr, report.stderr_bytes) = captured(captures.err);
     (report.results, report.results_bytes) = captured(captures.results);
-    Ok(Launched::Report(Box::new(report)))
+    Ok(Launched::Report(Box::new(report), after))
 }
 
 fn report(

@@ -93,18 +93,43 @@ pub struct Request {
     /// Whether its addresses are to be the same in every launch, as far as the system allows that.
     #[serde(default)]
     pub fixed_layout: bool,
+    /// What comes after it without the driver being woken, if it ends well.
+    #[serde(default)]
+    pub then: Option<Box<Next>>,
 }
 
-#[derive(Deserialize)]
+/// A launch that follows another, whose numbers are in the journal before it starts.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Cancel {
-    cancel: bool,
+pub struct Next {
+    /// What the journal's line has before the numbers.
+    pub before: String,
+    /// What it has after them, but for the line feed.
+    pub after: String,
+    /// The launch.
+    pub request: Request,
+}
+
+/// A line of the driver that is no request.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    /// What is in flight is to be killed.
+    Cancel(bool),
+    /// The line's descriptor is the journal.
+    Journal(bool),
 }
 
 /// Whether `line` is `{"cancel":true}`.
 #[must_use]
 pub fn is_cancel(line: &[u8]) -> bool {
-    serde_json::from_slice::<Cancel>(line).is_ok_and(|message| message.cancel)
+    matches!(serde_json::from_slice(line), Ok(Word::Cancel(true)))
+}
+
+/// Whether `line` is `{"journal":true}`.
+#[must_use]
+pub fn is_journal(line: &[u8]) -> bool {
+    matches!(serde_json::from_slice(line), Ok(Word::Journal(true)))
 }
 
 impl Request {
@@ -272,4 +297,50 @@ pub struct Report {
     /// "pid name" of every other process that had to be killed when the target was gone. After a
     /// timeout or a cancel that includes the children it was working with.
     pub left_behind: Vec<String>,
+}
+
+impl Report {
+    /// Whether it ended by itself with exit status 0.
+    #[must_use]
+    pub fn ended_well(&self) -> bool {
+        self.exit_code == Some(0) && !self.timed_out && !self.cancelled
+    }
+
+    /// The numbers from `start_ns` to `signal`, as they stand in a row of the journal.
+    #[must_use]
+    pub fn row(&self) -> String {
+        let known = |number: Option<i32>| number.and_then(|number| u64::try_from(number).ok());
+        let numbers = [
+            Some(self.start_ns),
+            Some(self.wall_ns),
+            Some(self.spawn_ns),
+            self.cpu_ns,
+            self.delay_ns,
+            self.timeslices,
+            Some(self.user_ns),
+            Some(self.sys_ns),
+            Some(self.max_rss_bytes),
+            Some(self.minor_faults),
+            Some(self.major_faults),
+            Some(self.voluntary_switches),
+            Some(self.involuntary_switches),
+            self.others_ns,
+            self.pressure_ns,
+            self.steal_ns,
+            known(self.exit_code),
+            known(self.signal),
+        ];
+        let texts = numbers.map(|number| number.map_or("null".into(), |number| number.to_string()));
+        texts.join(",")
+    }
+}
+
+/// What came of one launch.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Reply {
+    /// It ended.
+    Report(Box<Report>),
+    /// It did not come about.
+    Refusal(Refusal),
 }

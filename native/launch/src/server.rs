@@ -4,11 +4,13 @@ use crate::channel::{Channel, Line, LINE_LIMIT};
 use crate::covariates::{Gauges, Schedule};
 use crate::guard::ENDING;
 use crate::launch::{self, Launched, Means};
-use crate::protocol::{is_cancel, Failure, Hello, Refusal, Request};
+use crate::protocol::{
+    is_cancel, is_journal, Failure, Hello, Next, Refusal, Reply, Report, Request,
+};
 use crate::sys::{self, SignalFd};
 use crate::wait::Stop;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::AsFd;
 
 /// Set to 1, makes the server do without pidfds, as on an old kernel or under a strict filter.
@@ -81,31 +83,75 @@ impl Server {
             Line::Text(text) => text.len(),
             Line::TooLong => LINE_LIMIT,
         };
-        let launched = match line {
-            // It came too late for its launch.
-            Line::Text(text) if is_cancel(&text) => return None,
-            Line::Text(text) => self.launch(text),
+        let request = match line {
+            // A cancel that is found here came too late for its launch.
+            Line::Text(text) if is_cancel(&text) || is_journal(&text) => return None,
+            // The text is dropped here: it is not to be counted into the target's memory.
+            Line::Text(text) => Request::parse(&text),
             Line::TooLong => Err(Failure::request(format!(
                 "a line of more than {LINE_LIMIT} bytes"
             ))),
         };
+        let stop = match request {
+            Ok(request) => self.launch(request),
+            Err(error) => {
+                self.channel.send(&Refusal { error });
+                None
+            }
+        };
         if size > LARGE {
             forget_peak_memory();
         }
-        match launched {
-            Ok(Launched::Report(report)) => self.channel.send(&report),
-            Ok(Launched::Stopped(stop)) => return Some(stop),
-            Err(error) => self.channel.send(&Refusal { error }),
+        stop
+    }
+
+    /// Runs a request with all that follow it, and replies once: with an array if any was to follow.
+    /// Of its launches all but the last are in the journal.
+    fn launch(&mut self, mut request: Request) -> Option<Stop> {
+        let is_series = request.then.is_some();
+        let mut replies = Vec::new();
+        let mut before = None;
+        loop {
+            let launched = launch::run(&request, &self.means, &mut self.channel, before);
+            let (report, after) = match launched {
+                Ok(Launched::Report(report, after)) => (report, after),
+                Ok(Launched::Stopped(stop)) => return Some(stop),
+                Err(error) => {
+                    replies.push(Reply::Refusal(Refusal { error }));
+                    break;
+                }
+            };
+            let next = request.then.filter(|next| self.keep(&report, next));
+            replies.push(Reply::Report(report));
+            let Some(next) = next else { break };
+            request = next.request;
+            before = Some(after);
+        }
+        if is_series {
+            self.channel.send(&replies);
+        } else if let Some(reply) = replies.pop() {
+            self.channel.send(&reply);
         }
         None
     }
 
-    fn launch(&mut self, text: Vec<u8>) -> Result<Launched, Failure> {
-        let request = Request::parse(&text)?;
-        // Not to be counted into the target's memory.
-        drop(text);
-        launch::run(&request, &self.means, &mut self.channel)
+    /// Writes a launch that ended well into the journal; whether it is there. If not, the driver has
+    /// to see to it before anything else is launched.
+    fn keep(&self, report: &Report, next: &Next) -> bool {
+        let line = format!("{}{}{}\n", next.before, report.row(), next.after);
+        let journal = self.channel.journal().filter(|_| report.ended_well());
+        journal.is_some_and(|journal| append(journal, line.as_bytes()).unwrap_or(false))
     }
+}
+
+/// Appends a line, or nothing of it: half a line would spoil those that follow. Whether it is there.
+fn append(mut journal: &File, line: &[u8]) -> io::Result<bool> {
+    let written = journal.write(line)?;
+    if written < line.len() {
+        let end = journal.metadata()?.len();
+        journal.set_len(end.saturating_sub(written as u64))?;
+    }
+    Ok(written == line.len())
 }
 
 fn hello(means: &Means) -> Hello {

@@ -10,7 +10,7 @@ from steelyard.design.draws import draw_pair, round_order
 from steelyard.design.findings import left_behind_finding
 from steelyard.design.recorder import InterruptedByUser, Recorder
 from steelyard.model.errors import LaunchError, SteelyardError
-from steelyard.model.launches import USED, WARM_UP
+from steelyard.model.launches import ROLES, USED, WARM_UP, Place
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, Run, StopReason
 
@@ -88,7 +88,8 @@ class Measuring:
     ) -> None:
         """Launch once; a failure ends only its benchmark where that is one of many in a harness."""
         try:
-            self._recorder.launch(benchmark, number, 0, 0, role, draw_pair(self._settings.seed, benchmark, number))
+            draw = draw_pair(self._settings.seed, benchmark, number)
+            self._recorder.launch(Place(benchmark, number, 0, 0, ROLES.index(role), *draw))
         except LaunchError as error:
             if self._settings.harness is None:
                 raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from hashlib import blake2b
 
-from steelyard.model.launches import Draw
+from steelyard.model.launches import ROLES, Draw, Place
 
 # A page of padding moves the stack through every alignment that matters; PYTHONHASHSEED ends at 2^32 - 1, and 0 would
 # switch hash randomisation off.
@@ -29,6 +29,13 @@ def draw_pair(seed: int, benchmark: int, pair: int) -> Draw:
         hash_seed=1 + _bits(seed, "hash seed", benchmark, pair) % _HASH_SEEDS,
         padding_bytes=_bits(seed, "padding", benchmark, pair) % PADDING_BELOW,
     )
+
+
+def draw_places(seed: int, benchmark: int, pair: int, role: str) -> tuple[Place, Place]:
+    """The two launches of a pair, in the order in which they run."""
+    first, draw = first_side(seed, benchmark, pair), draw_pair(seed, benchmark, pair)
+    one = Place(benchmark, pair, first, 0, ROLES.index(role), *draw)
+    return one, one._replace(side=1 - first, order=1)
 
 
 def round_order(seed: int, round_number: int, benchmarks: list[int]) -> list[int]:

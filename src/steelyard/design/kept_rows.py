@@ -9,7 +9,7 @@ from typing import Any
 
 from steelyard.model.launches import COLUMNS, Launches, LaunchRow, Sample
 
-_ROLE, _WALL = COLUMNS.index("role"), COLUMNS.index("wall_ns")
+_PAIR, _ROLE, _WALL = (COLUMNS.index(name) for name in ("pair", "role", "wall_ns"))
 # No field has negative values.
 _NONE = -1
 
@@ -39,10 +39,13 @@ class KeptRows:
         for column, value in zip(self._columns, numbers, strict=True):
             column.append(_NONE if value is None else value)
 
-    def give_role(self, benchmark: int, last: int, role: int) -> None:
-        """Give the last so many rows of a benchmark another role."""
-        for position in self._of_benchmark[benchmark][-last:]:
-            self._columns[_ROLE][position] = role
+    def give_role(self, benchmark: int, pair: int, role: int) -> None:
+        """Give the rows of a benchmark's pair, which is among its newest, another role."""
+        for position in reversed(self._of_benchmark[benchmark]):
+            if self._columns[_PAIR][position] < pair:
+                break
+            if self._columns[_PAIR][position] == pair:
+                self._columns[_ROLE][position] = role
 
     def wall_s(self) -> float:
         """The wall times of all launches, in seconds."""

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from signal import Signals
 from typing import Protocol
 
 from steelyard.design.kept_rows import KeptRows
-from steelyard.model.errors import LaunchError, MeasurementError
-from steelyard.model.launches import COLUMNS, DISTURBED, ROLES, Draw, LaunchRow, LaunchSpec, Measured, Sample
+from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
+from steelyard.model.launches import (
+    COLUMNS,
+    DISTURBED,
+    ROLES,
+    Draw,
+    LaunchRow,
+    LaunchSpec,
+    Measured,
+    Place,
+    Sample,
+)
 from steelyard.model.records import Finding
 
 # Of the last line on stderr, in characters: some programs print without an end.
 _MOST_WORDS = 300
+_MOST_PAIRS = 8
 _REMEDY = "mend the command, or accept failures with --ignore-failure"
 
 
@@ -36,6 +47,11 @@ class RowSink(Protocol):
 
     def fail(self, benchmark: int, message: str) -> None:
         """Note that a benchmark failed, and the others go on."""
+
+
+Series = Callable[[Sequence[LaunchSpec], Sequence[Place]], Sequence[Measured | SteelyardError]]
+"""series(specs, places) runs launches one after the other and keeps the rows of all but the last that it returns, each
+before the next began. It may return fewer than asked for, and then began no more."""
 
 
 class InterruptedByUser(Exception):  # noqa: N818 - it is no error
@@ -93,26 +109,66 @@ class Recorder:
     rows: KeptRows = field(default_factory=KeptRows)
     """All rows so far; those of an earlier session first."""
     left_behind: list[str] = field(default_factory=list)
+    series: Series | None = None
+    """Launches several at once, so that the driver is woken less often; None: one launch after the other. Not where
+    something else has to be done or measured in between."""
     _overhead_ns: int = 0
 
-    def start_pair(self) -> None:
+    def most_pairs(self) -> int:
+        """How many pairs `pairs` takes at once."""
+        return 1 if self.series is None else _MOST_PAIRS
+
+    def pairs(self, places: Sequence[Place]) -> list[tuple[LaunchRow, LaunchRow]]:
+        """Run, check and keep the launches of some pairs, two places a pair; raises as `launch` does.
+
+        What an empty shell takes is measured once for all of them.
+        """
+        self._start_pair()
+        rows = map(self.launch, places) if self.series is None else self._launch_all(self.series, places)
+        return list(zip(rows, rows, strict=True))
+
+    def _launch_all(self, series: Series, places: Sequence[Place]) -> Iterator[LaunchRow]:
+        if self.interrupted():
+            raise InterruptedByUser
+        self._check_programs(places)
+        results = series([self._spec(place) for place in places], places)
+        try:
+            for number, (place, result) in enumerate(zip(places, results, strict=False), start=1):
+                if isinstance(result, SteelyardError):
+                    raise result
+                yield self._kept(result, place, journaled=number < len(results))
+        finally:
+            self._check_programs(places)  # that a launch has replaced one says more than what came of it
+        yield from map(self.launch, places[len(results) :])
+
+    def _check_programs(self, places: Sequence[Place]) -> None:
+        for benchmark, side in {(place.benchmark, place.side) for place in places}:
+            self.targets.check(benchmark, side)
+
+    def _spec(self, place: Place) -> LaunchSpec:
+        return self.targets.spec(place.benchmark, place.side, Draw(place.hash_seed, place.padding_bytes))
+
+    def _start_pair(self) -> None:
         """Measure what the coming pair's launches have in common beside the commands: the start of a shell."""
         if self.targets.empty_shell is not None:
             started = self._run(self.targets.empty_shell)
             # Without its waits for a processor: those of the launches were others.
             self._overhead_ns = max(0, started.wall_ns - (started.delay_ns or 0))
 
-    def launch(self, benchmark: int, pair: int, side: int, order: int, role: str, draw: Draw) -> LaunchRow:
+    def launch(self, place: Place) -> LaunchRow:
         """Run, check and keep one launch; raises LaunchError if it failed, InterruptedByUser if cut short."""
-        self._surround("--prepare", self.targets.prepare, side)
-        self.targets.check(benchmark, side)
-        measured = self._run(self.targets.spec(benchmark, side, draw))
-        name = self.targets.name(benchmark, side)
+        self._surround("--prepare", self.targets.prepare, place.side)
+        self._check_programs([place])
+        return self._kept(self._run(self._spec(place)), place)
+
+    def _kept(self, measured: Measured, place: Place, *, journaled: bool = False) -> LaunchRow:
+        name = self.targets.name(place.benchmark, place.side)
         complaint = self.targets.complaint(measured) if measured.has_failed() else None
         self.check_ended(measured, name, self.ignore_failure, complaint, self.targets.remedy)
-        samples = self.targets.samples(benchmark, side, measured)
-        row = _row(measured, (benchmark, pair, side, order, ROLES.index(role), *draw), self._overhead_ns, samples)
-        self.sink.append(row)
+        samples = self.targets.samples(place.benchmark, place.side, measured)
+        row = LaunchRow._make((*place, *_numbers(measured), self._overhead_ns, samples))
+        if not journaled:
+            self.sink.append(row)
         self.rows.append(row)
         self.left_behind += measured.left_behind
         return row
@@ -120,7 +176,7 @@ class Recorder:
     def discard_pair(self, benchmark: int, pair: int) -> None:
         """Give a pair that is complete the role `disturbed`: it is known as such only after its second launch."""
         self.sink.discard(benchmark, pair)
-        self.rows.give_role(benchmark, 2, ROLES.index(DISTURBED))
+        self.rows.give_role(benchmark, pair, ROLES.index(DISTURBED))
 
     def fail(self, benchmark: int, message: str) -> Finding:
         """Keep that one benchmark of many failed, and return the finding that says so."""
@@ -192,15 +248,6 @@ def _last_words(measured: Measured) -> str:
     if len(words) > _MOST_WORDS:
         words = f"...{words[-_MOST_WORDS:]}"
     return f" (its last words: {words})" if words else ""
-
-
-def _row(
-    measured: Measured,
-    place: tuple[int, int, int, int, int, int, int],
-    overhead_ns: int,
-    samples: tuple[Sample, ...],
-) -> LaunchRow:
-    return LaunchRow._make((*place, *_numbers(measured), overhead_ns, samples))
 
 
 # The columns of a row that a launch itself measured: all but its place in the plan and the overhead.

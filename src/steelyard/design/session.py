@@ -20,7 +20,7 @@ from steelyard.design.findings import same_command_finding
 from steelyard.design.heap import HeapStage, check_heap, with_heap
 from steelyard.design.interrupt import Interrupt
 from steelyard.design.kept_rows import KeptRows
-from steelyard.design.recorder import InterruptedByUser, Recorder
+from steelyard.design.recorder import InterruptedByUser, Recorder, Series, Targets
 from steelyard.design.suite import Planner, Wish
 from steelyard.design.targets import targets_of, with_preliminaries
 from steelyard.history.shelf import Shelf
@@ -156,6 +156,7 @@ def _carry_out(
                 recorder = Recorder(
                     targets, launcher, journal, interrupt.is_requested, header.settings.ignore_failure, KeptRows(rows)
                 )
+                recorder.series = series_of(header.settings, targets, launcher, journal)
                 experiment = _experiment(record, recorder, watch, interrupt)
                 record = experiment.run()
                 error = experiment.error
@@ -181,6 +182,14 @@ def _new_journal(kept: Path, header: Weighing | Run, rows: list[LaunchRow]) -> J
     for row in rows:
         journal.append(row)
     return journal
+
+
+def series_of(settings: Settings, targets: Targets, launcher: Launcher, journal: Journal) -> Series | None:
+    """How to launch several in one request; None where the driver has something to do between two launches."""
+    if targets.prepare or targets.empty_shell or settings.harness is not None or settings.repeat > 1:
+        return None
+    launcher.keep_rows_in(journal.fileno())
+    return lambda specs, places: launcher.launch_series(specs, [journal.frame(place, 0) for place in places[:-1]])
 
 
 def _experiment(

@@ -9,7 +9,7 @@ from math import expm1, isfinite
 
 from steelyard.design.budget import Budget
 from steelyard.design.disturbance import is_disturbed, may_repeat
-from steelyard.design.draws import draw_pair, first_side, round_order
+from steelyard.design.draws import draw_places, round_order
 from steelyard.design.findings import left_behind_finding
 from steelyard.design.judgement import MetricPairs, look_at
 from steelyard.design.recorder import InterruptedByUser, Recorder
@@ -24,6 +24,8 @@ from steelyard.stats.looks import next_look, plan_looks
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import Judgement, is_futile
 
+# Short pairs are measured several at once, for so many seconds.
+_AT_ONCE_S = 0.1
 # Warm-up launches are slower than what follows, so a budget is called hopeless only if it is short by this factor.
 _WARM_UP_SLOWNESS = 2.0
 
@@ -103,7 +105,7 @@ class Experiment:
             for benchmark in self._open:
                 if benchmark.warm_ups > pair or benchmark.stop is not None:
                     continue
-                self._pair(benchmark, pair, WARM_UP)
+                self._measure(benchmark, pair, WARM_UP)
                 if self._is_hopeless():
                     self._stop_all("futile")
                     return
@@ -124,18 +126,28 @@ class Experiment:
         if self._budget_end(benchmark):
             self._stop_or_go_on(benchmark)  # with many benchmarks the time may be up in the middle of a round
             return
-        rows = self._pair(benchmark, self._settings.warm_up + benchmark.attempts, USED)
-        if rows is None:
-            return
-        benchmark.attempts += 1
-        if is_disturbed(*rows, self._metric) and may_repeat(benchmark.repeated, benchmark.kept):
-            self._recorder.discard_pair(benchmark.number, rows[0].pair)
-            benchmark.repeated += 1
-            self._wait_for_quiet()
-        else:
-            benchmark.kept += 1
-        self._stop_or_go_on(benchmark)
-        self._watch(self._progress(benchmark))
+        pairs = self._measure(benchmark, self._settings.warm_up + benchmark.attempts, USED, self._at_once(benchmark))
+        for rows in pairs:
+            benchmark.attempts += 1
+            if is_disturbed(*rows, self._metric) and may_repeat(benchmark.repeated, benchmark.kept):
+                self._recorder.discard_pair(benchmark.number, rows[0].pair)
+                benchmark.repeated += 1
+                self._wait_for_quiet()
+            else:
+                benchmark.kept += 1
+        if pairs:
+            self._stop_or_go_on(benchmark)
+            self._watch(self._progress(benchmark))
+
+    def _at_once(self, benchmark: _Open) -> int:
+        """How many pairs to measure until something else may have to be done: a look, another benchmark, an end."""
+        if self._visited > 1 or self._may_wait_s > 0 or not self._pairs:
+            return 1
+        target = min(benchmark.look_at, self._settings.pairs or benchmark.look_at)
+        left_s = self._budget.time_left(self._clock())
+        seconds = _AT_ONCE_S if left_s is None else min(_AT_ONCE_S, left_s)
+        fitting = seconds / max(self._seconds_per_pair(), _AT_ONCE_S / self._recorder.most_pairs())
+        return max(1, min(target - benchmark.kept, int(fitting)))
 
     def _wait_for_quiet(self) -> None:
         """Use some of the time that may be waited; it does not count as measuring."""
@@ -144,13 +156,19 @@ class Experiment:
             self._may_wait_s -= waited
             self._budget.started += waited
 
-    def _pair(self, benchmark: _Open, pair: int, role: str) -> tuple[LaunchRow, LaunchRow] | None:
-        """Measure a pair; None if it failed and that ends only its benchmark, one of many in a harness."""
+    def _measure(self, benchmark: _Open, pair: int, role: str, many: int = 1) -> list[tuple[LaunchRow, LaunchRow]]:
+        """Measure `many` pairs from number `pair` on; none if that failed and ends only a benchmark of a harness."""
+        numbers = range(pair, pair + many)
+        places = [
+            place for number in numbers for place in draw_places(self._settings.seed, benchmark.number, number, role)
+        ]
         try:
-            return self._whole_pair(benchmark.number, pair, role)
+            measured = self._recorder.pairs(places)
         except LaunchError as error:
             self._fail(benchmark, error, str(error))
-            return None
+            return []
+        self._pairs += many
+        return measured
 
     def _fail(self, benchmark: _Open, error: SteelyardError, message: str) -> None:
         """End one benchmark of a harness; what is wrong with a plain command ends all, so that is raised again."""
@@ -159,17 +177,6 @@ class Experiment:
         self.error = self.error or LaunchError(message)
         self._findings.append(self._recorder.fail(benchmark.number, message))
         benchmark.stop = "failed"
-
-    def _whole_pair(self, benchmark: int, pair: int, role: str) -> tuple[LaunchRow, LaunchRow]:
-        seed = self._settings.seed
-        draw, first = draw_pair(seed, benchmark, pair), first_side(seed, benchmark, pair)
-        self._recorder.start_pair()
-        one, other = (
-            self._recorder.launch(benchmark, pair, side, order, role, draw)
-            for order, side in enumerate((first, 1 - first))
-        )
-        self._pairs += 1
-        return one, other
 
     def _stop_or_go_on(self, benchmark: _Open) -> None:
         ended = self._budget_end(benchmark)

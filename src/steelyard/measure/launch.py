@@ -12,7 +12,7 @@ import json
 import select
 import socket
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from operator import attrgetter
@@ -22,12 +22,15 @@ from typing import Any, Self
 
 import steelyard.native
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launches import Frame, LaunchSpec, Measured
 
 SERVER = Path(steelyard.native.__file__).parent / "steelyard-launch"
 
 _LONGEST_DEAF_MS = 500
+# In characters. What the server has in memory is the least that any target is reported to have used.
+_LONGEST_SERIES = 128 << 10
 _CANCEL = b'{"cancel":true}\n'
+_JOURNAL = b'{"journal":true}\n'
 _REMEDIES = {
     errno.ENOEXEC: "if it is a script, its first line has to name the interpreter, as #!/bin/sh does; "
     "any other program has to be built for this machine",
@@ -97,17 +100,45 @@ class Launcher:
             measured = measured.followed_by(self._launch_once(spec))
         return measured
 
-    def _launch_once(self, spec: LaunchSpec) -> Measured:
+    def keep_rows_in(self, journal: int) -> None:
+        """Give the server the descriptor of the journal, where it keeps those of `launch_series`."""
         try:
-            self._send(_request(spec))
-            reply = self._receive()
+            socket.send_fds(self._socket, [_JOURNAL], [journal])
+        except OSError as error:
+            raise _server_ended() from error
+
+    def launch_series(
+        self, specs: Sequence[LaunchSpec], frames: Sequence[Frame]
+    ) -> list[Measured | UsageError | MeasurementError]:
+        """Run launches, none of which repeats, one after the other without being woken in between.
+
+        The server writes the numbers of all but the last into the journal, each within its frame, before it starts the
+        next. The list ends early behind a launch that did not end well, could not be kept or could not be: that one is
+        not in the journal, and none after it was begun. It is empty where they are too much for one request.
+        """
+        request = _fields(specs[-1])
+        for spec, (before, after) in zip(specs[-2::-1], frames[::-1], strict=True):
+            around = f'"before":{json.dumps(before)},"after":{json.dumps(after)}'
+            request = f'{_fields(spec)},"then":{{{around},"request":{{{request}}}}}'
+        if len(request) > _LONGEST_SERIES:
+            return []
+        replies = self._ask(f"{{{request}}}\n".encode())
+        return [_launch_error(reply["error"]) if "error" in reply else _measured(reply) for reply in replies]
+
+    def _launch_once(self, spec: LaunchSpec) -> Measured:
+        reply = self._ask(f"{{{_fields(spec)}}}\n".encode())
+        if "error" in reply:
+            raise _launch_error(reply["error"])
+        return _measured(reply)
+
+    def _ask(self, request: bytes) -> Any:
+        try:
+            self._send(request)
+            return self._receive()
         finally:
             # In this order: a cancel that comes in between has missed its launch, and is for the next.
             self._cancel_wanted = False
             self._in_flight = False
-        if "error" in reply:
-            raise _launch_error(reply["error"])
-        return _measured(reply)
 
     def cancel(self) -> None:
         """Kill the launch in flight, or the next one if none is; for a signal handler while `launch` runs."""
@@ -129,16 +160,15 @@ class Launcher:
         with suppress(OSError):  # a server that has ended is told of by `_receive`
             self._socket.sendall(_CANCEL)
 
-    def _receive(self) -> dict[str, Any]:
+    def _receive(self) -> Any:
         # A signal that comes just before a call that blocks is heard only when that returns; so it does now and then.
         while not self._arrivals.poll(_LONGEST_DEAF_MS):
             pass
         try:
             # ValueError for the empty line of a server that has ended, and for one that is no launch server.
-            reply: dict[str, Any] = json.loads(self._replies.readline().decode())
+            return json.loads(self._replies.readline().decode())
         except (OSError, ValueError) as error:
             raise _server_ended() from error
-        return reply
 
 
 def _server_ended() -> MeasurementError:
@@ -176,9 +206,9 @@ _UNDRAWN: dict[str, Callable[[Any], str]] = {
 _undrawn_of = attrgetter(*_UNDRAWN)
 
 
-def _request(spec: LaunchSpec) -> bytes:
+def _fields(spec: LaunchSpec) -> str:
     env = ",".join(map(_text, spec.env))
-    return f'{{{_undrawn(*_undrawn_of(spec))},"env":[{env}]}}\n'.encode()
+    return f'{_undrawn(*_undrawn_of(spec))},"env":[{env}]'
 
 
 @lru_cache(maxsize=64)

@@ -22,7 +22,7 @@ from typing import Any, Self
 from steelyard.model.counting import Count, Functions
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.heap import HeapLaunch
-from steelyard.model.launches import COLUMNS, DISTURBED, ROLES, USED, LaunchRow
+from steelyard.model.launches import COLUMNS, DISTURBED, ROLES, USED, Frame, LaunchRow, Place
 from steelyard.model.records import Run, Weighing
 
 # Made once: json.dumps makes one for each call that has separators of its own.
@@ -99,6 +99,15 @@ class Journal:
     def append(self, row: LaunchRow) -> None:
         """Write one launch."""
         self._write(_COMPACT.encode(row).encode())
+
+    def fileno(self) -> int:
+        """The descriptor that it writes to, for whoever writes a row in its place."""
+        return self._file
+
+    @staticmethod
+    def frame(place: Place, overhead_ns: int) -> Frame:
+        """What stands around the numbers of a launch that has no samples."""
+        return Frame(f"[{','.join(map(str, place))},", f",{overhead_ns},[]]")
 
     def discard(self, benchmark: int, pair: int) -> None:
         """Write that a pair was disturbed and will be repeated."""

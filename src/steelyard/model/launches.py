@@ -57,6 +57,25 @@ class Draw(NamedTuple):
     padding_bytes: int
 
 
+class Place(NamedTuple):
+    """Where a launch stands in the plan: the first fields of its row."""
+
+    benchmark: int
+    pair: int
+    side: int
+    order: int
+    role: int
+    hash_seed: int
+    padding_bytes: int
+
+
+class Frame(NamedTuple):
+    """A row of the journal that somebody else is to write: what stands before and after the numbers of its launch."""
+
+    before: str
+    after: str
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """What one launch measured, from outside. Times in ns, sizes in bytes; None where the machine cannot tell."""

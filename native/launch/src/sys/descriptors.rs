@@ -64,6 +64,45 @@ unsafe fn owned(fd: RawFd) -> OwnedFd {
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
 
+/// Reads once from a socket; how many bytes there were, and the descriptor that came with them.
+///
+/// # Errors
+/// If the system refuses.
+pub fn receive(socket: BorrowedFd<'_>, bytes: &mut [u8]) -> io::Result<(usize, Option<OwnedFd>)> {
+    /// Aligned as control messages have to be.
+    #[repr(C, align(8))]
+    struct Control([u8; 64]);
+    // SAFETY: this only computes a length; no more than one descriptor fits into it, and those
+    // that do not fit are closed by the kernel.
+    let one_descriptor = unsafe { libc::CMSG_LEN(std::mem::size_of::<RawFd>() as libc::c_uint) };
+    let mut control = Control([0; 64]);
+    let mut part = libc::iovec {
+        iov_base: bytes.as_mut_ptr().cast(),
+        iov_len: bytes.len(),
+    };
+    // SAFETY: a message without a name, parts or control data is all zeros.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = &mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.0.as_mut_ptr().cast();
+    message.msg_controllen = one_descriptor as _;
+    // SAFETY: the message points to places that outlive the call, with no more than their lengths.
+    let count = unsafe { libc::recvmsg(socket.as_raw_fd(), &mut message, libc::MSG_CMSG_CLOEXEC) };
+    let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
+    // SAFETY: the kernel has filled in the control data that the message says it has; its one
+    // descriptor is new, so nobody else owns it.
+    let descriptor = unsafe {
+        let header = libc::CMSG_FIRSTHDR(&message);
+        header.as_ref().and_then(|found| {
+            let is_descriptor =
+                (found.cmsg_level, found.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_RIGHTS);
+            let data = libc::CMSG_DATA(header).cast::<RawFd>();
+            is_descriptor.then(|| owned(data.read_unaligned()))
+        })
+    };
+    Ok((count, descriptor))
+}
+
 /// Signals as something to poll for. They must be blocked to arrive here.
 pub struct SignalFd(File);
 

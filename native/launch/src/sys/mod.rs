@@ -6,7 +6,7 @@ mod processes;
 mod spawner;
 
 pub use descriptors::{
-    close_all_on_exec, open_on_stdin, pidfd_open, pipe, poll, poll_entry, SignalFd,
+    close_all_on_exec, open_on_stdin, pidfd_open, pipe, poll, poll_entry, receive, SignalFd,
 };
 pub use processes::{
     block_signals, change_of, enterable, exit_is_pending, fix_addresses, fork, kill, kill_group,
