@@ -141,7 +141,7 @@ def test_without_pressure(tool: Tool, mounting: Mounting) -> None:
     assert "no-pressure" in codes(tool.folder / "weighing.json")
 
 
-# It speaks the protocol on a kernel that tells nothing, launches nothing, and keeps no rows: of a series only the first.
+# It speaks the protocol on a kernel that tells nothing, launches nothing, and keeps no rows.
 POOR_SERVER = """
 import json, socket
 line = socket.socket(fileno=0).makefile("rw")

@@ -14,7 +14,7 @@ from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import load
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
 from steelyard.model.journal import Journal
-from steelyard.model.launches import COLUMNS, Launches, LaunchRow, Sample
+from steelyard.model.launches import COLUMNS, Launches, LaunchRow, Measured, Place, Sample
 from steelyard.model.records import Run, Weighing
 from tests.model.samples import DISTURBED, USED, WARM_UP, row, run, subject, weighing
 
@@ -68,6 +68,32 @@ def test_launches_whose_heap_was_watched_are_kept_one_by_one(path: Path) -> None
     path.write_bytes(path.read_bytes().replace(b'"side":1', b'"side":7'))
     with pytest.raises(UsageError, match="heap"):
         load(path)
+
+
+def test_a_row_that_another_writes_is_the_one_that_would_have_been_written(path: Path) -> None:
+    plain = row(3, 1, cpu_ns=None)
+    numbers = json.dumps(plain[len(Place._fields) : len(COLUMNS) - 1], separators=(",", ":"))[1:-1]
+    with Journal(path, HEADER) as journal:
+        before, after = journal.frame(Place._make(plain[: len(Place._fields)]), plain.overhead_ns)
+        journal.append(plain)
+    written = path.read_text().splitlines()[1]
+    assert before + numbers + after == written
+
+
+def test_rows_are_read_back_from_where_somebody_else_began(path: Path) -> None:
+    plain = [each for each in ROWS if not each.samples]
+    with Journal(path, HEADER) as journal:
+        journal.append(plain[0])
+        begun = journal.size()
+        assert journal.rows_after(begun) == []
+        for each in plain[1:]:
+            journal.append(each)
+        with path.open("ab") as torn:
+            torn.write(b"[0,1,")
+        assert journal.rows_after(begun) == plain[1:]
+    measured = [Measured.of_row(each) for each in plain[1:]]
+    assert [each.cpu_ns for each in measured] == [each.cpu_ns for each in plain[1:]]
+    assert measured[0].wall_ns == plain[1].wall_ns
 
 
 def test_a_journal_without_launches(path: Path) -> None:

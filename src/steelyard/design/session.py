@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ from steelyard.measure.launch import Launcher
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError, UsageError
 from steelyard.model.files import load, save, with_derived
 from steelyard.model.journal import Journal, is_journal
-from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.launches import Launches, LaunchRow, LaunchSpec, Measured, Place
 from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Benchmark, Derived, Finding, MachineFacts, Run, Settings, Subject, Weighing
@@ -189,7 +189,15 @@ def series_of(settings: Settings, targets: Targets, launcher: Launcher, journal:
     if targets.prepare or targets.empty_shell or settings.harness is not None or settings.repeat > 1:
         return None
     launcher.keep_rows_in(journal.fileno())
-    return lambda specs, places: launcher.launch_series(specs, [journal.frame(place, 0) for place in places[:-1]])
+
+    def series(specs: Sequence[LaunchSpec], places: Sequence[Place]) -> list[Measured | SteelyardError]:
+        begun = journal.size()
+        try:
+            return [*launcher.launch_series(specs, [journal.frame(place, 0) for place in places[:-1]])]
+        except MeasurementError as error:  # the server has ended; what it had kept by then is not lost
+            return [*map(Measured.of_row, journal.rows_after(begun)), error]
+
+    return series
 
 
 def _experiment(

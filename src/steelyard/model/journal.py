@@ -109,6 +109,16 @@ class Journal:
         """What stands around the numbers of a launch that has no samples."""
         return Frame(f"[{','.join(map(str, place))},", f",{overhead_ns},[]]")
 
+    def size(self) -> int:
+        """How many bytes have been written."""
+        return os.fstat(self._file).st_size
+
+    def rows_after(self, size: int) -> list[LaunchRow]:
+        """The launches that were written after so many bytes, by whomever."""
+        with self.path.open("rb") as file:
+            file.seek(size)
+            return [LaunchRow._make((*entry[:-1], ())) for entry in _whole_lines(file.read().splitlines())]
+
     def discard(self, benchmark: int, pair: int) -> None:
         """Write that a pair was disturbed and will be repeated."""
         self._write(json.dumps({"discard": [benchmark, pair]}).encode())

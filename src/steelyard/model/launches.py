@@ -108,6 +108,11 @@ class Measured:
     results_bytes: int | None = None
     left_behind: tuple[str, ...] = ()
 
+    @classmethod
+    def of_row(cls, row: LaunchRow) -> Self:
+        """What was measured, as far as a row has it: the numbers."""
+        return cls(**{name: value for name, value in row._asdict().items() if name in cls.__dataclass_fields__})
+
     def has_failed(self) -> bool:
         """Whether it did not end by itself with exit status 0."""
         return self.cancelled or self.timed_out or self.signal is not None or self.exit_code != 0
