@@ -32,8 +32,8 @@ from steelyard.subjects.harness import Harness
 RULES = (*lengths.BENCHMARK_RULES, *growing.RULES, *crowds.RULES)
 COMMAND_RULES = (*lengths.COMMAND_RULES, *crowds.RULES)
 
-# 14 pairs and 56 plain launches; then as many again where something seems to be wrong.
-_LOOKS = (7, 14)
+# 14 pairs and 42 plain launches; then twice as many, and twice as many again, where something seems to be wrong.
+_LOOKS = (7, 14, 28)
 # A command's launches have to span more time than other work on the machine comes and goes in.
 _MANY_ROUNDS, _COMMAND_SECONDS = 10_000, 10.0
 _MOST_OTHERS = 20
@@ -96,8 +96,9 @@ class Checker:
             gatherer = Gatherer(target, evidence, _random(self.seed, name), self.clock, others)
             until = self.clock() + self.seconds
             gatherer.gather(_LOOKS[0], until)
-            if any(rule.judge(evidence).state == "perhaps" for rule in RULES):
-                gatherer.gather(_LOOKS[1], until + self.seconds)
+            for rounds in _LOOKS[1:]:
+                if any(rule.judge(evidence).state == "perhaps" for rule in RULES):
+                    gatherer.gather(rounds, until + self.seconds)
             return self._looked(gatherer, RULES)
         except LaunchError as error:
             return [_as_looked(rule, name, untried(str(error))) for rule in RULES]
