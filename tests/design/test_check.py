@@ -119,6 +119,16 @@ def test_each_defect_is_found(code: str, machine: str) -> None:
         assert others <= {"hash-seed": {"modes"}, "optimised-away": {"set-up-in-clock"}}.get(code, set()), found
 
 
+def test_modes_that_noise_blurs_are_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def found() -> int:
+        checks = (Doctor({"ill": tossed}, lognormal(0.15, seed), seed=seed).troubles() for seed in range(8))
+        return sum(("ill", "modes") in check for check in checks)
+
+    assert found() >= 5
+    monkeypatch.setattr("steelyard.design.check.checker._LOOKS", (7, 14))
+    assert found() <= 4
+
+
 def test_a_body_that_vanishes_has_no_times() -> None:
     found = by_code(Doctor({"gone": lambda call: alike(1, call)}, lognormal()).looked())
     assert found["optimised-away"].outcome == "trouble"
