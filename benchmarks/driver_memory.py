@@ -5,6 +5,7 @@ python benchmarks/driver_memory.py [LAUNCHES]
 
 from __future__ import annotations
 
+import itertools
 import sys
 import tempfile
 from pathlib import Path
@@ -23,7 +24,7 @@ STOPS = (0.1, 0.25, 0.5, 1.0)
 
 def main(launches: int) -> None:
     """Print what is resident after a tenth of the launches, and after more of them."""
-    stops = [max(1, round(share * launches)) for share in STOPS]
+    stops = [max(1, round(share * launches / 2)) for share in STOPS]
     driver = psutil.Process()
     rows: list[tuple[object, ...]] = []
     with (
@@ -33,10 +34,9 @@ def main(launches: int) -> None:
     ):
         (guard,) = driver.children()
         (server,) = guard.children()
-        for number in range(1, launches + 1):
-            loop.launch()
-            if number in stops:
-                rows.append((number, *(_resident(process) for process in (driver, server))))
+        for done, stop in itertools.pairwise((0, *stops)):
+            loop.pairs(stop - done)
+            rows.append((2 * stop, *(_resident(process) for process in (driver, server))))
     print(table(("launches", "driver", "launch server"), rows), flush=True)
 
 

@@ -1,4 +1,4 @@
-"""The part of the driver that repeats: set up a launch, launch it, check how it ended, journal it."""
+"""The part of the driver that repeats: set up launches, launch them, check how they ended, journal them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from steelyard.design.draws import draw_pair
+from steelyard.design.draws import draw_places
 from steelyard.design.recorder import Recorder
+from steelyard.design.session import series_of
 from steelyard.design.targets import targets_of
 from steelyard.machine.facts import read_facts
 from steelyard.measure.launch import Launcher
 from steelyard.model.journal import Journal
-from steelyard.model.launches import ROLES, USED, Launches, Place
+from steelyard.model.launches import USED, Launches
 from steelyard.model.records import Benchmark, Settings, Weighing
 from steelyard.subjects.command import command_subject
 
@@ -42,13 +43,14 @@ class Loop:
     def __init__(self, header: Weighing, journal: Path) -> None:
         self._header, self._path = header, journal
         self._open = contextlib.ExitStack()
-        self._numbers = itertools.count()
+        self._numbers, self._seed = itertools.count(), header.settings.seed
 
     def __enter__(self) -> Self:
         self._launcher = self._open.enter_context(Launcher())
         journal = self._open.enter_context(Journal(self._path, self._header))
         targets = targets_of(self._header, ENVIRONMENT)
         self._recorder = Recorder(targets, self._launcher, journal, lambda: False)
+        self._recorder.series = series_of(self._header.settings, targets, self._launcher, journal)
         return self
 
     def __exit__(
@@ -56,8 +58,12 @@ class Loop:
     ) -> None:
         self._open.close()
 
-    def launch(self) -> int:
-        """One more launch; its wall time in ns."""
-        pair, side = divmod(next(self._numbers), 2)
-        draw = draw_pair(self._header.settings.seed, 0, pair)
-        return self._recorder.launch(Place(0, pair, side, side, ROLES.index(USED), *draw)).wall_ns
+    def pairs(self, count: int) -> list[int]:
+        """So many more pairs, as many at once as a weighing of short launches has; the wall times in ns."""
+        wall_ns: list[int] = []
+        while count > 0:
+            numbers = itertools.islice(self._numbers, min(count, self._recorder.most_pairs()))
+            places = [place for number in numbers for place in draw_places(self._seed, 0, number, USED)]
+            count -= len(places) // 2
+            wall_ns += [row.wall_ns for pair in self._recorder.pairs(places) for row in pair]
+        return wall_ns
