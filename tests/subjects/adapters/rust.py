@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.subjects.adapters.cpp import BUILDS, SOURCES
+from tests.subjects.adapters.driven import BUILDS, SOURCES
 
 # What Cargo says where crates have to be fetched and cannot be.
 _UNREACHABLE = ("failed to download", "failed to get", "Could not resolve host", "offline")

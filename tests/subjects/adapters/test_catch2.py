@@ -17,7 +17,7 @@ from steelyard.subjects.adapters.catch2 import Catch2, Result, results_from
 from steelyard.subjects.harness import Listed, Work
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.cpp import SOURCES, Driver, built, folder_of, spec
+from tests.subjects.adapters.driven import SOURCES, Driver, built, folder_of, spec
 
 AWKWARD = 'Sums, and [more] "y" (z) *w\\v größe - ~ / {a} / one'
 NAMES = [

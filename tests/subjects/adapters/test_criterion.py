@@ -22,7 +22,7 @@ from steelyard.subjects.adapters.divan import Divan
 from steelyard.subjects.harness import Work, harness_named
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.cpp import Driver, spec
+from tests.subjects.adapters.driven import Driver, spec
 from tests.subjects.adapters.rust import cargo_bench, slower
 
 AWKWARD = '-dash a/b\\c "é" (x)+? [y].*|^$ : <日本>'

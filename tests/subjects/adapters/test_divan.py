@@ -18,7 +18,7 @@ from steelyard.subjects.adapters.divan import Divan, Row, rows_in
 from steelyard.subjects.harness import Work, harness_named
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.cpp import Driver, spec
+from tests.subjects.adapters.driven import Driver, spec
 from tests.subjects.adapters.rust import cargo_bench, slower
 
 AWKWARD = "cases::odd a/b  (x)+? [y].*|^$ │ é: <日本>"

@@ -19,7 +19,7 @@ from steelyard.subjects.adapters.go import Go, GoResult, names_in, results_in
 from steelyard.subjects.harness import Work
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.cpp import BUILDS, SOURCES, Driver, spec
+from tests.subjects.adapters.driven import BUILDS, SOURCES, Driver, spec
 from tests.tool import rows
 
 MODULE = SOURCES / "go"

@@ -18,7 +18,7 @@ from steelyard.subjects.adapters.google_benchmark import GoogleBenchmark, repeti
 from steelyard.subjects.harness import Work
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.cpp import SOURCES, Driver, built, folder_of, spec
+from tests.subjects.adapters.driven import SOURCES, Driver, built, folder_of, spec
 
 SOURCE = SOURCES / "google_benchmark/suite.cpp"
 AWKWARD = 'a b, (c) [d] {e} .*+?^$|\\ "f" größe/日本 -~!'

@@ -25,7 +25,7 @@ from steelyard.subjects.adapters.pytest_benchmark import PytestBenchmark
 from steelyard.subjects.harness import Listed, Work
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.cpp import BUILDS, SOURCES, Driver, spec
+from tests.subjects.adapters.driven import BUILDS, SOURCES, Driver, spec
 
 PROJECT = SOURCES / "jmh"
 # Short, as it is not the speed that is tested.

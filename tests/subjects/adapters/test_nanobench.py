@@ -18,7 +18,7 @@ from steelyard.subjects.adapters.nanobench import Nanobench, results_from
 from steelyard.subjects.harness import Work
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.cpp import SOURCES, Driver, built, folder_of, spec
+from tests.subjects.adapters.driven import SOURCES, Driver, built, folder_of, spec
 
 # Written by version 4.6.0 itself: `suite --only=sum --json=FILE`.
 RECORDED = SOURCES / "nanobench/recorded-4.6.0.json"

@@ -26,7 +26,7 @@ from steelyard.subjects.adapters.pytest_benchmark import PytestBenchmark
 from steelyard.subjects.harness import Work
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.cpp import SOURCES, Driver, spec
+from tests.subjects.adapters.driven import SOURCES, Driver, spec
 
 SCRIPT = SOURCES / "pyperf/bench_work.py"
 NAMES = ["sum", "sum of more", "ten at once", "größe/日本 .*^$(a|b)[c]", "-l 'statement'", "command", "last"]

@@ -25,7 +25,7 @@ from steelyard.subjects.adapters.pytest_benchmark import PytestBenchmark, result
 from steelyard.subjects.harness import Work
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.cpp import SOURCES, Driver, spec
+from tests.subjects.adapters.driven import SOURCES, Driver, spec
 
 PYTEST = (sys.executable, "-m", "pytest")
 WORK = "bench/bench_work.py"

@@ -9,7 +9,7 @@ import pytest
 from steelyard.model.errors import LaunchError
 from steelyard.subjects.adapters.shell import Shell, printed_ns
 from tests.in_process import InProcess
-from tests.subjects.adapters.cpp import spec
+from tests.subjects.adapters.driven import spec
 from tests.tool import rows, sh
 
 

@@ -16,7 +16,7 @@ from steelyard.subjects.adapters.swift import Swift, listed_in, results_in
 from steelyard.subjects.harness import Work
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.cpp import SOURCES, Driver, spec
+from tests.subjects.adapters.driven import SOURCES, Driver, spec
 
 FOLDER = SOURCES / "swift"
 PROGRAM = FOLDER / "Benchmark_O"

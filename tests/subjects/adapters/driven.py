@@ -1,4 +1,4 @@
-"""Builds the C++ programs of the adapters' tests, once, and runs them as a weighing would."""
+"""What the adapters' tests drive: C++ programs, built once, and any command, run as a weighing would."""
 
 from __future__ import annotations
 
