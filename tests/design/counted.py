@@ -110,9 +110,11 @@ class ScriptedCrew:
         self.specs.append(spec)
         return self.script(len(self.specs) - 1, spec)
 
-    def count_all(self, tasks: Sequence[Callable[[Any], Counted]]) -> Iterator[tuple[int, Counted]]:
+    def count_all(self, tasks: Sequence[Callable[[Any], Counted | None]]) -> Iterator[tuple[int, Counted]]:
         for number, task in enumerate(tasks):
             counted = task(self)
+            if counted is None:
+                continue
             if counted.measured.cancelled:
                 return
             yield number, counted
@@ -126,6 +128,8 @@ class Outcome:
     error: SteelyardError | None
     crew: ScriptedCrew
     kept: list[tuple[Count, Functions | None]]
+    failed: list[tuple[int, str]]
+    """What was kept of benchmarks that failed, as it came."""
 
     def codes(self) -> list[str]:
         return [finding.code for finding in self.record.findings]
@@ -155,10 +159,14 @@ class Stage:
             Valgrind, "found", classmethod(lambda cls, _: cls(Path("/usr/bin/valgrind"), "3.19.0"))
         )
         kept: list[tuple[Count, Functions | None]] = []
+        failed: list[tuple[int, str]] = []
 
         class Sink:
             def count(self, count: Count, functions: Functions | None) -> None:
                 kept.append((count, functions))
 
+            def fail(self, benchmark: int, message: str) -> None:
+                failed.append((benchmark, message))
+
         ended, error = CountingStage(record, {"PATH": "/bin"}, jobs).run(crew, Sink(), lambda _: None)  # type: ignore[arg-type]
-        return Outcome(ended, error, crew, kept)
+        return Outcome(ended, error, crew, kept, failed)

@@ -14,7 +14,7 @@ from steelyard.design.counting import CountingStage, is_complete
 from steelyard.measure.count.counter import Counted
 from steelyard.measure.count.profile import FunctionCost
 from steelyard.model.counting import CountedProcess, CountSettings
-from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.errors import LaunchError, MeasurementError, UsageError
 from steelyard.model.launches import LaunchSpec
 from steelyard.model.records import Benchmark, Weighing
 from steelyard.stats.counts import counts_needed
@@ -165,6 +165,28 @@ def test_a_target_that_fails_ends_it_at_once(stage: Stage) -> None:
     assert "work failed with exit status 3 (its last words: alas): mend the command" in str(ended.error)
     assert ended.codes() == ["failed"]
     assert ended.record.is_empty()
+
+
+@pytest.mark.parametrize("says", ["it fell over", "work (bad): twice the loops executed no more instructions"])
+def test_one_of_a_harness_that_fails_is_kept_as_failed_at_once_and_alone(stage: Stage, says: str) -> None:
+    benchmarks = [Benchmark(name=name, entry=name, loops=10, samples=1) for name in ("bad", "good")]
+    record = fresh(harness="protocol").model_copy(update={"benchmarks": benchmarks, "stop": ["interrupted"] * 2})
+
+    def script(number: int, spec: LaunchSpec) -> Counted:  # noqa: ARG001
+        words = b" ".join(spec.argv)
+        if b"run=bad" in words:
+            if says == "it fell over":
+                raise LaunchError(says)
+            return launched(1000)
+        return launched(2000 if b"loops=20" in words else 1000)
+
+    ended = stage(record, script)
+    ((benchmark, message),) = ended.failed
+    assert benchmark == 0
+    assert message.startswith(says)
+    assert ended.record.stop == ["failed", "decided"]
+    assert ended.instructions(0) == ended.instructions(1) == [1000, 1000]
+    assert [count.benchmark for count, _ in ended.kept] == [1] * 4
 
 
 def test_a_failure_may_be_accepted(stage: Stage) -> None:

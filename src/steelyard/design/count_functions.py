@@ -8,7 +8,7 @@ from dataclasses import replace
 from steelyard.measure.count.counter import Counted
 from steelyard.measure.count.profile import FunctionCost
 from steelyard.model.counting import INSTRUCTIONS, CountedProcess, Functions
-from steelyard.model.errors import MeasurementError
+from steelyard.model.errors import LaunchError
 
 # More functions than these are a browser's; the smaller ones are kept as one sum.
 _MOST_FUNCTIONS = 20_000
@@ -53,11 +53,11 @@ def _own(part: Functions) -> Mapping[str, int]:
 def slope(once: Counted, twice: Counted) -> Counted:
     """The counts of the second launch less those of the first: `loops` iterations, without start and set-up.
 
-    Raises MeasurementError if twice the loops did not do more.
+    Raises LaunchError if twice the loops did not do more.
     """
     events = {event: twice.events[event] - count for event, count in once.events.items()}
     if events[INSTRUCTIONS] <= 0:
-        raise MeasurementError(
+        raise LaunchError(
             "twice the loops executed no more instructions: does the command use {loops}, and its work grow with it?"
         )
     return replace(

@@ -36,6 +36,9 @@ class CountSink(Protocol):
     def count(self, count: Count, functions: Functions | None) -> None:
         """Keep one count."""
 
+    def fail(self, benchmark: int, message: str) -> None:
+        """Note that a benchmark failed, and the others go on."""
+
 
 def is_complete(record: Weighing | Run) -> bool:
     """Whether all that is to be counted was."""
@@ -139,7 +142,8 @@ class CountingStage:
             except LaunchError as error:
                 if self.header.settings.harness is None:
                     raise
-                self._failed.setdefault(place[0], error)
+                if self._failed.setdefault(place[0], error) is error:  # both its sides may, at the same time
+                    self._sink.fail(place[0], str(error))
                 self._failed_places.append(place)
                 return None
 
@@ -155,7 +159,10 @@ class CountingStage:
             self._check(part.measured, place)
             self._refuse_nothing(part, place)
             parts.append(part)
-        return parts[0] if len(parts) == 1 else slope(*parts)
+        try:
+            return parts[0] if len(parts) == 1 else slope(*parts)
+        except LaunchError as error:
+            raise LaunchError(f"{self._launches.name(place)}: {error}") from error
 
     def _prepared(self, launcher: Launching, place: Place) -> None:
         """What has to be done before each launch, and a look whether the target is still the same program."""
