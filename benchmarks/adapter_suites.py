@@ -1,9 +1,9 @@
 """Suites of benchmarks that others wrote, driven by their own harness: false alarms, and a planted change of 3 %.
 
     python benchmarks/adapter_suites.py HARNESS COMMAND [--planted COMMAND] [--weighings N] [--planted-weighings N]
-        [-b PATTERN ...] [--metric NAME] [--max-time SECONDS] [--directory FOLDER] [--env NAME=VALUE ...]
+        [-b PATTERN ...] [--metric NAME] [--max-time SECONDS] [--directory FOLDER] [--env NAME=VALUE ...] [--quiet]
 
-The command is weighed against itself, bursts of other work around, then against the planted one. A suite shares one
+The command is weighed against itself, bursts of other work around (not with --quiet), then against the planted one. A suite shares one
 alpha of 0.01, so hardly any weighing may call an unchanged benchmark slower. `docs/adapters.md` says which suites were
 tried, where they come from, and what they showed.
 """
@@ -14,6 +14,7 @@ import argparse
 import os
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -40,7 +41,7 @@ def main(words: argparse.Namespace) -> None:
         ):
             tallies.append(Tally(words.harness, change))
             for _ in range(weighings):
-                with Bursts():
+                with nullcontext() if words.quiet else Bursts():
                     found = weigh_suite(Path(name), words.harness, [words.command, candidate], options)
                 tallies[-1].add(*found)
                 print(table(HEADER, [tally.row() for tally in tallies]), flush=True)
@@ -58,6 +59,7 @@ def _words() -> argparse.Namespace:
     parser.add_argument("--max-time", type=float, metavar="SECONDS")
     parser.add_argument("--directory", metavar="FOLDER", help="where the commands are to run")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--quiet", action="store_true", help="no bursts around")
     return parser.parse_args()
 
 
