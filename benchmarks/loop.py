@@ -43,14 +43,14 @@ class Loop:
     def __init__(self, header: Weighing, journal: Path) -> None:
         self._header, self._path = header, journal
         self._open = contextlib.ExitStack()
-        self._numbers, self._seed = itertools.count(), header.settings.seed
+        self._numbers = itertools.count()
 
     def __enter__(self) -> Self:
         self._launcher = self._open.enter_context(Launcher())
         journal = self._open.enter_context(Journal(self._path, self._header))
         targets = targets_of(self._header, ENVIRONMENT)
-        self._recorder = Recorder(targets, self._launcher, journal, lambda: False)
-        self._recorder.series = series_of(self._header.settings, targets, self._launcher, journal)
+        series = series_of(self._header.settings, targets, self._launcher, journal)
+        self._recorder = Recorder(targets, self._launcher, journal, lambda: False, series=series)
         return self
 
     def __exit__(
@@ -61,9 +61,10 @@ class Loop:
     def pairs(self, count: int) -> list[int]:
         """So many more pairs, as many at once as a weighing of short launches has; the wall times in ns."""
         wall_ns: list[int] = []
+        seed = self._header.settings.seed
         while count > 0:
             numbers = itertools.islice(self._numbers, min(count, self._recorder.most_pairs()))
-            places = [place for number in numbers for place in draw_places(self._seed, 0, number, USED)]
+            places = [place for number in numbers for place in draw_places(seed, 0, number, USED)]
             count -= len(places) // 2
             wall_ns += [row.wall_ns for pair in self._recorder.pairs(places) for row in pair]
         return wall_ns

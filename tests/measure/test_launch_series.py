@@ -13,7 +13,7 @@ import pytest
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 from steelyard.model.journal import Journal
-from steelyard.model.launches import COLUMNS, LaunchRow, LaunchSpec, Measured, Place
+from steelyard.model.launches import NUMBERS, LaunchRow, LaunchSpec, Measured, Place
 from tests.measure.test_launch import SLEEPER, alarm, sh
 
 PLACE = Place(benchmark=3, pair=17, side=1, order=0, role=1, hash_seed=4294967295, padding_bytes=512)
@@ -46,7 +46,7 @@ def results(launcher: Launcher, *specs: LaunchSpec) -> list[Measured | UsageErro
 
 
 def row_of(measured: Measured) -> list[object]:
-    numbers = [getattr(measured, name) for name in COLUMNS if hasattr(measured, name)]
+    numbers = [getattr(measured, name) for name in NUMBERS]
     return list(LaunchRow._make((*PLACE, *numbers, OVERHEAD_NS, [])))
 
 

@@ -11,8 +11,8 @@ from typing import Protocol
 from steelyard.design.kept_rows import KeptRows
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.launches import (
-    COLUMNS,
     DISTURBED,
+    NUMBERS,
     ROLES,
     Draw,
     LaunchRow,
@@ -250,5 +250,4 @@ def _last_words(measured: Measured) -> str:
     return f" (its last words: {words})" if words else ""
 
 
-# The columns of a row that a launch itself measured: all but its place in the plan and the overhead.
-_numbers = attrgetter(*(name for name in COLUMNS if name in Measured.__dataclass_fields__))
+_numbers = attrgetter(*NUMBERS)

@@ -154,9 +154,14 @@ def _carry_out(
                 record = with_heap(counted, record)
             if error is None and timed(header.settings.metrics) and not interrupt.is_requested():
                 recorder = Recorder(
-                    targets, launcher, journal, interrupt.is_requested, header.settings.ignore_failure, KeptRows(rows)
+                    targets,
+                    launcher,
+                    journal,
+                    interrupt.is_requested,
+                    header.settings.ignore_failure,
+                    KeptRows(rows),
+                    series=series_of(header.settings, targets, launcher, journal),
                 )
-                recorder.series = series_of(header.settings, targets, launcher, journal)
                 experiment = _experiment(record, recorder, watch, interrupt)
                 record = experiment.run()
                 error = experiment.error

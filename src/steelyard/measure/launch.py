@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import steelyard.native
-from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 from steelyard.model.launches import Frame, LaunchSpec, Measured
 
 SERVER = Path(steelyard.native.__file__).parent / "steelyard-launch"
@@ -123,13 +123,13 @@ class Launcher:
         if len(request) > _LONGEST_SERIES:
             return []
         replies = self._ask(f"{{{request}}}\n".encode())
-        return [_launch_error(reply["error"]) if "error" in reply else _measured(reply) for reply in replies]
+        return [*map(_result, replies)]
 
     def _launch_once(self, spec: LaunchSpec) -> Measured:
-        reply = self._ask(f"{{{_fields(spec)}}}\n".encode())
-        if "error" in reply:
-            raise _launch_error(reply["error"])
-        return _measured(reply)
+        result = _result(self._ask(f"{{{_fields(spec)}}}\n".encode()))
+        if isinstance(result, SteelyardError):
+            raise result
+        return result
 
     def _ask(self, request: bytes) -> Any:
         try:
@@ -216,7 +216,9 @@ def _undrawn(*values: Any) -> str:
     return ",".join(f'"{name}":{write(value)}' for (name, write), value in zip(_UNDRAWN.items(), values, strict=True))
 
 
-def _measured(reply: dict[str, Any]) -> Measured:
+def _result(reply: dict[str, Any]) -> Measured | UsageError | MeasurementError:
+    if "error" in reply:
+        return _launch_error(reply["error"])
     for name in ("stdout", "stderr", "results"):
         if reply.get(name) is not None:
             reply[name] = reply[name].encode("latin-1")

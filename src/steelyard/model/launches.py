@@ -111,7 +111,7 @@ class Measured:
     @classmethod
     def of_row(cls, row: LaunchRow) -> Self:
         """What was measured, as far as a row has it: the numbers."""
-        return cls(**{name: value for name, value in row._asdict().items() if name in cls.__dataclass_fields__})
+        return cls(**{name: getattr(row, name) for name in NUMBERS})
 
     def has_failed(self) -> bool:
         """Whether it did not end by itself with exit status 0."""
@@ -209,6 +209,9 @@ class LaunchRow(NamedTuple):
 
 COLUMNS = LaunchRow._fields[:-1]
 """The fields of a launch that are one number each."""
+
+NUMBERS = COLUMNS[len(Place._fields) : -1]
+"""Those of them that the launch itself measured: all but its place in the plan and the overhead."""
 
 # What a kernel can count. More would be no measurement, and has no place in an array of floats either.
 Count = Annotated[int, Field(ge=0, lt=2**63)]

@@ -97,8 +97,9 @@ class Checker:
             until = self.clock() + self.seconds
             gatherer.gather(_LOOKS[0], until)
             for rounds in _LOOKS[1:]:
-                if any(rule.judge(evidence).state == "perhaps" for rule in RULES):
-                    gatherer.gather(rounds, until + self.seconds)
+                if all(rule.judge(evidence).state != "perhaps" for rule in RULES):
+                    break
+                gatherer.gather(rounds, until + self.seconds)
             return self._looked(gatherer, RULES)
         except LaunchError as error:
             return [_as_looked(rule, name, untried(str(error))) for rule in RULES]
