@@ -100,8 +100,8 @@ def _build(program: Path, sources: Iterable[Path]) -> None:
     subprocess.run(["g++", *options, *map(str, sources), "-o", str(program)], check=True)
 
 
-def tried(case: Case, seconds: float, count: Count) -> None:
-    """Check once, and count what was said."""
+def tried(case: Case, seconds: float, count: Count) -> list[str]:
+    """Check once, count what was said, and give what should not have been."""
     if case.state is not None:
         case.state.unlink(missing_ok=True)
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
@@ -118,6 +118,8 @@ def tried(case: Case, seconds: float, count: Count) -> None:
         count.others[code] = count.others.get(code, 0) + 1
     count.seconds += found["seconds"]
     count.launches += found["launches"]
+    others = (one for one in found["looked"] if one["outcome"] == "trouble" and one["code"] != case.code)
+    return [f"{one['code']}: {one['finding']}" for one in others]
 
 
 def as_table(counts: Mapping[tuple[str, str], Count], all_cases: Iterable[Case], machines: Iterable[str]) -> str:
@@ -150,8 +152,9 @@ def main() -> int:
                 with Bursts() if machine == "bursts" else nullcontext():
                     for case in all_cases:
                         count = counts.setdefault((case.name, machine), Count())
-                        tried(case, given.max_time, count)
-                        print(f"{machine}: {case.name}: {count.right} of {count.tries}", file=sys.stderr, flush=True)
+                        said = tried(case, given.max_time, count)
+                        right = f"{machine}: {case.name}: {count.right} of {count.tries}"
+                        print(right, *said, sep="; ", file=sys.stderr, flush=True)
     print(as_table(counts, all_cases, machines))
     return int(any(count.right < count.tries for count in counts.values()))
 

@@ -65,6 +65,18 @@ def neighbours(factor: float = 1.7, seed: int = 1, spread: float = 0.02) -> Nois
     return lambda _: float((factor if random.random() < 0.5 else 1.0) * np.exp(spread * random.standard_normal()))
 
 
+def steady(_: float) -> float:
+    """Nothing changes within a launch."""
+    return 1.0
+
+
+def comes_and_goes(factor: float, shortest: float, longest: float, seed: int = 1) -> Noise:
+    """A neighbour on the core for so many seconds at a time, and then none for as long: within a launch, too."""
+    random = np.random.default_rng(seed)
+    ends = 1000 + np.cumsum(random.uniform(shortest, longest, round(400 / (shortest + longest))))
+    return lambda now: factor if np.searchsorted(ends, now) % 2 else 1.0
+
+
 def recorded(values: np.ndarray[tuple[int], np.dtype[np.float64]], start: int) -> Noise:
     """The launches of a trace one after the other, from one of them on."""
     factors = iter(np.roll(values / np.median(values), -start))
@@ -80,6 +92,8 @@ class Doctor:
     can_run_before: bool = True
     seconds: float = 60.0
     seed: int = 0
+    within: Noise = steady
+    """What changes from sample to sample, beside what is drawn for each launch."""
 
     def looked(self, *names: str) -> list[Looked]:
         """All findings about these benchmarks, or all."""
@@ -112,8 +126,13 @@ class Doctor:
         call = Call(int(given["loops"]), int(given["samples"]), seed, before, spec.fixed_layout, number)
         times, memory = self.bodies[given["run"]](call)
         factor = self.noise(self.machine.now)
-        lines = [{"ns": max(1, round(ns * factor)), "delay_ns": 0} for ns in times]
-        return _wrote([hello, *lines], round(START_NS * factor) + sum(line["ns"] for line in lines), memory)
+        start = round(START_NS * factor * self.within(self.machine.now))
+        taken: list[int] = []
+        for ns in times:
+            now = self.machine.now + (start + sum(taken)) / 1e9
+            taken.append(max(1, round(ns * factor * self.within(now))))
+        lines = [{"ns": ns, "delay_ns": 0} for ns in taken]
+        return _wrote([hello, *lines], start + sum(taken), memory)
 
 
 def _wrote(lines: Sequence[Mapping[str, object]], wall_ns: int, memory: int) -> Measured:

@@ -12,7 +12,20 @@ import pytest
 from steelyard.design.check.evidence import launch_ns
 from steelyard.design.check.gather import round_plan
 from steelyard.model.soundness import Looked
-from tests.design.checked import EACH_NS, RSS, Body, Call, Doctor, Noise, bursts, lognormal, neighbours, plain, recorded
+from tests.design.checked import (
+    EACH_NS,
+    RSS,
+    Body,
+    Call,
+    Doctor,
+    Noise,
+    bursts,
+    comes_and_goes,
+    lognormal,
+    neighbours,
+    plain,
+    recorded,
+)
 from tests.design.scripted import PLAIN
 
 TRACES = Path(__file__).parents[1] / "data/traces"
@@ -127,6 +140,28 @@ def test_modes_that_noise_blurs_are_looked_at_again(monkeypatch: pytest.MonkeyPa
     assert found() >= 5
     monkeypatch.setattr("steelyard.design.check.checker._LOOKS", (7, 14))
     assert found() <= 4
+
+
+@pytest.mark.parametrize("seconds", [(0.01, 0.06), (0.05, 0.3), (0.5, 3.0)])
+def test_a_neighbour_that_comes_and_goes_within_launches_is_no_mode(seconds: tuple[float, float]) -> None:
+    assert [doctor.troubles() for doctor in beside_a_neighbour({"sound": plain}, seconds, 12)] == [[]] * 12
+
+
+def test_a_mode_of_the_process_is_in_its_fastest_samples_whatever_runs_beside_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def found() -> int:
+        doctors = beside_a_neighbour({"ill": tossed}, (0.01, 0.06), 8)
+        return sum(("ill", "modes") in doctor.troubles() for doctor in doctors)
+
+    assert found() >= 7
+    monkeypatch.setattr("steelyard.design.check.crowds._by_fastest", lambda _: [])
+    assert found() <= 4
+
+
+def beside_a_neighbour(bodies: dict[str, Body], seconds: tuple[float, float], many: int) -> list[Doctor]:
+    within = [comes_and_goes(1.6, *seconds, seed) for seed in range(many)]
+    return [Doctor(bodies, lognormal(0.03, seed), seed=seed, within=one) for seed, one in enumerate(within)]
 
 
 def test_a_body_that_vanishes_has_no_times() -> None:

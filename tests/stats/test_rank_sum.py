@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from steelyard.stats.rank_sum import EXACT_UP_TO, critical_count, lower_tail, null_cdf, shift
+from steelyard.stats.rank_sum import EXACT_UP_TO, critical_count, lower_tail, null_cdf, shift, superiority
 
 values = st.lists(st.floats(-3, 3).map(lambda value: round(value, 2)), min_size=1, max_size=30)
 
@@ -72,3 +72,10 @@ def test_the_approximation_takes_over_on_the_safe_side() -> None:
     exact = null_cdf(EXACT_UP_TO + 5, EXACT_UP_TO + 5)
     u = critical_count(EXACT_UP_TO + 5, EXACT_UP_TO + 5, 0.01)
     assert exact[u] <= lower_tail(EXACT_UP_TO + 5, EXACT_UP_TO + 5, u) <= 1.06 * exact[u]
+
+
+def test_superiority_is_the_share_of_comparisons_that_y_wins() -> None:
+    assert superiority([1.0, 2.0], [3.0, 4.0]) == 1
+    assert superiority([3.0, 4.0], [1.0, 2.0]) == 0
+    assert superiority([1.0, 2.0, 3.0], [2.0]) == 0.5
+    assert superiority([1.0, 1.0, 5.0, 5.0], [1.0, 6.0]) == (2 * 0.5 + 4) / 8

@@ -56,6 +56,13 @@ def shift(x: npt.ArrayLike, y: npt.ArrayLike, level: float) -> Shift:
     )
 
 
+def superiority(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
+    """How often a y, shape (m,), lies above an x, shape (n,): the share of the n*m comparisons, a tie counting half."""
+    low, high = np.asarray(x, dtype=np.float64), np.sort(np.asarray(y, dtype=np.float64))
+    at_most = np.searchsorted(high, low, side="right") + np.searchsorted(high, low, side="left")
+    return 1.0 - float(at_most.mean()) / (2 * len(high))
+
+
 @lru_cache(maxsize=64)
 def null_cdf(n: int, m: int) -> FloatArray:
     """P(U <= u) for u = 0 ... n*m under the null hypothesis, exactly, for untied samples of n and m.

@@ -44,6 +44,9 @@ class Observed:
     hash_seed: int
     times: tuple[float, ...]
     """Of its samples in their order, without the time that they waited for a processor where that is known."""
+    fastest: float
+    """The least time that one of its samples took, waits and all: a wait that the kernel notes late is taken off the
+    sample after, and leaves it next to nothing."""
     wall_ns: int
     rss_bytes: int
     load_ns: float
@@ -101,6 +104,7 @@ def observed(place: tuple[str, int, int | None, int], measured: Measured, sample
     return Observed(
         *place,
         times=(launch_ns(measured),) if samples is None else tuple(map(_iteration_ns, samples)),
+        fastest=launch_ns(measured) if samples is None else min(max(one.ns / one.loops, 1e-6) for one in samples),
         wall_ns=measured.wall_ns,
         rss_bytes=measured.max_rss_bytes,
         load_ns=float((measured.pressure_ns or 0) + (measured.steal_ns or 0) + (measured.delay_ns or 0)),

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from steelyard.measure.count.profile_header import Header
 from steelyard.model.counting import INSTRUCTIONS
 from steelyard.model.errors import MeasurementError
 
 UNKNOWN: Final = "???"
 
-_HEADER = re.compile(r"([A-Za-z][\w-]*):(?:\s|$)")
 _KEY = re.compile(r"[a-z]\w*")
 _COMPRESSED = re.compile(r"\((\d+)\)(?: (.+))?")
 # Callgrind counts the first activation of a function on the stack as `f`, the deeper ones as `f'2`.
@@ -98,91 +98,6 @@ class Profiles:
         return profile
 
 
-class _Header:
-    """What the header lines say: the columns, the command, and what the costs have to add up to."""
-
-    def __init__(self) -> None:
-        self.command: str | None = None
-        self.pid: int | None = None
-        self.call_graph = False
-        self.events: list[str] = []
-        self.positions, self.line_position = 1, 0
-        self.open = True
-        # Whether costs of the last part have begun, and are over: Cachegrind sums up at the end, Callgrind before too.
-        self.begun = self.ended = False
-        self._sums: list[list[int]] = []
-        self._announced: list[int] | None = None
-        self._setters: dict[str, Callable[[str], None]] = {
-            "cmd": self._set_command,
-            "pid": self._set_pid,
-            "creator": self._set_creator,
-            "positions": self._set_positions,
-            "events": self._set_events,
-            "summary": self._set_summary,
-            "totals": self._set_totals,
-        }
-
-    def read(self, line: str) -> bool:
-        """Take a line if it is the header's."""
-        found = _HEADER.match(line)
-        if found:
-            setter = self._setters.get(found[1])
-            if setter:
-                setter(line[found.end() :].strip())
-            return True
-        if self.open and self.command is not None:
-            # An argument of the command may hold line breaks (python -c), and Valgrind writes them as they are.
-            self.command += f"\n{line}"
-            return True
-        return False
-
-    def declared(self) -> list[int] | None:
-        """What the costs of all parts add up to, as the file says; None if it does not."""
-        sums = self._sums if self._announced is None else [*self._sums, self._announced]
-        return [sum(column) for column in zip(*sums, strict=True)] if sums else None
-
-    def _set_command(self, text: str) -> None:
-        self.command = text
-        self.open = True
-
-    def _set_pid(self, text: str) -> None:
-        self.pid = int(text)
-
-    def _set_creator(self, text: str) -> None:
-        self.call_graph = text.startswith("callgrind")
-
-    def _set_positions(self, text: str) -> None:
-        kinds = text.split()
-        self.positions = len(kinds)
-        self.line_position = kinds.index("line") if "line" in kinds else -1
-
-    def _set_events(self, text: str) -> None:
-        events = text.split()
-        if INSTRUCTIONS not in events or (self.events and events != self.events):
-            raise ValueError(text)
-        self.events = events
-        self.open = self.begun = self.ended = False
-        self._close_part()
-
-    def _set_summary(self, text: str) -> None:
-        counts = [int(count) for count in text.split()]
-        if not self.events or len(counts) > len(self.events):
-            raise ValueError(text)
-        self._announced = counts + [0] * (len(self.events) - len(counts))
-        self.ended = self.begun or not self.call_graph
-
-    def _set_totals(self, text: str) -> None:
-        # What was written, by Callgrind's own account: it stands for what the header of the part announced.
-        self._set_summary(text)
-        self._close_part()
-        self.ended = True
-
-    def _close_part(self) -> None:
-        if self._announced is not None:
-            self._sums.append(self._announced)
-        self._announced = None
-
-
 class _Tally:
     """What is known of one function while reading: own costs by column, instructions by file and line, and of calls."""
 
@@ -199,7 +114,7 @@ class _Reader:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._header = _Header()
+        self._header = Header()
         self._tallies: dict[tuple[str, str], _Tally] = {}
         self._names: dict[tuple[str, str], str] = {}
         self._function: str | None = None
