@@ -1,10 +1,12 @@
 """Whether the figures that Steelyard drives a harness for are those that the harness reports by itself.
 
-    python benchmarks/adapter_agreement.py [HARNESS ...] [--reports N] [--max-time S]
+    python benchmarks/adapter_agreement.py [HARNESS ...] [--turns N] [--max-time S]
 
 One benchmark of each harness, out of the programs that `pytest tests/subjects/adapters` builds. The harness's own
-report and a run by Steelyard take turns; they agree if Steelyard's median lies among what the reports say, each with
-its own error (a standard deviation or an interval, as the tool gives it). Elapsed times, as all of them report these.
+report and a run by Steelyard stand side by side, in random order, and are compared as pairs: that is bearable on a
+machine whose speed changes. They agree if the ratio lies within the error that the harness gives itself (a standard
+deviation or an interval, of one report); whether that can be told is seen from the ratio's 99 % interval. Elapsed
+times, as all of them report these.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import re
 import statistics
 import subprocess
@@ -19,16 +22,26 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import exp, log, log1p
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.processes import ROOT, STEELYARD, on_a_shelf, read_record
 from benchmarks.simulation import table
+from steelyard.stats.signed_rank import Estimate, estimate
+from steelyard.subjects.adapters.shell import printed_ns
 
 BUILT = ROOT / "build/adapters"
 SOURCES = ROOT / "tests/adapters"
+LEVEL = 0.01
 UNITS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
+
+# A command that takes its own time, and prints it.
+TIMED = """import time
+started = time.perf_counter()
+sum(range(2_000_000))
+print(time.perf_counter() - started, "s")"""
 
 Range = tuple[float, float, float]
 """What a report says, ns: the figure, and the ends of its own error."""
@@ -54,29 +67,43 @@ def main(words: argparse.Namespace) -> None:
             continue
         missing = [str(word) for word in case.command if isinstance(word, Path) and not word.exists()]
         if missing:
-            rows.append((case.harness, case.benchmark, f"not built: {missing[0]}", "", "", ""))
+            rows.append((case.harness, case.benchmark, f"not built: {missing[0]}", "", "", "", ""))
             continue
-        rows.append(_row(case, words.reports, words.max_time))
-    header = ("harness", "benchmark", "its own reports", "their errors reach", "Steelyard", "agree")
+        rows.append(_row(case, words.turns, words.max_time))
+        print(*rows[-1], sep="; ", file=sys.stderr, flush=True)
+    header = ("harness", "benchmark", "its own reports", "Steelyard", "ratio (99 %)", "own error", "agree")
     print(table(header, rows))
 
 
-def _row(case: Case, reports: int, max_time_s: float) -> tuple[str, ...]:
+def _row(case: Case, turns: int, max_time_s: float) -> tuple[str, ...]:
     told, ours = [], []
-    for _ in range(reports):
+    for _ in range(turns):
         with tempfile.TemporaryDirectory() as name:
-            told.append(_reported(case, Path(name)))
-            ours.append(_driven(case, Path(name), max_time_s))
-    low, high = min(low for _, low, _ in told), max(high for _, _, high in told)
-    inside = sum(low <= value <= high for value in ours)
+            folder = Path(name)
+            take: list[Callable[[], None]] = [
+                lambda folder=folder: told.append(_reported(case, folder)),  # type: ignore[misc]
+                lambda folder=folder: ours.append(_driven(case, folder, max_time_s)),  # type: ignore[misc]
+            ]
+            for one in random.sample(take, 2):
+                one()
+    ratio = estimate([log(value / report[0]) for value, report in zip(ours, told, strict=True)], LEVEL)
+    error = statistics.median((high - low) / 2 / value for value, low, high in told)
     return (
         case.harness,
         case.benchmark,
         _us(statistics.median(value for value, _, _ in told)),
-        f"{_us(low)} to {_us(high)}",
-        f"{_us(min(ours))} to {_us(max(ours))}",
-        f"{inside} of {reports}",
+        _us(statistics.median(ours)),
+        f"{exp(ratio.centre):.3f} ({exp(ratio.lower):.3f} to {exp(ratio.upper):.3f})",
+        f"{100 * error:.1f} %" if error else "none told",
+        _agree(ratio, error),
     )
+
+
+def _agree(ratio: Estimate, error: float) -> str:
+    """Whether the ratio is within the harness's own error, as far as that can be told."""
+    if exp(ratio.lower) > 1 + error or exp(ratio.upper) < 1 - error:
+        return "no"
+    return "yes" if abs(ratio.centre) <= log1p(error) else "cannot be told"
 
 
 def _us(ns: float) -> str:
@@ -154,6 +181,16 @@ def _jmh(folder: Path, _: str) -> Range:
     return _around(metric["score"], metric["scoreError"], UNITS[metric["scoreUnit"].partition("/")[0]])
 
 
+def _nanobench(_: Path, printed: str) -> Range:
+    (found,) = json.loads(printed[printed.index("{") :])["results"]
+    value = found["median(elapsed)"]
+    return _around(value, value * found["medianAbsolutePercentError(elapsed)"], 1e9)
+
+
+def _shell(_: Path, printed: str) -> Range:
+    return _around(printed_ns(printed), 0.0)
+
+
 def _pytest_benchmark(folder: Path, _: str) -> Range:
     (found,) = json.loads((folder / "own.json").read_text())["benchmarks"]
     return _around(found["stats"]["median"], found["stats"]["stddev"], 1e9)
@@ -167,6 +204,7 @@ def _pyperf(folder: Path, _: str) -> Range:
 
 def _cases() -> list[Case]:
     google, catch2 = BUILT / "google_benchmark/suite", BUILT / "catch2/suite"
+    nanobench = BUILT / "nanobench/suite"
     go, jar = BUILT / "go/awkward.test", BUILT / "jmh/benchmarks.jar"
     bench, script = SOURCES / "pytest_benchmark", SOURCES / "pyperf/bench_work.py"
     pytest = (sys.executable, "-m", "pytest", "bench/bench_work.py")
@@ -176,7 +214,7 @@ def _cases() -> list[Case]:
             (google,),
             "sum/10000",
             lambda folder: (
-                *(google, "--benchmark_filter=^sum/10000$", "--benchmark_repetitions=10"),
+                *(google, "--benchmark_filter=^sum/10000$", "--benchmark_repetitions=10", "--benchmark_min_time=0.1"),
                 *(f"--benchmark_out={folder}/own.json", "--benchmark_out_format=json"),
             ),
             _google_benchmark,
@@ -187,7 +225,7 @@ def _cases() -> list[Case]:
             "go",
             (go,),
             "BenchmarkSteady",
-            lambda _: (go, "-test.run=^$", "-test.bench=^BenchmarkSteady$", "-test.count=10"),
+            lambda _: (go, "-test.run=^$", "-test.bench=^BenchmarkSteady$", "-test.count=10", "-test.benchtime=0.1s"),
             _go,
             SOURCES / "go/awkward",
         ),
@@ -238,6 +276,20 @@ def _cases() -> list[Case]:
             lambda folder: (sys.executable, script, "--fast", "-o", f"{folder}/own.json"),
             _pyperf,
         ),
+        Case(
+            "nanobench",
+            (nanobench, "--only={benchmark}"),
+            "sum",
+            lambda _: (nanobench, "--only=sum"),
+            _nanobench,
+        ),
+        Case(
+            "shell",
+            (f"{sys.executable} -S -c '{TIMED}'",),
+            "result",
+            lambda _: (sys.executable, "-S", "-c", TIMED),
+            _shell,
+        ),
     ]
 
 
@@ -245,7 +297,12 @@ def _rust_cases() -> list[Case]:
     """Cargo names what it builds by a hash."""
     found = []
     for harness, name, words, report in (
-        ("criterion", "work", ("--bench", "--exact", "work"), _criterion),
+        (
+            "criterion",
+            "work",
+            ("--bench", "--exact", "work", "--warm-up-time", "0.5", "--measurement-time", "1"),
+            _criterion,
+        ),
         ("divan", "cases::plain", ("--bench", "--exact", "cases::plain"), _divan),
     ):
         built = [path for path in (BUILT / harness / "release/deps").glob("cases-*") if os.access(path, os.X_OK)]
@@ -258,8 +315,8 @@ def _rust_cases() -> list[Case]:
 def _words() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Driven figures beside each harness's own report.")
     parser.add_argument("harness", nargs="*", help="only these")
-    parser.add_argument("--reports", type=int, default=5, metavar="N", help="of each harness, and runs by Steelyard")
-    parser.add_argument("--max-time", type=float, default=5.0, metavar="S", help="of each run by Steelyard")
+    parser.add_argument("--turns", type=int, default=12, metavar="N", help="a report and a run by Steelyard each")
+    parser.add_argument("--max-time", type=float, default=2.0, metavar="S", help="of each run by Steelyard")
     return parser.parse_args()
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from steelyard.stats.rank_sum import EXACT_UP_TO, critical_count, lower_tail, null_cdf, shift, superiority
+from steelyard.stats.rank_sum import EXACT_UP_TO, critical_count, lower_tail, null_cdf, p_value, shift, superiority
 
 values = st.lists(st.floats(-3, 3).map(lambda value: round(value, 2)), min_size=1, max_size=30)
 
@@ -55,6 +55,7 @@ def test_swapping_the_sides_mirrors_everything(x: list[float], y: list[float]) -
     one, other = shift(x, y, 0.05), shift(y, x, 0.05)
     assert (one.lower, one.centre, one.upper) == pytest.approx((-other.upper, -other.centre, -other.lower), abs=1e-12)
     assert one.p_value == pytest.approx(other.p_value)
+    assert p_value(x, y) == one.p_value
 
 
 def test_ties_show_nothing() -> None:

@@ -46,14 +46,25 @@ def shift(x: npt.ArrayLike, y: npt.ArrayLike, level: float) -> Shift:
     n, m = len(low), len(high)
     total, outside = n * m, critical_count(n, m, level)
     middle = [_difference(low, high, rank) for rank in {(total + 1) // 2, total // 2 + 1}]
-    at_most_zero = int(np.searchsorted(high, low, side="right").sum())
-    at_least_zero = total - int(np.searchsorted(high, low, side="left").sum())
     return Shift(
         centre=sum(middle) / len(middle),
         lower=_difference(low, high, outside + 1) if outside >= 0 else -inf,
         upper=_difference(low, high, total - outside) if outside >= 0 else inf,
-        p_value=min(1.0, 2 * lower_tail(n, m, min(at_most_zero, at_least_zero))),
+        p_value=_p_value(low, high),
     )
+
+
+def p_value(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
+    """Two-sided p-value of no shift from x, shape (n,), to y, shape (m,); ties count against the side being shown."""
+    return _p_value(np.asarray(x, dtype=np.float64), np.sort(np.asarray(y, dtype=np.float64)))
+
+
+def _p_value(low: FloatArray, high: FloatArray) -> float:
+    """Of y in order."""
+    n, m = len(low), len(high)
+    at_most_zero = int(np.searchsorted(high, low, side="right").sum())
+    at_least_zero = n * m - int(np.searchsorted(high, low, side="left").sum())
+    return min(1.0, 2 * lower_tail(n, m, min(at_most_zero, at_least_zero)))
 
 
 def superiority(x: npt.ArrayLike, y: npt.ArrayLike) -> float:

@@ -135,9 +135,7 @@ def _of_the_machine(launches: list[Observed], found: Modes) -> str | None:
 def _goes_with(values: FloatArray, found: Modes) -> bool:
     """Whether values are higher in the slow mode: in most launches, as with enough of them any blur shows something."""
     fast, slow = values[~found.upper], values[found.upper]
-    if rank_sum.superiority(fast, slow) < _MOST_COMPARISONS:
-        return False
-    return rank_sum.shift(fast, slow, _LOAD_LEVEL).p_value <= _LOAD_LEVEL
+    return rank_sum.superiority(fast, slow) >= _MOST_COMPARISONS and rank_sum.p_value(fast, slow) <= _LOAD_LEVEL
 
 
 def _within_launches(launches: list[Observed]) -> Judged | None:
