@@ -2,9 +2,10 @@
 
     python benchmarks/heap_overhead.py [LAUNCHES]
 
-Each pair is one launch with and one without, in random order; what is compared is the time on a processor, and shown
-is the median of the pairs' ratios, with their quartiles. Beside it: calls of the allocator, and what the library says
-of the share of time in it.
+Each round is one launch without a library, one with ours, and one with a library that passes calls on and does nothing
+else, in random order: that is what being called in the allocator's place costs anyone. Compared is the time on a
+processor, and shown are the medians of the rounds' ratios, with quartiles. Beside it: calls of the allocator, and what
+the library says of the share of time in it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,6 +66,16 @@ NOTHING_ELSE = r"""
 #include <cstdlib>
 int main() { for (long i = 0; i < 20000000; i++) { void *volatile block = malloc(24 + (i & 63)); free(block); } }
 """
+# In glibc's place, and nothing done but what it would.
+PASSING_ON = r"""
+void *__libc_malloc(unsigned long), *__libc_calloc(unsigned long, unsigned long);
+void *__libc_realloc(void *, unsigned long);
+void __libc_free(void *);
+void *malloc(unsigned long bytes) { return __libc_malloc(bytes); }
+void *calloc(unsigned long count, unsigned long bytes) { return __libc_calloc(count, bytes); }
+void *realloc(void *block, unsigned long bytes) { return __libc_realloc(block, bytes); }
+void free(void *block) { __libc_free(block); }
+"""
 PYTHON = "import json\nfor _ in range(40): json.loads(json.dumps([{'a': [i, str(i), None]} for i in range(4000)]))"
 
 
@@ -72,17 +84,25 @@ def main(launches: int) -> None:
     rows = []
     with tempfile.TemporaryDirectory() as name, Launcher() as launcher:
         folder = Path(name)
+        passing_on = _built(folder, "passing_on", PASSING_ON, "-x", "c", "-shared", "-fPIC")
         for title, words in _programs(folder).items():
-            ratios, times, use = _measured(launcher, [os.fsencode(word) for word in words], folder, launches)
-            low, middle, high = statistics.quantiles(ratios, n=4)
-            calls = 2 * use.allocations
-            share = "" if use.allocator_ns is None else f"{use.allocator_ns / statistics.median(times):.0%}"
-            plain = f"{statistics.median(times) / 1e6:.0f} ms"
-            ratio = f"{middle:.3f} ({low:.3f} to {high:.3f})"
-            rows.append((title, plain, f"{calls / 1e6:.1f} million", share, ratio))
-            print(f"{title}: {ratio}", file=sys.stderr, flush=True)
-    header = ("program", "without", "calls", "in the allocator", "with the library over without (quartiles)")
+            taken = Taken(launcher, [os.fsencode(word) for word in words], passing_on, folder)
+            for _ in range(launches):
+                taken.round()
+            plain, use = statistics.median(taken.plain_ns), taken.use
+            share = "" if use is None or use.allocator_ns is None else f"{use.allocator_ns / plain:.0%}"
+            calls = 2 * use.allocations if use is not None else 0
+            ratios = [quartiles(one) for one in (taken.watched_ratios, taken.passing_ratios)]
+            rows.append((title, f"{plain / 1e6:.0f} ms", f"{calls / 1e6:.1f} million", share, *ratios))
+            print(f"{title}: {'; passing on: '.join(ratios)}", file=sys.stderr, flush=True)
+    header = ("program", "without", "calls", "in the allocator", "with the library over without", "passing on alone")
     print(table(header, rows))
+
+
+def quartiles(ratios: list[float]) -> str:
+    """The median, with the quartiles."""
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    return f"{middle:.3f} ({low:.3f} to {high:.3f})"
 
 
 def _programs(folder: Path) -> dict[str, list[str | Path]]:
@@ -95,32 +115,48 @@ def _programs(folder: Path) -> dict[str, list[str | Path]]:
     }
 
 
-def _built(folder: Path, name: str, source: str) -> Path:
+def _built(folder: Path, name: str, source: str, *options: str) -> Path:
     file, program = folder / f"{name}.cpp", folder / name
     file.write_text(source)
-    subprocess.run(["c++", "-O2", "-o", program, file], check=True)
+    subprocess.run(["c++", "-O2", *options, "-o", program, file], check=True)
     return program
 
 
-def _measured(
-    launcher: Launcher, words: list[bytes], folder: Path, launches: int
-) -> tuple[list[float], list[float], HeapUse]:
-    """The ratios of the pairs, the times without the library in ns, and what it saw last."""
-    ratios, plain_times, use = [], [], None
-    plain = LaunchSpec(words[0], tuple(words), ())
-    for _ in range(launches):
+@dataclass
+class Taken:
+    """Launches of one program: times without a library in ns, and the ratios to these, round by round."""
+
+    launcher: Launcher
+    words: list[bytes]
+    passing_on: Path
+    folder: Path
+    plain_ns: list[float] = field(default_factory=list)
+    watched_ratios: list[float] = field(default_factory=list)
+    passing_ratios: list[float] = field(default_factory=list)
+    use: HeapUse | None = None
+    """What the library saw last."""
+
+    def round(self) -> None:
+        """One launch of each kind, in random order."""
+        plain = LaunchSpec(self.words[0], tuple(self.words), ())
         times = {}
-        for watched in random.sample((False, True), 2):
-            with tempfile.TemporaryDirectory(dir=folder) as numbers:
-                measured = launcher.launch(heap.watched(plain, Path(numbers)) if watched else plain)
+        for kind in random.sample(("plain", "watched", "passing"), 3):
+            with tempfile.TemporaryDirectory(dir=self.folder) as name:
+                numbers = Path(name)
+                spec = {
+                    "plain": plain,
+                    "watched": heap.watched(plain, numbers),
+                    "passing": heap.preloaded(plain, self.passing_on, {}),
+                }[kind]
+                measured = self.launcher.launch(spec)
                 if measured.has_failed() or measured.cpu_ns is None:
-                    raise SystemExit(f"{words[0]!r} failed, or its time is not known: {measured.stderr!r}")
-                times[watched] = float(measured.cpu_ns)
-                use = heap.read_use(Path(numbers)) if watched else use
-        ratios.append(times[True] / times[False])
-        plain_times.append(times[False])
-    assert use is not None
-    return ratios, plain_times, use
+                    raise SystemExit(f"{self.words[0]!r} failed, or its time is not known: {measured.stderr!r}")
+                times[kind] = float(measured.cpu_ns)
+                if kind == "watched":
+                    self.use = heap.read_use(numbers)
+        self.plain_ns.append(times["plain"])
+        self.watched_ratios.append(times["watched"] / times["plain"])
+        self.passing_ratios.append(times["passing"] / times["plain"])
 
 
 if __name__ == "__main__":
