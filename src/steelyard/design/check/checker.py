@@ -35,7 +35,7 @@ COMMAND_RULES = (*lengths.COMMAND_RULES, *crowds.RULES)
 # 14 pairs and 42 plain launches; then twice as many, and twice as many again, where something seems to be wrong.
 _LOOKS = (7, 14, 28)
 # A command's launches have to span more time than other work on the machine comes and goes in.
-_MANY_ROUNDS, _COMMAND_SECONDS = 10_000, 10.0
+_MANY_ROUNDS, _COMMAND_SECONDS = 10_000, (10.0, 20.0, 40.0)
 _MOST_OTHERS = 20
 # Many samples in a launch are 60 ms of them: long enough for what changes within it, and as long as a few starts.
 _LONGEST_NS, _MOST_SAMPLES = 60_000_000, 40
@@ -66,7 +66,11 @@ class Checker:
         gatherer = Gatherer(Target(name, self.make, self.launch, empty=empty), evidence, _random(self.seed), self.clock)
         started = self.clock()
         gatherer.gather(_LOOKS[1], started + self.seconds)
-        gatherer.gather(_MANY_ROUNDS, started + min(self.seconds, _COMMAND_SECONDS))
+        for seconds in _COMMAND_SECONDS:
+            most = self.seconds if seconds == _COMMAND_SECONDS[0] else 2 * self.seconds
+            gatherer.gather(_MANY_ROUNDS, started + min(most, seconds))
+            if not _is_open(COMMAND_RULES, evidence):
+                break
         if self.heap is not None:
             self.allocating.append(allocating.of_command(gatherer.target, self.heap))
         return self._looked(gatherer, COMMAND_RULES)
@@ -97,7 +101,7 @@ class Checker:
             until = self.clock() + self.seconds
             gatherer.gather(_LOOKS[0], until)
             for rounds in _LOOKS[1:]:
-                if all(rule.judge(evidence).state != "perhaps" for rule in RULES):
+                if not _is_open(RULES, evidence):
                     break
                 gatherer.gather(rounds, until + self.seconds)
             return self._looked(gatherer, RULES)
@@ -169,6 +173,10 @@ class Checker:
         if not fixed:
             amounts |= {LONGER: Amount(loops, longer), LONGEST: Amount(loops, longest)}
         return amounts
+
+
+def _is_open(rules: Sequence[Rule], evidence: Evidence) -> bool:
+    return any(rule.judge(evidence).state == "perhaps" for rule in rules)
 
 
 def _random(seed: int, name: str = "") -> Random:
