@@ -94,6 +94,8 @@ class Doctor:
     seed: int = 0
     within: Noise = steady
     """What changes from sample to sample, beside what is drawn for each launch."""
+    start_feels: float = 1.0
+    """How much of the machine's noise the start of a process feels, in logs: its work may use the caches less."""
 
     def looked(self, *names: str) -> list[Looked]:
         """All findings about these benchmarks, or all."""
@@ -126,7 +128,7 @@ class Doctor:
         call = Call(int(given["loops"]), int(given["samples"]), seed, before, spec.fixed_layout, number)
         times, memory = self.bodies[given["run"]](call)
         factor = self.noise(self.machine.now)
-        start = round(START_NS * factor * self.within(self.machine.now))
+        start = round(START_NS * (factor * self.within(self.machine.now)) ** self.start_feels)
         taken: list[int] = []
         for ns in times:
             now = self.machine.now + (start + sum(taken)) / 1e9

@@ -62,9 +62,9 @@ def hashed(call: Call) -> Samples:
     return alike(EACH_NS * call.loops * (1 + call.hash_seed % 4 / 4), call)
 
 
-def tossed(call: Call) -> Samples:
+def tossed(call: Call, factor: float = 2) -> Samples:
     coin = np.random.default_rng(call.number).random() < 0.5
-    return alike(EACH_NS * call.loops * (2 if coin else 1), call)
+    return alike(EACH_NS * call.loops * (factor if coin else 1), call)
 
 
 def laid_out(call: Call) -> Samples:
@@ -142,6 +142,18 @@ def test_modes_that_noise_blurs_are_looked_at_again(monkeypatch: pytest.MonkeyPa
     assert found() <= 4
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+def test_two_modes_are_found_on_every_machine(machine: str) -> None:
+    doctors = (Doctor({"ill": tossed}, MACHINES[machine](seed), seed=seed) for seed in range(6))
+    assert [("ill", "modes") in doctor.troubles() for doctor in doctors] == [True] * 6
+
+
+@pytest.mark.parametrize("machine", ["strong bursts", "a neighbour on the core"])
+def test_a_body_may_feel_a_neighbour_twice_as_much_as_its_start(machine: str) -> None:
+    for seed in range(12):
+        assert Doctor({"sound": plain}, MACHINES[machine](seed), seed=seed, start_feels=0.5).troubles() == []
+
+
 @pytest.mark.parametrize("seconds", [(0.01, 0.06), (0.05, 0.3), (0.5, 3.0)])
 def test_a_neighbour_that_comes_and_goes_within_launches_is_no_mode(seconds: tuple[float, float]) -> None:
     assert [doctor.troubles() for doctor in beside_a_neighbour({"sound": plain}, seconds, 12)] == [[]] * 12
@@ -151,7 +163,7 @@ def test_a_mode_of_the_process_is_in_its_fastest_samples_whatever_runs_beside_it
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def found() -> int:
-        doctors = beside_a_neighbour({"ill": tossed}, (0.01, 0.06), 8)
+        doctors = beside_a_neighbour({"ill": lambda call: tossed(call, 1.3)}, (0.01, 0.06), 8)
         return sum(("ill", "modes") in doctor.troubles() for doctor in doctors)
 
     assert found() >= 7

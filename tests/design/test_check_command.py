@@ -1,0 +1,58 @@
+"""`steelyard check` of commands that are made of numbers: what it finds over their launches, and how long it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from steelyard.design.check.checker import Checker
+from steelyard.design.check.gather import Launches
+from steelyard.model.launches import Draw, LaunchSpec, Measured
+from steelyard.model.soundness import Looked
+from tests.design.checked import Noise, comes_and_goes, lognormal
+from tests.design.scripted import PLAIN, Machine
+
+TIMES = range(12)
+
+
+def checked(ms: Callable[[int], float], within: Noise, seed: int) -> tuple[dict[str, Looked], float]:
+    """What is said of a command whose launches take so long, by their number, and after how many seconds."""
+    noise = lognormal(0.03, seed)
+
+    def script(number: int, spec: LaunchSpec) -> Measured:
+        each = 1.0 if spec.program == b"empty" else ms(number)
+        return replace(PLAIN, wall_ns=round(1e6 * each * noise(0) * within(machine.now)))
+
+    machine = Machine(script)
+    checker = Checker(launching(b"it"), Launches(machine, lambda: False), 60.0, lambda _: None, seed, machine.clock)
+    found = {one.code: one for one in checker.command("it", launching(b"empty"))}
+    return found, machine.now - 1000
+
+
+def launching(program: bytes) -> Callable[[Draw], LaunchSpec]:
+    return lambda _: LaunchSpec(program, (program,), ())
+
+
+def test_a_sound_command_is_looked_at_for_ten_seconds() -> None:
+    found, seconds = checked(lambda _: 20, lambda _: 1.0, 1)
+    assert {one.outcome for one in found.values()} == {"sound"}
+    assert 10 <= seconds < 11
+
+
+def test_a_neighbour_is_no_drift_and_no_mode() -> None:
+    for seed in TIMES:
+        found, _ = checked(lambda _: 20, comes_and_goes(1.7, 0.3, 3, seed), seed)
+        assert [one for one in found.values() if one.outcome == "trouble"] == []
+
+
+def test_drift_beside_a_neighbour_is_looked_at_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def drifts() -> int:
+        beside = (comes_and_goes(1.7, 0.3, 3, seed) for seed in TIMES)
+        all_found = [checked(lambda number: 13 + number / 2, one, seed)[0] for seed, one in enumerate(beside)]
+        return sum(found["drift"].outcome == "trouble" for found in all_found)
+
+    assert drifts() == len(TIMES)
+    monkeypatch.setattr("steelyard.design.check.checker._COMMAND_SECONDS", (10.0,))
+    assert drifts() < len(TIMES)
