@@ -114,13 +114,17 @@ def _judged(crowding: _Crowding, evidence: Evidence) -> Judged:
 
 
 def _what_separates(held: FloatArray, found: Modes) -> str:
-    if not len(held):
-        return "it is another one in each process"
-    upper = int((held > (found.low + found.high) / 2).sum())
-    largest = max(upper, len(held) - upper)
-    if largest == len(held) and (1 - found.minor) ** largest <= _HELD_LEVEL:
+    """From logs of launches with nothing but the process itself left to differ."""
+    apart = found.high - found.low
+    above = held > (found.low + found.high) / 2
+    if above.any() and not above.all():
+        return (
+            "neither the hash seed nor the addresses separate them: something else that each process draws for itself"
+        )
+    is_one = len(held) and np.ptp(held) < apart / 2  # and not both, moved to one side by other work
+    if is_one and (1 - found.minor) ** len(held) <= _HELD_LEVEL:
         return "with the same addresses in each launch there is but one: the layout in memory separates them"
-    return "neither the hash seed nor the addresses separate them: something else that each process draws for itself"
+    return "it is another one in each process"
 
 
 def _of_the_machine(crowding: _Crowding) -> str | None:
