@@ -154,7 +154,7 @@ def test_a_body_may_feel_a_neighbour_twice_as_much_as_its_start(machine: str) ->
         assert Doctor({"sound": plain}, MACHINES[machine](seed), seed=seed, start_feels=0.5).troubles() == []
 
 
-@pytest.mark.parametrize("seconds", [(0.01, 0.06), (0.05, 0.3), (0.5, 3.0)])
+@pytest.mark.parametrize("seconds", [(0.01, 0.06), (0.05, 0.3), (0.5, 3.0), (0.01, 1.0)])
 def test_a_neighbour_that_comes_and_goes_within_launches_is_no_mode(seconds: tuple[float, float]) -> None:
     assert [doctor.troubles() for doctor in beside_a_neighbour({"sound": plain}, seconds, 12)] == [[]] * 12
 
