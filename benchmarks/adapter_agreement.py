@@ -316,7 +316,7 @@ def _words() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Driven figures beside each harness's own report.")
     parser.add_argument("harness", nargs="*", help="only these")
     parser.add_argument("--turns", type=int, default=12, metavar="N", help="a report and a run by Steelyard each")
-    parser.add_argument("--max-time", type=float, default=2.0, metavar="S", help="of each run by Steelyard")
+    parser.add_argument("--max-time", type=float, default=4.0, metavar="S", help="of each run by Steelyard")
     return parser.parse_args()
 
 
