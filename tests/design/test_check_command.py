@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from steelyard.design.check.checker import Checker
@@ -45,6 +46,21 @@ def test_a_neighbour_is_no_drift_and_no_mode() -> None:
     for seed in TIMES:
         found, _ = checked(lambda _: 20, comes_and_goes(1.7, 0.3, 3, seed), seed)
         assert [one for one in found.values() if one.outcome == "trouble"] == []
+
+
+def test_a_neighbour_that_comes_and_goes_between_launches_is_no_mode() -> None:
+    for seed in TIMES:
+        found, _ = checked(lambda _: 20, comes_and_goes(1.7, 0.03, 0.15, seed), seed)
+        assert found["modes"].outcome == "sound"
+
+
+def test_modes_of_a_command_are_found_beside_a_neighbour() -> None:
+    def tossed(seed: int) -> str:
+        coins = np.random.default_rng(seed).random(10_000) < 0.5
+        beside = comes_and_goes(1.5, 0.03, 1, seed)
+        return checked(lambda number: 40 if coins[number] else 20, beside, seed)[0]["modes"].outcome
+
+    assert sum(tossed(seed) == "trouble" for seed in TIMES) >= 10
 
 
 def test_drift_beside_a_neighbour_is_looked_at_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,10 +42,11 @@ _MOST_OF_LAUNCHES = 0.8
 
 @dataclass(frozen=True)
 class _Crowding:
-    """Launches with one time of each: what they are called, and how many of them tell what goes with their modes."""
+    """Launches with one time of each, `starts`, what they are called, and how many tell what goes with their modes."""
 
     launches: list[Observed]
     times: FloatArray
+    starts: FloatArray
     what: str
     enough: int
 
@@ -76,10 +77,10 @@ def modes(evidence: Evidence) -> Judged:
     within = _within_launches(evidence.of(LONGEST))
     if within is not None:
         return within
-    launches = evidence.of(PLAIN)[:_MOST_VALUES]
+    launches, starts = evidence.of(PLAIN)[:_MOST_VALUES], evidence.starts(PLAIN)[:_MOST_VALUES]
     if len(launches) < _FEWEST_VALUES:
         return untried(too_few(len(launches), _FEWEST_VALUES))
-    medians = _Crowding(launches, np.array([one.value for one in launches]), "launches", _ENOUGH_VALUES)
+    medians = _Crowding(launches, np.array([one.value for one in launches]), starts, "launches", _ENOUGH_VALUES)
     return max((_judged(one, evidence) for one in (medians, *_by_fastest(evidence))), key=_how_bad)
 
 
@@ -88,7 +89,8 @@ def _by_fastest(evidence: Evidence) -> list[_Crowding]:
     launches = evidence.of(LONGEST)
     if len(launches) < _FEWEST_ROUNDS:
         return []
-    return [_Crowding(launches, np.array([one.fastest for one in launches]), "long launches", _ENOUGH_LONG)]
+    fastest = np.array([one.fastest for one in launches])
+    return [_Crowding(launches, fastest, evidence.starts(LONGEST), "long launches", _ENOUGH_LONG)]
 
 
 def _how_bad(judged: Judged) -> int:
@@ -135,10 +137,9 @@ def _of_the_machine(crowding: _Crowding) -> str | None:
     if _goes_with(np.array([one.load_ns / one.wall_ns for one in launches]), found) >= _MOST_COMPARISONS:
         return "which go with other work on the machine"
     # A neighbour on the same core makes everything slower, and nobody waits for it: the start of the program tells.
-    starts = np.array([one.start_ns for one in launches])
-    share = _goes_with(starts, found)
-    if share >= _NEARLY_ALL or (share >= _MOST_COMPARISONS and not _is_wider(crowding.times, starts)):
-        return "in which the start of the program is slow and fast, too: the machine's, not the benchmark's"
+    share = _goes_with(crowding.starts, found)
+    if share >= _NEARLY_ALL or (share >= _MOST_COMPARISONS and not _is_wider(crowding.times, crowding.starts)):
+        return "in which the start of a program is slow and fast, too: the machine's, not the benchmark's"
     return None
 
 

@@ -78,6 +78,19 @@ class Evidence:
         """Their times."""
         return np.array([one.value for one in self.of(kind)])
 
+    def starts(self, kind: str) -> FloatArray:
+        """What always the same work took beside each of them, in ns; 0 where there is none.
+
+        That is the start of its program; of a command, the empty processes next to it.
+        """
+        found = []
+        for place, one in enumerate(self.launches):
+            if one.kind == kind:
+                beside = self.launches[max(0, place - 1) : place + 2]
+                empty = [other.value for other in beside if other.kind == EMPTY]
+                found.append(one.start_ns or (sum(empty) / len(empty) if empty else 0.0))
+        return np.array(found)
+
     def log_ratios(self, kind: str) -> FloatArray:
         """ln(time of its samples / that of the plain launch beside it), of each pair; twice the loops are ln 2."""
         more = np.log(self.amounts[kind].loops / self.amounts[PLAIN].loops)

@@ -147,7 +147,7 @@ class Gatherer:
 
 # How many launches of each kind a round has; the first two stand beside a plain one each.
 _PAIRED = {DOUBLE: 2, AFTER: 2}
-_ALONE = {LONGER: 1, LONGEST: 2, EMPTY: 2}
+_ALONE = {LONGER: 1, LONGEST: 2}
 
 
 def round_plan(amounts: Mapping[str, Amount], seeds: Sequence[int], random: Random) -> list[Place]:
@@ -157,7 +157,9 @@ def round_plan(amounts: Mapping[str, Amount], seeds: Sequence[int], random: Rand
     units: list[list[Place]] = []
     for number, (kind, seed) in enumerate(zip(paired, drawn, strict=False)):
         units.append(random.sample([Place(PLAIN, number, seed), Place(kind, number, seed)], 2))
-    units += [[Place(PLAIN, None, seed)] for seed in drawn[len(paired) :]]
+    # A command has an empty process before each of its own: what that takes says how fast the machine is there.
+    empty = [Place(EMPTY, None, seeds[0])] if EMPTY in amounts else []
+    units += [[*empty, Place(PLAIN, None, seed)] for seed in drawn[len(paired) :]]
     for kind, many in _ALONE.items():
         units += [[Place(kind, None, random.choice(seeds))] for _ in range(many if kind in amounts else 0)]
     random.shuffle(units)
