@@ -33,7 +33,7 @@ rust:
 	done
 
 # Most of the tests launch real programs, on a machine that nobody can keep quiet, and some judge what they measured there:
-# among thousands one may be wrong by chance. A few that failed get one more try, by themselves and said so.
+# among thousands one may be wrong by chance. Those that failed get one more try, by themselves and said so.
 python: $(INSTALLED)
 	$(BIN)/pytest || { [ $$? -eq 1 ] && echo "Once more, those that failed:" && \
 		$(BIN)/pytest --last-failed --last-failed-no-failures none --maxfail 1; }

@@ -80,12 +80,11 @@ def _row(case: Case, turns: int, max_time_s: float) -> tuple[str, ...]:
     for _ in range(turns):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            take: list[Callable[[], None]] = [
-                lambda folder=folder: told.append(_reported(case, folder)),  # type: ignore[misc]
-                lambda folder=folder: ours.append(_driven(case, folder, max_time_s)),  # type: ignore[misc]
-            ]
-            for one in random.sample(take, 2):
-                one()
+            for turn in random.sample(("its own", "driven"), 2):
+                if turn == "driven":
+                    ours.append(_driven(case, folder, max_time_s))
+                else:
+                    told.append(_reported(case, folder))
     ratio = estimate([log(value / report[0]) for value, report in zip(ours, told, strict=True)], LEVEL)
     error = statistics.median((high - low) / 2 / value for value, low, high in told)
     return (

@@ -140,20 +140,18 @@ class Taken:
         """One launch of each kind, in random order."""
         plain = LaunchSpec(self.words[0], tuple(self.words), ())
         times = {}
-        for kind in random.sample(("plain", "watched", "passing"), 3):
-            with tempfile.TemporaryDirectory(dir=self.folder) as name:
-                numbers = Path(name)
-                spec = {
-                    "plain": plain,
-                    "watched": heap.watched(plain, numbers),
-                    "passing": heap.preloaded(plain, self.passing_on, {}),
-                }[kind]
-                measured = self.launcher.launch(spec)
+        with tempfile.TemporaryDirectory(dir=self.folder) as numbers:
+            specs = {
+                "plain": plain,
+                "watched": heap.watched(plain, Path(numbers)),
+                "passing": heap.preloaded(plain, self.passing_on, {}),
+            }
+            for kind in random.sample(sorted(specs), 3):
+                measured = self.launcher.launch(specs[kind])
                 if measured.has_failed() or measured.cpu_ns is None:
                     raise SystemExit(f"{self.words[0]!r} failed, or its time is not known: {measured.stderr!r}")
                 times[kind] = float(measured.cpu_ns)
-                if kind == "watched":
-                    self.use = heap.read_use(numbers)
+            self.use = heap.read_use(Path(numbers))
         self.plain_ns.append(times["plain"])
         self.watched_ratios.append(times["watched"] / times["plain"])
         self.passing_ratios.append(times["passing"] / times["plain"])

@@ -54,9 +54,12 @@ def bursts(factor: float = 1.4, seed: int = 1, spread: float = 0.02) -> Noise:
     """Other work that comes and goes as in benchmarks/load.py, beside which everything takes longer."""
     random = np.random.default_rng(seed)
     ends = 1000 + np.cumsum(random.uniform(0.05, 1.5, 4000))
-    return lambda now: float(
-        (factor if np.searchsorted(ends, now) % 2 else 1.0) * np.exp(spread * random.standard_normal())
-    )
+    beside = _by_turns(factor, ends)
+    return lambda now: float(beside(now) * np.exp(spread * random.standard_normal()))
+
+
+def _by_turns(factor: float, ends: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Noise:
+    return lambda now: factor if np.searchsorted(ends, now) % 2 else 1.0
 
 
 def neighbours(factor: float = 1.7, seed: int = 1, spread: float = 0.02) -> Noise:
@@ -74,7 +77,7 @@ def comes_and_goes(factor: float, shortest: float, longest: float, seed: int = 1
     """A neighbour on the core for so many seconds at a time, and then none for as long: within a launch, too."""
     random = np.random.default_rng(seed)
     ends = 1000 + np.cumsum(random.uniform(shortest, longest, round(400 / (shortest + longest))))
-    return lambda now: factor if np.searchsorted(ends, now) % 2 else 1.0
+    return _by_turns(factor, ends)
 
 
 def recorded(values: np.ndarray[tuple[int], np.dtype[np.float64]], start: int) -> Noise:

@@ -12,7 +12,7 @@ from steelyard.design.check.checker import Checker
 from steelyard.design.check.gather import Launches
 from steelyard.model.launches import Draw, LaunchSpec, Measured
 from steelyard.model.soundness import Looked
-from tests.design.checked import Noise, comes_and_goes, lognormal
+from tests.design.checked import Noise, comes_and_goes, lognormal, steady
 from tests.design.scripted import PLAIN, Machine
 
 TIMES = range(12)
@@ -37,7 +37,7 @@ def launching(program: bytes) -> Callable[[Draw], LaunchSpec]:
 
 
 def test_a_sound_command_is_looked_at_for_ten_seconds() -> None:
-    found, seconds = checked(lambda _: 20, lambda _: 1.0, 1)
+    found, seconds = checked(lambda _: 20, steady, 1)
     assert {one.outcome for one in found.values()} == {"sound"}
     assert 10 <= seconds < 11
 

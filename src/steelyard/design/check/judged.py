@@ -16,7 +16,7 @@ STATES: dict[Shown, State] = {"beyond": "trouble", "perhaps": "perhaps", "within
 """What it means where an estimate lies against a threshold."""
 
 LEVEL = 0.0003
-"""Of each of the two looks that a rule takes at a benchmark: both together stay below 0.001."""
+"""Of each look that a rule takes at a benchmark, three at most: all together stay below 0.001."""
 
 
 @dataclass(frozen=True)
