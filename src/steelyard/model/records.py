@@ -189,7 +189,9 @@ class _Kept(_Record):
 
     def is_empty(self) -> bool:
         """Whether nothing was measured."""
-        return not len(self.launches) and not (self.counting and self.counting.counts)
+        counts = self.counting.counts if self.counting else []
+        watched = self.heap.launches if self.heap else []
+        return not (len(self.launches) or counts or watched)
 
     @model_validator(mode="after")
     def _places(self) -> Self:
