@@ -27,7 +27,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.processes import ROOT, STEELYARD, on_a_shelf, read_record
+from benchmarks.processes import ROOT, STEELYARD, read_record, with_own_store
 from benchmarks.simulation import table
 from steelyard.stats.signed_rank import Estimate, estimate
 from steelyard.subjects.adapters.shell import printed_ns
@@ -114,7 +114,7 @@ def _reported(case: Case, folder: Path) -> Range:
 
 
 def _printed(case: Case, command: Sequence[str], folder: Path) -> str:
-    environment = {**on_a_shelf(folder), "CRITERION_HOME": str(folder / "criterion")}
+    environment = {**with_own_store(folder), "CRITERION_HOME": str(folder / "criterion")}
     done = subprocess.run(command, cwd=case.folder, capture_output=True, text=True, env=environment)
     if done.returncode:
         raise SystemExit(f"{case.harness}: {' '.join(command)} failed: {done.stderr or done.stdout}")

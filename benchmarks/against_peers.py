@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.load import Bursts
 from benchmarks.peers import measure_by_hyperfine, measure_by_pyperf, welch_word
-from benchmarks.processes import STEELYARD, build, on_a_shelf, peer, read_record, run, stoppable
+from benchmarks.processes import STEELYARD, build, peer, read_record, run, stoppable, with_own_store
 from benchmarks.simulation import table
 
 ROUNDS = 2800
@@ -126,7 +126,7 @@ def launches_a_side(record: Mapping[str, Any]) -> int:
 def _prepare(folder: Path, words: argparse.Namespace) -> Bench:
     return Bench(
         folder=folder,
-        environment=on_a_shelf(folder),
+        environment=with_own_store(folder),
         baseline=build(folder / "work", ROUNDS),
         # The baseline again is a file of its own: the same program, found elsewhere.
         candidates={change: build(folder / f"work{change:+.0%}", round(ROUNDS * (1 + change))) for change in CHANGES},

@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.load import Bursts
 from benchmarks.simulation import TRACE_METRICS, table, trace
-from steelyard.stats.apart import Sample, judge_apart
+from steelyard.stats.unpaired import Sample, judge_unpaired
 
 FloatArray = npt.NDArray[np.float64]
 # sessions(generator, launches) -> two runs of one program
@@ -127,7 +127,7 @@ SESSIONS: dict[str, Sessions] = {
 
 
 @dataclass(frozen=True)
-class Apart:
+class Unpaired:
     """What many pairs of runs of one kind came to; the last is how often Mann-Whitney alone called them different."""
 
     words: Counter[str]
@@ -142,15 +142,15 @@ class Apart:
 
 def simulate_apart(
     sessions: Sessions, launches: int, change: float = 0.0, *, tries: int = 300, alpha: float = 0.01, seed: int = 1
-) -> Apart:
-    """Compare many pairs of runs with a true relative `change` of the second, by `judge_apart`."""
+) -> Unpaired:
+    """Compare many pairs of runs with a true relative `change` of the second, by `judge_unpaired`."""
     generator = np.random.default_rng(seed)
     truth, judged = np.log1p(change), []
     for _ in range(tries):
         one, other = sessions(generator, launches)
         unwaited = None if other.unwaited is None else other.unwaited + truth
-        judged.append(judge_apart(one, Sample(other.logs + truth, other.seconds, unwaited), 0.005, alpha))
-    return Apart(
+        judged.append(judge_unpaired(one, Sample(other.logs + truth, other.seconds, unwaited), 0.005, alpha))
+    return Unpaired(
         words=Counter(each.word for each in judged),
         coverage=float(np.mean([each.lower <= truth <= each.upper for each in judged])),
         half_width=float(np.median([(each.upper - each.lower) / 2 for each in judged])),

@@ -17,9 +17,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.diff_apart import Sessions, on_traces
 from benchmarks.simulation import table
-from steelyard.design import imported
-from steelyard.model.imported import Imported, ImportedBenchmark, ImportedFile, Provenance
-from steelyard.stats.apart import FEWEST_SECONDS, FloatArray
+from steelyard.design.unpaired import imports as imported
+from steelyard.model.foreign import Imported, ImportedBenchmark, ImportedFile, Provenance
+from steelyard.stats.unpaired import FEWEST_SECONDS, FloatArray
 
 TRACES = (("ambient", "ambient"), ("bursts", "bursts"), ("ambient", "bursts"))
 SIZES = (20, 30, 40, 50, 100)

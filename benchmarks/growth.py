@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.processes import STEELYARD, cpu_of_targets, on_a_shelf, read_record, run, stoppable
+from benchmarks.processes import STEELYARD, cpu_of_targets, read_record, run, stoppable, with_own_store
 from benchmarks.simulation import table
 
 SIZES = (10, 100, 1000)
@@ -35,7 +35,7 @@ def main(sizes: Sequence[int]) -> None:
 
 
 def _weigh(benchmarks: int, folder: Path) -> list[str]:
-    record, environment = folder / "record.json", on_a_shelf(folder)
+    record, environment = folder / "record.json", with_own_store(folder)
     commands = ["/bin/true {n}", "/bin/true again {n}"]
     suite = ["--parameter-scan", "n", "1", str(benchmarks), "1", "--pairs", str(PAIRS)]
     ended = run([STEELYARD, "compare", *commands, *suite, "--json", str(record)], environment, accept=(0, 1))

@@ -25,7 +25,7 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.processes import STEELYARD, build, on_a_shelf, read_record, run, stoppable
+from benchmarks.processes import STEELYARD, build, read_record, run, stoppable, with_own_store
 from benchmarks.simulation import table
 
 # Counts, then appends a byte to the file that its first argument names.
@@ -102,7 +102,7 @@ def _programs(folder: Path, source: Path, rounds: int) -> list[Path]:
 def _kill_once(programs: Sequence[Path], benchmarks: int, folder: Path) -> Kill:
     log = folder / "log"
     log.touch()
-    environment = on_a_shelf(folder)
+    environment = with_own_store(folder)
     suite = ["--parameter-scan", "n", "1", str(benchmarks), "1", "--max-time", "300"]
     command = [STEELYARD, "compare", *(f"{program} {log} {{n}}" for program in programs), *suite]
     at_s = random.uniform(EARLIEST_S, LATEST_S)

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.loop import ENVIRONMENT, Loop, weighing_of
-from benchmarks.processes import STEELYARD, build, cpu_of_targets, on_a_shelf, peer, read_record, run, stoppable
+from benchmarks.processes import STEELYARD, build, cpu_of_targets, peer, read_record, run, stoppable, with_own_store
 from benchmarks.simulation import table
 from steelyard.model.records import Weighing
 
@@ -139,7 +139,7 @@ def _own_work(seconds: float, folder: Path) -> None:
 def _weigh(programs: list[str], options: list[str], folder: Path) -> OwnWork:
     record = folder / "record.json"
     command = [STEELYARD, "compare", *programs, *options, "--json", str(record)]
-    ended = run(command, on_a_shelf(folder), accept=(0, 1))
+    ended = run(command, with_own_store(folder), accept=(0, 1))
     kept = read_record(record)
     return OwnWork(ended.seconds, len(kept["launches"]["wall_ns"]), ended.cpu_s - cpu_of_targets(kept))
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from steelyard.design.draws import draw_places
-from steelyard.design.recorder import Recorder
+from steelyard.design.runner.draws import draw_places
+from steelyard.design.runner.targets import targets_of
 from steelyard.design.session import series_of
-from steelyard.design.targets import targets_of
+from steelyard.design.timing.recorder import Recorder
 from steelyard.machine.facts import read_facts
 from steelyard.measure.launch import Launcher
 from steelyard.model.journal import Journal

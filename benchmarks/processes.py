@@ -62,8 +62,8 @@ def run(command: Sequence[str], environment: Mapping[str, str], accept: Sequence
     return Ended(process.returncode, seconds, usage.ru_utime + usage.ru_stime)
 
 
-def on_a_shelf(folder: Path) -> dict[str, str]:
-    """An environment in which records are kept in a folder of the benchmark, not on the user's own shelf."""
+def with_own_store(folder: Path) -> dict[str, str]:
+    """An environment in which records are kept in a folder of the benchmark, not on the user's own store."""
     return {**os.environ, "XDG_STATE_HOME": str(folder)}
 
 

@@ -13,7 +13,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.simulation import TRACE_NAMES, FloatArray, table, trace, weigh_once, window_of
-from steelyard.design.disturbance import is_disturbed, may_repeat
+from steelyard.design.timing.disturbance import is_disturbed, may_repeat
 from steelyard.model.launches import LaunchRow
 
 PAIRS = 252

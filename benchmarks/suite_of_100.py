@@ -21,7 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.load import Bursts
-from benchmarks.processes import STEELYARD, build, on_a_shelf, read_record, run, stoppable
+from benchmarks.processes import STEELYARD, build, read_record, run, stoppable, with_own_store
 from benchmarks.simulation import table
 
 # About 2 ms of the demo's work.
@@ -65,7 +65,7 @@ def main(words: argparse.Namespace) -> None:
         suite = ["--parameter-scan", "n", "1", str(words.benchmarks), "1", "--pairs", str(words.pairs)]
         command = [STEELYARD, "compare", *(f"{program} {{n}}" for program in programs), *suite, "--json", str(record)]
         for _ in range(words.weighings):
-            ended = run(command, on_a_shelf(folder), accept=(0, 1))
+            ended = run(command, with_own_store(folder), accept=(0, 1))
             tally.add(verdicts(read_record(record)), ended.seconds)
             print(tally.report(), flush=True)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.processes import STEELYARD, on_a_shelf, read_record, run
+from benchmarks.processes import STEELYARD, read_record, run, with_own_store
 
 HEADER = ("suite", "change", "weighings", "with slower", "slower", "faster", "same", "undecided", "s", "which")
 
@@ -46,6 +46,6 @@ def weigh_suite(
     record = folder / "record.json"
     command = [STEELYARD, "compare", "--harness", harness, *commands, "--json", str(record)]
     command += ["--names", "baseline,candidate", *options]
-    ended = run(command, on_a_shelf(folder), accept=(0, 1))
+    ended = run(command, with_own_store(folder), accept=(0, 1))
     verdicts = read_record(record)["derived"]["verdicts"]
     return {verdict["benchmark"]: verdict["verdict"] for verdict in verdicts}, ended.seconds

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from steelyard.model.imported import Imported, ImportedBenchmark, ImportedFile, Provenance
+from steelyard.model.foreign import Imported, ImportedBenchmark, ImportedFile, Provenance
 
 Values = dict[str, list[list[float]]]
 

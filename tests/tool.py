@@ -129,7 +129,7 @@ main.main()
         return {"cwd": self.folder, "env": self.environment}
 
     def kept(self) -> list[Path]:
-        """What is on the shelf, oldest first."""
+        """What is on the store, oldest first."""
         return sorted((self.folder / "state/steelyard").glob("*"))
 
     def lines(self, name: str = "log") -> list[str]:

@@ -20,7 +20,7 @@ from random import Random
 from statistics import median
 
 from steelyard.design.check.session import check_target
-from steelyard.design.draws import draw_pair
+from steelyard.design.runner.draws import draw_pair
 from steelyard.measure import heap
 from steelyard.measure.launch import Launcher
 from steelyard.model.heap import HeapLaunch

@@ -13,14 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from steelyard.design.calibration import (
+from steelyard.design.calibration.calibration import (
     Instruments,
     Rung,
     instruments,
     ladder,
     measure,
 )
-from steelyard.design.calibration_fit import correlation
+from steelyard.design.calibration.fit import correlation
 from steelyard.machine.facts import read_facts
 from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.valgrind import Valgrind, host_caches, last_levels_below

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.processes import cpu_of_targets, on_a_shelf, peer, run, stoppable
+from benchmarks.processes import cpu_of_targets, peer, run, stoppable, with_own_store
 
 
 def test_cpu_is_that_of_the_process_and_of_what_it_waited_for() -> None:
@@ -37,8 +37,8 @@ def test_a_peer_is_where_it_is_said_to_be_and_its_absence_says_how_to_get_it(tmp
         peer("pyperf", str(tmp_path / "absent"))
 
 
-def test_records_of_a_benchmark_stay_off_the_shelf_of_the_user(tmp_path: Path) -> None:
-    assert on_a_shelf(tmp_path) == {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
+def test_records_of_a_benchmark_stay_off_the_store_of_the_user(tmp_path: Path) -> None:
+    assert with_own_store(tmp_path) == {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

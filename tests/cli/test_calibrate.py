@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from steelyard.cli.calibrate import calibrate
-from steelyard.design import calibration as design
+from steelyard.design.calibration import calibration as design
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UsageError
 from tests.calibrations import KEY, calibration, kept_weights
 

@@ -9,7 +9,7 @@ import pytest
 
 from steelyard.model.files import save
 from tests.design.scripted import noisy, weigh
-from tests.design.test_apart import AGAIN, A, B, machine
+from tests.design.unpaired.test_runs import AGAIN, A, B, machine
 
 TREE = Path(__file__).resolve().parent.parent.parent
 

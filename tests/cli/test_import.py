@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.model.files import save
-from tests.design.test_apart import A
+from tests.design.unpaired.test_runs import A
 from tests.imports import hyperfine, imported, processes
 from tests.in_process import InProcess
 from tests.subjects.imports import recorded

@@ -12,7 +12,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from steelyard.design.draws import draw_pair, first_side
+from steelyard.design.runner.draws import draw_pair, first_side
 from steelyard.model.launches import COLUMNS
 from tests.tool import TWICE_THE_WORK, WORK, Tool, rows, sh
 
@@ -194,7 +194,7 @@ def test_show_derives_its_verdicts_from_the_launches(tool: Tool) -> None:
     assert verdict_of(tool("show", "record.json").text) == "slower"
 
 
-def test_show_takes_the_last_of_the_shelf(tool: Tool) -> None:
+def test_show_takes_the_last_of_the_store(tool: Tool) -> None:
     tool("run", "true", "--launches", "3", "--name", "first")
     tool("run", "true", "--launches", "3", "--name", "second")
     assert len(tool.kept()) == 2

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from steelyard.design import counting
-from steelyard.design.counting import CountingStage
+from steelyard.design.counting import stage as counting
+from steelyard.design.counting.stage import CountingStage
 from steelyard.measure.count.counter import Counted
 from steelyard.measure.count.profile import FunctionCost
 from steelyard.measure.count.valgrind import Valgrind
@@ -77,19 +77,19 @@ def launched(instructions: int, *parts: FunctionCost, **measured: Any) -> Counte
 
 
 @dataclass
-class ScriptedCrew:
+class ScriptedPool:
     """Does one task after the other; what each launch counts is the script's to say, by its number and words."""
 
     script: Callable[[int, LaunchSpec], Counted]
     specs: list[LaunchSpec] = field(default_factory=list)
     hooks: list[bytes] = field(default_factory=list)
 
-    def __call__(self, valgrind: Valgrind, settings: CountSettings, jobs: int) -> ScriptedCrew:
+    def __call__(self, valgrind: Valgrind, settings: CountSettings, jobs: int) -> ScriptedPool:
         del valgrind, settings
         self.jobs = jobs
         return self
 
-    def __enter__(self) -> ScriptedCrew:
+    def __enter__(self) -> ScriptedPool:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -99,7 +99,7 @@ class ScriptedCrew:
         pass
 
     @property
-    def launcher(self) -> ScriptedCrew:
+    def launcher(self) -> ScriptedPool:
         return self
 
     def launch(self, spec: LaunchSpec) -> Measured:
@@ -126,7 +126,7 @@ class Outcome:
 
     record: Weighing | Run
     error: SteelyardError | None
-    crew: ScriptedCrew
+    pool: ScriptedPool
     kept: list[tuple[Count, Functions | None]]
     failed: list[tuple[int, str]]
     """What was kept of benchmarks that failed, as it came."""
@@ -153,8 +153,8 @@ class Stage:
         self, record: Weighing | Run, script: Callable[[int, LaunchSpec], Counted] | Sequence[int], jobs: int = 2
     ) -> Outcome:
         numbers = script if isinstance(script, Sequence) else ()
-        crew = ScriptedCrew((lambda number, _: launched(numbers[number])) if numbers else script)  # type: ignore[arg-type]
-        self.monkeypatch.setattr(counting, "Crew", crew)
+        pool = ScriptedPool((lambda number, _: launched(numbers[number])) if numbers else script)  # type: ignore[arg-type]
+        self.monkeypatch.setattr(counting, "WorkerPool", pool)
         self.monkeypatch.setattr(
             Valgrind, "found", classmethod(lambda cls, _: cls(Path("/usr/bin/valgrind"), "3.19.0"))
         )
@@ -168,5 +168,5 @@ class Stage:
             def fail(self, benchmark: int, message: str) -> None:
                 failed.append((benchmark, message))
 
-        ended, error = CountingStage(record, {"PATH": "/bin"}, jobs).run(crew, Sink(), lambda _: None)  # type: ignore[arg-type]
-        return Outcome(ended, error, crew, kept, failed)
+        ended, error = CountingStage(record, {"PATH": "/bin"}, jobs).run(pool, Sink(), lambda _: None)  # type: ignore[arg-type]
+        return Outcome(ended, error, pool, kept, failed)

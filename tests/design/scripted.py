@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from steelyard.design.recorder import Recorder, Targets
-from steelyard.design.weighing import Experiment
+from steelyard.design.timing.experiment import Experiment
+from steelyard.design.timing.recorder import Recorder, Targets
 from steelyard.model.launches import Draw, Launches, LaunchRow, LaunchSpec, Measured
 from steelyard.model.records import Benchmark, MachineFacts, Run, Settings, Subject, Weighing
 

@@ -10,10 +10,10 @@ from zlib import crc32
 
 import numpy as np
 
-from steelyard.design.kept_rows import KeptRows
-from steelyard.design.suite import Planner, Wish
-from steelyard.design.targets import targets_of
-from steelyard.design.weighing import Experiment
+from steelyard.design.runner.targets import targets_of
+from steelyard.design.suite.planner import Planner, Selection
+from steelyard.design.timing.experiment import Experiment
+from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.progress import Progress
 from steelyard.model.records import Run, Weighing
@@ -130,9 +130,9 @@ def planner(
     return Planner(record, {}, machine, watch, interrupted)
 
 
-def plan(machine: Suites, record: Weighing, wish: Wish | None = None) -> Weighing:
+def plan(machine: Suites, record: Weighing, selection: Selection | None = None) -> Weighing:
     """The weighing with its benchmarks."""
-    planned = planner(machine, record).planned(wish or Wish())
+    planned = planner(machine, record).planned(selection or Selection())
     assert isinstance(planned, Weighing)
     return planned
 
@@ -144,6 +144,6 @@ def experiment(machine: Suites, record: Weighing, **options: Any) -> Experiment:
     return Experiment(record, recorder(machine, targets=targets, rows=rows, **options), machine.clock, lambda _: None)
 
 
-def weigh(machine: Suites, wish: Wish | None = None, **settings: Any) -> Weighing:
+def weigh(machine: Suites, selection: Selection | None = None, **settings: Any) -> Weighing:
     """A whole weighing of `baseline` and `candidate`."""
-    return experiment(machine, plan(machine, header(**settings), wish)).run()
+    return experiment(machine, plan(machine, header(**settings), selection)).run()

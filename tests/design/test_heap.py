@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.design.heap import HeapStage
-from steelyard.design.recorder import Targets
+from steelyard.design.timing.recorder import Targets
 from steelyard.measure import heap
 from steelyard.model.heap import HeapLaunch
 from steelyard.model.launches import LaunchSpec, Measured

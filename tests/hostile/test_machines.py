@@ -66,7 +66,7 @@ def test_a_report_onto_a_full_disk_costs_neither_verdict_nor_record(tool: Tool, 
     assert len(load(tool.kept(".json.gz")[0]).launches) == 3
 
 
-def test_a_shelf_that_cannot_be_written_is_replaced(tool: Tool, mounting: Mounting) -> None:
+def test_a_store_that_cannot_be_written_is_replaced(tool: Tool, mounting: Mounting) -> None:
     for name in ("state", "home"):
         (tool.folder / name).mkdir()
     within = mounting("mount -t tmpfs -o ro none state", "mount -t tmpfs -o ro none home")

@@ -112,7 +112,7 @@ class Tool:
         return f"./{name}"
 
     def kept(self, suffix: str = "") -> list[Path]:
-        """What is on the shelf, oldest first."""
+        """What is on the store, oldest first."""
         return sorted((self.folder / "state/steelyard").glob(f"2*{suffix}"))
 
     def processes(self) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.design.count_functions import columns
+from steelyard.design.counting.functions import columns
 from steelyard.measure.count.profile import FunctionCost, Profile, Profiles, read_profile
 from steelyard.model.errors import MeasurementError
 from steelyard.stats.attribution import Function, attribute, shown

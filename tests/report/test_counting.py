@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from steelyard.design.count_judgement import count_summary, count_verdicts
+from steelyard.design.counting.judgement import count_summary, count_verdicts
 from steelyard.model.counting import Count, Counting, CountSettings, Functions, Weights
 from steelyard.model.records import Finding, Run, Weighing
 from steelyard.report import markdown, terminal

@@ -16,7 +16,7 @@ from steelyard.cli.check import check
 from steelyard.cli.compare import compare
 from steelyard.cli.count import count
 from steelyard.cli.diff import diff
-from steelyard.cli.import_ import import_
+from steelyard.cli.import_command import import_
 from steelyard.cli.run import run as run_alone
 from steelyard.cli.show import show
 from steelyard.cli.timeit import timeit

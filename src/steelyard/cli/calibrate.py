@@ -55,8 +55,8 @@ def calibrate(
     options.check_writable(chart, json)
 
     from steelyard.cli.screen import output
-    from steelyard.design.calibration import calibrate as measure
-    from steelyard.design.draws import new_seed
+    from steelyard.design.calibration.calibration import calibrate as measure
+    from steelyard.design.runner.draws import new_seed
     from steelyard.history.calibrations import store, to_json
     from steelyard.model.files import write_atomically
     from steelyard.report import calibration as report

@@ -63,9 +63,9 @@ def check(
 
 def _conformance(subject: Subject, settings: Settings) -> int:
     from steelyard.cli.screen import output
-    from steelyard.design.conformance import Conformance
-    from steelyard.design.interrupt import Interrupt
-    from steelyard.design.recorder import InterruptedByUser
+    from steelyard.design.check.conformance import Conformance
+    from steelyard.design.runner.interrupt import Interrupt
+    from steelyard.design.timing.recorder import InterruptedByUser
     from steelyard.measure.launch import Launcher
     from steelyard.report.conformance import rules
 
@@ -83,8 +83,8 @@ def _soundness(
 ) -> int:
     from steelyard.cli.screen import output, watching
     from steelyard.design.check.session import check_target
-    from steelyard.design.interrupt import Interrupt
-    from steelyard.design.recorder import InterruptedByUser
+    from steelyard.design.runner.interrupt import Interrupt
+    from steelyard.design.timing.recorder import InterruptedByUser
     from steelyard.measure.launch import Launcher
     from steelyard.model.files import write_atomically
     from steelyard.report.check import soundness

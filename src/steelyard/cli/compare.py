@@ -103,7 +103,9 @@ def compare(
     else:
         weighing = _weighing(words)
         with watching() as watch:
-            outcome = session.measure(*weighing, watch, jobs=counting.jobs_of(words), wish=suite.wish_from(words))
+            outcome = session.measure(
+                *weighing, watch, jobs=counting.jobs_of(words), selection=suite.selection_from(words)
+            )
     show_outcome(outcome, json=json, markdown=markdown, csv=csv, functions=functions)
     raise typer.Exit(exit_status(outcome, strict=strict))
 

@@ -70,10 +70,13 @@ def count(
     options.check_writable(json, markdown, csv)
     settings = options.plain_settings(**words)
     subject = command_subject(command, name or command, "command", shell=shell)
-    with LiveLine(sys.stderr) as watch, _imported_meanwhile("steelyard.cli.outcome", "steelyard.design.judgement"):
+    with (
+        LiveLine(sys.stderr) as watch,
+        _imported_meanwhile("steelyard.cli.outcome", "steelyard.design.judging.judgement"),
+    ):
         benchmarks = [] if harness is not None else benchmarks_of([subject], [], control=False)
-        wish = suite.wish_from(words)
-        outcome = measure([subject], benchmarks, settings, watch, jobs=counting.jobs_of(words), wish=wish)
+        selection = suite.selection_from(words)
+        outcome = measure([subject], benchmarks, settings, watch, jobs=counting.jobs_of(words), selection=selection)
 
     from steelyard.cli.outcome import exit_status, show_outcome
 

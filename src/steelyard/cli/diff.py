@@ -43,11 +43,11 @@ def diff(
     (with --strict).
     """
     from steelyard.cli.screen import output
-    from steelyard.design.apart import compare_runs, run_of
+    from steelyard.design.unpaired.runs import compare_runs, run_of
     from steelyard.model.files import load_any, write_atomically
-    from steelyard.model.imported import Imported
+    from steelyard.model.foreign import Imported
     from steelyard.model.metrics import METRICS, counted, timed
-    from steelyard.report import apart
+    from steelyard.report import unpaired as apart
 
     margin_relative = options.margin_percent(margin) / 100
     if not 1e-5 <= alpha <= 0.2:
@@ -58,7 +58,7 @@ def diff(
         raise UsageError(f"--markdown {markdown} would overwrite a run: give another file")
     records = [load_any(path) for path in (baseline, candidate)]
     if isinstance(records[0], Imported) and isinstance(records[1], Imported):
-        from steelyard.cli.imported import diff_imports
+        from steelyard.cli.foreign import diff_imports
 
         if metric:
             raise UsageError("--metric chooses from what steelyard measures; imports have one value a benchmark")
@@ -92,8 +92,8 @@ def _diff_counts(
 ) -> None:
     """Two runs that were counted: as a weighing, since counts do not drift."""
     from steelyard.cli.outcome import exit_status, show_outcome
-    from steelyard.design.count_apart import compare_counts
     from steelyard.design.session import Outcome
+    from steelyard.design.unpaired.counts import compare_counts
 
     outcome = Outcome(compare_counts(*runs, **limits))
     show_outcome(outcome, json=None, markdown=markdown, csv=None, functions=functions)

@@ -104,7 +104,7 @@ def settings_from(
 
     `limit` is the option that says how many `launches`; `least(alpha)` of them can show anything at all.
     """
-    from steelyard.design.draws import new_seed
+    from steelyard.design.runner.draws import new_seed
     from steelyard.model.records import Settings
     from steelyard.subjects.command import environment_names
 

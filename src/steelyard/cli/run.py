@@ -58,6 +58,6 @@ def run(
     subject = command_subject(command, name or command, "command", shell=shell)
     with watching() as watch:
         benchmarks = [] if harness is not None else benchmarks_of([subject], [], control=False)
-        outcome = measure([subject], benchmarks, settings, watch, wish=suite.wish_from(words))
+        outcome = measure([subject], benchmarks, settings, watch, selection=suite.selection_from(words))
     show_outcome(outcome, json=json, markdown=markdown, csv=csv)
     raise typer.Exit(exit_status(outcome, strict=False))

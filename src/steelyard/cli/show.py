@@ -24,14 +24,14 @@ def show(
 
     from steelyard.cli.outcome import show_outcome
     from steelyard.design.session import recall
-    from steelyard.history.shelf import Shelf
-    from steelyard.model.imported import NotMeasuredError
+    from steelyard.history.store import Store
+    from steelyard.model.foreign import NotMeasuredError
 
     options.check_writable(json, markdown, csv)
     try:
-        outcome = recall(file or Shelf.of_user(os.environ).latest())
+        outcome = recall(file or Store.of_user(os.environ).latest())
     except NotMeasuredError as found:
-        from steelyard.cli.imported import show_import
+        from steelyard.cli.foreign import show_import
 
         show_import(found.record, json=json, markdown=markdown, csv=csv)
     else:

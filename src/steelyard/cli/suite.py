@@ -10,7 +10,7 @@ import typer
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from steelyard.design.suite import Wish
+    from steelyard.design.suite.planner import Selection
 
 HarnessName = Annotated[
     str | None,
@@ -65,12 +65,12 @@ def harness_checked(words: Mapping[str, Any]) -> str | None:
 _SECONDS_EACH = 3.0
 
 
-def wish_from(words: Mapping[str, Any]) -> Wish:
+def selection_from(words: Mapping[str, Any]) -> Selection:
     """Which of a harness's benchmarks are wanted, and how long each may take if nothing else limits that."""
-    from steelyard.design.suite import Wish
+    from steelyard.design.suite.planner import Selection
 
     unlimited = words["max_time"] is None and words.get("pairs") is None and words.get("launches") is None
-    return Wish(
+    return Selection(
         only=words.get("benchmark") or [],
         tags=words.get("tag") or [],
         seconds_each=_SECONDS_EACH if unlimited else None,

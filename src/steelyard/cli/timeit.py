@@ -57,7 +57,7 @@ def timeit(
 
     from steelyard.cli.outcome import exit_status, show_outcome
     from steelyard.cli.screen import watching
-    from steelyard.cli.suite import wish_from
+    from steelyard.cli.suite import selection_from
     from steelyard.design.session import measure
     from steelyard.stats.signed_rank import fewest_differences
 
@@ -66,7 +66,7 @@ def timeit(
     least = fewest_differences if len(subjects) > 1 else None
     settings = options.plain_settings(**words, warm_up=1, limit="--pairs", launches=pairs, least=least)
     with watching() as watch:
-        outcome = measure(subjects, [], settings, watch, wish=wish_from(words))
+        outcome = measure(subjects, [], settings, watch, selection=selection_from(words))
     show_outcome(outcome, json=json, markdown=markdown, csv=csv)
     raise typer.Exit(exit_status(outcome, strict=strict))
 

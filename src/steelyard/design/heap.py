@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from steelyard.design.draws import draw_pair, first_side
-from steelyard.design.recorder import InterruptedByUser, Recorder, TargetLauncher, Targets, launched, of_side
-from steelyard.design.targets import subject_of
+from steelyard.design.runner.draws import draw_pair, first_side
+from steelyard.design.runner.targets import subject_of
+from steelyard.design.timing.recorder import InterruptedByUser, Recorder, TargetLauncher, Targets, launched, of_side
 from steelyard.measure import heap
 from steelyard.model.errors import LaunchError, SteelyardError, UsageError
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse

@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import steelyard
-from steelyard.design.alone import Measuring
-from steelyard.design.collector import no_collector
-from steelyard.design.counting import CountingStage, is_complete
+from steelyard.design.counting.stage import CountingStage, is_complete
 from steelyard.design.findings import same_command_finding
 from steelyard.design.heap import HeapStage, check_heap, with_heap
-from steelyard.design.interrupt import Interrupt
-from steelyard.design.kept_rows import KeptRows
-from steelyard.design.recorder import InterruptedByUser, Recorder, Series, Targets
-from steelyard.design.suite import Planner, Wish
-from steelyard.design.targets import targets_of, with_preliminaries
-from steelyard.history.shelf import Shelf
+from steelyard.design.runner.collector import no_collector
+from steelyard.design.runner.interrupt import Interrupt
+from steelyard.design.runner.targets import targets_of, with_preliminaries
+from steelyard.design.suite.planner import Planner, Selection
+from steelyard.design.timing.alone import Measuring
+from steelyard.design.timing.kept_rows import KeptRows
+from steelyard.design.timing.recorder import InterruptedByUser, Recorder, Series, Targets
+from steelyard.history.store import Store
 from steelyard.machine.facts import read_facts
 from steelyard.machine.pressure import wait_until_quiet
 from steelyard.measure.launch import Launcher
@@ -38,7 +38,7 @@ from steelyard.subjects.command import shared_environment
 from steelyard.subjects.programs import digest
 
 if TYPE_CHECKING:
-    from steelyard.design.weighing import Experiment
+    from steelyard.design.timing.experiment import Experiment
 
 _NOTHING_MEASURED = "interrupted before anything was measured"
 
@@ -58,12 +58,12 @@ def measure(
     watch: Callable[[Progress], None],
     source: Mapping[str, str] = os.environ,
     jobs: int | None = None,
-    wish: Wish | None = None,
+    selection: Selection | None = None,
 ) -> Outcome:
-    """Weigh candidates against a baseline, or measure one subject alone, and keep the record on the user's shelf.
+    """Weigh candidates against a baseline, or measure one subject alone, and keep the record on the user's store.
 
     `source` is the environment that names are passed on from, `jobs` how many launches are counted at once (None: as
-    many as there are processors). With a harness there are no `benchmarks` yet: it is asked for those of the `wish`.
+    many as there are processors). A harness is asked for its `benchmarks`, those of the `selection`.
     Raises SteelyardError if it cannot even start.
     """
     fields: dict[str, Any] = {
@@ -78,7 +78,9 @@ def measure(
         "launches": Launches(),
     }
     make = Weighing if len(subjects) > 1 else Run
-    return _carry_out(lambda facts: make(machine=facts, **fields), watch, source, jobs=jobs, wish=wish or Wish())
+    return _carry_out(
+        lambda facts: make(machine=facts, **fields), watch, source, jobs=jobs, selection=selection or Selection()
+    )
 
 
 def resume(path: Path, watch: Callable[[Progress], None], source: Mapping[str, str] = os.environ) -> Outcome:
@@ -121,10 +123,10 @@ def _carry_out(
     source: Mapping[str, str],
     begun: Journal | None = None,
     jobs: int | None = None,
-    wish: Wish | None = None,
+    selection: Selection | None = None,
 ) -> Outcome:
     """Measure and keep; a journal that was `begun` holds the header's launches and is written on."""
-    shelf = Shelf.of_user(source)
+    store = Store.of_user(source)
     cancels: list[Callable[[], None]] = []
     with Launcher() as launcher, Interrupt(lambda: _call_all(cancels)) as interrupt, no_collector():
         cancels.append(launcher.cancel)
@@ -132,8 +134,8 @@ def _carry_out(
         shared = shared_environment(header.settings, source)
         check_heap(header)
         try:
-            if wish is not None and header.settings.harness is not None:
-                header = Planner(header, shared, launcher, watch, interrupt.is_requested).planned(wish)
+            if selection is not None and header.settings.harness is not None:
+                header = Planner(header, shared, launcher, watch, interrupt.is_requested).planned(selection)
             targets = targets_of(header, shared)
             header = with_preliminaries(header, targets, launcher)
         except InterruptedByUser:
@@ -142,7 +144,7 @@ def _carry_out(
         if stage is not None:
             header = stage.header
             cancels.append(stage.cancel)
-        kept = shelf.new_name(header.kind)
+        kept = store.new_name(header.kind)
         rows = header.launches.rows()
         with nullcontext(begun) if begun else _new_journal(kept, header, rows) as journal:
             record, error = header, None
@@ -167,7 +169,7 @@ def _carry_out(
                 error = experiment.error
             journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings"}))
         outcome = _keep(record, error, journal.path, kept)
-    shelf.prune()
+    store.prune()
     return outcome
 
 
@@ -208,7 +210,7 @@ def series_of(settings: Settings, targets: Targets, launcher: Launcher, journal:
 def _experiment(
     header: Weighing | Run, recorder: Recorder, watch: Callable[[Progress], None], interrupt: Interrupt
 ) -> Experiment | Measuring:
-    from steelyard.design.weighing import Experiment
+    from steelyard.design.timing.experiment import Experiment
 
     if isinstance(header, Weighing):
         settle = partial(wait_until_quiet, give_up=interrupt.is_requested)
@@ -245,7 +247,7 @@ def _is_partial(record: Weighing | Run) -> bool:
 
 def derive(record: Weighing | Run) -> Weighing | Run:
     """The record with its verdicts or summaries derived anew; raises MeasurementError where its metric is undefined."""
-    from steelyard.design.judgement import summaries, verdicts
+    from steelyard.design.judging.judgement import summaries, verdicts
 
     if isinstance(record, Weighing):
         return with_derived(record, Derived(verdicts=verdicts(record)))

@@ -1,4 +1,4 @@
-"""Calibrations, one a machine: the latest one under the machine's key, beside the shelf of records."""
+"""Calibrations, one a machine: the latest one under the machine's key, beside the store of records."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from steelyard.history.shelf import Shelf
+from steelyard.history.store import Store
 from steelyard.model.calibration import Calibration
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import write_atomically
@@ -57,7 +57,7 @@ def load_calibration(key: str, environment: Mapping[str, str] = os.environ) -> C
 
 
 def _path(key: str, environment: Mapping[str, str]) -> Path:
-    return Shelf.of_user(environment).folder / "calibrations" / f"{key}.json"
+    return Store.of_user(environment).folder / "calibrations" / f"{key}.json"
 
 
 def _first(error: ValidationError) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.imported import AnyRecord, Imported, NotMeasuredError
+from steelyard.model.foreign import AnyRecord, Imported, NotMeasuredError
 from steelyard.model.journal import assemble, parse
 from steelyard.model.records import FORMAT, VERSION, Derived, Run, Weighing
 

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steelyard.design.importing import import_files
+from steelyard.design.conversion import import_files
 from steelyard.model.errors import UsageError
-from steelyard.model.imported import Imported
+from steelyard.model.foreign import Imported
 from tests.subjects.imports import recorded
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from steelyard.design.check import allocating, crowds, growing, lengths, names
+from steelyard.design.check import allocating, growing, lengths, names
+from steelyard.design.check import clusters as crowds
 from steelyard.design.check.evidence import (
     AFTER,
     DOUBLE,
@@ -22,7 +23,7 @@ from steelyard.design.check.evidence import (
 )
 from steelyard.design.check.gather import Gatherer, Launches, Make, Target
 from steelyard.design.check.judged import Judged, Rule, untried
-from steelyard.design.loops import NeverLongError, choose_loops
+from steelyard.design.suite.loops import NeverLongError, choose_loops
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import Draw, Sample
 from steelyard.model.progress import Progress

@@ -19,9 +19,9 @@ from steelyard.design.check.evidence import (
     Evidence,
     observed,
 )
-from steelyard.design.draws import PADDING_BELOW
-from steelyard.design.recorder import Recorder, TargetLauncher, launched
-from steelyard.design.targets import check_harness_ended, samples_of
+from steelyard.design.runner.draws import PADDING_BELOW
+from steelyard.design.runner.targets import check_harness_ended, samples_of
+from steelyard.design.timing.recorder import Recorder, TargetLauncher, launched
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import Draw, LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Work

@@ -9,11 +9,11 @@ from pathlib import Path
 from steelyard import __version__
 from steelyard.design.check.checker import Checker
 from steelyard.design.check.gather import Launches
-from steelyard.design.draws import draw_pair
 from steelyard.design.heap import refuse_unwatchable
-from steelyard.design.recorder import TargetLauncher
-from steelyard.design.suite import chosen_benchmarks
-from steelyard.design.targets import HARNESS_REMEDY, listed_by
+from steelyard.design.runner.draws import draw_pair
+from steelyard.design.runner.targets import HARNESS_REMEDY, listed_by
+from steelyard.design.suite.planner import chosen_benchmarks
+from steelyard.design.timing.recorder import TargetLauncher
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import LaunchSpec
 from steelyard.model.progress import Progress

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from steelyard.model.errors import LaunchError
-from steelyard.model.imported import PROCESSOR
+from steelyard.model.foreign import PROCESSOR
 from steelyard.model.records import Finding
 from steelyard.subjects.adapters.go import GoResult, results_in
 from steelyard.subjects.answers import quoted

@@ -6,7 +6,7 @@ from collections.abc import Set
 from typing import Any
 
 from steelyard.model.errors import LaunchError
-from steelyard.model.imported import CORES
+from steelyard.model.foreign import CORES
 from steelyard.model.records import Finding
 from steelyard.subjects.adapters.google_benchmark import Repetition, repetitions_of
 from steelyard.subjects.answers import shown

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from steelyard.model.errors import LaunchError
-from steelyard.model.imported import CORES, PROCESSOR
+from steelyard.model.foreign import CORES, PROCESSOR
 from steelyard.subjects.adapters.pyperf import Result, results_in
 from steelyard.subjects.answers import shown
 from steelyard.subjects.imports.contents import Contents, Format, Found, Opened, entries, facts, grouped, text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from steelyard.model.imported import CORES, PROCESSOR
+from steelyard.model.foreign import CORES, PROCESSOR
 from steelyard.subjects.adapters.pytest_benchmark import Result, results_in
 from steelyard.subjects.imports.contents import Contents, Format, Found, Opened, facts, text
 

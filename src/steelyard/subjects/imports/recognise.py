@@ -9,7 +9,7 @@ from typing import Any
 
 from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.files import plausible, read_bytes, unpacked
-from steelyard.model.imported import ImportedFile
+from steelyard.model.foreign import ImportedFile
 from steelyard.subjects.answers import quoted
 from steelyard.subjects.imports.contents import Contents, Format, Opened
 from steelyard.subjects.imports.criterion import ABOUT, CRITERION, files_of

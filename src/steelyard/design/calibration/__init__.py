@@ -1,0 +1,1 @@
+"""The weights of the counted cost, fitted to a machine."""

@@ -1,0 +1,135 @@
+"""Whether a program speaks the harness protocol as docs/protocol.md has it: a list of rules, each tried on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from steelyard.design.runner.draws import draw_pair
+from steelyard.design.runner.targets import check_harness_ended
+from steelyard.design.suite.loops import choose_loops
+from steelyard.design.timing.recorder import InterruptedByUser
+from steelyard.model.checked import Checked
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.model.records import Settings, Subject
+from steelyard.subjects.command import launch_spec, shared_environment
+from steelyard.subjects.harness import Listed, Work
+from steelyard.subjects.protocol import VERSION, ProtocolHarness
+
+_NO_SUCH_NAME = "no benchmark is called like this"
+_OTHER_VERSION = 1_000_000
+
+
+class _Broken(Exception):  # noqa: N818 - a finding
+    """A rule does not hold; the message says what was seen."""
+
+
+@dataclass(frozen=True)
+class Conformance:
+    """Tries the rules on one subject."""
+
+    subject: Subject
+    settings: Settings
+    launch: Callable[[LaunchSpec], Measured]
+    source: Mapping[str, str]
+
+    def rules(self) -> list[Checked]:
+        """Every rule that could be tried: without a list there is nothing to run, so no more of them."""
+        found = [self._tried("it lists its benchmarks", self._lists)]
+        if found[0].trouble is None:
+            found += [self._tried(rule, check) for rule, check in self._others()]
+        return found
+
+    def _others(self) -> list[tuple[str, Callable[[], None]]]:
+        return [
+            ("it lists the same benchmarks again", self._lists_the_same),
+            ("it takes as many samples as it is asked for", self._takes_samples),
+            ("a sample runs the loops that it is asked for", self._runs_loops),
+            ("its times grow with the loops", self._grows),
+            ("it says where a benchmark is not known, and fails", self._refuses_unknown),
+            ("it does not answer in another version of the protocol", self._refuses_version),
+            ("it ignores words of later versions", self._ignores_words),
+        ]
+
+    @staticmethod
+    def _tried(rule: str, check: Callable[[], None]) -> Checked:
+        try:
+            check()
+        except (_Broken, LaunchError) as trouble:
+            return Checked(rule, str(trouble))
+        return Checked(rule, None)
+
+    def _lists(self) -> None:
+        if not self._list():
+            raise _Broken("it lists none: there is nothing to measure")
+
+    def _lists_the_same(self) -> None:
+        if self._list() != self._list():
+            raise _Broken("two calls listed different benchmarks, or in another order")
+
+    def _takes_samples(self) -> None:
+        for samples in (1, 3):
+            self._run(1, samples)
+
+    def _runs_loops(self) -> None:
+        ran = {sample.loops for sample in self._run(7, 2)}
+        if ran != {7}:
+            raise _Broken(f"asked for 7 loops, it ran {', '.join(map(str, sorted(ran)))}")
+
+    def _grows(self) -> None:
+        choose_loops(self._run)
+
+    def _refuses_unknown(self) -> None:
+        work = Work(_NO_SUCH_NAME, 1, 1)
+        measured = self._launched(self._harness.running(self._spec, work))
+        if not measured.has_failed():
+            raise _Broken("it ended with exit status 0")
+        if self._harness.complaint(measured) is None:
+            raise _Broken('it failed without a line {"error": ...} that says why')
+
+    def _refuses_version(self) -> None:
+        spec = self._harness.running(self._spec, Work(self._first, 1, 1))
+        own, other = (f"--steelyard-protocol={version}".encode() for version in (VERSION, _OTHER_VERSION))
+        asked = replace(spec, argv=tuple(other if word == own else word for word in spec.argv))
+        if not self._launched(asked).has_failed():
+            raise _Broken(f"asked to speak version {_OTHER_VERSION}, it answered and ended with exit status 0")
+
+    def _ignores_words(self) -> None:
+        spec = self._harness.listing(self._spec)
+        self._read_list(replace(spec, argv=(*spec.argv, b"--steelyard-of-a-later-version=1")))
+
+    @property
+    def _harness(self) -> ProtocolHarness:
+        return ProtocolHarness()
+
+    @property
+    def _spec(self) -> LaunchSpec:
+        shared = shared_environment(self.settings, self.source)
+        return launch_spec(self.subject, self.settings, shared, draw_pair(self.settings.seed, 0, 0))
+
+    @cached_property
+    def _first(self) -> str:
+        return self._list()[0].name
+
+    def _list(self) -> list[Listed]:
+        return self._read_list(self._harness.listing(self._spec))
+
+    def _read_list(self, spec: LaunchSpec) -> list[Listed]:
+        measured = self._launched(spec)
+        check_harness_ended(self._harness, measured, "it")
+        return self._harness.listed(measured)
+
+    def _launched(self, spec: LaunchSpec) -> Measured:
+        """Run one launch; an interrupt is the user's selection, never an answer of the program."""
+        measured = self.launch(spec)
+        if measured.cancelled:
+            raise InterruptedByUser
+        return measured
+
+    def _run(self, loops: int, samples: int) -> tuple[Sample, ...]:
+        work = Work(self._first, loops, samples)
+        measured = self._launched(self._harness.running(self._spec, work))
+        check_harness_ended(self._harness, measured, "it")
+        return self._harness.samples(measured, work)

@@ -1,0 +1,214 @@
+"""From files of another tool to one import: what is in them, checked, and several files as so many processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import steelyard
+from steelyard.design.findings import some_names
+from steelyard.design.suite.planner import chosen_benchmarks
+from steelyard.model.errors import UsageError
+from steelyard.model.foreign import CORES, PROCESSOR, Imported, ImportedBenchmark, ImportedFile, Provenance
+from steelyard.model.records import Finding
+from steelyard.subjects.answers import shown
+from steelyard.subjects.harness import Listed
+from steelyard.subjects.imports.contents import Contents, Format, Found, grouped
+from steelyard.subjects.imports.recognise import contents_of, format_named
+
+_MOST_NAME, _MOST_UNIT = 10_000, 50
+_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+# No body of a benchmark is over in a thousandth of a processor's cycle.
+_LEAST_NS = 0.001
+
+
+@dataclass(frozen=True)
+class _File:
+    path: Path
+    contents: Contents
+    named: dict[str, list[Found]]
+
+
+def import_files(paths: Sequence[Path], *, name: str | None = None, patterns: Sequence[str] = ()) -> Imported:
+    """Read the files, each a process (or several) of the same benchmarks; of these, those that fit one of `patterns`.
+
+    `name` is that of a format; None recognises it. Raises UsageError for a file that cannot be trusted in all of it.
+    """
+    wanted = format_named(name) if name is not None else None
+    files, sources = [], []
+    for path in paths:
+        wanted, contents, read = contents_of(path, wanted) if name is not None else _alike(path, wanted)
+        files.append(_File(path, contents, grouped(contents.found, lambda one: one.name)))
+        sources += read
+    assert wanted is not None  # noqa: S101 - there is at least one file
+    _check_twice(sources)
+    machine = _one_machine(files)
+    listed = dict.fromkeys(name for file in files for name in file.named)
+    if not listed:
+        raise UsageError(f"cannot import {paths[0]}: no benchmark was measured in it")
+    chosen = chosen_benchmarks([Listed(one) for one in listed], patterns, whose="the files'")
+    return Imported(
+        tool=steelyard.__version__,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        provenance=_provenance(wanted, files, sources),
+        machine=machine,
+        benchmarks=[_benchmark(one.name, files) for one in chosen],
+        findings=list(_findings(files, [one.name for one in chosen])),
+    )
+
+
+def _alike(path: Path, before: Format | None) -> tuple[Format, Contents, list[ImportedFile]]:
+    found = contents_of(path)
+    if before is not None and found[0] is not before:
+        raise UsageError(
+            f"{path} is in the format {found[0].name}, and what was given before it in {before.name}: import files of "
+            "one format together"
+        )
+    return found
+
+
+def _provenance(format_: Format, files: list[_File], sources: list[ImportedFile]) -> Provenance:
+    versions = dict.fromkeys(file.contents.version for file in files if file.contents.version)
+    return Provenance(
+        format=format_.name,
+        tool=format_.tool,
+        version=", ".join(versions) or None,
+        measured=[file.contents.measured for file in files if file.contents.measured],
+        files=sources,
+    )
+
+
+def _check_twice(sources: list[ImportedFile]) -> None:
+    seen: dict[str, str] = {}
+    for source in sources:
+        if (before := seen.setdefault(source.sha256, source.name)) != source.name or sources.count(source) > 1:
+            raise UsageError(f"{source.name} holds the same as {before}: each process needs a file of its own")
+
+
+def _one_machine(files: list[_File]) -> dict[str, str]:
+    """What all the files say of the machine; raises UsageError if that was not one machine."""
+    machines = [file.contents.machine for file in files]
+    for file, machine in zip(files, machines, strict=True):
+        if difference := other_machine(machines[0], machine):
+            raise UsageError(
+                f"{files[0].path} and {file.path} were measured on different machines ({difference}): processes of two "
+                "machines cannot be mixed"
+            )
+    return {name: value for name, value in machines[0].items() if all(one.get(name) == value for one in machines)}
+
+
+def other_machine(one: dict[str, str], other: dict[str, str]) -> str:
+    """What tells that two descriptions are of different machines; empty if nothing does."""
+    for name in (PROCESSOR, CORES):
+        if name in one and name in other and one[name] != other[name]:
+            return f"{name} {one[name]}, {name} {other[name]}"
+    return ""
+
+
+def _findings(files: list[_File], chosen: list[str]) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for file in files:
+        for finding in file.contents.findings:
+            if finding.message not in seen:
+                seen.add(finding.message)
+                yield finding
+    lacking = [name for name in chosen if any(name not in file.named for file in files)]
+    if lacking:
+        message = f"not in all of the files, and so with fewer processes than others: {some_names(lacking)}"
+        yield Finding(code="not-in-all", message=message)
+    versions = list(dict.fromkeys(file.contents.version for file in files if file.contents.version))
+    if len(versions) > 1:
+        yield Finding(code="versions", message=f"the files were written by several versions: {some_names(versions)}")
+
+
+# --- one benchmark
+
+
+def _benchmark(name: str, files: list[_File]) -> ImportedBenchmark:
+    having = [file for file in files if name in file.named]
+    found = [_only(file, name) for file in having]
+    for file, one in zip(having, found, strict=True):
+        _check_alike(having[0].path, found[0], file.path, one)
+    values = [values for file, one in zip(having, found, strict=True) for values in _values(file, one)]
+    return ImportedBenchmark(
+        name=name,
+        params=found[0].params,
+        unit=found[0].unit,
+        higher_is_better=found[0].higher_is_better,
+        values=values,
+        seconds=_sum([one.seconds for one in found]),
+    )
+
+
+def _only(file: _File, name: str) -> Found:
+    """The benchmark of that name; raises UsageError for two of them, and for one that failed."""
+    one, *others = file.named[name]
+    if others:
+        raise UsageError(
+            f"cannot import {file.path}: it has {shown(name)} {1 + len(others)} times, and a name has to tell which"
+        )
+    if one.error:
+        raise UsageError(
+            f"cannot import {shown(name)} of {file.path}: {one.error}; measure it again, or choose the others with "
+            "--benchmark"
+        )
+    if not _is_text(name, _MOST_NAME):
+        raise UsageError(f"cannot import {file.path}: a benchmark is called {shown(name)}, which is no name")
+    if not _is_text(one.unit, _MOST_UNIT):
+        raise UsageError(f"cannot import {file.path}: {shown(name)} is in {shown(one.unit)}, which is no unit")
+    return one
+
+
+def _is_text(value: Any, most: int) -> bool:
+    """Whether it is a text that can be kept: it is not when it has halves of characters in it."""
+    return isinstance(value, str) and 0 < len(value) <= most and value == value.encode(errors="replace").decode()
+
+
+def _check_alike(path: Path, one: Found, other_path: Path, other: Found) -> None:
+    if one.unit != other.unit:
+        raise UsageError(
+            f"{shown(one.name)} is in {one.unit} in {path}, and in {other.unit} in {other_path}: import files in one "
+            "unit together"
+        )
+    if (one.higher_is_better, one.params) != (other.higher_is_better, other.params):
+        raise UsageError(f"{shown(one.name)} is another benchmark in {path} than in {other_path}: import each alone")
+
+
+def _values(file: _File, one: Found) -> Iterator[list[float]]:
+    if not any(one.values):
+        raise UsageError(f"cannot import {file.path}: it has no value of {shown(one.name)}")
+    for values in filter(None, one.values):
+        yield [_value(file, one, value) for value in values]
+
+
+def _value(file: _File, one: Found, told: Any) -> float:
+    value = _number(told)
+    if value is None or not isfinite(value) or value <= 0:
+        raise UsageError(
+            f"cannot import {file.path}: {shown(one.name)} has the value {shown(told)}, and a result has to be a "
+            "number above 0"
+        )
+    ns = _NS.get(one.unit.removesuffix("/op"))
+    if ns is not None and value * ns <= _LEAST_NS:
+        raise UsageError(
+            f"cannot import {file.path}: {shown(one.name)} took {value:.2g} {one.unit}, which is no time for any work: "
+            "was its body optimised away?"
+        )
+    return value
+
+
+def _number(told: Any) -> float | None:
+    try:
+        return float(told) if isinstance(told, int | float) and not isinstance(told, bool) else None
+    except OverflowError:
+        return None
+
+
+def _sum(seconds: list[float | None]) -> float | None:
+    told = [one for one in seconds if one is not None]
+    total = sum(map(float, told))
+    return total if len(told) == len(seconds) and isfinite(total) else None

@@ -1,0 +1,1 @@
+"""Launches that are counted under Valgrind."""

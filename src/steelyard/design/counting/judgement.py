@@ -1,0 +1,126 @@
+"""From a record's counts to its verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import median
+from typing import Literal
+
+from steelyard.design.counting.findings import disagreement
+from steelyard.design.counting.plan import Place, by_place, has_set_aside, judged
+from steelyard.design.counting.values import value_of
+from steelyard.model.counting import Count
+from steelyard.model.errors import MeasurementError
+from steelyard.model.metrics import METRICS
+from steelyard.model.records import Finding, Run, Side, Summary, Verdict, Weighing
+from steelyard.stats.counts import CHANGED, CountJudgement, counts_needed, judge_counts, spread, stability
+
+
+def count_verdicts(record: Weighing, members: Sequence[int], metric: str) -> list[Verdict]:
+    """The verdicts of some benchmarks in one counted metric; where counts do not repeat, they share alpha."""
+    counts = by_place(record)
+    return [_verdict(record, counts, benchmark, metric, len(members)) for benchmark in members]
+
+
+def count_summary(record: Run, benchmark: int, metric: str) -> Summary:
+    """What was counted of one benchmark of a run; raises MeasurementError if nothing was."""
+    counts = by_place(record).get((benchmark, 0), [])
+    values = _values(record, counts, metric)
+    if not values:
+        raise MeasurementError("nothing was counted before the run stopped")
+    quality: Literal["quiet", "noisy"] = "noisy" if stability(values, values) == "noisy" else "quiet"
+    return Summary(
+        benchmark=record.benchmarks[benchmark].name,
+        index=benchmark,
+        metric=metric,
+        median=median(values),
+        spread=spread(values),
+        interval=None,
+        lowest=min(values),
+        highest=max(values),
+        modes=[],
+        launches=len(values),
+        seconds=sum(count.seconds for count in counts),
+        quality=quality,
+    )
+
+
+def with_disagreements(verdicts: list[Verdict]) -> list[Verdict]:
+    """The verdicts, with what it means where time and counts do not say the same of a benchmark."""
+    firsts: dict[int, dict[bool, Verdict]] = {}
+    for verdict in verdicts:
+        if not verdict.control and verdict.metric in METRICS:
+            firsts.setdefault(verdict.index, {}).setdefault(METRICS[verdict.metric].counted, verdict)
+    noted = {}
+    for index, first in firsts.items():
+        if len(first) == 2 and (finding := disagreement(first[False], first[True])):
+            noted[index] = finding
+    # Said once, beside the verdict that decides.
+    return [
+        verdict.model_copy(update={"findings": [noted.pop(verdict.index), *verdict.findings]})
+        if verdict.index in noted and not verdict.control
+        else verdict
+        for verdict in verdicts
+    ]
+
+
+def _verdict(
+    record: Weighing, counts: Mapping[Place, Sequence[Count]], benchmark: int, metric: str, members: int
+) -> Verdict:
+    settings = record.settings
+    places = [counts.get((benchmark, side), []) for side in (0, 1)]
+    sides = [_values(record, place, metric) for place in places]
+    judgement, findings = None, []
+    if any(not all(side) for side in sides) and any(map(any, sides)):
+        findings = [Finding(code="undefined", message=f"{metric} was 0 in some counts, so it has no relative change")]
+    else:
+        # No event on either side is no change, of whatever size.
+        baseline, candidate = ([value or 1.0 for value in side] for side in sides)
+        judgement = judge_counts(baseline, candidate, settings.margin, settings.alpha / members)
+    wanted = counts_needed(settings.alpha / members)
+    needs_more = judgement is not None and _needs_more(
+        places, judgement, wanted, cut_short=record.stop[benchmark] in ("interrupted", "failed")
+    )
+    if judgement is not None and needs_more:
+        judgement = replace(judgement, word="undecided")
+    return Verdict(
+        benchmark=record.benchmarks[benchmark].name,
+        index=benchmark,
+        metric=metric,
+        verdict=judgement.word if judgement else "undecided",
+        change=judgement.change if judgement else None,
+        interval=judgement.interval if judgement else None,
+        p_value=None,
+        pairs=min(map(len, sides)),
+        looks=1 if judgement else 0,
+        seconds=sum(count.seconds for place in places for count in place),
+        resolution=None,
+        pairs_needed=wanted if needs_more else None,
+        baseline=_side(sides[0]),
+        candidate=_side(sides[1]),
+        stability=judgement.stability if judgement else None,
+        floor=judgement.floor if judgement else None,
+        findings=findings,
+    )
+
+
+def _needs_more(places: Sequence[Sequence[Count]], judgement: CountJudgement, wanted: int, *, cut_short: bool) -> bool:
+    """Whether a side has too few counts for a verdict: of counts that differ, or once differed, a few say little.
+
+    So do a few that are equal but apart from the other side's, if those that were to confirm them are missing.
+    """
+    unconfirmed = cut_short and judgement.word in CHANGED
+    return any(
+        len(judged(counts)) < wanted
+        for counts in places
+        if judgement.stability != "exact" or has_set_aside(counts) or unconfirmed
+    )
+
+
+def _side(values: list[float]) -> Side | None:
+    return Side(median=median(values), spread=spread(values), launches=len(values)) if values else None
+
+
+def _values(record: Weighing | Run, counts: Sequence[Count], metric: str) -> list[float]:
+    return [value_of(record, count, metric) for count in judged(counts)]

@@ -1,0 +1,71 @@
+"""What is to be said of a record's counts, gathered as they come."""
+
+from __future__ import annotations
+
+from steelyard.design.counting import findings
+from steelyard.design.counting.plan import are_equal, by_place, has_set_aside
+from steelyard.design.findings import left_behind_finding
+from steelyard.measure.count.counter import Counted
+from steelyard.model.counting import Count
+from steelyard.model.records import Finding, Run, Weighing
+from steelyard.stats.counts import FIRST_COUNTS
+
+
+class CountNotes:
+    """Remembers of each benchmark what a user should know of its counts."""
+
+    def __init__(self) -> None:
+        self._noted: dict[int, list[Finding]] = {}
+        self._differing: dict[tuple[int, bool], list[str]] = {}
+        self._others_ns: dict[int, int] = {}
+        self._left_behind: list[str] = []
+
+    def take(self, name: str, count: Count, counted: Counted, differing: list[str] | None, *, late: bool) -> None:
+        """Remember what one count of the benchmark `name` calls for.
+
+        `differing` are the functions in which it differs most from the count before it, None for one that is equal;
+        `late` ones come after the first counts.
+        """
+        number = count.benchmark
+        if differing is not None:
+            self._differing.setdefault((number, late), differing)
+        self._others_ns[number] = max(self._others_ns.get(number, 0), counted.measured.others_ns or 0)
+        self._left_behind += counted.measured.left_behind
+        notes = self._noted.setdefault(number, [])
+        known = {note.code for note in notes}
+        notes += [finding for finding in _of_one(name, counted) if finding.code not in known]
+
+    def findings(self, record: Weighing | Run) -> list[Finding]:
+        """What the record should say of the counts; by benchmark, as far as it is about one."""
+        tool = record.counting.tool if record.counting else None
+        found = [findings.not_pinned_finding(what) for what in (tool.not_pinned if tool else [])]
+        counts = by_place(record)
+        for number, benchmark in enumerate(record.benchmarks):
+            mine = [counts.get((number, side), []) for side in (0, 1)]
+            forked = max((count.forked for side in mine for count in side), default=0)
+            found += [findings.forked_finding(benchmark.name, forked)] if forked else []
+            found += self._noted.get(number, [])
+            found += self._of_differences(record, number, mine)
+        return found + left_behind_finding(self._left_behind)
+
+    def _of_differences(self, record: Weighing | Run, number: int, sides: list[list[Count]]) -> list[Finding]:
+        """Why counts differ; where only the first ones do, that they are set aside."""
+        name = record.benchmarks[number].name
+        first, later = (self._differing.get((number, late)) for late in (False, True))
+        set_aside = any(map(has_set_aside, sides))
+        if set_aside and later is None:
+            differ = not all(are_equal(side[:FIRST_COUNTS]) for side in sides)
+            return [findings.set_aside_finding(name, first or [])] if differ else []
+        names = later if set_aside else first
+        if names is None:
+            return []
+        programs = [subject.program for subject in record.subjects]
+        return [findings.differing_finding(name, names, programs, self._others_ns.get(number, 0))]
+
+
+def _of_one(name: str, counted: Counted) -> list[Finding]:
+    return [
+        *([findings.lost_finding(name, counted.lost)] if counted.lost else []),
+        *([findings.replaced_finding(name, counted.replaced_by)] if counted.replaced_by else []),
+        *([findings.went_around_finding(name, counted.went_around)] if counted.went_around else []),
+    ]

@@ -1,0 +1,93 @@
+"""How often each side of a record is counted, and which of its counts are judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from steelyard.design.counting.values import value_of
+from steelyard.model.counting import Count
+from steelyard.model.metrics import counted
+from steelyard.model.records import Run, Weighing
+from steelyard.stats.counts import CHANGED, FIRST_COUNTS, counts_needed, judge_counts
+
+Place = tuple[int, int]
+"""(benchmark, side)"""
+
+
+def missing(record: Weighing | Run) -> list[Place]:
+    """What is to be counted next, side by side: each side once, then once more, then more often where that is needed.
+
+    The first launch of a side has ended before its second begins: what it left on disk, such as a cache, is there by
+    then, or the two differ. If they do, both are set aside, and as many are counted as tell two noisy sides apart. So
+    many confirm, too, that sides whose counts are equal are indeed apart: counts that take just two values at random
+    are equal twice more often than a wrong verdict may be.
+    """
+    counts = by_place(record)
+    done = {place: len(mine) for place, mine in counts.items()}
+    places = _places(record)
+    for number in range(1, FIRST_COUNTS + 1):
+        if first := _short(places, done, number):
+            return first
+    benchmarks = dict.fromkeys(benchmark for benchmark, _ in places)
+    wanted = counts_needed(record.settings.alpha / max(1, len(benchmarks)))
+    differing = {place[0] for place in places if not are_equal(counts[place])}
+    again = _short([place for place in places if place[0] in differing], done, FIRST_COUNTS + wanted)
+    apart = {number for number in benchmarks if number not in differing and _is_changed(record, counts, number)}
+    return again or _short([place for place in places if place[0] in apart], done, wanted)
+
+
+def by_place(record: Weighing | Run) -> dict[Place, list[Count]]:
+    """A record's counts, in the order in which they came."""
+    found: dict[Place, list[Count]] = {}
+    for count in record.counting.counts if record.counting else []:
+        found.setdefault((count.benchmark, count.side), []).append(count)
+    return found
+
+
+def judged(counts: Sequence[Count]) -> Sequence[Count]:
+    """Those of one place's counts that are judged: the ones after the first, if they were set aside."""
+    return counts[FIRST_COUNTS:] if has_set_aside(counts) else counts
+
+
+def has_set_aside(counts: Sequence[Count]) -> bool:
+    """Whether a place has first counts that are not judged."""
+    return len(counts) > FIRST_COUNTS and not are_equal(counts)
+
+
+def are_equal(counts: Sequence[Count]) -> bool:
+    """Whether counts are equal, in every event."""
+    return all(count.events == counts[0].events for count in counts)
+
+
+def _is_changed(record: Weighing | Run, counts: Mapping[Place, Sequence[Count]], benchmark: int) -> bool:
+    """Whether the counts so far call a benchmark slower or faster, in any metric."""
+    sides = [counts.get((benchmark, side), []) for side in (0, 1)]
+    for metric in counted(record.settings.metrics):
+        baseline, candidate = ([value_of(record, count, metric) for count in side] for side in sides)
+        if not all([*baseline, *candidate]):
+            continue  # no relative change
+        judgement = judge_counts(baseline, candidate, record.settings.margin, record.settings.alpha)
+        if judgement is not None and judgement.word in CHANGED:
+            return True
+    return False
+
+
+def _short(places: Sequence[Place], done: Mapping[Place, int], wanted: int) -> list[Place]:
+    """The places that have fewer counts than are wanted, in rounds: after each both sides have as many."""
+    return [place for number in range(wanted) for place in places if done.get(place, 0) <= number]
+
+
+def _places(record: Weighing | Run) -> list[Place]:
+    """What is counted; a control would count the baseline against itself, which every side is anyway."""
+    sides = range(len(record.subjects[:2]))
+    return [
+        (number, side)
+        for number, benchmark in enumerate(record.benchmarks)
+        if not benchmark.control and record.stop[number] != "failed"
+        for side in sides
+    ]
+
+
+def planned(record: Weighing | Run) -> int:
+    """How many counts there will be if all of them repeat."""
+    return FIRST_COUNTS * len(_places(record))

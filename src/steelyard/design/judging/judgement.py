@@ -1,0 +1,308 @@
+"""From a record's launches to its verdicts: which metric, which looks, what the user should know beside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import expm1, isfinite
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
+from steelyard.design.judging.findings import data_findings, undecided_findings, withheld
+from steelyard.model.errors import MeasurementError
+from steelyard.model.launches import DISTURBED, ROLES, USED, FloatArray, Launches
+from steelyard.model.metrics import METRICS, PER_ITERATION, timed
+from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
+from steelyard.stats.counts import CHANGED
+from steelyard.stats.family import judge_family
+from steelyard.stats.looks import plan_looks
+from steelyard.stats.signed_rank import fewest_differences
+from steelyard.stats.summary import centre, median_interval, modes
+from steelyard.stats.verdict import Judgement, judge, pairs_needed, resolution
+
+# A launch that waited for a processor for longer than this share of its time counts as disturbed in the report.
+DISTURBED_FROM = 0.01
+
+
+@dataclass(frozen=True)
+class MetricPairs:
+    """A metric over the complete used pairs of one benchmark, falling back from `active` where it is not defined."""
+
+    launches: Launches
+    benchmark: int
+    metric: str
+
+    def first(self, pairs: int) -> tuple[FloatArray, FloatArray]:
+        """(baseline, candidate) of the first `pairs` pairs, positive; raises MeasurementError if undefined for one."""
+        sides = self._values if self.used_metric(pairs) == self.metric else self._wall
+        baseline, candidate = sides[0][:pairs], sides[1][:pairs]
+        if np.isnan(baseline).any() or np.isnan(candidate).any():
+            raise MeasurementError(_unknown(self.launches, self.metric))
+        equal_zero = (baseline == 0) & (candidate == 0)  # no change at all, of whatever size
+        baseline, candidate = np.where(equal_zero, 1.0, baseline), np.where(equal_zero, 1.0, candidate)
+        if (baseline <= 0).any() or (candidate <= 0).any():
+            raise MeasurementError(
+                f"{self.metric} was 0 or less in some launches and not in others, so it has no relative change: "
+                "choose another --metric, or leave --shell out if that takes longer to start than the commands take"
+            )
+        return baseline, candidate
+
+    def used_metric(self, pairs: int) -> str:
+        """The metric itself, or `wall` once a launch among the first pairs was not its main thread's work alone.
+
+        Which launches those are does not depend on which side was slower, so falling back costs no error.
+        """
+        if self.metric != "active":
+            return self.metric
+        return "wall" if any(np.isnan(side[:pairs]).any() for side in self._values) else "active"
+
+    def count(self) -> int:
+        """How many complete pairs there are."""
+        return len(self._wall[0])
+
+    @cached_property
+    def _values(self) -> tuple[FloatArray, FloatArray]:
+        return self.launches.pair_values(self.benchmark, self.metric)
+
+    @cached_property
+    def _wall(self) -> tuple[FloatArray, FloatArray]:
+        return self.launches.pair_values(self.benchmark, "wall")
+
+
+def _unknown(launches: Launches, metric: str) -> str:
+    """Why a metric is not known."""
+    if launches.samples and metric in PER_ITERATION:
+        return f"the harness does not tell {metric} for every sample: choose --metric wall"
+    return f"this machine cannot measure {metric} (it comes from /proc/PID/schedstat): choose --metric wall"
+
+
+def look_at(
+    pairs: MetricPairs, settings: Settings, *, ended: bool, newest_only: bool, members: float = 1
+) -> Judgement | None:
+    """Judge the pairs so far, with alpha shared among `members` benchmarks; None before the first look."""
+    return judge(
+        pairs.first,
+        pairs.count(),
+        settings.margin,
+        settings.alpha,
+        ended=ended,
+        newest_only=newest_only,
+        exact=not METRICS[pairs.metric].rounded,
+        members=members,
+    )
+
+
+def verdicts(record: Weighing) -> list[Verdict]:
+    """Every benchmark in every metric, the deciding one first, then the control if there is one.
+
+    Raises MeasurementError where the deciding metric is undefined. A control that alarms withholds every verdict.
+    """
+    measured = [number for number, reason in enumerate(record.stop) if reason != "failed"]
+    members = [number for number in measured if not record.benchmarks[number].control]
+    controls = [number for number in measured if record.benchmarks[number].control]
+    parts = record.launches.by_benchmark(len(record.benchmarks))
+    views = [record.model_copy(update={"launches": part}) for part in parts]
+    by_metric = [
+        count_verdicts(record, members, metric) if METRICS[metric].counted else _family(views, members, metric)
+        for metric in record.settings.metrics
+    ]
+    found = with_disagreements([one for of_benchmark in zip(*by_metric, strict=True) for one in of_benchmark])
+    times = timed(record.settings.metrics)
+    controlled = [one for number in controls for one in _family(views, [number], times[0])] if times else []
+    alarms = [control for control in controlled if control.verdict in CHANGED]
+    if alarms:
+        found = [verdict if METRICS[verdict.metric].counted else withheld(verdict, alarms[0]) for verdict in found]
+    return [*found, *controlled]
+
+
+def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verdict]:
+    """The verdicts of some benchmarks in one metric, which share alpha; `views` are the record, a benchmark each."""
+    settings = views[0].settings
+    pairs = [MetricPairs(views[number].launches, number, metric) for number in members]
+    undefined: dict[int, str] = {}
+
+    def judge_member(member: int, sharing: float) -> Judgement | None:
+        ended = views[0].stop[members[member]] in ("pairs", "time")
+        try:
+            return look_at(pairs[member], settings, ended=ended, newest_only=False, members=sharing)
+        except MeasurementError as error:
+            if metric == settings.metrics[0] and settings.harness is None:
+                raise
+            undefined[member] = str(error)
+            return None
+
+    judged = judge_family(settings.family, len(members), judge_member)
+    return [
+        _verdict(views[one.benchmark], one, judgement, undefined.get(member))
+        for member, (one, judgement) in enumerate(zip(pairs, judged, strict=True))
+    ]
+
+
+def _verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement | None, undefined: str | None) -> Verdict:
+    if undefined is not None:
+        return _unjudged(record, pairs, [Finding(code="undefined", message=undefined)])
+    if judgement is None or not isfinite(judgement.estimate.lower):
+        return _unjudged(record, pairs, undecided_findings(record, pairs.benchmark, pairs.count()))
+    return _judged(record, pairs, judgement)
+
+
+def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdict:
+    settings, shown = record.settings, judgement.look.pairs
+    metric = pairs.used_metric(shown)
+    baseline, candidate = pairs.first(shown)
+    smallest = resolution(judgement, settings.margin)
+    needed = None
+    if judgement.word == "undecided":
+        # A later budget ends at a look that may spend about what is left after the looks until now.
+        level = plan_looks(2 * shown, settings.alpha, ended=True)[-1].level
+        needed = pairs_needed(judgement, settings.margin, level)
+    return Verdict(
+        metric=metric,
+        verdict=judgement.word,
+        change=expm1(judgement.estimate.centre),
+        interval=(expm1(judgement.lower), expm1(judgement.upper)),
+        p_value=judgement.p_value,
+        pairs=shown,
+        looks=judgement.looks,
+        resolution=None if smallest is None else expm1(smallest),
+        pairs_needed=needed,
+        baseline=_side(baseline, metric, settings),
+        candidate=_side(candidate, metric, settings),
+        findings=data_findings(record, pairs.benchmark, pairs.metric, metric, judgement),
+        **_shared(record, pairs.benchmark),
+    )
+
+
+def _unjudged(record: Weighing, pairs: MetricPairs, findings: list[Finding]) -> Verdict:
+    """Too few pairs, or a metric that is not defined: no number at all."""
+    level = record.settings.alpha
+    return Verdict(
+        metric=pairs.metric,
+        verdict="undecided",
+        change=None,
+        interval=None,
+        p_value=None,
+        pairs=pairs.count(),
+        looks=0,
+        resolution=None,
+        pairs_needed=fewest_differences(level) if pairs.count() < fewest_differences(level) else None,
+        findings=findings,
+        **_shared(record, pairs.benchmark),
+    )
+
+
+def _side(values: FloatArray, metric: str, settings: Settings) -> Side:
+    described = centre(of_one_process(values, metric, settings))
+    return Side(median=described.median, spread=described.spread, launches=len(values))
+
+
+def of_one_process(values: FloatArray, metric: str, settings: Settings) -> FloatArray:
+    """A launch's values as those of one process, where `--repeat` made it of several: memory does not add up."""
+    return values if METRICS[metric].unit == "bytes" else values / settings.repeat
+
+
+def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
+    """What a verdict says of a benchmark whatever the metric."""
+    launches = record.launches
+    mine = np.array(launches.benchmark, dtype=int) == benchmark
+    roles = np.array(launches.role, dtype=int)
+    share = (launches.column("delay_ns") / launches.column("wall_ns"))[mine & (roles == ROLES.index(USED))]
+    known = share[~np.isnan(share)]
+    shared: dict[str, Any] = {
+        "benchmark": record.benchmarks[benchmark].name,
+        "index": benchmark,
+        "seconds": seconds_of(launches, mine),
+        "disturbed": int((known > DISTURBED_FROM).sum()),
+        "worst_delay": float(known.max()) if len(known) else None,
+    }
+    if isinstance(record, Weighing):
+        shared["control"] = record.benchmarks[benchmark].control
+        shared["repeated"] = int((mine & (roles == ROLES.index(DISTURBED))).sum()) // 2
+    return shared
+
+
+def seconds_of(launches: Launches, mine: npt.NDArray[np.bool_] | list[int]) -> float:
+    """Elapsed seconds from the start of the first of these launches to the end of the last; 0 without any."""
+    start, wall = launches.column("start_ns")[mine], launches.column("wall_ns")[mine]
+    return float((start + wall).max() - start.min()) / 1e9 if len(start) else 0.0
+
+
+def summaries(record: Run) -> list[Summary]:
+    """A run's benchmarks in its metrics; raises MeasurementError where the first metric is undefined.
+
+    A benchmark that was interrupted before it had a number is left out, and so is one of several in a harness.
+    """
+    found: list[Summary] = []
+    unknown: MeasurementError | None = None
+    for benchmark, reason in enumerate(record.stop):
+        if reason == "failed" or (reason == "interrupted" and _is_unmeasured(record, benchmark)):
+            continue
+        try:
+            found += _summaries_of(record, benchmark)
+        except MeasurementError as error:
+            unknown = unknown or error
+            if record.settings.harness is None:
+                raise
+    if unknown is not None and not found:
+        raise unknown
+    return found
+
+
+def _is_unmeasured(record: Run, benchmark: int) -> bool:
+    """Whether a benchmark whose first metric is timed has no launch that is judged."""
+    if METRICS[record.settings.metrics[0]].counted:
+        return False
+    return not len(record.launches.select(benchmark=benchmark, role=ROLES.index(USED), side=0))
+
+
+def _summaries_of(record: Run, benchmark: int) -> list[Summary]:
+    first, *others = record.settings.metrics
+    found = [_summary_in(record, benchmark, first)]
+    for metric in others:
+        try:
+            found.append(_summary_in(record, benchmark, metric))
+        except MeasurementError as error:
+            findings = [*found[0].findings, Finding(code="undefined", message=str(error))]
+            found[0] = found[0].model_copy(update={"findings": findings})
+    return found
+
+
+def _summary_in(record: Run, benchmark: int, metric: str) -> Summary:
+    if METRICS[metric].counted:
+        return count_summary(record, benchmark, metric)
+    return _summary(record, benchmark, metric)
+
+
+def _summary(record: Run, benchmark: int, metric: str) -> Summary:
+    used = record.launches.select(benchmark=benchmark, role=ROLES.index(USED), side=0)
+    if not len(used):
+        raise MeasurementError("nothing was measured before the run stopped")
+    values, shown = record.launches.metric(metric)[used], metric
+    if metric == "active" and np.isnan(values).any():
+        values, shown = record.launches.metric("wall")[used], "wall"
+    if np.isnan(values).any():
+        raise MeasurementError(_unknown(record.launches, metric))
+    values = of_one_process(values, shown, record.settings)
+    described, shared = centre(values), _shared(record, benchmark)
+    return Summary(
+        metric=shown,
+        median=described.median,
+        spread=described.spread,
+        interval=median_interval(values, record.settings.alpha),
+        lowest=float(values.min()),
+        highest=float(values.max()),
+        modes=modes(values),
+        launches=len(values),
+        quality=_quality(described.spread, shared["worst_delay"]),
+        findings=data_findings(record, benchmark, metric, shown, None),
+        **shared,
+    )
+
+
+def _quality(spread: float, worst_delay: float | None) -> Literal["quiet", "noisy", "disturbed"]:
+    if worst_delay is not None and worst_delay > 0.1:
+        return "disturbed"
+    return "noisy" if spread > 0.02 else "quiet"

@@ -1,0 +1,1 @@
+"""One way to launch, and what every launch needs."""

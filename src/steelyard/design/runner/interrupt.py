@@ -1,0 +1,48 @@
+"""Ctrl-C and its like: a request to stop and keep what was measured, never an exception in the middle of it."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Self
+
+# Wrappers pass a Ctrl-C on that the terminal has sent already: so soon after the first it is the same selection.
+_SAME_WISH_S = 0.3
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupt:
+    """While entered, the first signal asks to stop and cancels the launch in flight; a second one insists."""
+
+    def __init__(self, cancel: Callable[[], None]) -> None:
+        self._cancel = cancel
+        self.requested = False
+        self._requested_at = 0.0
+        self._before: dict[signal.Signals, object] = {}
+
+    def __enter__(self) -> Self:
+        for number in _SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it, or a shell for its background jobs
+                self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type] # what signal.signal returned, it takes back
+
+    def is_requested(self) -> bool:
+        """Whether somebody asked to stop."""
+        return self.requested
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature is signal's
+        if self.requested:
+            if time.monotonic() - self._requested_at < _SAME_WISH_S:
+                return
+            raise KeyboardInterrupt
+        self.requested, self._requested_at = True, time.monotonic()
+        self._cancel()

@@ -1,0 +1,1 @@
+"""Launches that are timed: random pairs, or one subject alone."""

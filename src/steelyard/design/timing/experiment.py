@@ -1,0 +1,280 @@
+"""The experiment: random pairs, looks at growing numbers of them, until the verdict stands or the budget ends."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import expm1, isfinite
+
+from steelyard.design.findings import left_behind_finding
+from steelyard.design.judging.judgement import MetricPairs, look_at
+from steelyard.design.runner.draws import draw_places, round_order
+from steelyard.design.timing.budget import Budget
+from steelyard.design.timing.disturbance import is_disturbed, may_repeat
+from steelyard.design.timing.recorder import InterruptedByUser, Recorder
+from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
+from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchRow
+from steelyard.model.metrics import timed
+from steelyard.model.progress import Progress
+from steelyard.model.records import Finding, StopReason, Weighing
+from steelyard.stats.counts import CHANGED
+from steelyard.stats.family import sharing_now
+from steelyard.stats.looks import next_look, plan_looks
+from steelyard.stats.signed_rank import fewest_differences
+from steelyard.stats.verdict import Judgement, is_futile
+
+# Short pairs are measured several at once, for so many seconds.
+_AT_ONCE_S = 0.1
+# Warm-up launches are slower than what follows, so a budget is called hopeless only if it is short by this factor.
+_WARM_UP_SLOWNESS = 2.0
+
+
+@dataclass
+class _Open:
+    """A benchmark on its way to a verdict."""
+
+    number: int
+    control: bool = False
+    warm_ups: int = 0
+    attempts: int = 0
+    kept: int = 0
+    repeated: int = 0
+    look_at: int = field(default_factory=lambda: next_look(0))
+    judgement: Judgement | None = None
+    stop: StopReason | None = None
+
+
+class Experiment:
+    """One weighing while it is measured. The recorder, the clock and the watcher come from outside."""
+
+    def __init__(
+        self,
+        header: Weighing,
+        recorder: Recorder,
+        clock: Callable[[], float],
+        watch: Callable[[Progress], None],
+        settle: Callable[[float], float] = lambda most_s: 0.0,  # noqa: ARG005
+    ) -> None:
+        self._header, self._settings = header, header.settings
+        self._metric = timed(header.settings.metrics)[0]  # what is counted needs no pairs
+        self._recorder, self._clock, self._watch = recorder, clock, watch
+        begun = list(recorder.rows)
+        self._open = [_resumed(number, header, begun) for number in range(len(header.benchmarks))]
+        used = recorder.rows.wall_s()
+        self._budget = Budget(header.settings, clock() - used)
+        self._settle, self._may_wait_s = settle, header.settings.wait_quiet_s
+        self._pairs, self._visited = len(recorder.rows) // 2, len(header.benchmarks)
+        self._findings: list[Finding] = []
+        self.error: SteelyardError | None = None
+
+    def run(self) -> Weighing:
+        """Measure until every benchmark has stopped; the record holds all that was measured, however it ended.
+
+        A failed launch does not raise: it stops the weighing with `failed`, and `error` says why.
+        """
+        try:
+            self._wait_for_quiet()
+            self._warm_up()
+            for benchmark in self._open:
+                if benchmark.kept >= benchmark.look_at and benchmark.stop is None:
+                    self._stop_or_go_on(benchmark)  # the look that an interrupted weighing still owes
+            rounds = max(benchmark.attempts for benchmark in self._open)
+            while still := self._still_open():
+                self._visited = len(still)
+                for number in round_order(self._settings.seed, rounds, still):
+                    self._advance(self._open[number])
+                rounds += 1
+            self._recorder.clean_up()
+        except InterruptedByUser:
+            self._stop_all("interrupted")
+        except SteelyardError as error:
+            self.error = error
+            self._findings.append(Finding(code="failed", message=str(error)))
+            self._stop_all("failed")
+        return self._record()
+
+    def _still_open(self) -> list[int]:
+        """The benchmarks to visit in this round; a control goes on for as long as any other does, and ends with it."""
+        if all(benchmark.stop is not None for benchmark in self._open if not benchmark.control):
+            self._stop_all("decided")
+        return [benchmark.number for benchmark in self._open if benchmark.stop is None]
+
+    def _warm_up(self) -> None:
+        for pair in range(self._settings.warm_up):
+            for benchmark in self._open:
+                if benchmark.warm_ups > pair or benchmark.stop is not None:
+                    continue
+                self._measure(benchmark, pair, WARM_UP)
+                if self._is_hopeless():
+                    self._stop_all("futile")
+                    return
+
+    def _is_hopeless(self) -> bool:
+        """Whether not even the fewest pairs that can show anything fit into the budget, as the warm-up went so far."""
+        rows = self._recorder.rows
+        if not len(rows):
+            return False  # not one launch went well
+        seconds_per_launch = rows.wall_s() / len(rows) / _WARM_UP_SLOWNESS
+        still = sum(benchmark.stop is None for benchmark in self._open)
+        launches = 2 * fewest_differences(self._settings.alpha) * still
+        left = self._budget.time_left(self._clock())
+        return left is not None and launches * seconds_per_launch > left
+
+    def _advance(self, benchmark: _Open) -> None:
+        """Measure one more pair of a benchmark, look if a look is due, and stop it if it has come to an end."""
+        if self._budget_end(benchmark):
+            self._stop_or_go_on(benchmark)  # with many benchmarks the time may be up in the middle of a round
+            return
+        pairs = self._measure(benchmark, self._settings.warm_up + benchmark.attempts, USED, self._at_once(benchmark))
+        for rows in pairs:
+            benchmark.attempts += 1
+            if is_disturbed(*rows, self._metric) and may_repeat(benchmark.repeated, benchmark.kept):
+                self._recorder.discard_pair(benchmark.number, rows[0].pair)
+                benchmark.repeated += 1
+                self._wait_for_quiet()
+            else:
+                benchmark.kept += 1
+        if pairs:
+            self._stop_or_go_on(benchmark)
+            self._watch(self._progress(benchmark))
+
+    def _at_once(self, benchmark: _Open) -> int:
+        """How many pairs to measure until something else may have to be done: a look, another benchmark, an end."""
+        if self._visited > 1 or self._may_wait_s > 0 or not self._pairs:
+            return 1
+        target = min(benchmark.look_at, self._settings.pairs or benchmark.look_at)
+        left_s = self._budget.time_left(self._clock())
+        seconds = _AT_ONCE_S if left_s is None else min(_AT_ONCE_S, left_s)
+        fitting = seconds / max(self._seconds_per_pair(), _AT_ONCE_S / self._recorder.most_pairs())
+        return max(1, min(target - benchmark.kept, int(fitting)))
+
+    def _wait_for_quiet(self) -> None:
+        """Use some of the time that may be waited; it does not count as measuring."""
+        if self._may_wait_s > 0:
+            waited = self._settle(self._may_wait_s)
+            self._may_wait_s -= waited
+            self._budget.started += waited
+
+    def _measure(self, benchmark: _Open, pair: int, role: str, many: int = 1) -> list[tuple[LaunchRow, LaunchRow]]:
+        """Measure `many` pairs from number `pair` on; none if that failed and ends only a benchmark of a harness."""
+        numbers = range(pair, pair + many)
+        places = [
+            place for number in numbers for place in draw_places(self._settings.seed, benchmark.number, number, role)
+        ]
+        try:
+            measured = self._recorder.pairs(places)
+        except LaunchError as error:
+            self._fail(benchmark, error, str(error))
+            return []
+        self._pairs += many
+        return measured
+
+    def _fail(self, benchmark: _Open, error: SteelyardError, message: str) -> None:
+        """End one benchmark of a harness; what is wrong with a plain command ends all, so that is raised again."""
+        if self._settings.harness is None:
+            raise error
+        self.error = self.error or LaunchError(message)
+        self._findings.append(self._recorder.fail(benchmark.number, message))
+        benchmark.stop = "failed"
+
+    def _stop_or_go_on(self, benchmark: _Open) -> None:
+        ended = self._budget_end(benchmark)
+        if ended is None and benchmark.kept < benchmark.look_at:
+            return
+        try:
+            benchmark.judgement = self._look(benchmark, ended=ended is not None)
+        except MeasurementError as error:
+            self._fail(benchmark, error, f"{self._header.benchmarks[benchmark.number].name}: {error}")
+            return
+        benchmark.look_at = next_look(benchmark.kept)
+        if benchmark.control:
+            benchmark.stop = ended
+        elif benchmark.judgement is not None and benchmark.judgement.word != "undecided":
+            benchmark.stop = ended or "decided"
+        else:
+            benchmark.stop = ended or self._futile(benchmark)
+
+    def _look(self, benchmark: _Open, *, ended: bool) -> Judgement | None:
+        launches = self._recorder.rows.launches_of(benchmark.number)
+        pairs = MetricPairs(launches, benchmark.number, self._metric)
+        return look_at(pairs, self._settings, ended=ended, newest_only=True, members=self._sharing(benchmark))
+
+    def _sharing(self, benchmark: _Open) -> float:
+        """Among how many benchmarks alpha is shared at this look."""
+        members = [one for one in self._open if not one.control and one.stop != "failed"]
+        words = [one.judgement.word for one in members if one.judgement is not None]
+        changed = sum(word in CHANGED for word in words)
+        return 1 if benchmark.control else sharing_now(self._settings.family, len(members), changed)
+
+    def _budget_end(self, benchmark: _Open) -> StopReason | None:
+        if self._settings.pairs is not None and benchmark.kept >= self._settings.pairs:
+            return "pairs"
+        if self._budget.time_is_up(self._clock(), self._seconds_per_pair()):
+            return "time"
+        return None
+
+    def _futile(self, benchmark: _Open) -> StopReason | None:
+        judgement, limit = benchmark.judgement, self._limit(benchmark)
+        if judgement is None or limit is None or limit <= benchmark.kept:
+            return None
+        last = plan_looks(limit, self._settings.alpha, ended=True)[-1]
+        return "futile" if is_futile(judgement, self._settings.margin, limit, last.level) else None
+
+    def _limit(self, benchmark: _Open) -> int | None:
+        return self._budget.pairs_in_all(benchmark.kept, self._clock(), self._seconds_per_round())
+
+    def _seconds_per_pair(self) -> float:
+        return (self._clock() - self._budget.started) / max(1, self._pairs)
+
+    def _seconds_per_round(self) -> float:
+        """Elapsed seconds until a benchmark has its next pair: all that are still open take their turn."""
+        return self._seconds_per_pair() * max(1, self._visited)
+
+    def _progress(self, benchmark: _Open) -> Progress:
+        limit, now = self._limit(benchmark), self._clock()
+        left = None if limit is None else max(0.0, (limit - benchmark.kept) * self._seconds_per_round())
+        judgement = benchmark.judgement
+        shown = judgement is not None and isfinite(judgement.estimate.lower)
+        return Progress(
+            benchmark=self._header.benchmarks[benchmark.number].name,
+            done=benchmark.kept,
+            limit=limit,
+            change=expm1(judgement.estimate.centre) if judgement and shown else None,
+            interval=(expm1(judgement.lower), expm1(judgement.upper)) if judgement and shown else None,
+            seconds_left=left if self._settings.max_time_s is None else self._budget.time_left(now),
+        )
+
+    def _stop_all(self, reason: StopReason) -> None:
+        for benchmark in self._open:
+            benchmark.stop = benchmark.stop or reason
+
+    def _record(self) -> Weighing:
+        return self._header.model_copy(
+            update={
+                "stop": [benchmark.stop for benchmark in self._open],
+                "seconds": self._clock() - self._budget.started,
+                "findings": [
+                    *self._header.findings,
+                    *self._findings,
+                    *left_behind_finding(self._recorder.left_behind),
+                ],
+                "launches": self._recorder.rows.launches(),
+            }
+        )
+
+
+def _resumed(number: int, header: Weighing, rows: list[LaunchRow]) -> _Open:
+    """A benchmark where an earlier session left it: at its beginning, if there was none."""
+    resumed = _Open(number, control=header.benchmarks[number].control)
+    if header.stop[number] == "failed":
+        resumed.stop = "failed"
+    mine = [row for row in rows if row.benchmark == number]
+    sides = {role: Counter(row.pair for row in mine if ROLES[row.role] == role) for role in ROLES}
+    whole = {role: sum(count == 2 for count in pairs.values()) for role, pairs in sides.items()}
+    begun = sides[USED] | sides[DISTURBED]
+    # A pair that was cut in two stays in the record, unused; the next one has a number, and so a draw, of its own.
+    resumed.warm_ups, resumed.kept, resumed.repeated = len(sides[WARM_UP]), whole[USED], whole[DISTURBED]
+    resumed.attempts = max(begun) + 1 - header.settings.warm_up if begun else 0
+    resumed.look_at = next_look(max(0, resumed.kept - 1))
+    return resumed

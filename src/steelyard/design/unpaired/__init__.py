@@ -1,0 +1,1 @@
+"""Two kept runs, measured apart from each other."""

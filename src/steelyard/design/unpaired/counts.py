@@ -1,0 +1,104 @@
+"""Two kept runs that were counted: counts do not drift, so they may be compared as if counted together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from steelyard.design.judging.judgement import verdicts
+from steelyard.design.unpaired.runs import shared_benchmarks
+from steelyard.model.counting import Count, Counting, Functions
+from steelyard.model.errors import UsageError
+from steelyard.model.files import with_derived
+from steelyard.model.launches import Launches
+from steelyard.model.records import Derived, Finding, Run, Weighing
+
+_OF_CACHES = ("--cache-sim=", "--I1=", "--D1=", "--LL=")
+
+
+def compare_counts(
+    baseline: Run, candidate: Run, *, margin: float, alpha: float, metrics: list[str], force: bool = False
+) -> Weighing:
+    """A weighing made of two runs' counts, with its verdicts.
+
+    Raises UsageError, naming what differs, for counts of different tools, versions, flags or libraries (unless
+    forced), and for runs with no benchmark in common.
+    """
+    differences = list(_mixture(baseline, candidate, metrics))
+    if differences and not force:
+        raise UsageError(
+            f"A and B were counted differently: {'; '.join(differences)}. Such counts differ by more than most "
+            "changes: count both in one place and with the same options, or give --force"
+        )
+    shared = shared_benchmarks(baseline, candidate)
+    record = Weighing(
+        tool=candidate.tool,
+        created=candidate.created,
+        machine=candidate.machine,
+        settings=candidate.settings.model_copy(update={"margin": margin, "alpha": alpha, "metrics": metrics}),
+        subjects=[*baseline.subjects, *candidate.subjects],
+        benchmarks=[candidate.benchmarks[place].model_copy(update={"candidate": 1}) for _, place in shared],
+        stop=["decided"] * len(shared),
+        seconds=baseline.seconds + candidate.seconds,
+        findings=[Finding(code="mixture", message=f"counted differently: {what}") for what in differences],
+        launches=Launches(),
+        counting=_together(baseline, candidate, shared),
+    )
+    return with_derived(record, Derived(verdicts=verdicts(record)))  # type: ignore[return-value] # as it was given
+
+
+def _mixture(baseline: Run, candidate: Run, metrics: list[str]) -> Iterator[str]:
+    one, other = baseline.counting, candidate.counting
+    if one is None or other is None:
+        raise UsageError("one of the runs was not counted: count it with steelyard count COMMAND -o FILE")
+    for what, mine, theirs in (
+        ("tool", one.tool.tool, other.tool.tool),
+        ("Valgrind's version", one.tool.version, other.tool.version),
+        ("flags", *_unlike(_flags(one, metrics), _flags(other, metrics))),
+        ("loops", *(run.settings.counting and run.settings.counting.loops for run in (baseline, candidate))),
+        ("weights", *(run.settings.counting and run.settings.counting.weights for run in (baseline, candidate))),
+    ):
+        if mine != theirs:
+            yield f"{what} {mine} in A, {theirs} in B"
+    for name in sorted(one.tool.fingerprint.keys() & other.tool.fingerprint.keys()):
+        if one.tool.fingerprint[name] != other.tool.fingerprint[name]:
+            yield f"another {name}"
+
+
+def _flags(counting: Counting, metrics: list[str]) -> list[str]:
+    """The flags that matter: Cachegrind counts as many instructions whether caches are simulated or not."""
+    if counting.tool.tool != "cachegrind" or metrics != ["instructions"]:
+        return counting.tool.flags
+    return [flag for flag in counting.tool.flags if not flag.startswith(_OF_CACHES)]
+
+
+def _unlike(one: list[str], other: list[str]) -> tuple[str, str]:
+    return (
+        tuple(  # type: ignore[return-value] # of two
+            " ".join(flag for flag in mine if flag not in theirs) or "none of these"
+            for mine, theirs in ((one, other), (other, one))
+        )
+        if one != other
+        else ("", "")
+    )
+
+
+def _together(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Counting:
+    counts: list[Count] = []
+    functions: list[Functions] = []
+    for side, run in enumerate((baseline, candidate)):
+        counting = run.counting
+        places = {pair[side]: number for number, pair in enumerate(shared)}
+        if counting is None:
+            continue
+        counts += [_moved(count, places, side) for count in counting.counts if count.benchmark in places]
+        functions += [
+            part.model_copy(update={"benchmark": places[part.benchmark], "side": side})
+            for part in counting.functions
+            if part.benchmark in places
+        ]
+    tool = (candidate.counting or baseline.counting or Counting.model_construct()).tool
+    return Counting(tool=tool, counts=counts, functions=functions)
+
+
+def _moved(count: Count, places: dict[int, int], side: int) -> Count:
+    return count.model_copy(update={"benchmark": places[count.benchmark], "side": side})

@@ -1,0 +1,306 @@
+"""From two kept runs to verdicts: what may be compared at all, in which metric, and how the two differed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import expm1, isfinite
+from pathlib import Path
+
+import numpy as np
+
+from steelyard.design.findings import some_names
+from steelyard.design.judging.judgement import of_one_process, seconds_of
+from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.foreign import Imported
+from steelyard.model.launches import ROLES, USED, FloatArray
+from steelyard.model.metrics import METRICS
+from steelyard.model.records import Finding, Run, Side, Weighing
+from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
+from steelyard.stats.summary import centre
+from steelyard.stats.unpaired import FEWEST_LAUNCHES, FEWEST_SECONDS, SHORT_SECONDS, Sample, Unpaired, judge_unpaired
+
+# Of a launch with threads or children only the machine's pressure tells how long something waited, and it may have been
+# others that did: never more than this share of a launch is put down to it.
+_MOST_PRESSURE = 0.9
+
+
+_FACTS = {
+    "processor": "cpu_model",
+    "microcode": "microcode",
+    "memory": "memory_bytes",
+    "kernel": "kernel",
+    "C library": "libc",
+    "virtualization": "virtualization",
+    "governor": "governor",
+    "clock source": "clock_source",
+    "address randomisation": "aslr",
+}
+_SETTINGS = {
+    "--cpu": "cpu",
+    "--repeat": "repeat",
+    "--stdin": "stdin",
+    "--output": "output",
+    "--prepare": "prepare",
+    "--warmup": "warm_up",
+    "--ignore-failure": "ignore_failure",
+    "names passed on from the environment": "environment",
+    "working directory": "directory",
+}
+_SUBJECT = {"command": "command", "program's path": "program", "--shell": "shell"}
+
+
+def run_of(record: Weighing | Run | Imported, path: Path) -> Run:
+    """The run in that file; raises UsageError, saying what to do, for what is none, failed, or is empty."""
+    if isinstance(record, Imported):
+        raise UsageError(
+            f"{path} was imported from {record.provenance.tool}, and the other was measured by steelyard: these do not "
+            "measure the same, so compare two imports or two runs"
+        )
+    if not isinstance(record, Run):
+        raise UsageError(
+            f"{path} is a weighing, which has its verdict: look at it with steelyard show {path}; "
+            "diff takes two runs, kept by steelyard run COMMAND -o FILE"
+        )
+    if all(reason == "failed" for reason in record.stop) or ("failed" in record.stop and not record.settings.harness):
+        raise UsageError(f"{path} is a run that failed: measure it again with steelyard run")
+    return record
+
+
+def compare_runs(
+    baseline: Run,
+    candidate: Run,
+    *,
+    margin: float,
+    alpha: float,
+    metrics: list[str] | None = None,
+    force: bool = False,
+) -> UnpairedReport:
+    """Judge the candidate run against the baseline run, each benchmark that both have, in each metric.
+
+    `metrics` None takes the baseline's. Benchmarks share alpha evenly. Raises UsageError for runs of different
+    machines (unless forced), for a run and itself, and for runs with no benchmark in common; MeasurementError where
+    the first metric is undefined.
+    """
+    _check(baseline, candidate, force=force)
+    shared = shared_benchmarks(baseline, candidate)
+    shared = [places for places in shared if _is_measured(baseline, candidate, places)] or shared
+    findings = [*_differences(baseline, candidate), *_left_out(baseline, candidate, shared)]
+    wanted = metrics or baseline.settings.metrics
+    level = alpha / len(shared)
+    verdicts = [
+        _verdict((baseline, candidate), places, metric, margin, level) for places in shared for metric in wanted
+    ]
+    return UnpairedReport(baseline, candidate, margin, level, verdicts, findings)
+
+
+def _check(baseline: Run, candidate: Run, *, force: bool) -> None:
+    if (baseline.created, baseline.launches) == (candidate.created, candidate.launches):
+        raise UsageError("A and B are the same run: give two that were measured one after the other")
+    if baseline.machine.key != candidate.machine.key and not force:
+        models = (baseline.machine.cpu_model or "unknown", candidate.machine.cpu_model or "unknown")
+        raise UsageError(
+            f"A and B were measured on different machines ({models[0]}, {baseline.machine.key}; {models[1]}, "
+            f"{candidate.machine.key}), which differ by more than most changes: measure both on one, or give --force"
+        )
+
+
+def shared_benchmarks(baseline: Run, candidate: Run) -> list[tuple[int, int]]:
+    """Places of the benchmarks to compare: by name, but a single command with a single one whatever their names.
+
+    Those of a harness that failed in either run are left out.
+    """
+    kinds = [run.settings.harness for run in (baseline, candidate)]
+    if kinds[0] != kinds[1]:
+        raise UsageError("one of A and B measured benchmarks in a harness, and the other did not: measure both alike")
+    if kinds[0] is None and len(baseline.benchmarks) == len(candidate.benchmarks) == 1:
+        return [(0, 0)]
+    mine, theirs = (
+        {benchmark.name: place for place, benchmark in enumerate(run.benchmarks) if place not in failed}
+        for run, failed in ((baseline, _failed(baseline)), (candidate, _failed(candidate)))
+    )
+    shared = [(place, theirs[name]) for name, place in mine.items() if name in theirs]
+    if not shared:
+        raise UsageError("A and B have no benchmark in common: measure the same benchmarks in both")
+    return shared
+
+
+def _failed(run: Run) -> set[int]:
+    return {place for place, reason in enumerate(run.stop) if reason == "failed"}
+
+
+def _is_measured(baseline: Run, candidate: Run, places: tuple[int, int]) -> bool:
+    """Whether both runs have a launch to judge: one that was interrupted may not have come to all its benchmarks."""
+    return all(
+        len(run.launches.select(benchmark=place, role=ROLES.index(USED), side=0))
+        for run, place in zip((baseline, candidate), places, strict=True)
+    )
+
+
+# --- what differs between the two
+
+
+def _left_out(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
+    for name, run, side in (("A", baseline, 0), ("B", candidate, 1)):
+        taken = {places[side] for places in shared} | _failed(run)
+        lonely = [benchmark.name for place, benchmark in enumerate(run.benchmarks) if place not in taken]
+        if lonely:
+            message = f"measured in {name} only, so not compared: {some_names(lonely)}"
+            yield Finding(code="left-out", message=message)
+
+
+def _differences(baseline: Run, candidate: Run) -> Iterator[Finding]:
+    if baseline.machine.key != candidate.machine.key:
+        yield Finding(
+            code="other-machine",
+            message="A and B were measured on different machines: a verdict is about these as well",
+            remedy="measure both on one machine",
+        )
+    sources: tuple[tuple[dict[str, str], object, object], ...] = (
+        (_FACTS, baseline.machine, candidate.machine),
+        (_SUBJECT, baseline.subjects[0], candidate.subjects[0]),
+        (_SETTINGS, baseline.settings, candidate.settings),
+        ({"Steelyard version": "tool"}, baseline, candidate),
+    )
+    for names, one, other in sources:
+        for what, field in names.items():
+            yield from _difference(what, getattr(one, field), getattr(other, field))
+    if (digests := (baseline.subjects[0].digest, candidate.subjects[0].digest))[0] != digests[1]:
+        yield from _difference("program's contents (SHA-256)", *((digest or "unknown")[:12] for digest in digests))
+    changed = _changed_variables(baseline.settings.variables, candidate.settings.variables)
+    if changed:  # their values may be secrets
+        yield Finding(code="differs", message=f"environment variables set differently: {', '.join(changed)}")
+
+
+def _difference(what: str, one: object, other: object) -> Iterator[Finding]:
+    if one == other:
+        return
+    if isinstance(one, list) and isinstance(other, list):
+        one, other = ([item for item in mine if item not in rest] for mine, rest in ((one, other), (other, one)))
+        if not one and not other:
+            one, other = "one order", "another order"
+    yield Finding(code="differs", message=f"{what} differs: {_shown(one)} in A, {_shown(other)} in B")
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none of these"
+    return "none" if value is None or value == "" else str(value)
+
+
+def _changed_variables(one: dict[str, str], other: dict[str, str]) -> list[str]:
+    return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+
+
+# --- the verdict
+
+
+def _verdict(
+    runs: tuple[Run, Run], places: tuple[int, int], metric: str, margin: float, alpha: float
+) -> UnpairedVerdict:
+    used = [_used(run, place) for run, place in zip(runs, places, strict=True)]
+    shown = _used_metric(runs, used, metric)
+    values = [_values(run, chosen, shown) for run, chosen in zip(runs, used, strict=True)]
+    one, other = _positive(*values, metric=shown)
+    samples = [
+        Sample(np.log(each), seconds_of(run.launches, chosen), _unwaited(run, chosen) if shown == "wall" else None)
+        for each, run, chosen in zip((one, other), runs, used, strict=True)
+    ]
+    apart = judge_unpaired(samples[0], samples[1], margin, alpha)
+    known = isfinite(apart.upper - apart.lower)
+    return UnpairedVerdict(
+        benchmark=runs[1].benchmarks[places[1]].name,
+        metric=shown,
+        verdict=apart.word,
+        change=expm1(apart.shift.centre) if known else None,
+        interval=(expm1(apart.lower), expm1(apart.upper)) if known else None,
+        wanders=(expm1(apart.wanders[0]), expm1(apart.wanders[1])) if known else None,
+        assumed=apart.floor,
+        resolution=expm1(apart.resolution) if known else None,
+        baseline=_side(one),
+        candidate=_side(other),
+        findings=list(_findings(metric, shown, apart, samples)),
+    )
+
+
+def _used(run: Run, benchmark: int) -> list[int]:
+    chosen = run.launches.select(benchmark=benchmark, role=ROLES.index(USED), side=0).tolist()
+    if not chosen:
+        raise UsageError("one of the runs has no launch that was measured to its end: measure it again")
+    return list(chosen)
+
+
+def _used_metric(runs: tuple[Run, Run], used: list[list[int]], metric: str) -> str:
+    """The metric itself, or `wall` for both where `active` is not defined for a launch of one, as in a weighing."""
+    if metric != "active":
+        return metric
+    known = [run.launches.metric("active")[chosen] for run, chosen in zip(runs, used, strict=True)]
+    return "wall" if any(np.isnan(values).any() for values in known) else "active"
+
+
+def _values(run: Run, chosen: list[int], metric: str) -> FloatArray:
+    return of_one_process(run.launches.metric(metric)[chosen], metric, run.settings)
+
+
+def _positive(one: FloatArray, other: FloatArray, *, metric: str) -> tuple[FloatArray, FloatArray]:
+    if np.isnan(one).any() or np.isnan(other).any():
+        raise MeasurementError(f"{metric} could not be measured in one of the runs: choose --metric wall")
+    if not one.any() and not other.any():
+        return one + 1, other + 1  # 0 in every launch of both: no change, of whatever size
+    if (one <= 0).any() or (other <= 0).any():
+        raise MeasurementError(
+            f"{metric} was 0 in some launches, which has no relative change: choose another --metric"
+        )
+    return one, other
+
+
+def _unwaited(run: Run, chosen: list[int]) -> FloatArray | None:
+    """The logs of wall time less the waiting for a processor; None where the machine cannot tell."""
+    launches = run.launches
+    wall = launches.column("wall_ns")[chosen] - launches.column("overhead_ns")[chosen]
+    pressed = np.minimum(launches.column("pressure_ns")[chosen], _MOST_PRESSURE * wall)
+    waited = np.where(launches.worked_alone()[chosen], launches.column("delay_ns")[chosen], pressed)
+    rest = (wall - waited) / run.settings.repeat
+    if launches.samples:
+        # A harness tells of its samples how long they waited; else they waited as long as the whole launch did.
+        told = launches.metric("active")[chosen]
+        rest = np.where(np.isnan(told), launches.metric("wall")[chosen] * rest / wall, told)
+    return None if np.isnan(rest).any() or (rest <= 0).any() else np.log(rest)
+
+
+def _side(values: FloatArray) -> Side:
+    described = centre(values)
+    return Side(median=described.median, spread=described.spread, launches=len(values))
+
+
+def _findings(asked: str, shown: str, apart: Unpaired, samples: list[Sample]) -> Iterator[Finding]:
+    if asked != shown:
+        yield Finding(
+            code="metric-fallback",
+            message="in one of the runs other threads or child processes did some of the work, or the machine does not "
+            "tell how long a process waits for a processor: wall time was judged in both instead of active",
+        )
+    if caution := METRICS[shown].caution:
+        yield Finding(code="noisy-metric", message=caution)
+    fewest, shortest = min(len(sample.logs) for sample in samples), min(sample.seconds for sample in samples)
+    if fewest < FEWEST_LAUNCHES or shortest < FEWEST_SECONDS:
+        yield Finding(
+            code="cannot-tell",
+            message=f"the shorter run has {fewest} launches in {shortest:.1f} s: fewer than {FEWEST_LAUNCHES}, or less "
+            f"than {FEWEST_SECONDS:g} s, do not show how its level wanders, so no change can be told",
+            remedy="measure for longer: steelyard run --max-time",
+        )
+    elif not isfinite(apart.allowance + apart.shift.upper):
+        yield Finding(code="cannot-tell", message="too few launches can never show anything at so small an --alpha")
+    elif shortest < SHORT_SECONDS:
+        yield Finding(
+            code="short-run",
+            message=f"the shorter run took {shortest:.1f} s: less than {SHORT_SECONDS:.0f} s do not show how a machine "
+            "drifts, so that more drift is assumed",
+            remedy="measure for longer: steelyard run --max-time 30",
+        )
+    if apart.waiting:
+        yield Finding(
+            code="waiting",
+            message="the launches of the two runs waited for a processor for different times, which can explain it all",
+            remedy="--metric active or cpu leaves the waiting out, for programs of one thread",
+        )

@@ -1,0 +1,40 @@
+"""What is said of two kept runs: derived from both whenever it is asked for, and kept nowhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from steelyard.model.records import Finding, Run, Side, Word
+
+
+@dataclass(frozen=True)
+class UnpairedVerdict:
+    """One benchmark of two runs in one metric; changes are relative, +0.01 is 1 % slower.
+
+    `change` and what follows from it are None where a run has too few launches to show how its level wanders.
+    `wanders` are the relative standard deviations of each run's level, `assumed` the least that is assumed of them.
+    """
+
+    benchmark: str
+    metric: str
+    verdict: Word
+    change: float | None
+    interval: tuple[float, float] | None
+    wanders: tuple[float, float] | None
+    assumed: float
+    resolution: float | None
+    baseline: Side
+    candidate: Side
+    findings: list[Finding]
+
+
+@dataclass(frozen=True)
+class UnpairedReport:
+    """Two runs, A and B, with the verdicts in the order of the benchmarks and within them of the metrics."""
+
+    baseline: Run
+    candidate: Run
+    margin: float
+    alpha: float
+    verdicts: list[UnpairedVerdict]
+    findings: list[Finding]

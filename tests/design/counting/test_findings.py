@@ -1,0 +1,102 @@
+"""What is said of counts: why they differ, what is in none of them, how they go with times."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from steelyard.design.counting import findings
+from tests.report.records import verdict
+
+
+def differing(*functions: str, program: str = "/bin/work", others_ns: int = 0) -> tuple[str, str]:
+    found = findings.differing_finding("work", functions, [program], others_ns)
+    assert found.code == "counts-differ"
+    return found.message, found.remedy or ""
+
+
+@pytest.mark.parametrize(
+    ("function", "cause"),
+    [
+        ("by_clock", "the time of day"),
+        ("__tz_convert", "the time of day"),
+        ("pthread_mutex_lock", "how threads or processes are scheduled"),
+        ("runtime.findRunnable", "how threads or processes are scheduled"),
+        ("PyDict_hash", "a hash seed of its own"),
+        ("_int_free", "addresses of the allocator"),
+        ("jit_emit", "a compiler at run time"),
+        ("random_r", "random numbers"),
+    ],
+)
+def test_a_functions_name_tells_a_likely_cause(function: str, cause: str) -> None:
+    message, _ = differing(function)
+    assert f"work: two counts of the same program differ, most in {function}; likely {cause}" in message
+
+
+def test_each_cause_is_named_once() -> None:
+    message, _ = differing("malloc", "free", "clock", others_ns=2_000_000)
+    assert message.endswith(
+        "likely the time of day and addresses of the allocator and how threads or processes are scheduled"
+    )
+
+
+def test_work_of_others_shorter_than_the_clocks_ticks_is_no_cause() -> None:
+    assert "threads or processes" not in differing("main", others_ns=999_999)[0]
+    assert "threads or processes" in differing("main", others_ns=1_000_000)[0]
+
+
+def test_a_name_that_says_nothing_leaves_all_that_is_usual() -> None:
+    assert "likely time, pid, threads, hash seeds, addresses or a run-time compiler" in differing("main")[0]
+    assert "most in no function" in differing()[0]
+
+
+@pytest.mark.parametrize(
+    ("program", "hint"),
+    [
+        ("/usr/bin/node", "--predictable"),
+        ("/opt/python3.11", "python -I"),
+        ("/usr/bin/java", "-Xint"),
+        ("/usr/bin/ruby3.1", "RUBYOPT"),
+        ("/bin/work", "fixed by an option of the program"),
+    ],
+)
+def test_a_runtime_is_known_by_its_name(program: str, hint: str) -> None:
+    assert hint in differing("main", program=program)[1]
+
+
+@pytest.mark.parametrize("before", [b"", b"x" * ((1 << 20) - 5)])
+def test_go_is_known_by_what_its_linker_leaves(tmp_path: Path, before: bytes) -> None:
+    program = tmp_path / "work"
+    program.write_bytes(b"\x7fELF" + before + b"\xff Go buildinf:\x08")
+    assert "GOMAXPROCS=1" in differing("main", program=str(program))[1]
+
+
+def test_what_is_in_no_count_is_said_in_good_english() -> None:
+    assert "work: 1 process that was forked and executed" in findings.forked_finding("work", 1).message
+    assert "3 processes that were forked" in findings.forked_finding("work", 3).message
+    assert "1 process was killed" in findings.lost_finding("work", 1).message
+    assert "2 processes were killed" in findings.lost_finding("work", 2).message
+    assert "in its place, /bin/true," in findings.replaced_finding("work", "/bin/true").message
+    assert "(0x62)" in findings.went_around_finding("work", "0x62").message
+    assert findings.not_pinned_finding("the weather").message.endswith("may move the counts: the weather")
+
+
+def test_first_counts_that_were_set_aside() -> None:
+    assert "the first counts differ, most in a, b, and those" in findings.set_aside_finding("work", ["a", "b"]).message
+    assert "the first counts differ, and those after them" in findings.set_aside_finding("work", []).message
+
+
+WORDS = ("slower", "faster", "same", "undecided")
+
+
+@pytest.mark.parametrize("timed", WORDS)
+@pytest.mark.parametrize("counted", WORDS)
+def test_both_clocks_are_named_where_they_disagree(timed: str, counted: str) -> None:
+    found = findings.disagreement(verdict(verdict=timed), verdict(metric="instructions", verdict=counted))
+    if timed == counted or "undecided" in (timed, counted):
+        assert found is None
+    else:
+        assert found is not None
+        assert "active" in found.message
+        assert "instructions" in found.message

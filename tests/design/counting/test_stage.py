@@ -1,0 +1,366 @@
+"""How often each side is counted, what is judged, and what a record says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from steelyard.design.counting.functions import columns, differing_functions, slope
+from steelyard.design.counting.plan import by_place, judged, missing
+from steelyard.design.counting.stage import CountingStage, is_complete
+from steelyard.measure.count.counter import Counted
+from steelyard.measure.count.profile import FunctionCost
+from steelyard.model.counting import CountedProcess, CountSettings
+from steelyard.model.errors import LaunchError, MeasurementError, UsageError
+from steelyard.model.launches import LaunchSpec
+from steelyard.model.records import Benchmark, Weighing
+from steelyard.stats.counts import counts_needed
+from tests.design.counted import (
+    COUNTED,
+    PROGRAM,
+    TOOL,
+    Stage,
+    count,
+    counted_run,
+    counted_weighing,
+    counts,
+    functions,
+    launched,
+    own,
+)
+from tests.design.scripted import run_header, weighing
+
+BOTH = [(0, 0), (0, 1)]
+MORE = counts_needed(0.01)
+
+
+@pytest.fixture
+def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
+    return Stage(monkeypatch)
+
+
+def fresh(benchmarks: int = 1, **settings: Any) -> Weighing:
+    return weighing(benchmarks, **{**COUNTED, **settings}).model_copy(update={"subjects": [PROGRAM, PROGRAM]})
+
+
+# --- the plan
+
+
+def test_first_every_side_is_counted_once_and_then_once_more() -> None:
+    # Not at once: the second launch has to find what the first has left on disk.
+    assert missing(fresh(2)) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert missing(counted_weighing(counts([5], [7]))) == BOTH
+    assert missing(run_header(**COUNTED)) == [(0, 0)]
+
+
+def test_a_control_is_not_counted() -> None:
+    record = fresh(2)
+    control = Benchmark(name="control", candidate=0, control=True)
+    assert missing(record.model_copy(update={"benchmarks": [record.benchmarks[0], control]})) == BOTH
+
+
+def test_what_is_there_is_not_counted_again() -> None:
+    assert missing(counted_weighing(counts([5], []))) == [(0, 1)]
+    assert missing(counted_weighing(counts([5, 5], [7]))) == [(0, 1)]
+    assert missing(counted_weighing(counts([5, 5], [5, 5]))) == []
+    assert is_complete(counted_weighing(counts([5, 5], [5, 5])))
+
+
+def test_equal_counts_that_lie_apart_are_confirmed() -> None:
+    assert missing(counted_weighing(counts([1000, 1000], [1010, 1010]))) == BOTH * (MORE - 2)
+    assert missing(counted_weighing(counts([1000] * MORE, [1010] * (MORE - 1)))) == [(0, 1)]
+    assert is_complete(counted_weighing(counts([1000] * MORE, [1010] * MORE)))
+    assert is_complete(counted_weighing(counts([1000] * 2, [1001] * 2))), "the same within the margin"
+    assert missing(counted_weighing(counts([1000] * 3, [1010, 1010, 1000]))) == BOTH * (MORE - 1), "not exact after all"
+
+
+@pytest.mark.parametrize(("baseline", "candidate"), [([5, 6], [7, 7]), ([5, 5], [7, 8])])
+def test_where_the_first_counts_of_a_side_differ_both_are_counted_anew(
+    baseline: list[int], candidate: list[int]
+) -> None:
+    assert missing(counted_weighing(counts(baseline, candidate))) == BOTH * MORE
+    some = counted_weighing(counts([*baseline, 9, 9], [*candidate, 9]))
+    assert missing(some) == [(0, 1), *BOTH * (MORE - 2)]
+    all_of_them = counted_weighing(counts([*baseline, *range(MORE)], [*candidate, *range(MORE)]))
+    assert is_complete(all_of_them)
+
+
+def test_events_other_than_instructions_may_differ_too() -> None:
+    differing = [count(0, 5, D1mr=1), count(0, 5, D1mr=2), count(1, 5, D1mr=1), count(1, 5, D1mr=1)]
+    assert len(missing(counted_weighing(differing))) == 2 * MORE
+
+
+def test_only_the_benchmark_that_differs_is_counted_more_and_alpha_is_shared() -> None:
+    record = counted_weighing([*counts([5, 5], [5, 5]), *counts([5, 6], [5, 5], 1)], benchmarks=2)
+    assert missing(record) == [(1, 0), (1, 1)] * counts_needed(0.01 / 2)
+
+
+def test_first_counts_are_judged_only_where_there_are_no_others() -> None:
+    made = counts([1, 2, 3, 4], [5, 6])
+    places = by_place(counted_weighing(made))
+    assert [one.events["Ir"] for one in judged(places[0, 0])] == [3, 4]
+    assert [one.events["Ir"] for one in judged(places[0, 1])] == [5, 6]
+    assert list(judged(made[:1])) == made[:1]
+
+
+# --- the stage
+
+
+def test_counts_that_repeat_need_two_a_side(stage: Stage) -> None:
+    ended = stage(fresh(), [1000, 1001] * 2)
+    assert (ended.instructions(0), ended.instructions(1)) == ([1000] * 2, [1001] * 2)
+    assert (ended.error, ended.codes(), ended.record.stop) == (None, [], ["decided"])
+    # The functions are written with the first count of each side.
+    assert [part is not None for _, part in ended.kept] == [True, True, False, False]
+
+
+def test_what_a_first_launch_did_once_is_set_aside(stage: Stage) -> None:
+    def script(number: int, spec: LaunchSpec) -> Counted:  # noqa: ARG001 - the first of the two sides fills a cache
+        return launched(1500, own("main", 1000), own("compile", 500)) if number == 0 else launched(1000)
+
+    ended = stage(fresh(), script)
+    assert ended.instructions(0) == [1500, *[1000] * (1 + MORE)]
+    assert ended.codes() == ["set-aside"]
+    assert "the first counts differ, most in compile, and those after them are equal" in ended.message("set-aside")
+    # Where a change comes from is told by counts that are judged.
+    assert ended.record.counting is not None
+    assert [(part.side, part.name) for part in ended.record.counting.functions] == [(0, ["main"]), (1, ["main"])]
+    assert [number for number, (_, part) in enumerate(ended.kept) if part] == [0, 1, 4, 5]
+
+
+def test_counts_that_never_repeat_say_in_which_functions(stage: Stage) -> None:
+    def script(number: int, spec: LaunchSpec) -> Counted:  # noqa: ARG001
+        return launched(1000 + number, own("main", 1000), own("by_clock", number), others_ns=2_000_000)
+
+    ended = stage(fresh(), script)
+    assert ended.codes() == ["counts-differ"]
+    said = ended.message("counts-differ")
+    assert "most in by_clock; likely the time of day and how threads or processes are scheduled" in said
+
+
+def test_first_counts_that_differ_are_named_where_nothing_came_after_them(stage: Stage) -> None:
+    def script(number: int, spec: LaunchSpec) -> Counted:  # noqa: ARG001
+        if number == 4:
+            raise MeasurementError("no more")
+        return launched(1000 + number, own("malloc", 1000 + number))
+
+    ended = stage(fresh(), script)
+    assert ended.codes() == ["failed", "counts-differ"]
+    assert len(ended.kept) == 4
+    assert ended.record.stop == ["failed"]
+
+
+def test_a_run_that_differs_is_counted_more_too(stage: Stage) -> None:
+    record = run_header(**COUNTED).model_copy(update={"subjects": [PROGRAM]})
+    ended = stage(record, [1, 2, *[3] * MORE])
+    assert ended.instructions(0) == [1, 2, *[3] * MORE]
+
+
+def test_a_target_that_fails_ends_it_at_once(stage: Stage) -> None:
+    ended = stage(fresh(), lambda *_: launched(5, exit_code=3, stderr=b"alas\n"))
+    assert len(ended.pool.specs) == 1
+    assert "work failed with exit status 3 (its last words: alas): mend the command" in str(ended.error)
+    assert ended.codes() == ["failed"]
+    assert ended.record.is_empty()
+
+
+@pytest.mark.parametrize("says", ["it fell over", "work (bad): twice the loops executed no more instructions"])
+def test_one_of_a_harness_that_fails_is_kept_as_failed_at_once_and_alone(stage: Stage, says: str) -> None:
+    benchmarks = [Benchmark(name=name, entry=name, loops=10, samples=1) for name in ("bad", "good")]
+    record = fresh(harness="protocol").model_copy(update={"benchmarks": benchmarks, "stop": ["interrupted"] * 2})
+
+    def script(number: int, spec: LaunchSpec) -> Counted:  # noqa: ARG001
+        words = b" ".join(spec.argv)
+        if b"run=bad" in words:
+            if says == "it fell over":
+                raise LaunchError(says)
+            return launched(1000)
+        return launched(2000 if b"loops=20" in words else 1000)
+
+    ended = stage(record, script)
+    ((benchmark, message),) = ended.failed
+    assert benchmark == 0
+    assert message.startswith(says)
+    assert ended.record.stop == ["failed", "decided"]
+    assert ended.instructions(0) == ended.instructions(1) == [1000, 1000]
+    assert [count.benchmark for count, _ in ended.kept] == [1] * 4
+
+
+def test_a_failure_may_be_accepted(stage: Stage) -> None:
+    ended = stage(fresh(ignore_failure=True), lambda *_: launched(5, exit_code=3))
+    assert ended.error is None
+    assert len(ended.kept) == 4
+
+
+def test_a_target_that_takes_too_long_under_valgrind(stage: Stage) -> None:
+    ended = stage(fresh(), lambda *_: launched(0, timed_out=True, wall_ns=2_000_000_000))
+    assert "work did not end within 2 s and was killed: under valgrind" in str(ended.error)
+    assert "--timeout" in str(ended.error)
+
+
+@pytest.mark.parametrize(("field", "said"), [("body", "leave --body out"), ("after_start", "--after-start takes")])
+def test_no_instruction_is_an_error(stage: Stage, field: str, said: str) -> None:
+    settings = CountSettings(tool="callgrind").model_copy(update={field: True}).model_dump()
+    ended = stage(fresh(counting=settings), [0])
+    assert isinstance(ended.error, MeasurementError)
+    assert said in str(ended.error)
+
+
+def test_an_interrupt_between_counts_keeps_what_is_there(stage: Stage) -> None:
+    ended = stage(fresh(), lambda number, _: launched(5, cancelled=number == 2))
+    assert (ended.error, ended.record.stop) == (None, ["interrupted"])
+    assert len(ended.kept) == 2
+
+
+def test_hooks_surround_what_is_only_counted(stage: Stage) -> None:
+    ended = stage(fresh(prepare=["/bin/echo"], cleanup=["/bin/true"]), [5] * 4, jobs=2)
+    assert ended.pool.hooks == [b"/bin/echo"] * 4 + [b"/bin/true"]
+    assert ended.pool.jobs == 1  # no other launch may meet what is prepared for one
+
+
+def test_what_is_timed_afterwards_cleans_up_itself(stage: Stage) -> None:
+    ended = stage(fresh(metrics=["instructions", "wall"], cleanup=["/bin/true"]), [5] * 4)
+    assert ended.pool.hooks == []
+
+
+def test_loops_are_the_difference_of_two_launches(stage: Stage) -> None:
+    record = fresh(counting=CountSettings(loops=7).model_dump())
+    subject = PROGRAM.model_copy(update={"command": "true {loops}", "argv": ["/bin/true", "{loops}"]})
+
+    def script(number: int, spec: LaunchSpec) -> Counted:  # noqa: ARG001
+        loops = int(spec.argv[1])
+        return launched(1000 + 10 * loops, own("main", 1000), own("work", 10 * loops))
+
+    ended = stage(record.model_copy(update={"subjects": [subject, subject]}), script)
+    assert [spec.argv[1] for spec in ended.pool.specs[:4]] == [b"7", b"14"] * 2
+    assert ended.instructions(0) == [70, 70]
+    assert ended.record.counting is not None
+    assert ended.record.counting.functions[0].name == ["work"]
+
+
+def test_what_outlives_its_launch_is_named_once(stage: Stage) -> None:
+    def script(number: int, spec: LaunchSpec) -> Counted:  # noqa: ARG001
+        return replace(launched(5, left_behind=("7 daemon",)), lost=1)
+
+    ended = stage(fresh(), script)
+    assert ended.codes() == ["lost", "left-behind"]
+    assert "4 processes behind, which were killed: daemon" in ended.message("left-behind")
+
+
+def test_a_program_that_is_replaced_in_between(stage: Stage, tmp_path: Any) -> None:
+    program = tmp_path / "work"
+    program.write_text("one")
+
+    def script(number: int, spec: LaunchSpec) -> Counted:  # noqa: ARG001
+        program.write_text(f"{number} and another")
+        return launched(5)
+
+    subject = PROGRAM.model_copy(update={"program": str(program)})
+    ended = stage(fresh().model_copy(update={"subjects": [subject, subject]}), script)
+    assert "was replaced while it was measured" in str(ended.error)
+
+
+# --- carried on
+
+
+def begun_by(stage: Stage, **changed: Any) -> Weighing:
+    """A weighing that was interrupted after three counts."""
+    ended = stage(fresh(), lambda number, _: launched(5, cancelled=number == 3)).record
+    assert isinstance(ended, Weighing)
+    assert ended.counting is not None
+    tool = ended.counting.tool.model_copy(update=changed)
+    return ended.model_copy(update={"counting": ended.counting.model_copy(update={"tool": tool}), "findings": []})
+
+
+def test_a_counting_is_carried_on_where_it_stopped(stage: Stage) -> None:
+    ended = stage(begun_by(stage), [5])
+    assert (ended.instructions(0), ended.instructions(1)) == ([5, 5], [5, 5])
+    assert len(ended.kept) == 1
+    assert ended.codes() == []
+
+
+def test_what_differs_from_the_counts_before_is_noticed(stage: Stage) -> None:
+    ended = stage(begun_by(stage), [6] * 20)
+    assert ended.codes() == ["set-aside"]
+    assert len(ended.instructions(1)) == 2 + MORE
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"version": "3.21.0"}, r"with another valgrind \(3.21.0 then, 3.19.0 now\): two .* weigh anew"),
+        ({"flags": []}, "with other flags of valgrind:"),
+        ({"fingerprint": {"libc.so.6": "0"}}, "with another C library, loader or preload:"),
+        ({"version": "3.21.0", "flags": []}, r"3.19.0 now\) and other flags"),
+    ],
+)
+def test_two_countings_are_not_mixed(stage: Stage, changed: dict[str, Any], said: str) -> None:
+    begun = begun_by(stage, **changed)
+    with pytest.raises(UsageError, match=said):
+        CountingStage(begun, {"PATH": "/bin"}, 1)
+
+
+def test_a_record_without_counts_yet_may_be_counted_by_any_valgrind(stage: Stage) -> None:
+    record = counted_weighing([])
+    assert record.counting is not None
+    ended = stage(record, [5] * 4)
+    assert ended.record.counting is not None
+    assert ended.record.counting.tool.flags != TOOL.flags
+
+
+# --- differences of two launches
+
+
+def test_twice_the_loops_have_to_do_more() -> None:
+    with pytest.raises(MeasurementError, match=r"twice the loops executed no more instructions.*\{loops\}"):
+        slope(launched(1000), launched(1000))
+
+
+def counted(processes: Sequence[int], *parts: FunctionCost, **events: int) -> Counted:
+    made = launched(sum(processes), *parts)
+    each = [CountedProcess(command=f"p{number}", events={"Ir": own}) for number, own in enumerate(processes)]
+    return replace(made, events={**made.events, **events}, processes=each)
+
+
+def test_no_event_happens_less_than_never() -> None:
+    assert slope(counted([10], DLmw=5), counted([30], DLmw=3)).events == {"Ir": 20, "DLmw": 0}
+
+
+def test_processes_are_told_apart_only_where_there_are_as_many() -> None:
+    found = slope(counted([10, 1]), counted([30, 4])).processes
+    assert [process.events["Ir"] for process in found] == [20, 3]
+    assert slope(counted([10]), counted([30, 4])).processes == []
+
+
+def test_what_calls_cost_is_a_difference_too() -> None:
+    once, twice = replace(own("f", 3), inclusive=10), replace(own("f", 5), inclusive=17)
+    (found,) = slope(launched(3, once), launched(5, twice)).functions
+    assert (found.events["Ir"], found.inclusive) == (2, 7)
+
+
+# --- functions as columns
+
+
+def test_the_smaller_functions_of_very_many_are_one_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steelyard.design.counting.functions._MOST_FUNCTIONS", 2)
+    part = columns([own("a", 1), own("b", 30), own("c", 20), own("d", 4)], (0, 1))
+    assert (part.side, part.name, part.events["Ir"]) == (1, ["b", "c", "(smaller functions)"], [30, 20, 5])
+    assert part.inclusive is None
+
+
+def test_the_functions_that_differ_most_come_first() -> None:
+    one, other = functions(0, {"a": 10, "b": 10, "c": 10, "d": 1}), functions(0, {"a": 11, "b": 90, "c": 10, "e": 30})
+    assert differing_functions(one, other) == ["b", "e", "a"]
+    assert differing_functions(one, one) == []
+
+
+def test_a_function_of_one_name_is_one_wherever_it_is() -> None:
+    one = columns([own("a", 1), replace(own("a", 2), object="/lib")], (0, 0))
+    assert differing_functions(one, functions(0, {"a": 3})) == []
+
+
+def test_a_run_has_all_its_counts_on_one_side() -> None:
+    assert set(by_place(counted_run([count(0, 5)] * 2))) == {(0, 0)}

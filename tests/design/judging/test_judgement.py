@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from steelyard.design.judging.judgement import summaries, verdicts
+from steelyard.design.timing.alone import Measuring
+from steelyard.model.errors import MeasurementError
+from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.records import Verdict
+from tests.design.scripted import Machine, Script, noisy, recorder, run_header, weigh
+
+
+def scripted(**fields: object) -> Script:
+    plain = noisy(0.05, 0.005)
+    return lambda number, spec: replace(plain(number, spec), **fields)  # type: ignore[arg-type]
+
+
+def codes(verdict: Verdict) -> list[str]:
+    return [finding.code for finding in verdict.findings]
+
+
+def test_active_is_what_is_left_of_wall_without_the_waiting() -> None:
+    plain = noisy(0.05, 0.001)
+
+    def waiting(number: int, spec: LaunchSpec) -> Measured:
+        measured, wait = plain(number, spec), (number * 7919 % 10) * 1_000_000
+        return replace(measured, wall_ns=measured.wall_ns + wait, delay_ns=wait)
+
+    verdict = verdicts(weigh(waiting)[0])[0]
+    assert verdict.metric == "active"
+    assert verdict.change == pytest.approx(0.05, abs=0.002)
+    assert verdict.worst_delay is not None
+    assert verdict.worst_delay > 0.3
+    assert verdict.disturbed > 0
+
+
+def test_threads_or_children_make_it_fall_back_to_wall_and_say_so() -> None:
+    verdict = verdicts(weigh(scripted(others_ns=5_000_000))[0])[0]
+    assert (verdict.metric, verdict.verdict) == ("wall", "slower")
+    assert "metric-fallback" in codes(verdict)
+
+
+def test_a_thread_that_shows_late_changes_the_metric_of_later_looks_only() -> None:
+    plain = noisy(0.004, 0.02)
+
+    def script(number: int, spec: LaunchSpec) -> Measured:
+        return replace(plain(number, spec), others_ns=5_000_000 if number > 60 else 0)
+
+    assert verdicts(weigh(script, pairs=24, max_time_s=None)[0])[0].metric == "active"
+    assert verdicts(weigh(script, pairs=45, max_time_s=None)[0])[0].metric == "wall"
+
+
+def test_no_schedstat_falls_back_to_wall() -> None:
+    absent = scripted(cpu_ns=None, delay_ns=None, timeslices=None, others_ns=None)
+    assert verdicts(weigh(absent)[0])[0].metric == "wall"
+    constant = verdicts(weigh(absent, metrics=["cpu"], pairs=12)[0])[0]  # user + sys: the same in every launch
+    assert (constant.change, constant.verdict) == (0.0, "undecided")
+
+
+def test_a_metric_that_the_machine_cannot_measure_is_an_error_when_it_decides_and_a_note_when_not() -> None:
+    absent = scripted(cpu_ns=None, delay_ns=None, timeslices=None, others_ns=None)
+    record = weigh(absent, metrics=["wall", "delay"])[0]
+    deciding, other = verdicts(record)
+    assert (deciding.verdict, other.change, codes(other)) == ("slower", None, ["undefined"])
+    failed, _ = weigh(absent, metrics=["delay"])
+    assert failed.stop == ["failed"]
+
+
+def test_a_metric_that_is_zero_here_and_there_has_no_relative_change() -> None:
+    plain = noisy()
+
+    def script(number: int, spec: LaunchSpec) -> Measured:
+        return replace(plain(number, spec), major_faults=number % 3)
+
+    record = weigh(script, metrics=["major_faults"])[0]
+    assert record.stop == ["failed"]
+    assert "major_faults" in record.findings[0].message
+
+
+def test_equal_counts_are_the_same_even_when_all_are_zero() -> None:
+    verdict = verdicts(weigh(noisy(), metrics=["major_faults"])[0])[0]
+    assert (verdict.verdict, verdict.change) == ("same", 0.0)
+    assert verdicts(weigh(noisy(), metrics=["max_rss"])[0])[0].verdict == "same"
+
+
+def test_a_clock_of_one_millisecond_cannot_say_same() -> None:
+    def script(number: int, spec: LaunchSpec) -> Measured:  # noqa: ARG001
+        return replace(noisy_value, wall_ns=(12 + number % 2) * 10**6)
+
+    noisy_value = noisy()(0, LaunchSpec(b"baseline", (b"baseline", b"0"), ()))
+    verdict = verdicts(weigh(script, metrics=["wall"], pairs=60, max_time_s=None)[0])[0]
+    assert verdict.verdict == "undecided"
+    assert "coarse-clock" in codes(verdict)
+
+
+def test_metrics_follow_in_the_order_asked_for_and_the_first_decides() -> None:
+    record = weigh(scripted(), metrics=["wall", "cpu", "max_rss"])[0]
+    found = verdicts(record)
+    assert [verdict.metric for verdict in found] == ["wall", "cpu", "max_rss"]
+    assert [verdict.verdict for verdict in found] == ["slower", "undecided", "same"]
+
+
+def test_short_launches_are_called_short() -> None:
+    assert "short-launch" in codes(verdicts(weigh(noisy(0.05, 0.001, wall_ns=1e6))[0])[0])
+    assert "short-launch" not in codes(verdicts(weigh(noisy(0.05, 0.001))[0])[0])
+
+
+def test_a_failed_first_metric_is_never_a_verdict() -> None:
+    record = weigh(scripted(), metrics=["wall"])[0]
+    broken = record.model_copy(update={"settings": record.settings.model_copy(update={"metrics": ["major_faults"]})})
+    launches = broken.launches.model_copy(update={"major_faults": [n % 2 for n in range(len(broken.launches))]})
+    with pytest.raises(MeasurementError, match="major_faults"):
+        verdicts(broken.model_copy(update={"launches": launches}))
+
+
+class TestRun:
+    @staticmethod
+    def measure(script: Script, **settings: object) -> Measuring:
+        header, machine = run_header(**settings), Machine(script)
+        return Measuring(header, recorder(machine), machine.clock, lambda _: None)
+
+    def test_it_describes_what_was_measured(self) -> None:
+        record = self.measure(noisy(noise=0.003), pairs=60, max_time_s=None).run()
+        summary = summaries(record)[0]
+        assert record.stop == ["pairs"]
+        assert (summary.launches, summary.quality, len(summary.modes)) == (60, "quiet", 1)
+        assert summary.median == pytest.approx(12e6, rel=0.002)
+        assert summary.interval is not None
+        assert summary.interval[0] <= summary.median <= summary.interval[1]
+
+    def test_time_ends_it_but_not_before_ten_launches(self) -> None:
+        assert len(self.measure(noisy(), max_time_s=1.0, warm_up=0).run().launches) in range(75, 90)
+        assert len(self.measure(noisy(wall_ns=9e9), max_time_s=1.0, warm_up=0).run().launches) == 10
+
+    def test_two_crowds_are_told(self) -> None:
+        plain = noisy(noise=0.002)
+
+        def script(number: int, spec: LaunchSpec) -> Measured:
+            measured = plain(number, spec)
+            return replace(measured, wall_ns=int(measured.wall_ns * (1.1 if number % 3 == 0 else 1)))
+
+        assert len(summaries(self.measure(script, pairs=100, max_time_s=None).run())[0].modes) == 2
+
+    def test_failures_and_interrupts_keep_what_there_is(self) -> None:
+        plain = noisy()
+        failing = self.measure(lambda number, spec: replace(plain(number, spec), exit_code=int(number == 5)))
+        assert (failing.run().stop, str(failing.error)[:8]) == (["failed"], "baseline")
+        cut = self.measure(lambda number, spec: replace(plain(number, spec), cancelled=number == 5))
+        assert (cut.run().stop, cut.error) == (["interrupted"], None)

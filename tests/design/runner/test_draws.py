@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steelyard.design.runner.draws import PADDING_BELOW, draw_pair, first_side, new_seed, round_order
+
+
+@given(st.integers(0, 2**63), st.integers(0, 100), st.integers(0, 10**6))
+def test_a_draw_is_a_function_of_its_place(seed: int, benchmark: int, pair: int) -> None:
+    draw = draw_pair(seed, benchmark, pair)
+    assert draw == draw_pair(seed, benchmark, pair)
+    assert 1 <= draw.hash_seed < 2**32
+    assert 0 <= draw.padding_bytes < PADDING_BELOW
+    assert first_side(seed, benchmark, pair) == first_side(seed, benchmark, pair)
+
+
+def test_the_plan_of_a_seed_is_the_same_in_every_version() -> None:
+    """A recorded seed has to repeat its plan years later: these numbers must never change."""
+    assert [first_side(7, 0, pair) for pair in range(12)] == [0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0]
+    assert draw_pair(7, 0, 0) == (3013667347, 2420)
+    assert draw_pair(7, 1, 5) == (3766742631, 1940)
+    assert round_order(7, 0, [0, 1, 2, 3]) == [1, 3, 2, 0]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**40])
+def test_the_coin_is_fair_and_forgets(seed: int) -> None:
+    tosses = [first_side(seed, 0, pair) for pair in range(4000)]
+    assert sum(tosses) == pytest.approx(2000, abs=4 * 32)
+    changes = sum(one != other for one, other in pairwise(tosses))
+    assert changes == pytest.approx(2000, abs=4 * 32)
+
+
+def test_benchmarks_pairs_and_seeds_draw_apart() -> None:
+    places = [(seed, benchmark, pair) for seed in range(4) for benchmark in range(4) for pair in range(4)]
+    assert len({draw_pair(*place).hash_seed for place in places}) == len(places)
+    assert len({new_seed() for _ in range(10)}) > 1
+
+
+def test_a_round_visits_every_benchmark_in_an_order_of_its_own() -> None:
+    rounds = [round_order(3, number, [0, 1, 2, 3, 4]) for number in range(20)]
+    assert all(sorted(order) == [0, 1, 2, 3, 4] for order in rounds)
+    assert len({tuple(order) for order in rounds}) > 10

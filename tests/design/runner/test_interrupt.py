@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+
+from steelyard.design.runner.interrupt import Interrupt
+
+
+def test_the_first_signal_asks_and_cancels_and_the_second_insists() -> None:
+    cancelled: list[bool] = []
+    with Interrupt(lambda: cancelled.append(True)) as interrupt:
+        assert not interrupt.is_requested()
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert interrupt.is_requested()
+        os.kill(os.getpid(), signal.SIGINT)  # a wrapper's copy of it
+        time.sleep(0.35)
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    assert cancelled == [True]
+
+
+def test_what_was_ignored_stays_ignored_and_what_was_there_comes_back() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Interrupt(lambda: pytest.fail("cancelled")) as interrupt:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not interrupt.is_requested()
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGHUP, before)

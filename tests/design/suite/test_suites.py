@@ -1,0 +1,132 @@
+"""Weighings of several benchmarks: the control, and a weighing that goes on where another was cut off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from zlib import crc32
+
+import pytest
+
+from steelyard.design.judging.judgement import verdicts
+from steelyard.design.timing.experiment import Experiment
+from steelyard.design.timing.kept_rows import KeptRows
+from steelyard.model.launches import DISTURBED, ROLES, USED, Launches, LaunchSpec, Measured
+from steelyard.model.records import Benchmark, Weighing
+from tests.design.scripted import Machine, Script, experiment, noisy, recorder, weighing
+
+
+def with_control(**settings: object) -> Weighing:
+    header = weighing(2, **settings)
+    benchmarks = [header.benchmarks[0], Benchmark(name="control", candidate=0, control=True)]
+    return header.model_copy(update={"benchmarks": benchmarks})
+
+
+def controlled(change: float, control_change: float) -> Script:
+    """The candidate's change, and what the control's second side falsely shows."""
+    weighed, control = noisy(change, 0.004, 1), noisy(control_change, 0.004, 2)
+    return lambda number, spec: (control if spec.argv[1] == b"1" else weighed)(number, spec)
+
+
+class TestControl:
+    def test_it_takes_part_in_every_round_until_the_others_have_stopped(self) -> None:
+        record = experiment(Machine(controlled(0.02, 0.0)), with_control(warm_up=0)).run()
+        benchmarks = record.launches.benchmark
+        assert benchmarks.count(0) == benchmarks.count(1) == 24
+        found = verdicts(record)
+        assert (found[0].verdict, found[0].control) == ("slower", False)
+        assert found[1].control
+
+    def test_an_alarm_of_the_control_withholds_the_verdict_and_says_why(self) -> None:
+        found = verdicts(experiment(Machine(controlled(0.02, 0.03)), with_control()).run())
+        assert found[0].verdict == "undecided"
+        assert found[0].findings[0].code == "control-alarm"
+        assert "slower than itself" in found[0].findings[0].message
+
+    def test_it_does_not_count_among_the_benchmarks_that_share_alpha(self) -> None:
+        plain = experiment(Machine(noisy(0.008, 0.004, 1)), weighing(warm_up=0)).run()
+        beside = experiment(Machine(controlled(0.008, 0.0)), with_control(warm_up=0)).run()
+        assert verdicts(beside)[0].pairs == verdicts(plain)[0].pairs
+
+
+def cut(record: Weighing, launches: int) -> Weighing:
+    rows = record.launches.rows()[:launches]
+    return record.model_copy(update={"launches": Launches.of_rows(rows), "stop": ["interrupted"] * len(record.stop)})
+
+
+class TestResume:
+    @staticmethod
+    def undisturbed() -> tuple[Weighing, Script]:
+        def by_place(number: int, spec: LaunchSpec) -> Measured:  # noqa: ARG001
+            """A launch that depends on its draw alone, so that repeating a plan repeats its numbers."""
+            return noisy(0.004, 0.01, seed=crc32(b"".join(spec.env) + spec.program))(0, spec)
+
+        return experiment(Machine(by_place), weighing(pairs=70, max_time_s=None)).run(), by_place
+
+    @pytest.mark.parametrize("launches", [0, 1, 2, 3, 25, 26, 27, 60, 61, 100])
+    def test_it_ends_with_the_verdict_of_the_whole(self, launches: int) -> None:
+        whole, script = self.undisturbed()
+        begun = cut(whole, launches)
+        machine = Machine(script)
+        rows = begun.launches.rows()
+        record = Experiment(begun, recorder(machine, rows=KeptRows(rows)), machine.clock, lambda _: None).run()
+        assert Weighing.model_validate(record.model_dump())
+        again = len(machine.specs)
+        if launches % 2 == 0:
+            assert record.launches.wall_ns == whole.launches.wall_ns
+            assert verdicts(record)[0].model_dump(exclude={"seconds"}) == verdicts(whole)[0].model_dump(
+                exclude={"seconds"}
+            )
+            assert again == len(whole.launches) - launches
+        else:
+            assert verdicts(record)[0].pairs == verdicts(whole)[0].pairs
+            assert record.launches.wall_ns[:launches] == whole.launches.wall_ns[:launches]
+
+    def test_a_pair_cut_in_two_stays_unused_and_the_next_draws_anew(self) -> None:
+        whole, script = self.undisturbed()
+        begun, machine = cut(whole, 31), Machine(script)
+        record = Experiment(
+            begun, recorder(machine, rows=KeptRows(begun.launches.rows())), machine.clock, lambda _: None
+        ).run()
+        lonely = record.launches.pair[30]
+        assert record.launches.pair.count(lonely) == 1
+        assert lonely + 1 in record.launches.pair
+
+    def test_the_time_used_before_counts(self) -> None:
+        script = noisy(0.004, 0.01, wall_ns=1e9)
+        whole = experiment(Machine(script), weighing(max_time_s=60)).run()
+        begun, machine = cut(whole, 40), Machine(script)
+        Experiment(begun, recorder(machine, rows=KeptRows(begun.launches.rows())), machine.clock, lambda _: None).run()
+        assert machine.now - 1000 < 21
+
+    def test_repeats_go_on_counting(self) -> None:
+        def stolen(number: int, spec: LaunchSpec) -> Measured:
+            return replace(noisy(0, 0.02, number)(number, spec), steal_ns=10_000_000)
+
+        whole = experiment(Machine(stolen), weighing(pairs=20, max_time_s=None, warm_up=0)).run()
+        begun, machine = cut(whole, 16), Machine(stolen)
+        record = Experiment(
+            begun, recorder(machine, rows=KeptRows(begun.launches.rows())), machine.clock, lambda _: None
+        ).run()
+        roles = [ROLES[role] for role in record.launches.role]
+        assert roles.count(USED) == 40
+        assert roles.count(DISTURBED) == [ROLES[role] for role in whole.launches.role].count(DISTURBED)
+
+
+class TestWaitQuiet:
+    def test_it_waits_at_the_start_and_after_disturbed_pairs_within_its_bound(self) -> None:
+        asked: list[float] = []
+
+        def settle(most_s: float) -> float:
+            asked.append(most_s)
+            return 2.0
+
+        def stolen(number: int, spec: LaunchSpec) -> Measured:
+            return replace(noisy(0, 0.02, number)(number, spec), steal_ns=10_000_000)
+
+        machine, header = Machine(stolen), weighing(pairs=20, max_time_s=None, wait_quiet_s=5)
+        Experiment(header, recorder(machine), machine.clock, lambda _: None, settle).run()
+        assert asked == [5, 3, 1]
+
+    def test_without_the_option_it_never_waits(self) -> None:
+        machine, header = Machine(noisy()), weighing(pairs=12)
+        Experiment(header, recorder(machine), machine.clock, lambda _: None, lambda _: pytest.fail("waited")).run()

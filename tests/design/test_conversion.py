@@ -1,0 +1,82 @@
+"""Several files as so many processes, and what cannot be one import."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from steelyard.design.conversion import import_files
+from steelyard.model.errors import UsageError
+from tests.imports import hyperfine
+from tests.subjects.imports import recorded
+
+
+def google(path: Path, host: str = "h", cores: int = 2, version: str = "v1.8.0", **times: float) -> Path:
+    context = {"host_name": host, "num_cpus": cores, "library_version": version, "date": "2026-01-01"}
+    benchmarks = [
+        {
+            "name": name,
+            "run_type": "iteration",
+            "iterations": 1000,
+            "real_time": time,
+            "cpu_time": time,
+            "time_unit": "us",
+        }
+        for name, time in times.items()
+    ]
+    path.write_text(json.dumps({"context": context, "benchmarks": benchmarks}))
+    return path
+
+
+def test_each_file_is_a_process(tmp_path: Path) -> None:
+    files = [google(tmp_path / f"{number}", x=number, y=10) for number in (1, 2, 3)]
+    record = import_files(files)
+    assert [one.values for one in record.benchmarks] == [[[1000.0], [2000.0], [3000.0]], [[10_000.0]] * 3]
+    assert record.benchmarks[0].seconds == pytest.approx(0.006)
+    assert [Path(file.name).name for file in record.provenance.files] == ["1", "2", "3"]
+    assert (record.provenance.version, len(record.provenance.measured)) == ("v1.8.0", 3)
+    assert record.findings == []
+
+
+def test_what_differs_between_files_is_said(tmp_path: Path) -> None:
+    files = [google(tmp_path / "1", x=1, y=2), google(tmp_path / "2", host="g", version="v1.9.0", x=1)]
+    record = import_files(files)
+    assert record.machine == {"cores": "2"}
+    assert [finding.code for finding in record.findings] == ["not-in-all", "versions"]
+    assert [len(one.values) for one in record.benchmarks] == [2, 1]
+
+
+def test_files_that_are_no_one_import(tmp_path: Path) -> None:
+    one, two = google(tmp_path / "1", x=1), google(tmp_path / "2", x=1, cores=4)
+    same = google(tmp_path / "3", x=1)
+    for files, says in (
+        ((one, two), "different machines"),
+        ((one, same), "holds the same"),
+        ((one, one), "holds the same"),
+        ((one, recorded.PYPERF), "one format"),
+        ((one, tmp_path / "none"), "cannot read"),
+    ):
+        with pytest.raises(UsageError, match=says):
+            import_files(files)
+
+
+def test_mixed_units(tmp_path: Path) -> None:
+    told = json.loads(recorded.JMH.read_bytes())
+    for one in told:
+        one["primaryMetric"]["scoreUnit"] = "ops/s"
+    (tmp_path / "other.json").write_text(json.dumps(told))
+    with pytest.raises(UsageError, match=r"ops/ms in .* ops/s in"):
+        import_files([recorded.JMH, tmp_path / "other.json"])
+
+
+def test_a_choice_of_them(tmp_path: Path) -> None:
+    path = hyperfine(tmp_path / "a.json", old=[1, 2], new=[3])
+    assert [one.name for one in import_files([path], patterns=["o*"]).benchmarks] == ["old"]
+    with pytest.raises(UsageError, match="none of the files' benchmarks: old, new"):
+        import_files([path], patterns=["x"])
+    with pytest.raises(UsageError, match="known are google-benchmark"):
+        import_files([path], name="x")
+    with pytest.raises(UsageError, match="as pyperf"):
+        import_files([path], name="pyperf")

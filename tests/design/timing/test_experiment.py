@@ -1,0 +1,327 @@
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from steelyard.design.judging.judgement import verdicts
+from steelyard.design.runner.draws import draw_pair, first_side
+from steelyard.design.timing.experiment import Experiment
+from steelyard.design.timing.recorder import Targets
+from steelyard.model.errors import MeasurementError, SteelyardError
+from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchSpec, Measured, Place
+from steelyard.model.progress import Progress
+from steelyard.model.records import Weighing
+from tests.design.scripted import PLAIN, Machine, experiment, name, noisy, recorder, spec, weigh, weighing
+
+SHORT = {"pairs": 20, "warm_up": 0, "margin": 0.0001}
+
+
+def roles(rows: list[int]) -> Counter[str]:
+    return Counter(ROLES[role] for role in rows)
+
+
+class TestThePlan:
+    def test_launches_come_in_pairs_in_the_drawn_order_with_the_drawn_surroundings(self) -> None:
+        record, machine = weigh(noisy(), pairs=30, seed=5, warm_up=0, margin=0.0001)
+        launches = record.launches
+        for place in range(0, len(launches), 2):
+            pair = launches.pair[place]
+            assert launches.pair[place + 1] == pair
+            assert [launches.side[place], launches.side[place + 1]] == [
+                first_side(5, 0, pair),
+                1 - first_side(5, 0, pair),
+            ]
+            assert [launches.order[place], launches.order[place + 1]] == [0, 1]
+            draw = draw_pair(5, 0, pair)
+            expected = (f"{draw.hash_seed}/{draw.padding_bytes}".encode(),)
+            assert machine.specs[place].env == machine.specs[place + 1].env == expected
+
+    def test_every_launch_is_kept_before_the_next_starts(self) -> None:
+        _, machine = weigh(noisy(), pairs=15, margin=0.0001)
+        assert machine.events[::2] == [event for event in machine.events if event.startswith("launch")]
+        assert machine.events[1::2] == [event for event in machine.events if event.startswith("keep")]
+
+    def test_the_same_seed_repeats_the_plan(self) -> None:
+        one, other = (weigh(noisy(seed=seed), pairs=20, margin=0.0001, seed=9)[0].launches for seed in (1, 2))
+        assert (one.side, one.hash_seed, one.padding_bytes) == (other.side, other.hash_seed, other.padding_bytes)
+        assert one.wall_ns != other.wall_ns
+
+    def test_warm_up_is_kept_and_not_judged(self) -> None:
+        record, _ = weigh(noisy(), pairs=12, warm_up=3, margin=0.0001)
+        assert roles(record.launches.role) == {WARM_UP: 6, USED: 24}
+        assert verdicts(record)[0].pairs == 12
+
+
+class TestSeveralAtOnce:
+    """Launches in one request, whose rows but for the last somebody else keeps."""
+
+    @staticmethod
+    def begun(
+        machine: Machine,
+        cut: SteelyardError | None = None,
+        at: int = -1,
+        header: Weighing | None = None,
+        **options: object,
+    ) -> Experiment:
+        """A weighing of which the series ends behind the launch with the number `at`, or with `cut` in its place."""
+        begun = experiment(machine, header or weighing(1, **SHORT), **options)
+
+        def series(specs: Sequence[LaunchSpec], places: Sequence[Place]) -> list[Measured | SteelyardError]:
+            machine.events.append(f"series of {len(specs)}")
+            results: list[Measured | SteelyardError] = []
+            for one, place in zip(specs, places, strict=True):
+                if len(machine.specs) == at and cut is not None:
+                    return [*results, cut]
+                results.append(machine.launch(one))
+                if len(machine.specs) == at + 1:
+                    break
+                if place != places[-1]:
+                    machine.events.append(f"server keeps {place.pair}.{place.side}")
+            return results
+
+        begun._recorder.series = series
+        return begun
+
+    def test_the_plan_and_the_record_are_those_of_single_launches(self) -> None:
+        apart, at_once = Machine(noisy()), Machine(noisy())
+        single = experiment(apart, weighing(1, **SHORT)).run()
+        assert self.begun(at_once).run() == single
+        assert at_once.specs == apart.specs
+        # Of 24 ms a pair, four fit into what is done at once. The first is alone, as nobody knows yet what it takes;
+        # looks are due at 12, 15 and 18 pairs, and the end is at 20.
+        pairs = [int(event.split()[-1]) // 2 for event in at_once.events if event.startswith("series")]
+        assert pairs == [1, 4, 4, 3, 3, 3, 2]
+        ends = [number - 1 for number in itertools.accumulate(pairs)]
+        last = [event for event in at_once.events if event.startswith("keep")]
+        assert last == [f"keep {pair}.{1 - first_side(1, 0, pair)}" for pair in ends]
+        assert sum(event.startswith("server keeps") for event in at_once.events) == 40 - len(last)
+
+    def test_long_launches_and_those_of_several_benchmarks_come_pair_by_pair(self) -> None:
+        long, several = Machine(noisy(wall_ns=60e6)), Machine(noisy())
+        self.begun(long).run()
+        self.begun(several, header=weighing(3, **SHORT)).run()
+        for machine in (long, several):
+            assert {event for event in machine.events if event.startswith("series")} == {"series of 2"}
+
+    @pytest.mark.parametrize("at", [8, 9])
+    def test_a_launch_that_was_not_kept_is_kept_here_and_the_rest_launched_alone(self, at: int) -> None:
+        machine = Machine(noisy())
+        record = self.begun(machine, at=at).run()
+        assert len(record.launches) == len(machine.specs) == 40
+        assert record == experiment(Machine(noisy()), weighing(1, **SHORT)).run()
+        cut = machine.events.index(f"keep {at // 2}.{machine.rows[1].side}")
+        assert machine.events[cut + 1].startswith("launch" if at == 8 else "series")
+
+    @pytest.mark.parametrize(("at", "left"), [(8, 8), (9, 9)])
+    def test_a_launch_that_could_not_be_leaves_those_before_it_in_the_record(self, at: int, left: int) -> None:
+        one = self.begun(Machine(noisy()), MeasurementError("no such program"), at=at)
+        record = one.run()
+        assert str(one.error) == "no such program"
+        assert (record.stop, len(record.launches)) == (["failed"], left)
+
+    def test_a_program_that_a_launch_replaced_is_noticed_and_named(self) -> None:
+        machine = Machine(noisy())
+
+        def check(benchmark: int, side: int) -> None:  # noqa: ARG001
+            if len(machine.specs) > 4:
+                raise MeasurementError("it is another program now")
+
+        one = self.begun(machine, MeasurementError("no such program"), at=8, targets=Targets(name, spec, check=check))
+        record = one.run()
+        assert str(one.error) == "it is another program now"
+        assert (record.stop, len(record.launches)) == (["failed"], 8)
+
+    def test_disturbed_pairs_among_them_are_repeated(self) -> None:
+        def script(number: int, spec: LaunchSpec) -> Measured:
+            stolen = 6_000_000 if number in (4, 5, 13) else 0
+            plain = noisy(seed=number)(number, spec)
+            return replace(plain, wall_ns=plain.wall_ns + stolen, steal_ns=stolen)
+
+        at_once, apart = Machine(script), Machine(script)
+        record = self.begun(at_once).run()
+        assert record == experiment(apart, weighing(1, **SHORT)).run()
+        assert [event for event in at_once.events if "discard" in event] == ["discard 0.2", "discard 0.6"]
+
+    def test_nothing_is_launched_once_the_user_has_interrupted(self) -> None:
+        machine = Machine(noisy())
+        record = self.begun(machine, interrupted=lambda: len(machine.specs) >= 6).run()
+        assert (record.stop, len(machine.specs)) == (["interrupted"], 10)
+
+    def test_the_time_is_not_overrun_by_a_series(self) -> None:
+        header = weighing(1, max_time_s=1.0, warm_up=0, margin=0.0001)
+        one, other = Machine(noisy(wall_ns=5e6)), Machine(noisy(wall_ns=5e6))
+        assert self.begun(one, header=header).run().seconds <= 1.0
+        experiment(other, header).run()
+        assert len(one.specs) == len(other.specs)
+
+
+class TestStopping:
+    @pytest.mark.parametrize(("change", "word"), [(0.05, "slower"), (-0.05, "faster")])
+    def test_a_clear_change_stops_at_the_first_look(self, change: float, word: str) -> None:
+        record, _ = weigh(noisy(change, 0.005))
+        assert record.stop == ["decided"]
+        assert (verdicts(record)[0].verdict, verdicts(record)[0].pairs) == (word, 12)
+
+    def test_no_change_stops_when_it_is_known_to_be_small(self) -> None:
+        record, _ = weigh(noisy(0, 0.003))
+        assert record.stop == ["decided"]
+        assert verdicts(record)[0].verdict == "same"
+
+    def test_pairs_are_a_limit(self) -> None:
+        record, _ = weigh(noisy(0, 0.03), pairs=20, max_time_s=None)
+        assert record.stop == ["pairs"]
+        assert roles(record.launches.role)[USED] == 40
+
+    def test_time_is_a_limit_that_no_pair_oversteps(self) -> None:
+        record, machine = weigh(noisy(0.004, 0.01, wall_ns=1e9), max_time_s=60)
+        assert record.stop == ["time"]
+        assert 55 < machine.now - 1000 <= 60.5
+
+    def test_a_weighing_that_cannot_be_decided_in_time_stops_early_and_says_what_would(self) -> None:
+        record, machine = weigh(noisy(0, 0.1, wall_ns=1e8), max_time_s=30)
+        verdict = verdicts(record)[0]
+        assert record.stop == ["futile"]
+        assert machine.now - 1000 < 29
+        assert verdict.verdict == "undecided"
+        assert verdict.pairs_needed is not None
+        assert verdict.pairs_needed > 150
+
+    def test_a_budget_below_the_fewest_pairs_is_not_even_begun(self) -> None:
+        record, _ = weigh(noisy(wall_ns=20e9), max_time_s=30)
+        verdict = verdicts(record)[0]
+        assert (record.stop, verdict.pairs, verdict.change) == (["futile"], 0, None)
+        assert "--max-time" in (verdict.findings[0].remedy or "")
+
+    def test_what_was_seen_live_is_what_is_derived_again(self) -> None:
+        for seed in range(8):
+            shown: list[Progress] = []
+            machine, header = Machine(noisy(0.006, 0.01, seed)), weighing(max_time_s=20.0)
+            record = Experiment(header, recorder(machine), machine.clock, shown.append).run()
+            verdict = verdicts(record)[0]
+            assert shown[-1].done == verdict.pairs
+            assert (shown[-1].change, shown[-1].interval) == (verdict.change, verdict.interval)
+
+    def test_false_alarms_of_whole_weighings(self) -> None:
+        words = Counter(verdicts(weigh(noisy(0, 0.01, seed), max_time_s=8.0)[0])[0].verdict for seed in range(150))
+        assert words["slower"] + words["faster"] <= 1
+
+
+class TestSeveralBenchmarks:
+    def test_a_round_visits_all_and_a_decided_one_stops(self) -> None:
+        def script(number: int, spec: LaunchSpec) -> Measured:
+            clear, unclear = quick(number, spec), slow(number, spec)
+            return clear if spec.argv[1] == b"0" else unclear
+
+        quick, slow = noisy(0.2, 0.001), noisy(0.0, 0.02)
+        record, _ = weigh(script, 3, pairs=29, max_time_s=None, warm_up=0)
+        counts = Counter(record.launches.benchmark)
+        assert counts == {0: 30, 1: 58, 2: 58}
+        assert record.stop == ["decided", "pairs", "pairs"]
+        first_rounds = [tuple(record.launches.benchmark[place : place + 6 : 2]) for place in range(0, 90, 6)]
+        assert all(sorted(visited) == [0, 1, 2] for visited in first_rounds)
+        assert len(set(first_rounds)) > 2
+
+
+class TestDisturbance:
+    @staticmethod
+    def stealing(every: int) -> Machine:
+        plain = noisy(0, 0.02)
+
+        def script(number: int, spec: LaunchSpec) -> Measured:
+            stolen = 10_000_000 if number % every == 0 else 0
+            return replace(plain(number, spec), steal_ns=stolen)
+
+        return Machine(script)
+
+    def test_a_disturbed_pair_is_repeated_and_stays_in_the_record(self) -> None:
+        machine = self.stealing(every=20)
+        record = experiment(machine, weighing(pairs=30, max_time_s=None, warm_up=0)).run()
+        assert roles(record.launches.role) == {USED: 60, DISTURBED: 8}
+        assert len([event for event in machine.events if event.startswith("discard")]) == 4
+        verdict = verdicts(record)[0]
+        assert (verdict.pairs, verdict.repeated) == (30, 4)
+
+    def test_on_a_machine_that_is_never_quiet_repeats_are_few(self) -> None:
+        record = experiment(self.stealing(every=1), weighing(pairs=29, max_time_s=None, warm_up=0)).run()
+        repeated = roles(record.launches.role)[DISTURBED] / 2
+        assert roles(record.launches.role)[USED] == 58
+        assert 1 <= repeated <= 8
+
+    def test_an_extreme_value_alone_disturbs_nothing(self) -> None:
+        def script(number: int, spec: LaunchSpec) -> Measured:  # noqa: ARG001
+            return replace(PLAIN, wall_ns=PLAIN.wall_ns * (1000 if number == 7 else 1))
+
+        record, _ = weigh(script, pairs=12, max_time_s=None)
+        assert DISTURBED not in roles(record.launches.role)
+
+
+class TestEndsBadly:
+    @staticmethod
+    def failing(at: int, **how: object) -> Machine:
+        plain = noisy(0, 0.02)
+        return Machine(lambda number, spec: replace(plain(number, spec), **(how if number == at else {})))  # type: ignore[arg-type]
+
+    def test_a_failed_launch_stops_the_weighing_with_an_error_and_no_verdict(self) -> None:
+        machine = self.failing(9, exit_code=3, stderr=b"first\nno such table\n")
+        one = experiment(machine, weighing())
+        record = one.run()
+        assert record.stop == ["failed"]
+        assert len(record.launches) == 9
+        assert "exit status 3" in str(one.error)
+        assert "no such table" in str(one.error)
+
+    def test_a_signal_and_a_time_out_are_named(self) -> None:
+        for how, word in (({"exit_code": None, "signal": 11}, "SIGSEGV"), ({"timed_out": True}, "--timeout")):
+            one = experiment(self.failing(4, **how), weighing())
+            one.run()
+            assert word in str(one.error)
+
+    def test_failures_can_be_accepted(self) -> None:
+        machine = self.failing(9, exit_code=3)
+        one = experiment(machine, weighing(pairs=12), ignore_failure=True)
+        assert one.run().stop == ["pairs"]
+        assert one.error is None
+
+    def test_an_interrupt_keeps_whole_pairs_and_judges_the_last_look(self) -> None:
+        machine = self.failing(41, cancelled=True)
+        record = experiment(machine, weighing(warm_up=0)).run()
+        assert record.stop == ["interrupted"]
+        assert len(record.launches) == 41
+        assert verdicts(record)[0].pairs == 18
+
+    def test_an_interrupt_between_launches_starts_no_other(self) -> None:
+        machine = Machine(noisy())
+        record = experiment(machine, weighing(), interrupted=lambda: len(machine.specs) == 6).run()
+        assert (record.stop, len(machine.specs)) == (["interrupted"], 6)
+
+    def test_processes_left_behind_are_named_once(self) -> None:
+        machine = self.failing(3, left_behind=("77 sleeper",))
+        record = experiment(machine, weighing(pairs=12)).run()
+        assert [finding.code for finding in record.findings] == ["left-behind"]
+        assert "sleeper" in record.findings[0].message
+
+
+def test_prepare_runs_before_each_launch_and_cleanup_once_at_the_end() -> None:
+    machine = Machine(noisy())
+    hooks = {
+        name: [LaunchSpec(f"{name} {side}".encode(), (b"x",), ()) for side in "ab"] for name in ("prepare", "cleanup")
+    }
+    targets = Targets(name, spec, hooks["prepare"], hooks["cleanup"])
+    experiment(machine, weighing(pairs=12, warm_up=0), targets=targets).run()
+    launched = [event.removeprefix("launch ") for event in machine.events if event.startswith("launch")]
+    before = {"baseline": "prepare a", "candidate": "prepare b"}
+    assert all(launched[place] == before[target] for place, target in enumerate(launched[1:]) if target in before)
+    assert launched[-2:] == ["cleanup a", "cleanup b"]
+    assert launched.count("cleanup a") == 1
+
+
+def test_a_failing_hook_is_an_error_that_names_it() -> None:
+    machine = Machine(lambda number, spec: replace(PLAIN, exit_code=1 if spec.program == b"hook" else 0))  # noqa: ARG005
+    targets = Targets(name, spec, prepare=[LaunchSpec(b"hook", (b"hook",), ())])
+    one = experiment(machine, weighing(), targets=targets)
+    assert one.run().stop == ["failed"]
+    assert "--prepare" in str(one.error)

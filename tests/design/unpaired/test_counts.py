@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+
+from steelyard.design.unpaired.counts import compare_counts
+from steelyard.model.counting import Count, Counting, CountSettings, CountTool, Functions
+from steelyard.model.errors import UsageError
+from steelyard.model.launches import Launches
+from steelyard.model.records import Benchmark, Run, Settings, Subject
+from tests.design.scripted import MACHINE
+
+FLAGS = ["--tool=cachegrind", "--cache-sim=no", "--LL=8388608,16,64"]
+
+
+def counted(
+    instructions: int, version: str = "3.19.0", flags: list[str] = FLAGS, libc: str = "a", loops: int | None = None
+) -> Run:
+    tool = CountTool(tool="cachegrind", version=version, program="v", flags=flags, fingerprint={"libc.so.6": libc})
+    functions = Functions(
+        benchmark=0, side=0, name=["main"], file=["m.c"], object=[""], line=[1], events={"Ir": [instructions]}
+    )
+    counts = [Count(benchmark=0, side=0, events={"Ir": instructions}, seconds=1.0) for _ in range(2)]
+    return Run(
+        tool="test",
+        created="2026-01-01T00:00:00+00:00",
+        machine=MACHINE,
+        settings=Settings(metrics=["instructions"], counting=CountSettings(loops=loops)),
+        subjects=[Subject(name="work", command="work", argv=["work"], program="/work")],
+        benchmarks=[Benchmark(name="work", candidate=0)],
+        stop=["decided"],
+        seconds=1.0,
+        launches=Launches(),
+        counting=Counting(tool=tool, counts=counts, functions=[functions]),
+    )
+
+
+def compare(one: Run, other: Run, *, metrics: tuple[str, ...] = ("instructions",), force: bool = False) -> str | None:
+    record = compare_counts(one, other, margin=0.005, alpha=0.01, metrics=list(metrics), force=force)
+    return record.verdict
+
+
+def test_counts_of_two_runs_are_judged_as_if_counted_together() -> None:
+    record = compare_counts(counted(1000), counted(1010), margin=0.005, alpha=0.01, metrics=["instructions"])
+    assert record.verdict == "slower"
+    assert record.change == pytest.approx(0.01)
+    assert record.counting is not None
+    assert [(count.side, count.events["Ir"]) for count in record.counting.counts] == [
+        (0, 1000),
+        (0, 1000),
+        (1, 1010),
+        (1, 1010),
+    ]
+    assert [part.side for part in record.counting.functions] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [
+        (counted(1000, version="3.21.0"), "Valgrind's version 3.19.0 in A, 3.21.0 in B"),
+        (counted(1000, libc="b"), "another libc.so.6"),
+        (counted(1000, loops=7), "loops None in A, 7 in B"),
+        (counted(1000, flags=["--tool=cachegrind", "--main-stacksize=1"]), "--main-stacksize=1 in B"),
+    ],
+)
+def test_mixtures_are_refused_with_what_differs_unless_forced(other: Run, named: str) -> None:
+    with pytest.raises(UsageError, match="counted differently") as refused:
+        compare(counted(1000), other)
+    assert named in str(refused.value)
+    assert compare(counted(1000), other, force=True) == "same"
+
+
+def test_instructions_do_not_depend_on_simulated_caches_but_cost_does() -> None:
+    simulated = counted(1000, flags=["--tool=cachegrind", "--cache-sim=yes", "--LL=1024,1,64"])
+    assert compare(counted(1000), simulated) == "same"
+    with pytest.raises(UsageError, match="flags --cache-sim=no --LL=8388608,16,64 in A"):
+        compare(counted(1000), simulated, metrics=("instructions", "cost"))
+
+
+def test_a_run_that_was_not_counted_is_refused() -> None:
+    with pytest.raises(UsageError, match="steelyard count"):
+        compare(counted(1000), counted(1000).model_copy(update={"counting": None}))

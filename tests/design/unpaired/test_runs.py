@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from steelyard.design.timing.alone import Measuring
+from steelyard.design.unpaired.runs import compare_runs, run_of
+from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.files import load_any, save
+from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.records import Benchmark, Run, Subject
+from steelyard.model.unpaired import UnpairedReport
+from tests.design.scripted import MACHINE, Machine, Script, noisy, recorder, run_header, weigh
+
+
+def measured(
+    script: Script, launches: int = 1000, created: str = "2026-01-01T00:00:00+00:00", **settings: object
+) -> Run:
+    machine = Machine(script)
+    header = run_header(pairs=launches, max_time_s=None, **settings)
+    run = Measuring(header, recorder(machine), machine.clock, lambda _: None).run()
+    return run.model_copy(update={"created": created})
+
+
+def scripted(wall_ns: float = 12e6, seed: int = 1, **fields: object) -> Script:
+    plain = noisy(0.0, 0.005, seed, wall_ns)
+    return lambda number, spec: replace(plain(number, spec), **fields)  # type: ignore[arg-type]
+
+
+A = measured(scripted())
+B = measured(scripted(12e6 * 1.10, seed=2), created="2026-01-02T00:00:00+00:00")
+AGAIN = measured(scripted(seed=3), created="2026-01-02T00:00:00+00:00")
+
+
+def diff(one: Run = A, other: Run = B, **options: object) -> UnpairedReport:
+    return compare_runs(one, other, **{"margin": 0.005, "alpha": 0.01, **options})  # type: ignore[arg-type]
+
+
+def notes(report: UnpairedReport) -> str:
+    found = [*report.findings, *(finding for verdict in report.verdicts for finding in verdict.findings)]
+    return "\n".join(f"{finding.code}: {finding.message}" for finding in found)
+
+
+def test_a_large_change_is_found_either_way_and_the_same_program_is_not_changed() -> None:
+    slower, faster, same = (diff(*runs).verdicts[0] for runs in ((A, B), (B, A), (A, AGAIN)))
+    assert (slower.verdict, faster.verdict, same.verdict) == ("slower", "faster", "undecided")
+    assert slower.change == pytest.approx(0.10, abs=0.002)
+    assert slower.interval is not None
+    assert slower.interval[0] < 0.10 < slower.interval[1]
+    assert slower.baseline.median == pytest.approx(12e6, rel=0.01)
+    assert slower.candidate.launches == 1000
+
+
+def test_warm_ups_are_left_out() -> None:
+    def slow_start(number: int, spec: LaunchSpec) -> Measured:
+        return replace(noisy()(number, spec), wall_ns=10**9 if number < 3 else 12 * 10**6)
+
+    run = measured(slow_start, 20, warm_up=3)
+    assert diff(run, B).verdicts[0].baseline.spread == 0
+    assert diff(run, B).verdicts[0].baseline.launches == 20
+
+
+def test_other_machines_are_refused_unless_forced() -> None:
+    other = B.model_copy(update={"machine": MACHINE.model_copy(update={"key": "1", "cpu_model": "abacus"})})
+    with pytest.raises(UsageError, match="--force"):
+        diff(A, other)
+    forced = diff(A, other, force=True)
+    assert forced.verdicts[0].verdict == "slower"
+    assert "other-machine" in notes(forced)
+    assert "processor differs: scripted in A, abacus in B" in notes(forced)
+
+
+def test_a_run_and_itself_are_refused() -> None:
+    with pytest.raises(UsageError, match="same run"):
+        diff(A, A)
+
+
+def test_active_undefined_in_one_makes_it_wall_in_both() -> None:
+    threads = measured(scripted(12e6 * 1.1, seed=2, others_ns=5_000_000, pressure_ns=0))
+    for runs in ((A, threads), (threads, A)):
+        report = diff(*runs)
+        assert report.verdicts[0].metric == "wall"
+        assert "metric-fallback" in notes(report)
+    assert diff().verdicts[0].metric == "active"
+    assert "metric-fallback" not in notes(diff())
+
+
+@pytest.mark.parametrize("fields", [{"delay_ns": 12_000_000}, {"others_ns": 5_000_000, "pressure_ns": 12_000_000}])
+def test_a_change_of_wall_time_that_waiting_explains_is_undecided(fields: dict[str, object]) -> None:
+    kept_waiting = measured(scripted(24e6, seed=2, **fields))
+    report = diff(A, kept_waiting, metrics=["wall"])
+    assert report.verdicts[0].verdict == "undecided"
+    assert "waiting" in notes(report)
+    assert diff(A, measured(scripted(24e6, seed=2)), metrics=["wall"]).verdicts[0].verdict == "slower"
+
+
+def test_a_metric_that_was_not_measured_is_an_error() -> None:
+    blind = measured(scripted(cpu_ns=None, delay_ns=None, timeslices=None, others_ns=None), seed=2)
+    assert diff(A, blind).verdicts[0].metric == "wall"
+    with pytest.raises(MeasurementError, match="--metric wall"):
+        diff(A, blind, metrics=["delay"])
+    with pytest.raises(MeasurementError, match="was 0"):
+        diff(A, measured(scripted(major_faults=3)), metrics=["major_faults"])
+    assert diff(metrics=["major_faults"]).verdicts[0].change == 0  # 0 in every launch of both
+
+
+def test_processes_of_a_repeated_launch_are_compared_one_by_one() -> None:
+    repeated = measured(scripted(12e6 * 4, seed=2), repeat=4)
+    report = diff(A, repeated, metrics=["active", "max_rss"])
+    assert [verdict.change for verdict in report.verdicts] == pytest.approx([0, 0], abs=0.002)
+    assert "--repeat differs: 1 in A, 4 in B" in notes(report)
+
+
+FACTS: dict[str, Callable[[Run], Run]] = {
+    "kernel differs: none in A, Linux 7 in B": lambda run: machine(run, kernel="Linux 7"),
+    "governor differs: none in A, powersave in B": lambda run: machine(run, governor="powersave"),
+    "--cpu differs: none in A, 1 in B": lambda run: settings(run, cpu=1),
+    "--stdin differs: none in A, /x in B": lambda run: settings(run, stdin="/x"),
+    "environment differs: none of these in A, TZ in B": lambda run: settings(run, environment=["TZ"]),
+    "set differently: TOKEN": lambda run: settings(run, variables={"TOKEN": "secret"}),
+    "Steelyard version differs: test in A, 9 in B": lambda run: run.model_copy(update={"tool": "9"}),
+    "command differs: baseline in A, ./b in B": lambda run: subject(run, command="./b"),
+    "contents (SHA-256) differs: unknown in A, abc in B": lambda run: subject(run, digest="abc"),
+}
+
+
+def machine(run: Run, **fields: object) -> Run:
+    return run.model_copy(update={"machine": run.machine.model_copy(update=fields)})
+
+
+def settings(run: Run, **fields: object) -> Run:
+    return run.model_copy(update={"settings": run.settings.model_copy(update=fields)})
+
+
+def subject(run: Run, **fields: object) -> Run:
+    changed: Subject = run.subjects[0].model_copy(update=fields)
+    return run.model_copy(update={"subjects": [changed]})
+
+
+@pytest.mark.parametrize("said", FACTS)
+def test_what_differs_between_the_runs_is_named(said: str) -> None:
+    report = diff(A, FACTS[said](B))
+    assert said in notes(report)
+    assert "secret" not in notes(report)
+    assert [finding.code for finding in report.findings] == ["differs"]
+
+
+def test_nothing_is_named_where_nothing_differs() -> None:
+    assert not diff().findings
+
+
+def test_short_and_tiny_runs_say_so() -> None:
+    assert "short-run" in notes(diff(A, measured(scripted(13.2e6), 300)))
+    tiny = diff(A, measured(scripted(13.2e6), 10))
+    assert "cannot-tell" in notes(tiny)
+    assert (tiny.verdicts[0].verdict, tiny.verdicts[0].change, tiny.verdicts[0].interval) == ("undecided", None, None)
+    assert "short-run" not in notes(diff())
+
+
+def test_several_benchmarks_go_by_name_and_share_alpha() -> None:
+    def two(run: Run, *names: str) -> Run:
+        launches = run.launches.model_copy(update={"benchmark": [place % 2 for place in range(len(run.launches))]})
+        return run.model_copy(update={"benchmarks": [Benchmark(name=name) for name in names], "launches": launches})
+
+    report = diff(two(A, "parse", "sort"), two(B, "sort", "parse"))
+    assert [verdict.benchmark for verdict in report.verdicts] == ["parse", "sort"]
+    assert report.alpha == 0.005
+    assert len(diff(two(A, "parse", "sort"), two(B, "sort", "emit")).verdicts) == 1
+    with pytest.raises(UsageError, match="in common"):
+        diff(two(A, "parse", "sort"), two(B, "a", "b"))
+
+
+def test_a_weighing_or_a_failed_run_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    save(weigh(noisy(), pairs=12)[0], path)
+    with pytest.raises(UsageError, match="steelyard show"):
+        run_of(load_any(path), path)
+    save(A.model_copy(update={"stop": ["failed"]}), path)
+    with pytest.raises(UsageError, match="failed"):
+        run_of(load_any(path), path)
+    save(A, path)
+    assert run_of(load_any(path), path).launches == A.launches
+
+
+def fails(number: int, spec: LaunchSpec) -> Measured:
+    return replace(noisy()(number, spec), exit_code=1)
+
+
+def test_a_run_without_a_launch_is_refused() -> None:
+    with pytest.raises(UsageError, match="no launch"):
+        diff(measured(fails, 20), B)
