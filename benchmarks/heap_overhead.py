@@ -140,10 +140,10 @@ class Taken:
         """One launch of each kind, in random order."""
         plain = LaunchSpec(self.words[0], tuple(self.words), ())
         times = {}
-        with tempfile.TemporaryDirectory(dir=self.folder) as numbers:
+        with heap.HeapWatcher().attached(plain) as attachment:
             specs = {
                 "plain": plain,
-                "watched": heap.watched(plain, Path(numbers)),
+                "watched": attachment.spec,
                 "passing": heap.preloaded(plain, self.passing_on, {}),
             }
             for kind in random.sample(sorted(specs), 3):
@@ -151,7 +151,8 @@ class Taken:
                 if measured.has_failed() or measured.cpu_ns is None:
                     raise SystemExit(f"{self.words[0]!r} failed, or its time is not known: {measured.stderr!r}")
                 times[kind] = float(measured.cpu_ns)
-            self.use = heap.read_use(Path(numbers))
+                if kind == "watched":
+                    self.use = attachment.read(measured)
         self.plain_ns.append(times["plain"])
         self.watched_ratios.append(times["watched"] / times["plain"])
         self.passing_ratios.append(times["passing"] / times["plain"])

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from steelyard.design.runner.draws import draw_places
+from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.targets import targets_of
 from steelyard.design.session import series_of
 from steelyard.design.timing.recorder import Recorder
@@ -50,7 +51,7 @@ class Loop:
         journal = self._open.enter_context(Journal(self._path, self._header))
         targets = targets_of(self._header, ENVIRONMENT)
         series = series_of(self._header.settings, targets, self._launcher, journal)
-        self._recorder = Recorder(targets, self._launcher, journal, lambda: False, series=series)
+        self._recorder = Recorder(targets, Runner(self._launcher), journal, series=series)
         return self
 
     def __exit__(

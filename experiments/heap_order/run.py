@@ -21,7 +21,9 @@ from statistics import median
 
 from steelyard.design.check.session import check_target
 from steelyard.design.runner.draws import draw_pair
-from steelyard.measure import heap
+from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.target import Target
+from steelyard.measure.heap import HeapWatcher
 from steelyard.measure.launch import Launcher
 from steelyard.model.heap import HeapLaunch
 from steelyard.model.launches import LaunchSpec, judged_samples
@@ -50,18 +52,19 @@ Pairs = Sequence[tuple[float, float]]
 def main(pairs: int) -> None:
     """Build, measure, and print."""
     with tempfile.TemporaryDirectory(prefix="steelyard-") as folder, Launcher() as launcher:
+        runner = Runner(launcher)
         program = _built(Path(folder))
         subject = command_subject(str(program), "containers", "measured", shell=False)
         print(f"## {FIRST} and {LAST}, the same benchmark\n")
         rows = [
             _row("first and last in one process", _together(program, pairs)),
-            _row("each in a process of its own", _apart(subject, launcher, pairs)),
+            _row("each in a process of its own", _apart(subject, runner, pairs)),
         ]
         print(table(("how they were run", "first", "last", "last against first", "interval, 99 %"), rows), flush=True)
         print("\n## What the allocator takes of the processor time\n")
-        print(table(("process", "allocations", "share of the time, estimated"), _shares(subject, launcher)), flush=True)
+        print(table(("process", "allocations", "share of the time, estimated"), _shares(subject, runner)), flush=True)
         print("\n## What `steelyard check` says\n")
-        print(_findings(subject, launcher))
+        print(_findings(subject, runner))
 
 
 def _built(folder: Path) -> Path:
@@ -82,7 +85,7 @@ def _together(program: Path, launches: int) -> Pairs:
     return found
 
 
-def _apart(subject: Subject, launcher: Launcher, pairs: int) -> Pairs:
+def _apart(subject: Subject, runner: Runner, pairs: int) -> Pairs:
     """Times of both in fresh processes, in pairs whose order is drawn at random, in ns."""
     harness, random = ProtocolHarness(), Random(SEED)  # noqa: S311 - it shall be repeatable
     make = launch_maker(subject, Settings(metrics=["active"]), {})
@@ -91,7 +94,7 @@ def _apart(subject: Subject, launcher: Launcher, pairs: int) -> Pairs:
         times = {}
         for name in random.sample((FIRST, LAST), 2):
             work = Work(name, 1, 6)
-            measured = launcher.launch(harness.running(make(draw_pair(SEED, 0, number)), work))
+            measured = runner.run(harness.running(make(draw_pair(SEED, 0, number)), work))
             samples = judged_samples(harness.samples(measured, work))
             times[name] = median(sample.time_ns("active") or sample.ns for sample in samples)
         found.append((times[FIRST], times[LAST]))
@@ -105,22 +108,21 @@ def _row(name: str, pairs: Pairs) -> list[str]:
     return [name, duration(first), duration(last), f"{100 * expm1(found.centre):+.1f} %", f"{low} to {high}"]
 
 
-def _shares(subject: Subject, launcher: Launcher) -> list[list[str]]:
+def _shares(subject: Subject, runner: Runner) -> list[list[str]]:
     """What malloc and free take in a process that runs both, and in one for each: medians of a few launches."""
     harness = ProtocolHarness()
     plain = launch_maker(subject, Settings(), {})(draw_pair(SEED, 0, 0))
     launches = {"both in one": replace(plain, argv=(*plain.argv, b"--together"))}
     launches |= {f"{name} alone": harness.running(plain, Work(name, 1, 6)) for name in (FIRST, LAST)}
-    return [[name, *_heap_of(launch, launcher)] for name, launch in launches.items()]
+    return [[name, *_heap_of(launch, runner)] for name, launch in launches.items()]
 
 
-def _heap_of(launch: LaunchSpec, launcher: Launcher) -> list[str]:
+def _heap_of(launch: LaunchSpec, runner: Runner) -> list[str]:
     uses = []
     for _ in range(HEAP_LAUNCHES):
-        with tempfile.TemporaryDirectory(prefix="steelyard-") as folder:
-            measured = launcher.launch(heap.watched(launch, Path(folder)))
-            use = heap.read_use(Path(folder))
-        if use is None or measured.has_failed():
+        reading = runner.launch(Target("one of them", launch), HeapWatcher(), lambda reading: reading)
+        use, measured = reading.value, reading.measured
+        if use is None:
             raise SystemExit("the heap could not be watched: is native/heap built?")
         cpu_ns = measured.user_ns + measured.sys_ns
         uses.append(HeapLaunch(benchmark=0, side=0, use=use, wall_ns=measured.wall_ns, cpu_ns=cpu_ns))
@@ -128,14 +130,13 @@ def _heap_of(launch: LaunchSpec, launcher: Launcher) -> list[str]:
     return [f"{median(one.use.allocations for one in uses):,.0f}", f"{share:.0%}"]
 
 
-def _findings(subject: Subject, launcher: Launcher) -> str:
+def _findings(subject: Subject, runner: Runner) -> str:
     found = check_target(
         subject,
         Settings(metrics=["active"], harness="protocol", timeout_s=60),
-        launcher,
+        runner,
         os.environ,
         lambda progress: None,  # noqa: ARG005 - the table is short
-        lambda: False,
         only=[FIRST, LAST],
         seconds=CHECK_SECONDS,
     )

@@ -21,13 +21,14 @@ from steelyard.design.calibration.calibration import (
     measure,
 )
 from steelyard.design.calibration.fit import correlation
+from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.target import Target
 from steelyard.machine.facts import read_facts
 from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.valgrind import Valgrind, host_caches, last_levels_below
 from steelyard.model.calibration import Point
 from steelyard.model.counting import Caches, Weights
 from steelyard.model.errors import SteelyardError
-from steelyard.model.launches import LaunchSpec
 from steelyard.model.progress import Progress
 from steelyard.stats.cost import cost
 from steelyard.stats.least_squares import pearson
@@ -83,17 +84,17 @@ def _ladders(valgrind: Valgrind, jobs: int, repeats: int) -> dict[str, list[Poin
 
 def _counted(tools: Instruments, runs: Sequence[tuple[str, int]]) -> list[Events]:
     """The events of each (pattern, iterations), in their order."""
-    specs = [tools.spec(Rung(pattern, ELEMENTS, 0), iterations) for pattern, iterations in runs]
+    targets = [Target(pattern, tools.spec(Rung(pattern, ELEMENTS, 0), iterations)) for pattern, iterations in runs]
     found: dict[int, Events] = {}
-    for place, done in tools.counting.count_all([partial(_count, spec) for spec in specs]):
+    for place, done in tools.pool.do_all([partial(_count, target, tools.counter) for target in targets]):
         found[place] = done.events
-    if len(found) < len(specs) or any(not events for events in found.values()):
+    if len(found) < len(targets) or any(not events for events in found.values()):
         raise SystemExit("a walk was not counted to its end")
-    return [found[place] for place in range(len(specs))]
+    return [found[place] for place in range(len(targets))]
 
 
-def _count(spec: LaunchSpec, counter: Counter) -> Counted:
-    return counter.count(spec)
+def _count(target: Target, counter: Counter, runner: Runner) -> Counted:
+    return runner.launch(target, counter, lambda reading: reading.value)
 
 
 def _unwatched(progress: Progress) -> None:

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.target import Target
+from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.experiment import Experiment
-from steelyard.design.timing.recorder import Recorder, Targets
+from steelyard.design.timing.recorder import Recorder
 from steelyard.model.launches import Draw, Launches, LaunchRow, LaunchSpec, Measured
 from steelyard.model.records import Benchmark, MachineFacts, Run, Settings, Subject, Weighing
 
@@ -85,8 +88,8 @@ def spec(benchmark: int, side: int, draw: Draw) -> LaunchSpec:
     return LaunchSpec(program, (program, str(benchmark).encode()), (f"{draw.hash_seed}/{draw.padding_bytes}".encode(),))
 
 
-def name(benchmark: int, side: int) -> str:  # noqa: ARG001
-    return ("baseline", "candidate")[side]
+def target(benchmark: int, side: int, draw: Draw) -> Target:
+    return Target(("baseline", "candidate")[side], spec(benchmark, side, draw), side)
 
 
 def subject(name: str) -> Subject:
@@ -119,12 +122,19 @@ def run_header(**settings: object) -> Run:
     )
 
 
-def recorder(machine: Machine, **options: object) -> Recorder:
-    defaults: dict[str, object] = {"interrupted": lambda: False, "targets": Targets(name, spec)}
-    return Recorder(launcher=machine, sink=machine, **{**defaults, **options})  # type: ignore[arg-type]
+def recorder(
+    machine: Machine,
+    targets: Targets | None = None,
+    interrupted: Callable[[], bool] = lambda: False,
+    programs: Programs | None = None,
+    rows: KeptRows | None = None,
+) -> Recorder:
+    launches = targets or Targets(target)
+    runner = Runner(machine, interrupted, launches.hooks, programs or Programs())
+    return Recorder(launches, runner, machine, rows or KeptRows())
 
 
-def experiment(machine: Machine, header: Weighing, **options: object) -> Experiment:
+def experiment(machine: Machine, header: Weighing, **options: Any) -> Experiment:
     return Experiment(header, recorder(machine, **options), machine.clock, lambda _: None)
 
 

@@ -64,15 +64,16 @@ def check(
 def _conformance(subject: Subject, settings: Settings) -> int:
     from steelyard.cli.screen import output
     from steelyard.design.check.conformance import Conformance
+    from steelyard.design.runner.failure import Interrupted
     from steelyard.design.runner.interrupt import Interrupt
-    from steelyard.design.timing.recorder import InterruptedByUser
+    from steelyard.design.runner.runner import Runner
     from steelyard.measure.launch import Launcher
     from steelyard.report.conformance import rules
 
-    with Launcher() as launcher, Interrupt(launcher.cancel):
+    with Launcher() as launcher, Interrupt(launcher.cancel) as interrupt:
         try:
-            found = Conformance(subject, settings, launcher.launch, os.environ).rules()
-        except InterruptedByUser:
+            found = Conformance(subject, settings, Runner(launcher, interrupt.is_requested), os.environ).rules()
+        except Interrupted:
             raise InterruptedBeforeStart("interrupted before every rule was tried") from None
     rules(output(), subject.command, found)
     return FOUND if any(rule.trouble for rule in found) else 0
@@ -83,8 +84,9 @@ def _soundness(
 ) -> int:
     from steelyard.cli.screen import output, watching
     from steelyard.design.check.session import check_target
+    from steelyard.design.runner.failure import Interrupted
     from steelyard.design.runner.interrupt import Interrupt
-    from steelyard.design.timing.recorder import InterruptedByUser
+    from steelyard.design.runner.runner import Runner
     from steelyard.measure.launch import Launcher
     from steelyard.model.files import write_atomically
     from steelyard.report.check import soundness
@@ -94,15 +96,14 @@ def _soundness(
             found = check_target(
                 subject,
                 settings,
-                launcher,
+                Runner(launcher, interrupt.is_requested),
                 os.environ,
                 watch,
-                interrupt.is_requested,
                 only=only,
                 seconds=seconds,
                 heap=heap,
             )
-        except InterruptedByUser:
+        except Interrupted:
             raise InterruptedBeforeStart("interrupted before every rule was tried") from None
     if json is not None:
         write_atomically(json, f"{found.model_dump_json(indent=1)}\n".encode())

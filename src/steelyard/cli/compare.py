@@ -94,18 +94,17 @@ def compare(
     from steelyard.cli.outcome import exit_status, show_outcome
     from steelyard.cli.screen import watching
     from steelyard.design import session
+    from steelyard.design.world import World
 
     options.check_writable(json, markdown, csv, output)
     if resume is not None:
         _refuse_other_words(context)
         with watching() as watch:
-            outcome = session.resume(resume, watch)
+            outcome = session.resume(resume, watch, World())
     else:
         weighing = _weighing(words)
         with watching() as watch:
-            outcome = session.measure(
-                *weighing, watch, jobs=counting.jobs_of(words), selection=suite.selection_from(words)
-            )
+            outcome = session.measure(weighing, watch, World())
     show_outcome(outcome, json=json, markdown=markdown, csv=csv, functions=functions)
     raise typer.Exit(exit_status(outcome, strict=strict))
 
@@ -118,8 +117,9 @@ def _refuse_other_words(context: typer.Context) -> None:
             raise UsageError(f"--resume takes its commands and options from the journal: leave {word} out")
 
 
-def _weighing(words: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """The subjects, benchmarks and settings that the command line asks for."""
+def _weighing(words: dict[str, Any]) -> Any:
+    """What the command line asks for."""
+    from steelyard.design.request import Request
     from steelyard.stats.signed_rank import fewest_differences
     from steelyard.subjects.command import command_subject
     from steelyard.subjects.suite import benchmarks_of, parameter_list, parameter_scan
@@ -134,10 +134,11 @@ def _weighing(words: dict[str, Any]) -> tuple[Any, Any, Any]:
         for command, name, role in zip(commands, _names(words["names"], commands), roles, strict=True)
     ]
     if words["harness"] is not None:
-        return subjects, [], settings  # it is asked for its benchmarks
+        return Request(subjects, settings, (), suite.selection_from(words), counting.jobs_of(words))
     parameters = [parameter_list(*words_of("--parameter-list", given)) for given in words["parameter_list"] or []]
     parameters += [parameter_scan(*words_of("--parameter-scan", given)) for given in words["parameter_scan"] or []]
-    return subjects, benchmarks_of(subjects, parameters, control=words["control"]), settings
+    benchmarks = benchmarks_of(subjects, parameters, control=words["control"])
+    return Request(subjects, settings, benchmarks, suite.selection_from(words), counting.jobs_of(words))
 
 
 def _names(names: str | None, commands: list[str]) -> list[str]:

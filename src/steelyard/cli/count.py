@@ -58,7 +58,9 @@ def count(
     """
     words = {**locals(), "metric": metric or ["instructions"], "max_time": None}
 
+    from steelyard.design.request import Request
     from steelyard.design.session import measure
+    from steelyard.design.world import World
     from steelyard.model.metrics import timed
     from steelyard.report.live import LiveLine
     from steelyard.subjects.command import command_subject
@@ -76,7 +78,8 @@ def count(
     ):
         benchmarks = [] if harness is not None else benchmarks_of([subject], [], control=False)
         selection = suite.selection_from(words)
-        outcome = measure([subject], benchmarks, settings, watch, jobs=counting.jobs_of(words), selection=selection)
+        request = Request([subject], settings, benchmarks, selection, counting.jobs_of(words))
+        outcome = measure(request, watch, World())
 
     from steelyard.cli.outcome import exit_status, show_outcome
 

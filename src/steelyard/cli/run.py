@@ -49,7 +49,9 @@ def run(
 
     from steelyard.cli.outcome import exit_status, show_outcome
     from steelyard.cli.screen import watching
+    from steelyard.design.request import Request
     from steelyard.design.session import measure
+    from steelyard.design.world import World
     from steelyard.subjects.command import command_subject
     from steelyard.subjects.suite import benchmarks_of
 
@@ -58,6 +60,6 @@ def run(
     subject = command_subject(command, name or command, "command", shell=shell)
     with watching() as watch:
         benchmarks = [] if harness is not None else benchmarks_of([subject], [], control=False)
-        outcome = measure([subject], benchmarks, settings, watch, selection=suite.selection_from(words))
+        outcome = measure(Request([subject], settings, benchmarks, suite.selection_from(words)), watch, World())
     show_outcome(outcome, json=json, markdown=markdown, csv=csv)
     raise typer.Exit(exit_status(outcome, strict=False))

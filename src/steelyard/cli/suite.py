@@ -10,7 +10,7 @@ import typer
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from steelyard.design.suite.planner import Selection
+    from steelyard.design.suite.selection import Selection
 
 HarnessName = Annotated[
     str | None,
@@ -67,7 +67,7 @@ _SECONDS_EACH = 3.0
 
 def selection_from(words: Mapping[str, Any]) -> Selection:
     """Which of a harness's benchmarks are wanted, and how long each may take if nothing else limits that."""
-    from steelyard.design.suite.planner import Selection
+    from steelyard.design.suite.selection import Selection
 
     unlimited = words["max_time"] is None and words.get("pairs") is None and words.get("launches") is None
     return Selection(

@@ -58,7 +58,9 @@ def timeit(
     from steelyard.cli.outcome import exit_status, show_outcome
     from steelyard.cli.screen import watching
     from steelyard.cli.suite import selection_from
+    from steelyard.design.request import Request
     from steelyard.design.session import measure
+    from steelyard.design.world import World
     from steelyard.stats.signed_rank import fewest_differences
 
     options.check_writable(json, markdown, csv)
@@ -66,7 +68,7 @@ def timeit(
     least = fewest_differences if len(subjects) > 1 else None
     settings = options.plain_settings(**words, warm_up=1, limit="--pairs", launches=pairs, least=least)
     with watching() as watch:
-        outcome = measure(subjects, [], settings, watch, selection=selection_from(words))
+        outcome = measure(Request(subjects, settings, selection=selection_from(words)), watch, World())
     show_outcome(outcome, json=json, markdown=markdown, csv=csv)
     raise typer.Exit(exit_status(outcome, strict=strict))
 

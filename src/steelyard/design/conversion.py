@@ -11,7 +11,7 @@ from typing import Any
 
 import steelyard
 from steelyard.design.findings import some_names
-from steelyard.design.suite.planner import chosen_benchmarks
+from steelyard.design.suite.selection import chosen_benchmarks
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import CORES, PROCESSOR, Imported, ImportedBenchmark, ImportedFile, Provenance
 from steelyard.model.records import Finding

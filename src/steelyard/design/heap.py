@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
 from steelyard.design.runner.draws import draw_pair, first_side
-from steelyard.design.runner.targets import subject_of
-from steelyard.design.timing.recorder import InterruptedByUser, Recorder, TargetLauncher, Targets, launched, of_side
+from steelyard.design.runner.failure import Failure
+from steelyard.design.runner.runner import Reading, Runner
+from steelyard.design.runner.targets import Targets, subject_of
 from steelyard.measure import heap
-from steelyard.model.errors import LaunchError, SteelyardError, UsageError
+from steelyard.model.errors import SteelyardError, UsageError
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launches import Draw
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, Run, StopReason, Subject, Weighing
 
@@ -64,54 +64,52 @@ def _subjects(record: Weighing | Run) -> list[Subject]:
 class HeapStage:
     """Watches the heap of both sides of every benchmark, as often as the settings say; none of it is timed."""
 
-    record: Weighing | Run
     targets: Targets
-    launcher: TargetLauncher
+    runner: Runner
     sink: HeapSink
     watch: Callable[[Progress], None]
-    interrupted: Callable[[], bool]
     _launches: list[HeapLaunch] = field(default_factory=list, init=False)
     _findings: dict[str, Finding] = field(default_factory=dict, init=False)
-    _failed: set[int] = field(default_factory=set, init=False)
 
-    def run(self) -> tuple[Weighing | Run, SteelyardError | None]:
+    def run(self, record: Weighing | Run) -> tuple[Weighing | Run, SteelyardError | None]:
         """The record with what was seen, and why it failed if it did; of a harness only a benchmark fails."""
-        self._launches = list(self.record.heap.launches) if self.record.heap else []
+        self._launches = list(record.heap.launches) if record.heap else []
+        failure = self._watch_all(record)
         reason: StopReason = "interrupted"
-        error: SteelyardError | None = None
-        try:
-            self._all()
-        except InterruptedByUser:
-            pass
-        except SteelyardError as failure:
-            reason, error = "failed", failure
-            self._findings["failed"] = Finding(code="failed", message=str(failure))
-        found = [one for one in self._findings.values() if one not in self.record.findings]
-        return self.record.model_copy(
+        error = None
+        if failure is not None and isinstance(failure.why, SteelyardError):
+            reason, error = "failed", failure.why
+            self._findings["failed"] = Finding(code="failed", message=str(error))
+        found = [one for one in self._findings.values() if one not in record.findings]
+        return record.model_copy(
             update={
                 "heap": Heap(launches=self._launches),
-                "findings": [*self.record.findings, *found],
-                "stop": ["failed" if before == "failed" else reason for before in self.record.stop],
+                "findings": [*record.findings, *found],
+                "stop": ["failed" if before == "failed" else reason for before in record.stop],
             }
         ), error
 
-    def _all(self) -> None:
-        plan = list(self._plan())
+    def _watch_all(self, record: Weighing | Run) -> Failure | None:
+        """Every launch that is left; what ended that early, if something did."""
+        plan, failed = self._plan(record), set()
         for done, (number, benchmark, side) in enumerate(plan):
-            if benchmark in self._failed:
+            if benchmark in failed:
                 continue
             self.watch(Progress("the heap", done, len(plan)))
-            try:
-                self._launch(number, benchmark, side)
-            except LaunchError as error:
-                if self.record.settings.harness is None:
-                    raise
-                self._failed.add(benchmark)
-                self._note("heap-failed", f"its heap was not watched to the end: {error}", str(benchmark))
+            draw = draw_pair(record.settings.seed, benchmark, number)
+            ended = self._launch(benchmark, side, draw, Path(subject_of(record, benchmark, side).program))
+            if ended is None:
+                continue
+            if record.settings.harness is None or ended.of_one_benchmark() is None:
+                return ended
+            failed.add(benchmark)
+            message = f"its heap was not watched to the end: {ended.why}"
+            self._findings[f"heap-failed {benchmark}"] = Finding(code="heap-failed", message=message)
+        return None
 
-    def _plan(self) -> list[tuple[int, int, int]]:
+    def _plan(self, record: Weighing | Run) -> list[tuple[int, int, int]]:
         """(number of the launch, benchmark, side) of what was not launched yet."""
-        record, plan = self.record, []
+        plan = []
         for number in range(record.settings.heap or 0):
             for benchmark, one in enumerate(record.benchmarks):
                 if one.control or record.stop[benchmark] == "failed":
@@ -122,36 +120,21 @@ class HeapStage:
                 plan += [(number, benchmark, side) for side in sides if known[side] <= number]
         return plan
 
-    def _launch(self, number: int, benchmark: int, side: int) -> None:
-        targets, settings = self.targets, self.record.settings
-        if targets.prepare:
-            Recorder.check_surrounding("--prepare", self._run(of_side(targets.prepare, side)))
-        targets.check(benchmark, side)
+    def _launch(self, benchmark: int, side: int, draw: Draw, program: Path) -> Failure | None:
+        target = self.targets.of(benchmark, side, draw)
+
+        def keep(reading: Reading[HeapUse | None]) -> None:
+            use, measured = reading.value, reading.measured
+            if (finding := unseen(target.name, program, use)) is not None:
+                self._findings[f"{finding.code} {target.name}"] = finding
+            if use is not None:
+                cpu_ns = measured.user_ns + measured.sys_ns
+                launch = HeapLaunch(benchmark=benchmark, side=side, use=use, wall_ns=measured.wall_ns, cpu_ns=cpu_ns)
+                self.sink.heap(launch)
+                self._launches.append(launch)
+
         # One process, however many make a launch that is timed: counts need no length.
-        spec = replace(targets.spec(benchmark, side, draw_pair(settings.seed, benchmark, number)), repeat=1)
-        name = targets.name(benchmark, side)
-        with tempfile.TemporaryDirectory(prefix="steelyard-heap-") as folder:
-            measured = self._run(heap.watched(spec, Path(folder)))
-            complaint = targets.complaint(measured) if measured.has_failed() else None
-            Recorder.check_ended(measured, name, settings.ignore_failure, complaint, targets.remedy)
-            targets.samples(benchmark, side, measured)
-            use = heap.read_use(Path(folder))
-        self._look(name, Path(subject_of(self.record, benchmark, side).program), use)
-        if use is not None:
-            cpu_ns = measured.user_ns + measured.sys_ns
-            launch = HeapLaunch(benchmark=benchmark, side=side, use=use, wall_ns=measured.wall_ns, cpu_ns=cpu_ns)
-            self.sink.heap(launch)
-            self._launches.append(launch)
-
-    def _run(self, spec: LaunchSpec) -> Measured:
-        return launched(self.launcher, spec, self.interrupted)
-
-    def _look(self, name: str, program: Path, use: HeapUse | None) -> None:
-        if (finding := unseen(name, program, use)) is not None:
-            self._findings[f"{finding.code} {name}"] = finding
-
-    def _note(self, code: str, message: str, about: str) -> None:
-        self._findings[f"{code} {about}"] = Finding(code=code, message=message)
+        return self.runner.attempt(replace(target, spec=replace(target.spec, repeat=1)), heap.HeapWatcher(), keep)
 
 
 def unseen(name: str, program: Path, use: HeapUse | None) -> Finding | None:
@@ -174,9 +157,3 @@ def unseen(name: str, program: Path, use: HeapUse | None) -> Finding | None:
         text = "asked malloc for nothing: it may have an allocator of its own, which is not seen"
         return Finding(code="heap-silent", message=f"{name} {text}")
     return None
-
-
-def with_heap(counted: Weighing | Run, watched: Weighing | Run) -> Weighing | Run:
-    """The record that was counted, with what was seen of the heap before that."""
-    new = [finding for finding in watched.findings if finding not in counted.findings]
-    return counted.model_copy(update={"heap": watched.heap, "findings": [*counted.findings, *new]})

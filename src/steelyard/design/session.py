@@ -1,46 +1,46 @@
-"""A whole weighing or run, from subjects to a kept record: launcher, journal, experiment, verdicts, file."""
+"""A whole weighing or run, from a request to a kept record: prepare, stages, judge, keep."""
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import steelyard
-from steelyard.design.counting.stage import CountingStage, is_complete
+from steelyard.design.counting.plan import missing
+from steelyard.design.counting.stage import Counting, CountingStage, with_tool
 from steelyard.design.findings import same_command_finding
-from steelyard.design.heap import HeapStage, check_heap, with_heap
+from steelyard.design.heap import HeapStage, check_heap
+from steelyard.design.preliminaries import with_preliminaries
+from steelyard.design.request import Request
 from steelyard.design.runner.collector import no_collector
+from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
-from steelyard.design.runner.targets import targets_of, with_preliminaries
-from steelyard.design.suite.planner import Planner, Selection
-from steelyard.design.timing.alone import Measuring
+from steelyard.design.runner.runner import LaunchSeries, LaunchServer, Runner
+from steelyard.design.runner.targets import Targets, hooks_of, targets_of
+from steelyard.design.suite.planner import Planner
+from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.kept_rows import KeptRows
-from steelyard.design.timing.recorder import InterruptedByUser, Recorder, Series, Targets
-from steelyard.history.store import Store
-from steelyard.machine.facts import read_facts
-from steelyard.machine.pressure import wait_until_quiet
-from steelyard.measure.launch import Launcher
+from steelyard.design.timing.recorder import Recorder
+from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError, UsageError
 from steelyard.model.files import load, save, with_derived
 from steelyard.model.journal import Journal, is_journal
 from steelyard.model.launches import Launches, LaunchRow, LaunchSpec, Measured, Place
 from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Progress
-from steelyard.model.records import Benchmark, Derived, Finding, MachineFacts, Run, Settings, Subject, Weighing
+from steelyard.model.records import Derived, Finding, MachineFacts, Run, Settings, Subject, Weighing
 from steelyard.subjects.command import shared_environment
 from steelyard.subjects.programs import digest
 
-if TYPE_CHECKING:
-    from steelyard.design.timing.experiment import Experiment
-
 _NOTHING_MEASURED = "interrupted before anything was measured"
+
+Watch = Callable[[Progress], None]
+Stage = Callable[[Weighing | Run], tuple[Weighing | Run, SteelyardError | None]]
+"""Adds to a record what it measures, and why that failed if it did."""
 
 
 @dataclass(frozen=True)
@@ -51,49 +51,133 @@ class Outcome:
     error: SteelyardError | None = None
 
 
-def measure(
-    subjects: list[Subject],
-    benchmarks: list[Benchmark],
-    settings: Settings,
-    watch: Callable[[Progress], None],
-    source: Mapping[str, str] = os.environ,
-    jobs: int | None = None,
-    selection: Selection | None = None,
-) -> Outcome:
-    """Weigh candidates against a baseline, or measure one subject alone, and keep the record on the user's store.
+@dataclass(frozen=True)
+class _Session:
+    """One weighing or run while it is measured."""
 
-    `source` is the environment that names are passed on from, `jobs` how many launches are counted at once (None: as
-    many as there are processors). A harness is asked for its `benchmarks`, those of the `selection`.
+    world: World
+    watch: Watch
+    launcher: LaunchServer
+    interrupt: Interrupt
+    jobs: int | None = None
+    cancels: list[Callable[[], None]] = field(default_factory=list)
+    """What a signal calls, to end the launches in flight."""
+
+
+def measure(request: Request, watch: Watch, world: World) -> Outcome:
+    """Weigh candidates against a baseline, or measure one subject alone, and keep the record in the user's store.
+
     Raises SteelyardError if it cannot even start.
     """
-    fields: dict[str, Any] = {
-        "tool": steelyard.__version__,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "settings": settings,
-        "subjects": subjects,
-        "benchmarks": benchmarks,
-        "stop": ["interrupted"] * len(benchmarks),  # what a journal says that nobody ended
-        "seconds": 0.0,
-        "findings": _same_commands(subjects),
-        "launches": Launches(),
-    }
-    make = Weighing if len(subjects) > 1 else Run
-    return _carry_out(
-        lambda facts: make(machine=facts, **fields), watch, source, jobs=jobs, selection=selection or Selection()
-    )
+    with _session(world, watch, request.jobs) as session:
+        header = _header(request, session)
+        return _measured(header, session, selection=request.selection)
 
 
-def resume(path: Path, watch: Callable[[Progress], None], source: Mapping[str, str] = os.environ) -> Outcome:
+def resume(path: Path, watch: Watch, world: World) -> Outcome:
     """Carry on a weighing that was interrupted or killed, with the same plan, and keep the whole of it.
 
     Raises UsageError for a record that is no weighing, had come to its end, or is of another machine or program.
     """
-    record = _resumable(path)
-    if not is_journal(path):
-        return _carry_out(_header_on_this_machine(path, record), watch, source)
-    with Journal.carried_on(path) as journal:
+    _resumable(path)
+    with Journal.carried_on(path) if is_journal(path) else nullcontext() as journal:
         record = _resumable(path)  # again, now that nobody else writes it
-        return _carry_out(_header_on_this_machine(path, record), watch, source, journal)
+        with _session(world, watch) as session:
+            if _facts(session).key != record.machine.key:
+                raise UsageError(f"{path} was measured on another machine: pairs of two machines cannot be mixed")
+            return _measured(record, session, begun=journal)
+
+
+@contextmanager
+def _session(world: World, watch: Watch, jobs: int | None = None) -> Iterator[_Session]:
+    cancels: list[Callable[[], None]] = []
+    with (
+        world.launcher() as launcher,
+        Interrupt(partial(_call_all, cancels)) as interrupt,
+        no_collector(),
+    ):
+        cancels.append(launcher.cancel)
+        yield _Session(world, watch, launcher, interrupt, jobs, cancels)
+
+
+def _measured(
+    header: Weighing | Run, session: _Session, *, selection: Selection | None = None, begun: Journal | None = None
+) -> Outcome:
+    """Measure and keep; a journal that was `begun` holds the header's launches and is written on."""
+    store = session.world.store()
+    header, targets = _prepared(header, session, selection)
+    rows, kept = header.launches.rows(), store.new_name(header.kind)
+    with nullcontext(begun) if begun else _new_journal(kept, header, rows) as journal:
+        record, error = header, None
+        for stage in _stages(header, targets, journal, rows, session):
+            if session.interrupt.is_requested():
+                record = _as_interrupted(record)
+                break
+            record, error = stage(record)
+            if error is not None:
+                break
+        journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings"}))
+    outcome = _kept(_judged(record, error), journal.path, kept)
+    store.prune()
+    return outcome
+
+
+# --- prepare
+
+
+def _header(request: Request, session: _Session) -> Weighing | Run:
+    """The record before anything is known of it but what was asked for."""
+    fields: dict[str, Any] = {
+        "tool": steelyard.__version__,
+        "created": session.world.created(),
+        "machine": _facts(session),
+        "settings": request.settings,
+        "subjects": list(request.subjects),
+        "benchmarks": list(request.benchmarks),
+        "stop": ["interrupted"] * len(request.benchmarks),  # what a journal says that nobody ended
+        "seconds": 0.0,
+        "findings": _same_commands(request.subjects),
+        "launches": Launches(),
+    }
+    return Weighing(**fields) if len(request.subjects) > 1 else Run(**fields)
+
+
+def _facts(session: _Session) -> MachineFacts:
+    return session.world.facts().model_copy(update={"offers": session.launcher.offers})
+
+
+def _prepared(header: Weighing | Run, session: _Session, selection: Selection | None) -> tuple[Weighing | Run, Targets]:
+    """The record with its benchmarks and with what is found before its first launch; and what it launches.
+
+    A harness is asked for those of the `selection`; with None they are known.
+    """
+    world, settings = session.world, header.settings
+    shared = shared_environment(settings, world.environment)
+    check_heap(header)
+    runner = Runner(session.launcher, session.interrupt.is_requested)
+    try:
+        if selection is not None and settings.harness is not None:
+            asking = Runner(session.launcher, session.interrupt.is_requested, hooks_of(settings, shared))
+            header = Planner(header, shared, asking, session.watch).planned(selection)
+        targets = targets_of(header, shared)
+        header = with_preliminaries(header, targets, runner)
+    except Interrupted:
+        raise InterruptedBeforeStart(_NOTHING_MEASURED) from None
+    if _is_to_count(header):
+        header = with_tool(header, world.valgrind(world.environment.get("PATH")))
+    return header, targets
+
+
+def _is_to_count(record: Weighing | Run) -> bool:
+    metrics = record.settings.metrics
+    return bool(counted(metrics)) and not (timed(metrics) and not missing(record))
+
+
+def _new_journal(kept: Path, header: Weighing | Run, rows: Sequence[LaunchRow]) -> Journal:
+    journal = Journal(kept.with_name(f"{kept.name}.journal"), header)
+    for row in rows:
+        journal.append(row)
+    return journal
 
 
 def _resumable(path: Path) -> Weighing:
@@ -108,114 +192,96 @@ def _resumable(path: Path) -> Weighing:
     return record
 
 
-def _header_on_this_machine(path: Path, record: Weighing) -> Callable[[MachineFacts], Weighing]:
-    def header(facts: MachineFacts) -> Weighing:
-        if facts.key != record.machine.key:
-            raise UsageError(f"{path} was measured on another machine: pairs of two machines cannot be mixed")
-        return record
-
-    return header
-
-
-def _carry_out(
-    header_of: Callable[[MachineFacts], Weighing | Run],
-    watch: Callable[[Progress], None],
-    source: Mapping[str, str],
-    begun: Journal | None = None,
-    jobs: int | None = None,
-    selection: Selection | None = None,
-) -> Outcome:
-    """Measure and keep; a journal that was `begun` holds the header's launches and is written on."""
-    store = Store.of_user(source)
-    cancels: list[Callable[[], None]] = []
-    with Launcher() as launcher, Interrupt(lambda: _call_all(cancels)) as interrupt, no_collector():
-        cancels.append(launcher.cancel)
-        header = header_of(read_facts(offers=launcher.offers))
-        shared = shared_environment(header.settings, source)
-        check_heap(header)
-        try:
-            if selection is not None and header.settings.harness is not None:
-                header = Planner(header, shared, launcher, watch, interrupt.is_requested).planned(selection)
-            targets = targets_of(header, shared)
-            header = with_preliminaries(header, targets, launcher)
-        except InterruptedByUser:
-            raise InterruptedBeforeStart(_NOTHING_MEASURED) from None
-        stage = _counting(header, source, jobs)
-        if stage is not None:
-            header = stage.header
-            cancels.append(stage.cancel)
-        kept = store.new_name(header.kind)
-        rows = header.launches.rows()
-        with nullcontext(begun) if begun else _new_journal(kept, header, rows) as journal:
-            record, error = header, None
-            if header.settings.heap is not None:
-                heap = HeapStage(header, targets, launcher, journal, watch, interrupt.is_requested)
-                record, error = heap.run()
-            if stage is not None and error is None:
-                counted, error = stage.run(launcher, journal, watch)
-                record = with_heap(counted, record)
-            if error is None and timed(header.settings.metrics) and not interrupt.is_requested():
-                recorder = Recorder(
-                    targets,
-                    launcher,
-                    journal,
-                    interrupt.is_requested,
-                    header.settings.ignore_failure,
-                    KeptRows(rows),
-                    series=series_of(header.settings, targets, launcher, journal),
-                )
-                experiment = _experiment(record, recorder, watch, interrupt)
-                record = experiment.run()
-                error = experiment.error
-            journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings"}))
-        outcome = _keep(record, error, journal.path, kept)
-    store.prune()
-    return outcome
+def _same_commands(subjects: Sequence[Subject]) -> list[Finding]:
+    baseline, *candidates = subjects
+    return [
+        same_command_finding(candidate.name)
+        for candidate in candidates
+        if (candidate.argv, candidate.digest) == (baseline.argv, baseline.digest)
+    ]
 
 
-def _call_all(calls: list[Callable[[], None]]) -> None:
+# --- stages
+
+
+def _stages(
+    header: Weighing | Run, targets: Targets, journal: Journal, rows: list[LaunchRow], session: _Session
+) -> Iterator[Stage]:
+    """What is measured, in its order: the heap, counts, times."""
+    runner = Runner(session.launcher, session.interrupt.is_requested, targets.hooks)
+    if header.settings.heap is not None:
+        yield HeapStage(targets, runner, journal, session.watch).run
+    if _is_to_count(header):
+        yield partial(_count, journal=journal, runner=runner, session=session)
+    if timed(header.settings.metrics):
+        series = series_of(header.settings, targets, session.launcher, journal)
+        recorder = Recorder(targets, runner, journal, KeptRows(rows), series)
+        yield partial(_time, recorder=recorder, session=session)
+
+
+def _as_interrupted(record: Weighing | Run) -> Weighing | Run:
+    """The record, of which more was to be measured."""
+    return record.model_copy(
+        update={"stop": ["failed" if reason == "failed" else "interrupted" for reason in record.stop]}
+    )
+
+
+def _call_all(calls: Sequence[Callable[[], None]]) -> None:
     for call in calls:
         call()
 
 
-def _counting(header: Weighing | Run, source: Mapping[str, str], jobs: int | None) -> CountingStage | None:
-    if not counted(header.settings.metrics) or (is_complete(header) and timed(header.settings.metrics)):
-        return None
-    return CountingStage(header, source, jobs or len(os.sched_getaffinity(0)))
+def _count(
+    record: Weighing | Run, journal: Journal, runner: Runner, session: _Session
+) -> tuple[Weighing | Run, SteelyardError | None]:
+    world = session.world
+    tools = Counting(
+        world.valgrind(world.environment.get("PATH")),
+        world.environment,
+        session.jobs or len(world.processors()),
+        world.launcher,
+        world.clock,
+    )
+    stage = CountingStage(record, tools, journal, session.watch)
+    session.cancels.append(stage.cancel)
+    return stage.run(runner)
 
 
-def _new_journal(kept: Path, header: Weighing | Run, rows: list[LaunchRow]) -> Journal:
-    journal = Journal(kept.with_name(f"{kept.name}.journal"), header)
-    for row in rows:
-        journal.append(row)
-    return journal
+def _time(
+    record: Weighing | Run, recorder: Recorder, session: _Session
+) -> tuple[Weighing | Run, SteelyardError | None]:
+    from steelyard.design.timing.alone import Measuring
+    from steelyard.design.timing.experiment import Experiment
+
+    clock, watch = session.world.clock, session.watch
+    settle = partial(session.world.settle, give_up=session.interrupt.is_requested)
+    experiment = (
+        Experiment(record, recorder, clock, watch, settle)
+        if isinstance(record, Weighing)
+        else Measuring(record, recorder, clock, watch)
+    )
+    return experiment.run(), experiment.error
 
 
-def series_of(settings: Settings, targets: Targets, launcher: Launcher, journal: Journal) -> Series | None:
+def series_of(
+    settings: Settings, targets: Targets, launcher: LaunchServer, journal: Journal
+) -> Callable[[Sequence[Place]], LaunchSeries] | None:
     """How to launch several in one request; None where the driver has something to do between two launches."""
-    if targets.prepare or targets.empty_shell or settings.harness is not None or settings.repeat > 1:
+    if targets.hooks.prepare or targets.empty_shell or settings.harness is not None or settings.repeat > 1:
         return None
     launcher.keep_rows_in(journal.fileno())
 
-    def series(specs: Sequence[LaunchSpec], places: Sequence[Place]) -> list[Measured | SteelyardError]:
+    def series(places: Sequence[Place], specs: Sequence[LaunchSpec]) -> list[Measured | SteelyardError]:
         begun = journal.size()
         try:
             return [*launcher.launch_series(specs, [journal.frame(place, 0) for place in places[:-1]])]
         except MeasurementError as error:  # the server has ended; what it had kept by then is not lost
             return [*map(Measured.of_row, journal.rows_after(begun)), error]
 
-    return series
+    return lambda places: partial(series, places)
 
 
-def _experiment(
-    header: Weighing | Run, recorder: Recorder, watch: Callable[[Progress], None], interrupt: Interrupt
-) -> Experiment | Measuring:
-    from steelyard.design.timing.experiment import Experiment
-
-    if isinstance(header, Weighing):
-        settle = partial(wait_until_quiet, give_up=interrupt.is_requested)
-        return Experiment(header, recorder, time.monotonic, watch, settle)
-    return Measuring(header, recorder, time.monotonic, watch)
+# --- judge
 
 
 def recall(path: Path) -> Outcome:
@@ -223,6 +289,26 @@ def recall(path: Path) -> Outcome:
     record = load(path)
     error = _failure(record)
     return Outcome(derive(record) if error is None or _is_partial(record) else record, error)
+
+
+def derive(record: Weighing | Run) -> Weighing | Run:
+    """The record with its verdicts or summaries derived anew; raises MeasurementError where its metric is undefined."""
+    from steelyard.design.judging.judgement import summaries, verdicts
+
+    if isinstance(record, Weighing):
+        return with_derived(record, Derived(verdicts=verdicts(record)))
+    return with_derived(record, Derived(summaries=summaries(record)))
+
+
+def _judged(record: Weighing | Run, error: SteelyardError | None) -> Outcome:
+    if error is None or (record.settings.harness is not None and isinstance(error, LaunchError)):
+        error = _failure(record)
+    if record.is_empty():
+        return Outcome(record, error or InterruptedBeforeStart(_NOTHING_MEASURED))
+    try:
+        return Outcome(record if error and not _is_partial(record) else derive(record), error)
+    except SteelyardError as undefined:
+        return Outcome(record, undefined)
 
 
 def _failure(record: Weighing | Run) -> MeasurementError | None:
@@ -245,38 +331,19 @@ def _is_partial(record: Weighing | Run) -> bool:
     return record.settings.harness is not None and any(reason != "failed" for reason in members)
 
 
-def derive(record: Weighing | Run) -> Weighing | Run:
-    """The record with its verdicts or summaries derived anew; raises MeasurementError where its metric is undefined."""
-    from steelyard.design.judging.judgement import summaries, verdicts
-
-    if isinstance(record, Weighing):
-        return with_derived(record, Derived(verdicts=verdicts(record)))
-    return with_derived(record, Derived(summaries=summaries(record)))
+# --- keep
 
 
-def _keep(record: Weighing | Run, error: SteelyardError | None, journal: Path, kept: Path) -> Outcome:
-    if error is None or (record.settings.harness is not None and isinstance(error, LaunchError)):
-        error = _failure(record)
-    if record.is_empty():
+def _kept(outcome: Outcome, journal: Path, kept: Path) -> Outcome:
+    """The outcome, with its record in the place of its journal, if anything was measured."""
+    if outcome.record.is_empty():
         journal.unlink(missing_ok=True)
-        return Outcome(record, error or InterruptedBeforeStart(_NOTHING_MEASURED))
-    try:
-        derived = record if error and not _is_partial(record) else derive(record)
-    except SteelyardError as undefined:
-        derived, error = record, undefined
+        return outcome
     path = kept.with_name(f"{kept.name}.json.gz")
-    save(derived, path)
+    save(outcome.record, path)
     journal.unlink(missing_ok=True)
-    if error is not None:
-        # Not wrong usage, whatever it was: it had begun well.
-        error = MeasurementError(f"{str(error).rstrip('.')}. The launches measured before that are kept in {path}.")
-    return Outcome(derived, error)
-
-
-def _same_commands(subjects: list[Subject]) -> list[Finding]:
-    baseline, *candidates = subjects
-    return [
-        same_command_finding(candidate.name)
-        for candidate in candidates
-        if (candidate.argv, candidate.digest) == (baseline.argv, baseline.digest)
-    ]
+    if outcome.error is None:
+        return outcome
+    # Not wrong usage, whatever it was: it had begun well.
+    said = str(outcome.error).rstrip(".")
+    return Outcome(outcome.record, MeasurementError(f"{said}. The launches measured before that are kept in {path}."))

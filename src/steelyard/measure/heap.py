@@ -6,15 +6,18 @@ import mmap
 import os
 import stat
 import struct
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from steelyard.measure.elf import read_elf, started_by
+from steelyard.measure.instrument import Attachment, Timer
 from steelyard.measure.native import HEAP, SCATTER
 from steelyard.model.errors import MeasurementError
 from steelyard.model.heap import HeapUse
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launches import LaunchSpec, Measured
 
 FOLDER_NAME = b"STEELYARD_HEAP"
 SEED_NAME = b"STEELYARD_HEAP_SEED"
@@ -80,22 +83,42 @@ def own_allocator(program: Path) -> str | None:
         return None
 
 
-def watched(spec: LaunchSpec, folder: Path) -> LaunchSpec:
-    """The launch with the library preloaded, before whatever is preloaded anyway; its numbers go to the folder.
+@dataclass(frozen=True, slots=True)
+class _Watched:
+    spec: LaunchSpec
+    folder: Path
 
-    Raises MeasurementError where the library is missing, or has a path that the loader cannot take.
-    """
-    if not HEAP.exists():
-        raise MeasurementError(f"{HEAP} is missing, which --heap preloads: reinstall steelyard")
-    # Nothing is scattered, as that would be counted.
-    env = tuple(entry for entry in spec.env if not entry.startswith(SEED_NAME + b"="))
-    return preloaded(replace(spec, env=env), HEAP, {FOLDER_NAME: os.fsencode(folder)})
+    def without_instrument(self, measured: Measured) -> Measured:
+        return measured
+
+    def read(self, measured: Measured) -> HeapUse | None:  # noqa: ARG002 - it is in the folder
+        return read_use(self.folder)
+
+
+class HeapWatcher:
+    """A library, preloaded before whatever is preloaded anyway, counts what the launch asks of its heap."""
+
+    when_late = Timer.when_late
+
+    @contextmanager
+    def attached(self, spec: LaunchSpec) -> Iterator[Attachment[HeapUse | None]]:
+        """The launch under the library, which leaves its numbers in a folder of its own.
+
+        Raises MeasurementError where the library is missing, or has a path that the loader cannot take.
+        """
+        if not HEAP.exists():
+            raise MeasurementError(f"{HEAP} is missing, which --heap preloads: reinstall steelyard")
+        # Nothing is scattered, as that would be counted.
+        env = tuple(entry for entry in spec.env if not entry.startswith(SEED_NAME + b"="))
+        with tempfile.TemporaryDirectory(prefix="steelyard-heap-") as name:
+            watched = preloaded(replace(spec, env=env), HEAP, {FOLDER_NAME: os.fsencode(name)})
+            yield _Watched(watched, Path(name))
 
 
 def scattered(spec: LaunchSpec, seed: int) -> LaunchSpec:
     """The launch with its heap, before the program begins, in a state drawn from the seed; nothing is interposed.
 
-    Raises MeasurementError as `watched`.
+    Raises MeasurementError where the library is missing, or has a path that the loader cannot take.
     """
     if not SCATTER.exists():
         raise MeasurementError(f"{SCATTER} is missing, which --heap-shuffle preloads: reinstall steelyard")

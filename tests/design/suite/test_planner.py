@@ -13,7 +13,7 @@ import pytest
 
 from steelyard.design.judging.judgement import verdicts
 from steelyard.design.suite.loops import PILOT_SAMPLES, TARGET_NS
-from steelyard.design.suite.planner import Selection
+from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.recorder import InterruptedByUser
 from steelyard.model.errors import LaunchError, MeasurementError, UsageError
 from steelyard.model.launches import ROLES, USED, Launches, LaunchSpec

@@ -11,7 +11,7 @@ import pytest
 from steelyard.design.judging.judgement import summaries
 from steelyard.design.runner.draws import draw_pair, round_order
 from steelyard.design.runner.targets import targets_of
-from steelyard.design.suite.planner import Selection
+from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.alone import FEWEST_LAUNCHES, Measuring
 from steelyard.model.launches import ROLES, USED, WARM_UP
 from steelyard.model.progress import Progress

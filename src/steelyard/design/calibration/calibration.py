@@ -17,7 +17,6 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -25,18 +24,21 @@ import steelyard
 from steelyard.design.calibration.fit import calibrated, error, fitted
 from steelyard.design.runner.collector import no_collector
 from steelyard.design.runner.draws import first_side, round_order
+from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
+from steelyard.design.runner.pool import WorkerPool
+from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.target import Target
 from steelyard.machine.facts import read_facts
 from steelyard.measure import native
 from steelyard.measure.count import pins
-from steelyard.measure.count.counter import Counted, Counter, Launching
-from steelyard.measure.count.pool import WorkerPool
+from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.valgrind import Valgrind, caches_named, host_caches, last_levels_below
 from steelyard.measure.launch import Launcher
 from steelyard.model.calibration import Calibration, LastLevel, Point
 from steelyard.model.counting import Caches, CountSettings
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launches import LaunchSpec
 from steelyard.model.progress import Progress
 from steelyard.stats.cost import hits
 
@@ -73,21 +75,14 @@ class Rung:
         return self.elements * PATTERNS[self.pattern]
 
 
-class Counting(Protocol):
-    """Whatever counts tasks side by side."""
-
-    def count_all(self, tasks: Sequence[Callable[[Counter], Counted]]) -> Iterator[tuple[int, Counted]]:
-        """Do every task, and yield the index of each with what it counted, in any order; fewer if cancelled."""
-
-
 @dataclass
 class Instruments:
     """What measures: native launches, counters, and somebody who watches and may want to stop."""
 
-    launcher: Launching
-    counting: Counting
+    runner: Runner
+    pool: WorkerPool
+    counter: Counter
     watch: Callable[[Progress], None]
-    stop: Callable[[], bool]
     spec: Callable[[Rung, int], LaunchSpec]
     """The launch of a rung with so many iterations."""
 
@@ -160,14 +155,15 @@ def instruments(
     program = _probes()
     environment = pins.environment(source, [], {}, preload=False, start=False)
     settings = CountSettings(cache_simulation=True, caches=caches)
-    with Launcher() as launcher, WorkerPool(valgrind, settings, jobs) as pool:
+    with Launcher() as launcher, WorkerPool(Launcher, jobs) as pool:
 
         def cancel() -> None:
             launcher.cancel()
             pool.cancel()
 
         with Interrupt(cancel) as interrupt:
-            yield Instruments(launcher, pool, watch, interrupt.is_requested, partial(_spec, program, environment))
+            runner, counter = Runner(launcher, interrupt.is_requested), Counter(valgrind, settings)
+            yield Instruments(runner, pool, counter, watch, partial(_spec, program, environment))
 
 
 def _probes() -> Path:
@@ -282,10 +278,10 @@ def _timed(rungs: Sequence[Rung], tools: Instruments, repeats: int, seed: int) -
 
 
 def _time(rung: Rung, part: int, tools: Instruments) -> int:
-    if tools.stop():
-        raise InterruptedBeforeStart(_NOTHING_STORED)
-    measured = tools.launcher.launch(tools.spec(rung, rung.before + part * TIMED_ITERATIONS))
-    _refuse_failure(rung, measured, tools)
+    try:
+        measured = tools.runner.trial(_target(rung, rung.before + part * TIMED_ITERATIONS, tools)).measured
+    except Interrupted:
+        raise InterruptedBeforeStart(_NOTHING_STORED) from None
     return measured.user_ns + measured.sys_ns if measured.cpu_ns is None else measured.cpu_ns
 
 
@@ -294,13 +290,12 @@ def _counted(rungs: Sequence[Rung], tools: Instruments) -> list[dict[str, int]]:
     # Largest first: a long task at the end would leave the other processors idle.
     places.sort(key=lambda place: -rungs[place[0]].size_bytes)
     tasks = [
-        partial(_count, tools.spec(rungs[number], rungs[number].before + part * COUNTED_ITERATIONS), tools.stop)
+        partial(_count, _target(rungs[number], rungs[number].before + part * COUNTED_ITERATIONS, tools), tools.counter)
         for number, part in places
     ]
     follow = _Follower("counting", len(tasks), tools.watch)
     events: dict[tuple[int, int], dict[str, int]] = {}
-    for task, counted in tools.counting.count_all(tasks):
-        _refuse_failure(rungs[places[task][0]], counted.measured, tools)
+    for task, counted in tools.pool.do_all(tasks):
         events[places[task]] = counted.events
         follow.one_more()
     if len(events) < len(places):
@@ -308,10 +303,8 @@ def _counted(rungs: Sequence[Rung], tools: Instruments) -> list[dict[str, int]]:
     return [_less(events[number, _WALK], events[number, _WARM_UP]) for number in range(len(rungs))]
 
 
-def _count(spec: LaunchSpec, stop: Callable[[], bool], counter: Counter) -> Counted:
-    if stop():
-        raise InterruptedBeforeStart(_NOTHING_STORED)
-    return counter.count(spec)
+def _count(target: Target, counter: Counter, runner: Runner) -> Counted:
+    return runner.launch(target, counter, lambda reading: reading.value)
 
 
 def _less(events: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
@@ -319,16 +312,12 @@ def _less(events: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int
     return {name: max(0, count - before.get(name, 0)) for name, count in events.items()}
 
 
-def _refuse_failure(rung: Rung, measured: Measured, tools: Instruments) -> None:
-    if measured.cancelled or (measured.has_failed() and tools.stop()):
-        raise InterruptedBeforeStart(_NOTHING_STORED)
-    if measured.has_failed():
-        said = (measured.stderr or b"").decode(errors="replace").strip()
-        how = f"signal {measured.signal}" if measured.signal is not None else f"exit status {measured.exit_code}"
-        raise MeasurementError(
-            f"the probe {rung.pattern} failed at {rung.size_bytes >> 10} KiB ({how}; {said or 'it said nothing'}): "
-            "is there memory for it? Else reinstall steelyard"
-        )
+def _target(rung: Rung, iterations: int, tools: Instruments) -> Target:
+    return Target(
+        f"the probe {rung.pattern} at {rung.size_bytes >> 10} KiB",
+        tools.spec(rung, iterations),
+        remedy="is there memory for it? Else reinstall steelyard",
+    )
 
 
 def _point(rung: Rung, times: Times, events: dict[str, int]) -> Point:

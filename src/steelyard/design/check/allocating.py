@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.design.check.evidence import Amount
-from steelyard.design.check.gather import Target
+from steelyard.design.check.gather import Checked
 from steelyard.design.check.judged import Judged, Rule, untried
 from steelyard.design.heap import unseen
 from steelyard.measure import heap
 from steelyard.model.heap import HeapUse
-from steelyard.model.launches import Draw, LaunchSpec, Measured
+from steelyard.model.launches import Draw, Measured
 from steelyard.model.soundness import Allocating
 
 KEPT_BLOCKS = 0.05
@@ -31,35 +29,23 @@ class Seen:
     iterations: int
 
 
-@dataclass
-class _Watching:
-    """Launches under the library, and keeps what it saw of the last launch."""
-
-    launch: Callable[[LaunchSpec], Measured]
-    use: HeapUse | None = field(default=None, init=False)
-
-    def __call__(self, spec: LaunchSpec) -> Measured:
-        with tempfile.TemporaryDirectory(prefix="steelyard-heap-") as folder:
-            measured = self.launch(heap.watched(spec, Path(folder)))
-            self.use = heap.read_use(Path(folder))
-        return measured
-
-
-def watch(target: Target, amount: Amount) -> Seen:
+def watch(checked: Checked, amount: Amount) -> Seen:
     """Launch it once under the library; raises LaunchError."""
-    watching = _Watching(target.launch)
-    measured, samples = replace(target, launch=watching).run(_DRAW, amount)
-    return Seen(watching.use, measured, sum(sample.loops for sample in samples or ()))
+    return checked.runner.launch(
+        checked.target(_DRAW, amount),
+        heap.HeapWatcher(),
+        lambda reading: Seen(reading.value, reading.measured, sum(sample.loops for sample in reading.samples)),
+    )
 
 
-def of_command(target: Target, program: Path) -> Allocating:
+def of_command(checked: Checked, program: Path) -> Allocating:
     """What one launch of a command asks for; raises LaunchError."""
-    seen = watch(target, Amount(1, 1))
-    note = _note(target.name, program, seen)
+    seen = watch(checked, Amount(1, 1))
+    note = _note(checked.name, program, seen)
     if seen.use is None:
-        return Allocating(benchmark=target.name, each="launch", note=note)
+        return Allocating(benchmark=checked.name, each="launch", note=note)
     return Allocating(
-        benchmark=target.name,
+        benchmark=checked.name,
         each="launch",
         allocations=seen.use.allocations,
         bytes=seen.use.bytes,
@@ -69,25 +55,25 @@ def of_command(target: Target, program: Path) -> Allocating:
     )
 
 
-def of_benchmark(target: Target, program: Path, loops: int) -> Allocating:
+def of_benchmark(checked: Checked, program: Path, loops: int) -> Allocating:
     """What one iteration asks for: what a launch of many asks for over one of few, whatever either has in common.
 
     Raises LaunchError.
     """
-    few = watch(target, Amount(loops, 1))
+    few = watch(checked, Amount(loops, 1))
     more = 2 * loops
     if few.measured.wall_ns * _FEWEST_ITERATIONS < _LONGEST_NS * loops:
         more = max(more, loops + _FEWEST_ITERATIONS)
-    many = watch(target, Amount(more, 1))
-    note = _note(target.name, program, many)
+    many = watch(checked, Amount(more, 1))
+    note = _note(checked.name, program, many)
     iterations = many.iterations - few.iterations
     if few.use is None or many.use is None or iterations <= 0:
-        return Allocating(benchmark=target.name, each="iteration", note=note or "its loops cannot be chosen")
+        return Allocating(benchmark=checked.name, each="iteration", note=note or "its loops cannot be chosen")
     kept = [seen.allocations - seen.frees for seen in (few.use, many.use)]
     both_timed = few.use.allocator_ns is not None and many.use.allocator_ns is not None
     spent = (many.use.allocator_ns or 0) - (few.use.allocator_ns or 0) if both_timed else None
     return Allocating(
-        benchmark=target.name,
+        benchmark=checked.name,
         each="iteration",
         allocations=max(0, many.use.allocations - few.use.allocations) / iterations,
         bytes=max(0, many.use.bytes - few.use.bytes) / iterations,

@@ -21,8 +21,9 @@ from steelyard.design.check.evidence import (
     Evidence,
     sample_ns,
 )
-from steelyard.design.check.gather import Gatherer, Launches, Make, Target
+from steelyard.design.check.gather import Checked, Gatherer, Make
 from steelyard.design.check.judged import Judged, Rule, untried
+from steelyard.design.runner.runner import Runner
 from steelyard.design.suite.loops import NeverLongError, choose_loops
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import Draw, Sample
@@ -50,7 +51,7 @@ class Checker:
     """Checks one target. `seconds` is the time for the launches of each benchmark."""
 
     make: Make
-    launch: Launches
+    runner: Runner
     seconds: float
     watch: Callable[[Progress], None]
     seed: int = 0
@@ -64,7 +65,8 @@ class Checker:
     def command(self, name: str, empty: Make) -> list[Looked]:
         """The rules that make sense for a plain command; raises LaunchError if it fails."""
         evidence = Evidence(name, {PLAIN: Amount(1, 1), EMPTY: Amount(1, 1)})
-        gatherer = Gatherer(Target(name, self.make, self.launch, empty=empty), evidence, _random(self.seed), self.clock)
+        checked = Checked(name, self.make, self.runner, empty=empty)
+        gatherer = Gatherer(checked, evidence, _random(self.seed), self.clock)
         started = self.clock()
         gatherer.gather(_LOOKS[1], started + self.seconds)
         for seconds in _COMMAND_SECONDS:
@@ -73,13 +75,13 @@ class Checker:
             if not _is_open(COMMAND_RULES, evidence):
                 break
         if self.heap is not None:
-            self.allocating.append(allocating.of_command(gatherer.target, self.heap))
+            self.allocating.append(allocating.of_command(checked, self.heap))
         return self._looked(gatherer, COMMAND_RULES)
 
     def benchmarks(self, harness: Harness, all_names: Sequence[str], chosen: Sequence[str]) -> list[Looked]:
         """Every rule on every chosen benchmark."""
         looked: list[Looked] = []
-        alone = names.Selecting(all_names, lambda name: self._target(name, harness))
+        alone = names.Selecting(all_names, lambda name: self._checked(name, harness))
         broken: dict[str, str] = {}
         for number, name in enumerate(chosen):
             self.watch(Progress(f"trying {name}", number, len(chosen)))
@@ -95,10 +97,10 @@ class Checker:
         return looked
 
     def _benchmark(self, name: str, harness: Harness, others: Sequence[tuple[str, int]]) -> list[Looked]:
-        target = self._target(name, harness)
+        checked = self._checked(name, harness)
         try:
-            evidence = Evidence(name, self._amounts(target, harness, others))
-            gatherer = Gatherer(target, evidence, _random(self.seed, name), self.clock, others)
+            evidence = Evidence(name, self._amounts(checked, harness, others))
+            gatherer = Gatherer(checked, evidence, _random(self.seed, name), self.clock, others)
             until = self.clock() + self.seconds
             gatherer.gather(_LOOKS[0], until)
             for rounds in _LOOKS[1:]:
@@ -113,7 +115,7 @@ class Checker:
         if self.heap is None:
             return []
         try:
-            found = allocating.of_benchmark(self._target(name, harness), self.heap, self._loops[name])
+            found = allocating.of_benchmark(self._checked(name, harness), self.heap, self._loops[name])
         except LaunchError as error:
             return [_as_looked(allocating.RULE, name, untried(str(error)))]
         self.allocating.append(found)
@@ -125,18 +127,18 @@ class Checker:
             gatherer.gather_fixed()
         return [_as_looked(rule, evidence.benchmark, rule.judge(evidence)) for rule in rules]
 
-    def _target(self, name: str, harness: Harness) -> Target:
-        return Target(name, self.make, self.launch, harness)
+    def _checked(self, name: str, harness: Harness) -> Checked:
+        return Checked(name, self.make, self.runner, harness)
 
     def _choose(self, name: str, harness: Harness) -> dict[str, str]:
         """Find out how many loops a sample takes; the complaint, by the benchmark's name, if there is none."""
         if not harness.fixes_loops or name in self._loops:
             self._loops.setdefault(name, 1)
             return {}
-        target = self._target(name, harness)
+        checked = self._checked(name, harness)
 
         def take(loops: int, samples: int) -> Sequence[Sample]:
-            taken = target.run(_ANY_DRAW, Amount(loops, samples))[1] or ()
+            taken = checked.run(_ANY_DRAW, Amount(loops, samples)).samples
             if sample_ns(taken) > _LONGEST_OTHER_NS:
                 self._long.add(name)
             return taken
@@ -159,10 +161,10 @@ class Checker:
             self._choose(other, harness)
         return [(other, self._loops[other]) for other in others if other in self._loops and other not in self._long]
 
-    def _amounts(self, target: Target, harness: Harness, others: Sequence[tuple[str, int]]) -> dict[str, Amount]:
-        loops = self._loops[target.name]
+    def _amounts(self, checked: Checked, harness: Harness, others: Sequence[tuple[str, int]]) -> dict[str, Amount]:
+        loops = self._loops[checked.name]
         fixed = harness.samples_a_launch
-        first = target.run(_ANY_DRAW, Amount(loops, 1))[1] or ()
+        first = checked.run(_ANY_DRAW, Amount(loops, 1)).samples
         plain, least = (1, 6) if sample_ns(first) >= _LONG_NS else (5, 10)
         longest = max(least, min(_MOST_SAMPLES, int(_LONGEST_NS / sample_ns(first))))
         longer = round((plain * longest) ** 0.5)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from steelyard.design.runner.draws import draw_pair
-from steelyard.design.runner.targets import check_harness_ended
+from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.target import HARNESS_REMEDY, Target
 from steelyard.design.suite.loops import choose_loops
-from steelyard.design.timing.recorder import InterruptedByUser
 from steelyard.model.checked import Checked
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.model.launches import LaunchSpec, Sample
 from steelyard.model.records import Settings, Subject
 from steelyard.subjects.command import launch_spec, shared_environment
 from steelyard.subjects.harness import Listed, Work
@@ -32,7 +32,7 @@ class Conformance:
 
     subject: Subject
     settings: Settings
-    launch: Callable[[LaunchSpec], Measured]
+    runner: Runner
     source: Mapping[str, str]
 
     def rules(self) -> list[Checked]:
@@ -83,7 +83,7 @@ class Conformance:
 
     def _refuses_unknown(self) -> None:
         work = Work(_NO_SUCH_NAME, 1, 1)
-        measured = self._launched(self._harness.running(self._spec, work))
+        measured = self.runner.run(self._harness.running(self._spec, work))
         if not measured.has_failed():
             raise _Broken("it ended with exit status 0")
         if self._harness.complaint(measured) is None:
@@ -93,12 +93,13 @@ class Conformance:
         spec = self._harness.running(self._spec, Work(self._first, 1, 1))
         own, other = (f"--steelyard-protocol={version}".encode() for version in (VERSION, _OTHER_VERSION))
         asked = replace(spec, argv=tuple(other if word == own else word for word in spec.argv))
-        if not self._launched(asked).has_failed():
+        if not self.runner.run(asked).has_failed():
             raise _Broken(f"asked to speak version {_OTHER_VERSION}, it answered and ended with exit status 0")
 
     def _ignores_words(self) -> None:
-        spec = self._harness.listing(self._spec)
-        self._read_list(replace(spec, argv=(*spec.argv, b"--steelyard-of-a-later-version=1")))
+        target = self._listing()
+        argv = (*target.spec.argv, b"--steelyard-of-a-later-version=1")
+        self._read_list(replace(target, spec=replace(target.spec, argv=argv)))
 
     @property
     def _harness(self) -> ProtocolHarness:
@@ -114,22 +115,16 @@ class Conformance:
         return self._list()[0].name
 
     def _list(self) -> list[Listed]:
-        return self._read_list(self._harness.listing(self._spec))
+        return self._read_list(self._listing())
 
-    def _read_list(self, spec: LaunchSpec) -> list[Listed]:
-        measured = self._launched(spec)
-        check_harness_ended(self._harness, measured, "it")
-        return self._harness.listed(measured)
+    def _listing(self) -> Target:
+        return Target("it", self._harness.listing(self._spec), harness=self._harness, remedy=HARNESS_REMEDY)
 
-    def _launched(self, spec: LaunchSpec) -> Measured:
-        """Run one launch; an interrupt is the user's selection, never an answer of the program."""
-        measured = self.launch(spec)
-        if measured.cancelled:
-            raise InterruptedByUser
-        return measured
+    def _read_list(self, target: Target) -> list[Listed]:
+        return self._harness.listed(self.runner.trial(target).measured)
 
     def _run(self, loops: int, samples: int) -> tuple[Sample, ...]:
         work = Work(self._first, loops, samples)
-        measured = self._launched(self._harness.running(self._spec, work))
-        check_harness_ended(self._harness, measured, "it")
-        return self._harness.samples(measured, work)
+        # Its samples are read here: a rule speaks of them without a subject.
+        target = Target("it", self._harness.running(self._spec, work), harness=self._harness, remedy=HARNESS_REMEDY)
+        return self._harness.samples(self.runner.trial(target).measured, work)

@@ -20,8 +20,8 @@ from steelyard.design.check.evidence import (
     observed,
 )
 from steelyard.design.runner.draws import PADDING_BELOW
-from steelyard.design.runner.targets import check_harness_ended, samples_of
-from steelyard.design.timing.recorder import Recorder, TargetLauncher, launched
+from steelyard.design.runner.runner import Reading, Runner
+from steelyard.design.runner.target import HARNESS_REMEDY, Target
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import Draw, LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Work
@@ -32,9 +32,11 @@ HASH_SEEDS = 6
 _FIXED_LAUNCHES = 12
 
 Make = Callable[[Draw], LaunchSpec]
+Before = tuple[tuple[str, int], ...]
+"""What runs before it in the same process: names, with their loops."""
 
 
-class Place(NamedTuple):
+class Planned(NamedTuple):
     """A launch to come."""
 
     kind: str
@@ -42,54 +44,38 @@ class Place(NamedTuple):
     hash_seed: int
 
 
-@dataclass
-class Launches:
-    """Starts every process of a check, and counts them."""
-
-    launcher: TargetLauncher
-    interrupted: Callable[[], bool]
-    count: int = 0
-
-    def __call__(self, spec: LaunchSpec) -> Measured:
-        """Run one; raises InterruptedByUser."""
-        measured = launched(self.launcher, spec, self.interrupted)
-        self.count += 1
-        return measured
-
-
 @dataclass(frozen=True)
-class Target:
+class Checked:
     """What launches one benchmark: of a harness, or the command itself."""
 
     name: str
     make: Make
-    launch: Callable[[LaunchSpec], Measured]
+    runner: Runner
     harness: Harness | None = None
     empty: Make | None = None
     """The start of a process that does nothing, to hold a command against."""
 
-    def run(
-        self, draw: Draw, amount: Amount, before: tuple[tuple[str, int], ...] = (), *, fixed: bool = False
-    ) -> tuple[Measured, Sequence[Sample] | None]:
+    def run(self, draw: Draw, amount: Amount, before: Before = (), *, fixed: bool = False) -> Reading[None]:
         """Launch it; raises LaunchError, with its name, for a launch that fails."""
+        return self.runner.trial(self.target(draw, amount, before, fixed=fixed))
+
+    def target(self, draw: Draw, amount: Amount, before: Before = (), *, fixed: bool = False) -> Target:
+        """The launch under a draw, of so much."""
         spec = replace(self.make(draw), fixed_layout=fixed)
         if self.harness is None:
-            measured = self.launch(spec)
-            Recorder.check_ended(measured, self.name, ignore_failure=False)
-            return measured, None
+            return Target(self.name, spec)
         # The same inputs in every launch, however they are drawn: they shall not be what differs.
         samples = self.harness.samples_a_launch or amount.samples
         work = Work(self.name, amount.loops, samples, seed=1, before=before)
-        measured = self.launch(self.harness.running(spec, work))
-        check_harness_ended(self.harness, measured, self.name)
-        return measured, samples_of(self.harness, measured, work, self.name)
+        spec = self.harness.running(spec, work)
+        return Target(self.name, spec, harness=self.harness, work=work, remedy=HARNESS_REMEDY)
 
 
 @dataclass
 class Gatherer:
     """Fills the evidence of one benchmark. `others` are what runs before it, with their loops."""
 
-    target: Target
+    checked: Checked
     evidence: Evidence
     random: Random
     clock: Callable[[], float]
@@ -114,33 +100,33 @@ class Gatherer:
     def gather_fixed(self) -> None:
         """Launches in which nothing that can be held differs: addresses, hash seed, environment."""
         for _ in range(_FIXED_LAUNCHES):
-            self._launch(Place(FIXED, None, self.seeds[0]))
+            self._launch(Planned(FIXED, None, self.seeds[0]))
 
-    def _launch(self, place: Place) -> None:
+    def _launch(self, place: Planned) -> None:
         kind = place.kind
         if kind in self.evidence.untried:
             return
         if kind == EMPTY:
-            measured = self.target.launch(self._empty())
+            measured = self.checked.runner.run(self._empty())
             self._keep(place, measured, None)
             return
         padding = 0 if kind == FIXED else self.random.randrange(PADDING_BELOW)
         before = tuple(self.random.sample(self.others, len(self.others))) if kind == AFTER else ()
         amount = self.evidence.amounts[PLAIN if kind == FIXED else kind]
         try:
-            measured, samples = self.target.run(Draw(place.hash_seed, padding), amount, before, fixed=kind == FIXED)
+            reading = self.checked.run(Draw(place.hash_seed, padding), amount, before, fixed=kind == FIXED)
         except LaunchError as error:
             if kind == PLAIN:
                 raise
             self.evidence.untried[kind] = str(error)
             return
-        self._keep(place, measured, samples)
+        self._keep(place, reading.measured, None if self.checked.harness is None else reading.samples)
 
     def _empty(self) -> LaunchSpec:
-        make = self.target.empty or self.target.make
+        make = self.checked.empty or self.checked.make
         return make(Draw(self.seeds[0], self.random.randrange(PADDING_BELOW)))
 
-    def _keep(self, place: Place, measured: Measured, samples: Sequence[Sample] | None) -> None:
+    def _keep(self, place: Planned, measured: Measured, samples: Sequence[Sample] | None) -> None:
         where = (place.kind, self.evidence.rounds, place.pair, place.hash_seed)
         self.evidence.launches.append(observed(where, measured, samples))
 
@@ -150,17 +136,17 @@ _PAIRED = {DOUBLE: 2, AFTER: 2}
 _ALONE = {LONGER: 1, LONGEST: 2}
 
 
-def round_plan(amounts: Mapping[str, Amount], seeds: Sequence[int], random: Random) -> list[Place]:
+def round_plan(amounts: Mapping[str, Amount], seeds: Sequence[int], random: Random) -> list[Planned]:
     """One round: a plain launch of each hash seed, and those of the other kinds that `amounts` has."""
     drawn = random.sample(seeds, len(seeds))
     paired = [kind for kind, many in _PAIRED.items() if kind in amounts for _ in range(many)]
-    units: list[list[Place]] = []
+    units: list[list[Planned]] = []
     for number, (kind, seed) in enumerate(zip(paired, drawn, strict=False)):
-        units.append(random.sample([Place(PLAIN, number, seed), Place(kind, number, seed)], 2))
+        units.append(random.sample([Planned(PLAIN, number, seed), Planned(kind, number, seed)], 2))
     # A command has an empty process before each of its own: what that takes says how fast the machine is there.
-    empty = [Place(EMPTY, None, seeds[0])] if EMPTY in amounts else []
-    units += [[*empty, Place(PLAIN, None, seed)] for seed in drawn[len(paired) :]]
+    empty = [Planned(EMPTY, None, seeds[0])] if EMPTY in amounts else []
+    units += [[*empty, Planned(PLAIN, None, seed)] for seed in drawn[len(paired) :]]
     for kind, many in _ALONE.items():
-        units += [[Place(kind, None, random.choice(seeds))] for _ in range(many if kind in amounts else 0)]
+        units += [[Planned(kind, None, random.choice(seeds))] for _ in range(many if kind in amounts else 0)]
     random.shuffle(units)
     return [place for unit in units for place in unit]

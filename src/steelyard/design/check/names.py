@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from steelyard.design.check.evidence import Amount
-from steelyard.design.check.gather import Target
+from steelyard.design.check.gather import Checked
 from steelyard.design.check.judged import Judged, Rule, untried
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import Draw
@@ -18,7 +18,7 @@ class Selecting:
     """Asks for benchmarks by their names."""
 
     all_names: Sequence[str]
-    target: Callable[[str], Target]
+    checked: Callable[[str], Checked]
 
     def judged(self, name: str) -> Judged:
         """Whether this name selects this benchmark, and no other name does."""
@@ -34,7 +34,7 @@ class Selecting:
 
     def _complaint(self, name: str) -> str | None:
         try:
-            self.target(name).run(Draw(1, 0), Amount(1, 1))
+            self.checked(name).run(Draw(1, 0), Amount(1, 1))
         except LaunchError as error:
             return str(error)
         return None

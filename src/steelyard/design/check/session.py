@@ -8,12 +8,11 @@ from pathlib import Path
 
 from steelyard import __version__
 from steelyard.design.check.checker import Checker
-from steelyard.design.check.gather import Launches
 from steelyard.design.heap import refuse_unwatchable
 from steelyard.design.runner.draws import draw_pair
-from steelyard.design.runner.targets import HARNESS_REMEDY, listed_by
-from steelyard.design.suite.planner import chosen_benchmarks
-from steelyard.design.timing.recorder import TargetLauncher
+from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.target import HARNESS_REMEDY, listing_target, read_list
+from steelyard.design.suite.selection import chosen_benchmarks
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import LaunchSpec
 from steelyard.model.progress import Progress
@@ -26,10 +25,9 @@ from steelyard.subjects.harness import AUTO, Harness, Listed, harness_named, rec
 def check_target(
     subject: Subject,
     settings: Settings,
-    launcher: TargetLauncher,
+    runner: Runner,
     source: Mapping[str, str],
     watch: Callable[[Progress], None],
-    interrupted: Callable[[], bool],
     *,
     only: Sequence[str],
     seconds: float,
@@ -39,16 +37,15 @@ def check_target(
     """Check one target; `seconds` for the launches of each benchmark, and two more each if its heap is watched too.
 
     Raises LaunchError if it cannot be tried at all, UsageError if no benchmark is chosen, or if the heap of such a
-    program cannot be watched, InterruptedByUser.
+    program cannot be watched, Interrupted.
     """
     started = clock()
-    launches = Launches(launcher, interrupted)
     shared = shared_environment(settings, source)
     make = launch_maker(subject, settings, shared)
     program = Path(subject.program)
     if heap:
         refuse_unwatchable(program, subject.name, "--heap", "watch")
-    checker = Checker(make, launches, seconds, watch, settings.seed, clock, program if heap else None)
+    checker = Checker(make, runner, seconds, watch, settings.seed, clock, program if heap else None)
     name = settings.harness
     if name is None:
         benchmarks = [subject.command]
@@ -57,7 +54,7 @@ def check_target(
     else:
         name = recognised_harness([make(draw_pair(settings.seed, 0, 0))]) if name == AUTO else name
         harness = harness_named(name)
-        listed = _listed(harness, subject, make(draw_pair(settings.seed, 0, 0)), launches)
+        listed = _listed(harness, subject, make(draw_pair(settings.seed, 0, 0)), runner)
         benchmarks = [one.name for one in chosen_benchmarks(listed, only, "its")]
         looked = checker.benchmarks(harness, [one.name for one in listed], benchmarks)
     return Soundness(
@@ -65,15 +62,16 @@ def check_target(
         command=subject.command,
         harness=name,
         benchmarks=benchmarks,
-        launches=launches.count,
+        launches=runner.launches,
         seconds=clock() - started,
         looked=looked,
         allocating=checker.allocating,
     )
 
 
-def _listed(harness: Harness, subject: Subject, spec: LaunchSpec, launch: Launches) -> list[Listed]:
-    listed = listed_by(harness, launch(harness.listing(spec)), subject.name, HARNESS_REMEDY)
+def _listed(harness: Harness, subject: Subject, spec: LaunchSpec, runner: Runner) -> list[Listed]:
+    target = listing_target(harness, spec, subject.name, HARNESS_REMEDY)
+    listed = read_list(harness, runner.trial(target).measured, subject.name)
     if not listed:
         raise MeasurementError(f"{subject.name} lists no benchmark: is it the right program?")
     return listed

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Literal
 
 from steelyard.design.counting.findings import disagreement
-from steelyard.design.counting.plan import Place, by_place, has_set_aside, judged
+from steelyard.design.counting.plan import CountedSide, by_place, has_set_aside, judged
 from steelyard.design.counting.values import value_of
 from steelyard.model.counting import Count
 from steelyard.model.errors import MeasurementError
@@ -66,7 +66,7 @@ def with_disagreements(verdicts: list[Verdict]) -> list[Verdict]:
 
 
 def _verdict(
-    record: Weighing, counts: Mapping[Place, Sequence[Count]], benchmark: int, metric: str, members: int
+    record: Weighing, counts: Mapping[CountedSide, Sequence[Count]], benchmark: int, metric: str, members: int
 ) -> Verdict:
     settings = record.settings
     places = [counts.get((benchmark, side), []) for side in (0, 1)]

@@ -10,11 +10,11 @@ from steelyard.model.metrics import counted
 from steelyard.model.records import Run, Weighing
 from steelyard.stats.counts import CHANGED, FIRST_COUNTS, counts_needed, judge_counts
 
-Place = tuple[int, int]
+CountedSide = tuple[int, int]
 """(benchmark, side)"""
 
 
-def missing(record: Weighing | Run) -> list[Place]:
+def missing(record: Weighing | Run) -> list[CountedSide]:
     """What is to be counted next, side by side: each side once, then once more, then more often where that is needed.
 
     The first launch of a side has ended before its second begins: what it left on disk, such as a cache, is there by
@@ -36,9 +36,9 @@ def missing(record: Weighing | Run) -> list[Place]:
     return again or _short([place for place in places if place[0] in apart], done, wanted)
 
 
-def by_place(record: Weighing | Run) -> dict[Place, list[Count]]:
+def by_place(record: Weighing | Run) -> dict[CountedSide, list[Count]]:
     """A record's counts, in the order in which they came."""
-    found: dict[Place, list[Count]] = {}
+    found: dict[CountedSide, list[Count]] = {}
     for count in record.counting.counts if record.counting else []:
         found.setdefault((count.benchmark, count.side), []).append(count)
     return found
@@ -59,7 +59,7 @@ def are_equal(counts: Sequence[Count]) -> bool:
     return all(count.events == counts[0].events for count in counts)
 
 
-def _is_changed(record: Weighing | Run, counts: Mapping[Place, Sequence[Count]], benchmark: int) -> bool:
+def _is_changed(record: Weighing | Run, counts: Mapping[CountedSide, Sequence[Count]], benchmark: int) -> bool:
     """Whether the counts so far call a benchmark slower or faster, in any metric."""
     sides = [counts.get((benchmark, side), []) for side in (0, 1)]
     for metric in counted(record.settings.metrics):
@@ -72,12 +72,12 @@ def _is_changed(record: Weighing | Run, counts: Mapping[Place, Sequence[Count]],
     return False
 
 
-def _short(places: Sequence[Place], done: Mapping[Place, int], wanted: int) -> list[Place]:
+def _short(places: Sequence[CountedSide], done: Mapping[CountedSide, int], wanted: int) -> list[CountedSide]:
     """The places that have fewer counts than are wanted, in rounds: after each both sides have as many."""
     return [place for number in range(wanted) for place in places if done.get(place, 0) <= number]
 
 
-def _places(record: Weighing | Run) -> list[Place]:
+def _places(record: Weighing | Run) -> list[CountedSide]:
     """What is counted; a control would count the baseline against itself, which every side is anyway."""
     sides = range(len(record.subjects[:2]))
     return [

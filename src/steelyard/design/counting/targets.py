@@ -6,50 +6,52 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from steelyard.design.counting.plan import Place
+from steelyard.design.counting.plan import CountedSide
 from steelyard.design.runner.draws import draw_pair
+from steelyard.design.runner.target import COMMAND_REMEDY, HARNESS_REMEDY, Target
 from steelyard.design.runner.targets import called, subject_of, work_of
 from steelyard.measure.count.pins import environment
 from steelyard.model.counting import CountSettings
-from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.records import Run, Weighing
 from steelyard.subjects.command import PASSED_ON, launch_spec
-from steelyard.subjects.harness import harness_named
+from steelyard.subjects.harness import Harness, harness_named
 
 
 @dataclass(frozen=True)
-class CountLaunches:
+class CountTargets:
     """The launches of a record that is counted; `source` is the environment that names are passed on from."""
 
     record: Weighing | Run
     settings: CountSettings
     source: Mapping[str, str]
 
-    def specs(self, place: Place) -> list[LaunchSpec]:
+    def of(self, side: CountedSide) -> list[Target]:
         """The target; or with loops the target with so many and with twice them, whose difference is the count."""
-        pinned = self._environment()
-        env = tuple(os.fsencode(f"{name}={value}") for name, value in pinned.items())
         loops = self.settings.loops is not None or self.record.settings.harness is not None
-        specs = [self._spec(place, times, pinned) for times in ((1, 2) if loops else (1,))]
-        # One process, however many make a launch that is timed: counts need no length.
-        return [replace(spec, env=env, repeat=1) for spec in specs]
+        pinned = self._environment()
+        return [self._target(side, times, pinned) for times in ((1, 2) if loops else (1,))]
 
-    def name(self, place: Place) -> str:
-        """What an error calls the target."""
-        return called(self.record, place[0], subject_of(self.record, *place).name)
-
-    def complaint(self, measured: Measured) -> str | None:
-        """What a harness that failed says of it by itself."""
-        harness = self.record.settings.harness
-        return None if harness is None else harness_named(harness).complaint(measured)
-
-    def _spec(self, place: Place, times: int, pinned: Mapping[str, str]) -> LaunchSpec:
-        settings = self.record.settings
-        spec = launch_spec(subject_of(self.record, *place, times=times), settings, pinned, draw_pair(0, 0, 0))
-        if settings.harness is None:
-            return spec
-        work = work_of(self.record, place[0])
-        return harness_named(settings.harness).running(spec, replace(work, loops=times * work.loops, samples=1))
+    def _target(self, side: CountedSide, times: int, pinned: Mapping[str, str]) -> Target:
+        record, settings = self.record, self.record.settings
+        subject = subject_of(record, *side, times=times)
+        # No limit but one that was asked for: nobody knows how much longer a program takes under Valgrind.
+        spec = launch_spec(subject, settings, pinned, draw_pair(0, 0, 0))
+        harness: Harness | None = None
+        if settings.harness is not None:
+            harness = harness_named(settings.harness)
+            work = work_of(record, side[0])
+            spec = harness.running(spec, replace(work, loops=times * work.loops, samples=1))
+        env = tuple(os.fsencode(f"{name}={value}") for name, value in pinned.items())
+        return Target(
+            called(record, side[0], subject.name),
+            # One process, however many make a launch that is timed: counts need no length.
+            replace(spec, env=env, repeat=1),
+            side[1],
+            subject.program,
+            harness,  # without its work: under Valgrind nobody reads the times of its samples
+            ignore_failure=settings.ignore_failure,
+            remedy=COMMAND_REMEDY if harness is None else HARNESS_REMEDY,
+        )
 
     def _environment(self) -> dict[str, str]:
         settings = self.record.settings

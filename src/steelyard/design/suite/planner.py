@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from functools import cached_property
 
 from steelyard.design.findings import some_names
 from steelyard.design.runner.draws import draw_pair
-from steelyard.design.runner.targets import check_harness_ended, decides_by_cpu, hooks, listed_by, samples_of
+from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.target import HARNESS_REMEDY, LIST_REMEDY, Target, listing_target, read_list
+from steelyard.design.runner.targets import decides_by_cpu, with_time_limit
 from steelyard.design.suite.loops import (
     PILOT_LAUNCHES,
     PILOT_SAMPLES,
@@ -21,9 +22,9 @@ from steelyard.design.suite.loops import (
     iteration_ns,
     shared_loops,
 )
-from steelyard.design.timing.recorder import Recorder, TargetLauncher, launched, of_side
+from steelyard.design.suite.selection import Selection, chosen_benchmarks, fitting
 from steelyard.model.errors import LaunchError, MeasurementError, UsageError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.model.launches import LaunchSpec, Sample
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Benchmark, Finding, Run, Subject, Weighing
@@ -34,22 +35,6 @@ from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS
 # A benchmark whose launches are slow to start gets the time for so many pairs: fewer show only what is large.
 _FEWEST_PAIRS = 12
 
-_NO_HARNESS = "is it a program of the harness that --harness names? For a plain command leave --harness out"
-
-
-@dataclass(frozen=True)
-class Selection:
-    """What the user asked of a harness's benchmarks."""
-
-    only: Sequence[str] = ()
-    """Patterns of names (as in a shell); without any, all benchmarks."""
-    tags: Sequence[str] = ()
-    """Patterns of tags, of which a benchmark has to have one that fits; without any, all benchmarks."""
-    seconds_each: float | None = None
-    """How long each may take, if that is more in all than the time limit."""
-    control: bool = False
-    """Whether the baseline's first benchmark is weighed against itself."""
-
 
 @dataclass(frozen=True)
 class Planner:
@@ -57,9 +42,8 @@ class Planner:
 
     record: Weighing | Run
     shared: Mapping[str, str]
-    launcher: TargetLauncher
+    runner: Runner
     watch: Callable[[Progress], None]
-    interrupted: Callable[[], bool]
     _pair_s: dict[str | None, float] = field(default_factory=dict, init=False)
     """How long a pair of a benchmark takes, as its latest trial went, in seconds."""
 
@@ -67,7 +51,7 @@ class Planner:
         """The record with its harness, should it be recognised, and with its benchmarks, their loops and samples.
 
         A benchmark that fails is in it as `failed`. Raises LaunchError if a harness does not list its benchmarks,
-        UsageError if none is left, InterruptedByUser.
+        UsageError if none is left, Interrupted.
         """
         if self.record.settings.harness == AUTO:
             return self._recognised().planned(selection)
@@ -76,7 +60,7 @@ class Planner:
             raise MeasurementError(f"{self.record.subjects[0].name} lists no benchmark: is it the right program?")
         chosen = chosen_benchmarks(lists[0], selection.only, tags=selection.tags)
         benchmarks = _shared_benchmarks(self.record, lists, chosen)
-        findings = _one_sided(self.record, [_fitting(listed, selection.only, selection.tags) for listed in lists])
+        findings = _one_sided(self.record, [fitting(listed, selection.only, selection.tags) for listed in lists])
         if selection.control:
             benchmarks.append(benchmarks[0].model_copy(update={"name": CONTROL_NAME, "candidate": 0, "control": True}))
         tried, failures = self._tried(benchmarks)
@@ -101,8 +85,8 @@ class Planner:
         return replace(self, record=self.record.model_copy(update={"settings": settings}))
 
     def _listed(self, subject: Subject, side: int) -> list[Listed]:
-        measured = self._launch(self._harness.listing(self._spec(subject)), side)
-        return listed_by(self._harness, measured, subject.name, _NO_HARNESS)
+        target = listing_target(self._harness, self._spec(subject), subject.name, LIST_REMEDY, side)
+        return read_list(self._harness, self.runner.trial(target).measured, subject.name)
 
     def _tried(self, benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], dict[str | None, Finding]]:
         """The benchmarks with their loops and samples, and of those that failed why, by entry."""
@@ -160,16 +144,17 @@ class Planner:
 
     def _trial(self, number: int, entry: str) -> Callable[[int, int], Pilot]:
         """What runs a benchmark of a subject once, with so many loops, and samples if the harness can be asked."""
-        settings = self.record.settings
+        harness, needs_cpu = self._harness, decides_by_cpu(self.record.settings)
         spec, name = self._spec(self.record.subjects[number]), self._called(number, entry)
 
         def run(loops: int, samples: int) -> Pilot:
-            work = Work(entry, loops, self._harness.samples_a_launch or samples)
-            measured = self._launch(self._harness.running(spec, work), min(number, 1))
-            check_harness_ended(self._harness, measured, name)
-            taken = samples_of(self._harness, measured, work, name, needs_cpu=decides_by_cpu(settings))
-            self._pair_s[entry] = 2 * measured.wall_ns / 1e9
-            return Pilot(measured.wall_ns - sum(sample.ns for sample in taken), taken)
+            work = Work(entry, loops, harness.samples_a_launch or samples)
+            target = Target(
+                name, harness.running(spec, work), min(number, 1), None, harness, work, needs_cpu, remedy=HARNESS_REMEDY
+            )
+            reading = self.runner.trial(target)
+            self._pair_s[entry] = 2 * reading.measured.wall_ns / 1e9
+            return Pilot(reading.measured.wall_ns - sum(sample.ns for sample in reading.samples), reading.samples)
 
         return run
 
@@ -181,54 +166,9 @@ class Planner:
         return harness_named(self.record.settings.harness or "")
 
     def _spec(self, subject: Subject) -> LaunchSpec:
-        settings = self.record.settings
-        limit = settings.timeout_s if settings.timeout_s is not None else settings.max_time_s
-        limited = settings.model_copy(update={"timeout_s": limit})
-        return launch_spec(subject, limited, self.shared, draw_pair(settings.seed, 0, 0))
-
-    @cached_property
-    def _prepare(self) -> list[LaunchSpec]:
-        return hooks("--prepare", self.record.settings.prepare, self.record.settings, self.shared)
-
-    def _launch(self, spec: LaunchSpec, side: int = 0) -> Measured:
-        if self._prepare:
-            Recorder.check_surrounding("--prepare", self._run(of_side(self._prepare, side)))
-        return self._run(spec)
-
-    def _run(self, spec: LaunchSpec) -> Measured:
-        return launched(self.launcher, spec, self.interrupted)
-
-
-def chosen_benchmarks(
-    listed: Sequence[Listed], patterns: Sequence[str], whose: str = "the baseline's", tags: Sequence[str] = ()
-) -> list[Listed]:
-    """Those whose name fits one of the patterns and one of whose tags fits one of `tags`; all, where none are given.
-
-    Raises UsageError for a pattern that none fits.
-    """
-    names, known = [one.name for one in listed], sorted({tag for one in listed for tag in one.tags})
-    for pattern in patterns:
-        if not _fits(names, [pattern]):
-            raise UsageError(f"--benchmark {pattern!r} is none of {whose} benchmarks: {some_names(names)}")
-    for pattern in tags:
-        if not _fits(known, [pattern]):
-            raise UsageError(f"--tag {pattern!r} is on none of {whose} benchmarks: {some_names(known) or 'no tags'}")
-    chosen = _fitting(listed, patterns, tags)
-    if listed and not chosen:
-        raise UsageError("--benchmark and --tag together choose no benchmark: it has to fit both")
-    return chosen
-
-
-def _fitting(listed: Sequence[Listed], patterns: Sequence[str], tags: Sequence[str]) -> list[Listed]:
-    return [
-        one for one in listed if (not patterns or _fits([one.name], patterns)) and (not tags or _fits(one.tags, tags))
-    ]
-
-
-def _fits(names: Sequence[str], patterns: Sequence[str]) -> bool:
-    """Whether any of the names fits any of the patterns."""
-    # A name as it stands goes first: brackets are common in names.
-    return any(name == pattern or fnmatchcase(name, pattern) for name in names for pattern in patterns)
+        return launch_spec(
+            subject, with_time_limit(self.record), self.shared, draw_pair(self.record.settings.seed, 0, 0)
+        )
 
 
 def _shared_benchmarks(

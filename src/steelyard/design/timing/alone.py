@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 from steelyard.design.findings import left_behind_finding
 from steelyard.design.runner.draws import draw_pair, round_order
+from steelyard.design.runner.failure import Interrupted
 from steelyard.design.timing.budget import Budget
-from steelyard.design.timing.recorder import InterruptedByUser, Recorder
+from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError, SteelyardError
 from steelyard.model.launches import ROLES, USED, WARM_UP, Place
 from steelyard.model.progress import Progress
@@ -42,13 +43,13 @@ class Measuring:
         rest: StopReason = "interrupted"
         try:
             rest = self._measure(stop, findings)
-            self._recorder.clean_up()
-        except InterruptedByUser:
+            self._recorder.runner.clean_up()
+        except Interrupted:
             rest = "interrupted"
         except SteelyardError as error:
             self.error, rest = error, "failed"
             findings.append(Finding(code="failed", message=str(error)))
-        findings += left_behind_finding(self._recorder.left_behind)
+        findings += left_behind_finding(self._recorder.runner.left_behind)
         return self._header.model_copy(
             update={
                 "stop": [stop.get(number, rest) for number in range(len(self._header.benchmarks))],

@@ -10,9 +10,10 @@ from math import expm1, isfinite
 from steelyard.design.findings import left_behind_finding
 from steelyard.design.judging.judgement import MetricPairs, look_at
 from steelyard.design.runner.draws import draw_places, round_order
+from steelyard.design.runner.failure import Interrupted
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.disturbance import is_disturbed, may_repeat
-from steelyard.design.timing.recorder import InterruptedByUser, Recorder
+from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchRow
 from steelyard.model.metrics import timed
@@ -85,8 +86,8 @@ class Experiment:
                 for number in round_order(self._settings.seed, rounds, still):
                     self._advance(self._open[number])
                 rounds += 1
-            self._recorder.clean_up()
-        except InterruptedByUser:
+            self._recorder.runner.clean_up()
+        except Interrupted:
             self._stop_all("interrupted")
         except SteelyardError as error:
             self.error = error
@@ -257,7 +258,7 @@ class Experiment:
                 "findings": [
                     *self._header.findings,
                     *self._findings,
-                    *left_behind_finding(self._recorder.left_behind),
+                    *left_behind_finding(self._recorder.runner.left_behind),
                 ],
                 "launches": self._recorder.rows.launches(),
             }

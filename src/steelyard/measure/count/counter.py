@@ -8,14 +8,15 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
 
 from steelyard.measure.count.pins import is_program, padded
 from steelyard.measure.count.profile import FunctionCost, Profile, Profiles
 from steelyard.measure.count.valgrind import Valgrind
+from steelyard.measure.instrument import Attachment
 from steelyard.model.counting import CountedProcess, CountSettings
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
@@ -45,16 +46,12 @@ _REMEDIES = (
     ("Can't create client", "it needs room for files of its own: set TMPDIR to a folder that can be written"),
     ("for platform", "a 32-bit program needs a valgrind with support for those"),
 )
+_WHEN_LATE = (
+    "under valgrind a program takes 5 to 200 times as long as alone; raise --timeout, unless it waits for something"
+)
 # What a target writes to a file goes here first.
 _OUTPUT = "output"
 _ANY_REMEDY = "check that the program is one for this machine, and that there is memory for it"
-
-
-class Launching(Protocol):
-    """Whatever can run a launch."""
-
-    def launch(self, spec: LaunchSpec) -> Measured:
-        """Run one launch to its end."""
 
 
 @dataclass(frozen=True)
@@ -78,43 +75,61 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Counter:
-    """Counts launches, one after the other."""
+class _UnderValgrind:
+    """One launch while it is counted, with what it leaves in a folder."""
 
-    launcher: Launching
+    asked: LaunchSpec
+    padded: LaunchSpec
+    spec: LaunchSpec
+    folder: Path
+    counter: Counter
+    begun: float
+
+    def without_instrument(self, measured: Measured) -> Measured:
+        """What the target did by itself; raises MeasurementError for what Valgrind could not do."""
+        logs = self._logs()
+        measured = _as_if_alone(measured, self.asked.program, self.padded.program, logs)
+        if not (measured.cancelled or measured.timed_out):
+            _hand_over(self.folder / _OUTPUT, self.padded)
+            _refuse_trouble(self.padded, measured, logs, killed=len(logs.keys() - self._counts().keys()))
+        return measured
+
+    def read(self, measured: Measured) -> Counted:
+        """What was counted; raises MeasurementError where Valgrind says nothing."""
+        profiles = {pid: self.counter.profiles.read(path) for pid, path in self._counts().items()}
+        return _added(self.padded, profiles, self._logs(), measured, self.counter.clock() - self.begun)
+
+    def _logs(self) -> dict[int, str]:
+        return {_pid(path): path.read_text(errors="replace") for path in self.folder.glob("log.*")}
+
+    def _counts(self) -> dict[int, Path]:
+        return {_pid(path): path for path in self.folder.glob("out.*")}
+
+
+@dataclass(frozen=True)
+class Counter:
+    """Valgrind counts the launch, whose environment has to be pinned already. For several launches at once."""
+
     valgrind: Valgrind
     settings: CountSettings
+    clock: Callable[[], float] = time.monotonic
     profiles: Profiles = field(default_factory=Profiles)
+    when_late = _WHEN_LATE
 
-    def count(self, spec: LaunchSpec) -> Counted:
-        """Run a launch under Valgrind; its environment has to be pinned already.
-
-        Raises MeasurementError where Valgrind could not run it, or says nothing. A target that failed by itself is
-        returned as such, in `measured`.
-        """
-        begun = time.monotonic()
+    @contextmanager
+    def attached(self, spec: LaunchSpec) -> Iterator[Attachment[Counted]]:
+        """The launch under Valgrind; raises MeasurementError where Valgrind could not run it."""
+        begun = self.clock()
         _refuse_what_is_no_program(spec)
         try:
             with tempfile.TemporaryDirectory(prefix="steelyard-count-", ignore_cleanup_errors=True) as name:
-                return self._counted(spec, Path(name), begun)
+                long = padded(spec)
+                yield _UnderValgrind(spec, long, self._under_valgrind(long, Path(name)), Path(name), self, begun)
         except OSError as error:
             raise MeasurementError(
                 f"the folder for temporary files cannot be used ({error.strerror or error}): counts need a place on "
                 "the way; make room, or set TMPDIR to another folder"
             ) from error
-
-    def _counted(self, asked: LaunchSpec, folder: Path, begun: float) -> Counted:
-        spec = padded(asked)
-        measured = self.launcher.launch(self._under_valgrind(spec, folder))
-        logs = {_pid(path): path.read_text(errors="replace") for path in folder.glob("log.*")}
-        measured = _as_if_alone(measured, asked.program, spec.program, logs)
-        if measured.cancelled or measured.timed_out:
-            return Counted({}, [], [], 0, measured, time.monotonic() - begun)
-        _hand_over(folder / _OUTPUT, spec)
-        counts = {_pid(path): path for path in folder.glob("out.*")}
-        _refuse_trouble(spec, measured, logs, killed=len(logs.keys() - counts.keys()))
-        profiles = {pid: self.profiles.read(path) for pid, path in counts.items()}
-        return _added(spec, profiles, logs, measured, time.monotonic() - begun)
 
     def _under_valgrind(self, spec: LaunchSpec, folder: Path) -> LaunchSpec:
         place = str(folder).replace("%", "%%")

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import psutil
 import pytest
+from steelyard.measure.count.pool import WorkerPool
 
 from steelyard.measure.count.counter import Counted, Counter
-from steelyard.measure.count.pool import WorkerPool
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.counting import CountSettings
 from steelyard.model.errors import MeasurementError, UsageError

@@ -1,0 +1,64 @@
+"""What is looked at before the first pair: whether both sides print the same, and what a shell's start takes."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from steelyard.design.findings import shell_finding
+from steelyard.design.runner.draws import draw_pair
+from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.targets import Targets
+from steelyard.model.errors import MeasurementError
+from steelyard.model.records import Run, Weighing
+
+_SHELL_STARTS = 7
+
+
+def with_preliminaries(record: Weighing | Run, targets: Targets, runner: Runner) -> Weighing | Run:
+    """The record with what is found before its first pair; nothing for one that is resumed.
+
+    Raises MeasurementError if both sides were to print the same and do not, Interrupted.
+    """
+    if len(record.launches):
+        return record
+    if record.settings.reference_output:
+        _compare_outputs(record, targets, runner)
+    if targets.empty_shell is None:
+        return record
+    starts = [runner.run(targets.empty_shell).wall_ns / 1e9 for _ in range(_SHELL_STARTS)]
+    return record.model_copy(update={"findings": [*record.findings, shell_finding(starts)]})
+
+
+def _compare_outputs(record: Weighing | Run, targets: Targets, runner: Runner) -> None:
+    """Run both sides of each benchmark once and compare what they print, byte by byte."""
+    with tempfile.TemporaryDirectory(prefix="steelyard-") as folder:
+        outputs = [Path(folder) / side for side in ("baseline", "candidate")]
+        for number, benchmark in enumerate(record.benchmarks):
+            draw = draw_pair(record.settings.seed, number, 0)
+            for side, output in enumerate(outputs):
+                target = targets.of(number, side, draw)
+                spec = replace(target.spec, stdout=str(output).encode(), repeat=1)
+                runner.trial(replace(target, spec=spec))
+            line = _first_difference(*outputs)
+            if line is not None:
+                raise MeasurementError(
+                    f"{benchmark.name}: the two sides print different things, first in line {line}: a faster wrong "
+                    "answer is not faster. Mend the candidate, or leave --reference-output out."
+                )
+
+
+def _first_difference(one: Path, other: Path) -> int | None:
+    """The number of the first line in which two files differ, from 1; None if they are equal."""
+    with one.open("rb") as left, other.open("rb") as right:
+        line = 1
+        while True:
+            mine, theirs = left.read(1 << 16), right.read(1 << 16)
+            if mine != theirs:
+                shorter = min(len(mine), len(theirs))
+                common = next((n for n, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), shorter)
+                return line + mine[:common].count(b"\n")
+            if not mine:
+                return None
+            line += mine.count(b"\n")

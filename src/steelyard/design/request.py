@@ -1,0 +1,23 @@
+"""What the user asks for, once the command line has been read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from steelyard.design.suite.selection import Selection
+from steelyard.model.records import Benchmark, Settings, Subject
+
+
+@dataclass(frozen=True)
+class Request:
+    """One weighing of candidates against a baseline, or one run of a single subject."""
+
+    subjects: Sequence[Subject]
+    """The baseline and then its candidates; one subject is measured alone."""
+    settings: Settings
+    benchmarks: Sequence[Benchmark] = ()
+    """Of plain commands; a harness is asked for its own, of which the `selection` is measured."""
+    selection: Selection = field(default_factory=Selection)
+    jobs: int | None = None
+    """Launches counted at once; None for one a processor."""

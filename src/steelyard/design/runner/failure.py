@@ -1,0 +1,76 @@
+"""The rules by which a launch has failed, and a failure as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from signal import Signals
+
+from steelyard.design.runner.target import Target
+from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
+from steelyard.model.launches import Measured
+
+# Of the last line on stderr, in characters: some programs print without an end.
+_MOST_CHARACTERS = 300
+
+
+class Interrupted(Exception):  # noqa: N818 - it is no error
+    """The user asked to stop; what was measured stands."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why nothing came of a launch."""
+
+    why: SteelyardError | Interrupted
+
+    def of_one_benchmark(self) -> LaunchError | None:
+        """The error, if it is the target's own: of many benchmarks the others may still be measured."""
+        return self.why if isinstance(self.why, LaunchError) else None
+
+
+def check_ended(measured: Measured, target: Target, when_late: str) -> None:
+    """Raise LaunchError if a launch did not end well, Interrupted if it was cut short."""
+    if measured.cancelled:
+        raise Interrupted
+    if measured.timed_out:
+        raise LaunchError(
+            f"{target.name} did not end within {measured.wall_ns / 1e9:.3g} s and was killed: {when_late}"
+        )
+    how = _how_it_failed(measured)
+    if how is None:
+        return
+    if complaint := target.complaint(measured):
+        raise LaunchError(f"{target.name} {how} and {complaint}")
+    if not target.ignore_failure:
+        raise LaunchError(f"{target.name} {how}{_last_line(measured)}: {target.remedy}")
+
+
+def check_hook_ended(option: str, measured: Measured) -> None:
+    """Raise MeasurementError if a command that surrounds launches failed, Interrupted if it was cut short."""
+    if measured.cancelled:
+        raise Interrupted
+    if how := _how_it_failed(measured):
+        raise MeasurementError(f"the {option} command {how}{_last_line(measured)}")
+
+
+def _how_it_failed(measured: Measured) -> str | None:
+    if measured.signal is not None:
+        return f"was killed by {_signal_name(measured.signal)}"
+    if measured.exit_code:
+        return f"failed with exit status {measured.exit_code}"
+    return None
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _last_line(measured: Measured) -> str:
+    lines = (measured.stderr or b"").decode(errors="replace").strip().splitlines()
+    last = lines[-1].strip() if lines else ""
+    if len(last) > _MOST_CHARACTERS:
+        last = f"...{last[-_MOST_CHARACTERS:]}"
+    return f" (its last words: {last})" if last else ""

@@ -1,0 +1,84 @@
+"""Several runners side by side: load does not disturb counts, so every processor may count."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager
+from queue import SimpleQueue
+from types import TracebackType
+from typing import Self, TypeVar
+
+from steelyard.design.runner.failure import Interrupted
+from steelyard.design.runner.runner import LaunchServer, Runner
+from steelyard.design.runner.target import Hooks
+from steelyard.subjects.programs import Programs
+
+Result = TypeVar("Result")
+
+
+class WorkerPool:
+    """`jobs` runners, each with a launch server of its own, while the context lasts."""
+
+    def __init__(
+        self, launcher: Callable[[], AbstractContextManager[LaunchServer]], jobs: int, hooks: Hooks | None = None
+    ) -> None:
+        self._launcher, self._hooks = launcher, hooks or Hooks()
+        # What has to run before each launch must not meet another launch's work.
+        self._jobs = 1 if self._hooks.prepare else jobs
+        self._programs = Programs()
+        self._launchers: list[LaunchServer] = []
+        self._free: SimpleQueue[Runner] = SimpleQueue()
+        self._open = contextlib.ExitStack()
+        self._cancelled = False
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as opening:
+            for _ in range(self._jobs):
+                launcher = opening.enter_context(self._launcher())
+                self._launchers.append(launcher)
+                self._free.put(Runner(launcher, self.is_cancelled, self._hooks, self._programs))
+            self._open = opening.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def cancel(self) -> None:
+        """Kill what is being launched and begin nothing more; for a signal handler."""
+        self._cancelled = True
+        for launcher in self._launchers:
+            launcher.cancel()
+
+    def is_cancelled(self) -> bool:
+        """Whether somebody cancelled it."""
+        return self._cancelled
+
+    def do_all(self, tasks: Sequence[Callable[[Runner], Result]]) -> Generator[tuple[int, Result], None, None]:
+        """Do every task on whichever runner is free; yield (index of the task, what came of it) as they end.
+
+        Ends early, without an error, after `cancel`: a task that raises Interrupted has come to nothing. Raises the
+        first error of a task; those under way are killed, as they are when the iterator is closed.
+        """
+        with ThreadPoolExecutor(self._jobs) as pool:
+            futures = {pool.submit(self._do, task): number for number, task in enumerate(tasks)}
+            try:
+                for future in as_completed(futures):
+                    for result in future.result():
+                        yield futures[future], result
+            except BaseException:
+                self.cancel()
+                raise
+
+    def _do(self, task: Callable[[Runner], Result]) -> list[Result]:
+        """What came of a task; nothing if it was cancelled."""
+        runner = self._free.get()
+        try:
+            return [] if self._cancelled else [task(runner)]
+        except Interrupted:
+            return []
+        finally:
+            self._free.put(runner)

@@ -1,0 +1,161 @@
+"""The one place that starts launches: prepare, look at the program, launch, judge how it ended, read, keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Generic, Protocol, TypeVar
+
+from steelyard.design.runner.failure import Failure, Interrupted, check_ended, check_hook_ended
+from steelyard.design.runner.target import Hooks, Target
+from steelyard.measure.instrument import Instrument, Timer, Value
+from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
+from steelyard.model.launches import Frame, LaunchSpec, Measured, Sample
+from steelyard.subjects.programs import Programs
+
+Kept = TypeVar("Kept")
+
+TIMER = Timer()
+
+LaunchSeries = Callable[[Sequence[LaunchSpec]], Sequence[Measured | SteelyardError]]
+"""Runs launches one after the other and keeps all but the last that it returns, each before the next began. It may
+return fewer than asked for, and then began no more."""
+
+
+class TargetLauncher(Protocol):
+    """Whatever can run a launch."""
+
+    def launch(self, spec: LaunchSpec) -> Measured:
+        """Run one launch to its end; raises SteelyardError if it cannot be set up or executed."""
+
+
+class LaunchServer(TargetLauncher, Protocol):
+    """The native launch server, or a scripted one in tests."""
+
+    version: str
+    offers: dict[str, bool]
+    """What it can read on this machine."""
+
+    def cancel(self) -> None:
+        """Kill the launch in flight, or the next one if none is; for a signal handler."""
+
+    def keep_rows_in(self, journal: int) -> None:
+        """Give it the descriptor of the journal, for the rows of `launch_series`."""
+
+    def launch_series(
+        self, specs: Sequence[LaunchSpec], frames: Sequence[Frame]
+    ) -> Sequence[Measured | UsageError | MeasurementError]:
+        """Run launches, of which it keeps all but the last; fewer where one did not end well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Generic[Value]):
+    """What came of a launch that ended well."""
+
+    measured: Measured
+    samples: tuple[Sample, ...]
+    """Of a harness; a command has none."""
+    value: Value
+    """What the instrument saw."""
+
+
+@dataclass
+class Runner:
+    """Launches targets, one after the other, on one launcher."""
+
+    launcher: TargetLauncher
+    interrupted: Callable[[], bool] = lambda: False
+    hooks: Hooks = field(default_factory=Hooks)
+    programs: Programs = field(default_factory=Programs)
+    left_behind: list[str] = field(default_factory=list)
+    """The processes ("PID name" each) that outlived their launch and were killed."""
+    launches: int = 0
+    """How many were started, without the commands around them."""
+
+    def attempt(
+        self, target: Target, instrument: Instrument[Value], keep: Callable[[Reading[Value]], Kept]
+    ) -> Kept | Failure:
+        """As `launch`, with a failure as a value."""
+        try:
+            return self.launch(target, instrument, keep)
+        except (SteelyardError, Interrupted) as why:
+            return Failure(why)
+
+    def launch(self, target: Target, instrument: Instrument[Value], keep: Callable[[Reading[Value]], Kept]) -> Kept:
+        """Run one launch under an instrument; `keep` has what came of it on disk before anything else is done.
+
+        Raises LaunchError if the target failed, Interrupted if the user asked to stop before it or while it ran, and
+        SteelyardError for whatever else keeps it from being measured.
+        """
+        self._run_hook("--prepare", self.hooks.prepare, target.side)
+        self.check_program(target)
+        with instrument.attached(target.spec) as attachment:
+            measured = attachment.without_instrument(self.run(attachment.spec))
+            check_ended(measured, target, instrument.when_late)
+            reading = Reading(measured, target.samples(measured), attachment.read(measured))
+        return self._kept(reading, keep)
+
+    def trial(self, target: Target) -> Reading[None]:
+        """As `launch`, for one that tells how to measure and is no measurement itself."""
+        return self.launch(target, TIMER, lambda reading: reading)
+
+    def launch_series(
+        self, targets: Sequence[Target], series: LaunchSeries, keep: Callable[[bool, Reading[None]], Kept]
+    ) -> Iterator[Kept]:
+        """Run several launches in one request, as far as it comes; raises as `launch`.
+
+        `keep` has of each whether the series has kept it already, and what came of it.
+        """
+        if self.interrupted():
+            raise Interrupted
+        self._check_programs(targets)
+        results = series([target.spec for target in targets])
+        try:
+            for number, (target, result) in enumerate(zip(targets, results, strict=False), start=1):
+                if isinstance(result, SteelyardError):
+                    raise result
+                self.launches += 1
+                check_ended(result, target, TIMER.when_late)
+                reading = Reading(result, target.samples(result), None)
+                yield self._kept(reading, partial(keep, number < len(results)))
+        finally:
+            self._check_programs(targets)  # that a launch has replaced one says more than what came of it
+
+    def run(self, spec: LaunchSpec) -> Measured:
+        """Run a launch that no rule judges; raises Interrupted if the user asked to stop, before it or meanwhile."""
+        if self.interrupted():
+            raise Interrupted
+        self.launches += 1
+        measured = self.launcher.launch(spec)
+        if measured.cancelled:
+            raise Interrupted
+        return measured
+
+    def check_program(self, target: Target) -> None:
+        """Raise MeasurementError if the target is no longer the program that it was."""
+        if target.program is not None:
+            self.programs.check(target.program, target.name)
+
+    def clean_up(self) -> None:
+        """Run the clean-up commands, each once."""
+        for side in range(len(self.hooks.cleanup)):
+            self._run_hook("--cleanup", self.hooks.cleanup, side)
+
+    def _check_programs(self, targets: Sequence[Target]) -> None:
+        for target in {target.program: target for target in targets}.values():
+            self.check_program(target)
+
+    def _kept(self, reading: Reading[Value], keep: Callable[[Reading[Value]], Kept]) -> Kept:
+        kept = keep(reading)
+        self.left_behind += reading.measured.left_behind
+        return kept
+
+    def _run_hook(self, option: str, specs: Sequence[LaunchSpec], side: int) -> None:
+        if not specs:
+            return
+        if self.interrupted():
+            raise Interrupted
+        measured = self.launcher.launch(specs[min(side, len(specs) - 1)])
+        self.left_behind += measured.left_behind
+        check_hook_ended(option, measured)

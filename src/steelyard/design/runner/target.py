@@ -1,0 +1,77 @@
+"""What one launch runs, and by which rules it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import LaunchSpec, Measured, Sample, judged_samples
+from steelyard.subjects.harness import Harness, Listed, Work
+
+_ENVIRONMENT = "(A launch sees only a small environment: pass more with --env NAME or --inherit-env.)"
+COMMAND_REMEDY = f"mend the command, or accept failures with --ignore-failure. {_ENVIRONMENT}"
+HARNESS_REMEDY = f"mend it, or choose others with --benchmark. {_ENVIRONMENT}"
+LIST_REMEDY = (
+    "is it a program of the harness that --harness names? For a plain command leave --harness out. " + _ENVIRONMENT
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A launch to come: of a command, or of a program that a harness drives."""
+
+    name: str
+    """In errors."""
+    spec: LaunchSpec
+    side: int = 0
+    """Whose command goes before it, where `--prepare` has one for each."""
+    program: str | None = None
+    """The file that has to stay what it was at the first launch."""
+    harness: Harness | None = None
+    work: Work | None = None
+    """What the harness was asked to run; None if it was asked for its list."""
+    needs_cpu: bool = False
+    """Whether every sample has to tell its time on a processor."""
+    ignore_failure: bool = False
+    remedy: str = COMMAND_REMEDY
+    """What to do about a launch that failed."""
+
+    def complaint(self, measured: Measured) -> str | None:
+        """What a harness that failed says of it by itself, beside its stderr."""
+        return None if self.harness is None else self.harness.complaint(measured)
+
+    def samples(self, measured: Measured) -> tuple[Sample, ...]:
+        """What the harness took; raises LaunchError for no answer or one too short."""
+        if self.harness is None or self.work is None:
+            return ()
+        try:
+            samples = self.harness.samples(measured, self.work)
+            if self.needs_cpu and any(one.cpu_ns is None for one in judged_samples(samples)):
+                raise LaunchError("does not tell its time on a processor (cpu_ns): choose --metric wall")
+        except LaunchError as error:
+            raise LaunchError(f"{self.name} {error}") from error
+        return samples
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """Commands around the launches: each has one for all of them, or one for each side."""
+
+    prepare: Sequence[LaunchSpec] = ()
+    """Before each launch, untimed."""
+    cleanup: Sequence[LaunchSpec] = ()
+    """When all is measured, each once."""
+
+
+def listing_target(harness: Harness, spec: LaunchSpec, name: str, remedy: str, side: int = 0) -> Target:
+    """The launch that lists the benchmarks of a program."""
+    return Target(f"the list of {name}", harness.listing(spec), side, harness=harness, remedy=remedy)
+
+
+def read_list(harness: Harness, measured: Measured, name: str) -> list[Listed]:
+    """What that launch listed; raises LaunchError, with the `name`, if that is no list."""
+    try:
+        return harness.listed(measured)
+    except LaunchError as error:
+        raise LaunchError(f"{name} {error}") from error

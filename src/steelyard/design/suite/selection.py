@@ -1,0 +1,58 @@
+"""Which of a harness's benchmarks are measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from steelyard.design.findings import some_names
+from steelyard.model.errors import UsageError
+from steelyard.subjects.harness import Listed
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the user asked of a harness's benchmarks."""
+
+    only: Sequence[str] = ()
+    """Patterns of names (as in a shell); without any, all benchmarks."""
+    tags: Sequence[str] = ()
+    """Patterns of tags, of which a benchmark has to have one that fits; without any, all benchmarks."""
+    seconds_each: float | None = None
+    """How long each may take, if that is more in all than the time limit."""
+    control: bool = False
+    """Whether the baseline's first benchmark is weighed against itself."""
+
+
+def chosen_benchmarks(
+    listed: Sequence[Listed], patterns: Sequence[str], whose: str = "the baseline's", tags: Sequence[str] = ()
+) -> list[Listed]:
+    """Those whose name fits one of the patterns and one of whose tags fits one of `tags`; all, where none are given.
+
+    Raises UsageError for a pattern that none fits.
+    """
+    names, known = [one.name for one in listed], sorted({tag for one in listed for tag in one.tags})
+    for pattern in patterns:
+        if not _fits(names, [pattern]):
+            raise UsageError(f"--benchmark {pattern!r} is none of {whose} benchmarks: {some_names(names)}")
+    for pattern in tags:
+        if not _fits(known, [pattern]):
+            raise UsageError(f"--tag {pattern!r} is on none of {whose} benchmarks: {some_names(known) or 'no tags'}")
+    chosen = fitting(listed, patterns, tags)
+    if listed and not chosen:
+        raise UsageError("--benchmark and --tag together choose no benchmark: it has to fit both")
+    return chosen
+
+
+def fitting(listed: Sequence[Listed], patterns: Sequence[str], tags: Sequence[str]) -> list[Listed]:
+    """Those that fit one of the patterns and one of the tags, as far as there are any."""
+    return [
+        one for one in listed if (not patterns or _fits([one.name], patterns)) and (not tags or _fits(one.tags, tags))
+    ]
+
+
+def _fits(names: Sequence[str], patterns: Sequence[str]) -> bool:
+    """Whether any of the names fits any of the patterns."""
+    # A name as it stands goes first: brackets are common in names.
+    return any(name == pattern or fnmatchcase(name, pattern) for name in names for pattern in patterns)

@@ -1,0 +1,57 @@
+"""What a command takes from outside, as one value: the launcher, the clock, the store, the machine, chance.
+
+With a scripted world a whole command line runs in milliseconds and without a process (`tests/world.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol
+
+from steelyard.design.runner.draws import new_seed
+from steelyard.design.runner.runner import LaunchServer
+from steelyard.history.store import Store
+from steelyard.machine.facts import read_facts
+from steelyard.machine.pressure import wait_until_quiet
+from steelyard.measure.count.valgrind import Valgrind
+from steelyard.measure.launch import Launcher
+from steelyard.model.records import MachineFacts
+
+
+class Settle(Protocol):
+    """Waits for other work to calm down."""
+
+    def __call__(self, most_s: float, *, give_up: Callable[[], bool]) -> float:
+        """Wait for at most `most_s` seconds; returns how long that took."""
+
+
+@dataclass(frozen=True)
+class World:
+    """The outside of one command. The default of each field is the real one."""
+
+    launcher: Callable[[], AbstractContextManager[LaunchServer]] = Launcher
+    """A launch server of its own, for as long as the context lasts."""
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    """Where the names that are passed on, the store and programs are looked up."""
+    clock: Callable[[], float] = time.monotonic
+    """Seconds, monotonic."""
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    facts: Callable[[], MachineFacts] = read_facts
+    settle: Settle = wait_until_quiet
+    valgrind: Callable[[str | None], Valgrind] = Valgrind.found
+    """By a search path, None for that of this process; raises MeasurementError where there is none."""
+    new_seed: Callable[[], int] = new_seed
+    processors: Callable[[], set[int]] = lambda: os.sched_getaffinity(0)
+
+    def store(self) -> Store:
+        """Where the user's records are kept; raises UsageError where none can be."""
+        return Store.of_user(self.environment)
+
+    def created(self) -> str:
+        """Now, as records have it: ISO 8601 in UTC."""
+        return self.now().isoformat(timespec="seconds")
