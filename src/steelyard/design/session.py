@@ -11,7 +11,7 @@ from typing import Any
 
 import steelyard
 from steelyard.design.counting.plan import missing
-from steelyard.design.counting.stage import Counting, CountingStage, with_tool
+from steelyard.design.counting.stage import CountingStage, CountingTools, with_tool
 from steelyard.design.findings import same_command_finding
 from steelyard.design.heap import HeapStage, check_heap
 from steelyard.design.preliminaries import with_preliminaries
@@ -235,7 +235,7 @@ def _count(
     record: Weighing | Run, journal: Journal, runner: Runner, session: _Session
 ) -> tuple[Weighing | Run, SteelyardError | None]:
     world = session.world
-    tools = Counting(
+    tools = CountingTools(
         world.valgrind(world.environment.get("PATH")),
         world.environment,
         session.jobs or len(world.processors()),
