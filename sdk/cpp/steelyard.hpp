@@ -180,7 +180,7 @@ inline bool whole(const char* text, std::uint64_t least, std::uint64_t most, std
     return number >= least;
 }
 
-// --- The response ---------------------------------------------------------------------------------------------------
+// --- The response --------------------------------------------------------------------------------------------------
 
 // Lines that are kept until the end, so that nobody is woken while the clock runs. In interactive use there is nobody
 // to send them to, and errors go to stderr.
@@ -578,7 +578,7 @@ inline std::string fault_of_registry() {
     return twice == names.end() ? "" : "two benchmarks are called " + quoted(*twice);
 }
 
-// --- The two calls, and interactive use -----------------------------------------------------------------------------
+// --- The two calls, and interactive use ----------------------------------------------------------------------------
 
 // The driver's arguments, as they were given.
 struct Arguments {
