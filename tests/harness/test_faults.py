@@ -47,7 +47,7 @@ def test_a_body_that_is_none_is_said_without_a_traceback(capsys: pytest.CaptureF
 
 def test_what_a_body_raises_is_said_with_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(KeyError) as raised:
-        {}["k"]
+        raise KeyError("k")
     assert fault(raised.value, {}) == "KeyError: 'k'"
     assert "Traceback" in capsys.readouterr().err
 
