@@ -45,6 +45,7 @@ def test_the_list_is_complete_and_the_same_at_each_call(harness: Path) -> None:
 
 def test_every_field_of_a_run(harness: Path) -> None:
     response = run(harness, "multiplies", loops=1000, samples=5)
+    assert response.lines[0] == HELLO
     assert [sample["loops"] for sample in response.samples] == [1000] * 5
     for sample in response.samples:
         assert set(sample) == {"loops", "ns", "cpu_ns", "delay_ns"}

@@ -58,7 +58,7 @@ def run(program: str, name: str, loops: int = 10, samples: int = 3, seed: int = 
     """The samples of one benchmark."""
     asked = {"run": name, "loops": str(loops), "samples": str(samples), "seed": str(seed)}
     response = drive([program], {**ASKED, **asked})
-    assert response.stderr == ""
+    assert (response.stderr, response.lines[0]) == ("", HELLO)
     assert len(response.samples) == samples
     return response
 

@@ -2,7 +2,7 @@
 //! Valgrind recognises ("The Client Request mechanism" in its manual). Without Valgrind each of
 //! these costs a few instructions and has no effect.
 //!
-//! The copy, and `native/preload` has the original: a crate that is published is all that its users get.
+//! This is the copy, and the original is in `native/preload`: a published crate has nothing beside it.
 
 #![allow(unsafe_code)] // there are no such instructions in Rust
 

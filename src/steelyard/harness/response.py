@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from steelyard.harness.entry import Entry
     from steelyard.harness.worker import Sample
 
-# The package's version stands here once more: a program that is measured imports nothing above the harness.
+# The package's version stands here once more, and a test holds both together: the harness imports nothing above it.
 _HARNESS = "steelyard.harness 0.1.0"
 
 
