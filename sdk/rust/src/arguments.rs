@@ -1,4 +1,4 @@
-//! The driver's words on the command line.
+//! The driver's arguments on the command line.
 
 /// The version of the protocol that is spoken here.
 pub(crate) const VERSION: u64 = 1;
@@ -10,7 +10,7 @@ const MOST_FD: u64 = i32::MAX as u64;
 
 /// What the driver asks for.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Call {
+pub(crate) enum Request {
     /// To list the benchmarks.
     List,
     /// To run one.
@@ -28,33 +28,33 @@ pub(crate) struct Work {
     pub(crate) before: Vec<(String, u64)>,
 }
 
-/// The words that are the driver's: pairs of key and value.
+/// The arguments that are the driver's: pairs of key and value.
 #[derive(Debug)]
-pub(crate) struct Words<'a>(Vec<(&'a str, &'a str)>);
+pub(crate) struct Arguments<'a>(Vec<(&'a str, &'a str)>);
 
-impl<'a> Words<'a> {
-    /// None if there are no such words: then a person has started the program.
-    pub(crate) fn among(words: &'a [String]) -> Option<Self> {
-        let ours: Vec<_> = words
+impl<'a> Arguments<'a> {
+    /// None if there are none: then it is no driver that has started the program.
+    pub(crate) fn among(all: &'a [String]) -> Option<Self> {
+        let ours: Vec<_> = all
             .iter()
-            .filter_map(|word| word.strip_prefix(PREFIX))
-            .map(|word| word.split_once('=').unwrap_or((word, "")))
+            .filter_map(|argument| argument.strip_prefix(PREFIX))
+            .map(|ours| ours.split_once('=').unwrap_or((ours, "")))
             .collect();
         (!ours.is_empty()).then_some(Self(ours))
     }
 
-    /// The descriptor to write the answer to; without it, there is nowhere to say what is wrong.
+    /// The descriptor to write the response to; without it, there is nowhere to say what is wrong.
     pub(crate) fn fd(&self) -> Result<i32, String> {
         let fd = self.number("fd", 0..=MOST_FD)?;
         i32::try_from(fd).map_err(|error| error.to_string())
     }
 
     /// What is asked for.
-    pub(crate) fn call(&self) -> Result<Call, String> {
+    pub(crate) fn request(&self) -> Result<Request, String> {
         self.check_version()?;
         match (self.find("list"), self.find("run")) {
-            (Some(_), None) => Ok(Call::List),
-            (None, Some(name)) => self.work(name).map(Call::Run),
+            (Some(_), None) => Ok(Request::List),
+            (None, Some(name)) => self.work(name).map(Request::Run),
             (Some(_), Some(_)) => Err(format!("{PREFIX}list and {PREFIX}run exclude each other")),
             (None, None) => Err(format!("{PREFIX}list or {PREFIX}run=NAME is missing")),
         }
@@ -125,27 +125,28 @@ mod tests {
     const RUN: &str = "--steelyard-protocol=1 --steelyard-fd=3 --steelyard-run=a=b \
                        --steelyard-loops=10 --steelyard-samples=2 --steelyard-seed=5";
 
-    fn words(line: &str) -> Vec<String> {
+    fn split(line: &str) -> Vec<String> {
         line.split(' ').map(str::to_owned).collect()
     }
 
-    fn call(line: &str) -> Result<Call, String> {
-        Words::among(&words(line)).expect("a word of ours").call()
+    fn request(line: &str) -> Result<Request, String> {
+        let all = split(line);
+        Arguments::among(&all).expect("one of ours").request()
     }
 
     #[test]
-    fn without_our_words_it_is_a_person() {
-        assert!(Words::among(&words("--bench sort --steel")).is_none());
+    fn without_ours_there_is_no_driver() {
+        assert!(Arguments::among(&split("--bench sort --steel")).is_none());
     }
 
     #[test]
-    fn words_come_in_any_order_among_others() {
+    fn they_come_in_any_order_among_others() {
         let line = "mine --steelyard-list --bench --steelyard-later=x --steelyard-protocol=1";
-        assert_eq!(call(line), Ok(Call::List));
+        assert_eq!(request(line), Ok(Request::List));
     }
 
     #[test]
-    fn a_run_has_all_its_words() {
+    fn a_run_has_all_its_arguments() {
         let work = Work {
             name: "a=b".to_owned(),
             loops: 10,
@@ -154,7 +155,7 @@ mod tests {
             before: vec![("c:d".to_owned(), 3), ("e".to_owned(), 4)],
         };
         let run = format!("{RUN} --steelyard-before=3:c:d --steelyard-before=4:e");
-        assert_eq!(call(&run), Ok(Call::Run(work)));
+        assert_eq!(request(&run), Ok(Request::Run(work)));
     }
 
     #[test]
@@ -163,7 +164,7 @@ mod tests {
             .replace("loops=10", "loops=9007199254740992")
             .replace("samples=2", "samples=10000")
             .replace("seed=5", "seed=18446744073709551615");
-        assert!(call(&line).is_ok());
+        assert!(request(&line).is_ok());
     }
 
     #[test]
@@ -188,14 +189,14 @@ mod tests {
             ("seed=5", "list", "exclude each other"),
         ];
         for (part, wrong, message) in cases {
-            let error = call(&RUN.replace(part, wrong)).unwrap_err();
+            let error = request(&RUN.replace(part, wrong)).unwrap_err();
             assert!(error.contains(message), "{wrong}: {error}");
         }
     }
 
     #[test]
     fn the_descriptor_is_a_number() {
-        let fd = |line: &str| Words::among(&words(line)).expect("a word of ours").fd();
+        let fd = |line: &str| Arguments::among(&split(line)).expect("one of ours").fd();
         assert_eq!(fd(RUN), Ok(3));
         assert!(fd("--steelyard-fd=-1").is_err());
         assert!(fd("--steelyard-fd=2147483648").is_err());

@@ -1,24 +1,24 @@
 //! What is written to the driver: JSON, one object a line.
 
+use crate::arguments::VERSION;
+use crate::entry::Entry;
 use crate::meter::Sample;
-use crate::suite::Entry;
-use crate::words::VERSION;
 
-/// The lines of one answer, from the hello to the end.
-pub(crate) struct Answer(String);
+/// The lines of one response, from the hello to the end.
+pub(crate) struct Response(String);
 
-impl Answer {
+impl Response {
     /// Begins with the hello.
     pub(crate) fn new() -> Self {
         let harness = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION"));
-        let mut answer = Self(String::new());
-        answer.line(&[
+        let mut response = Self(String::new());
+        response.line(&[
             ("steelyard", VERSION.to_string()),
             ("harness", text(harness)),
             ("language", text("Rust")),
             ("before", "true".to_owned()),
         ]);
-        answer
+        response
     }
 
     pub(crate) fn benchmark(&mut self, entry: &Entry<'_>) {
@@ -100,10 +100,10 @@ mod tests {
         "\n"
     );
 
-    fn written(add: impl FnOnce(&mut Answer)) -> String {
-        let mut answer = Answer::new();
-        add(&mut answer);
-        let lines = answer.ended();
+    fn written(add: impl FnOnce(&mut Response)) -> String {
+        let mut response = Response::new();
+        add(&mut response);
+        let lines = response.ended();
         let inner = lines
             .strip_prefix(HELLO)
             .expect("the hello comes first")
@@ -132,11 +132,11 @@ mod tests {
             delay_ns: 3,
         });
         assert_eq!(
-            written(|answer| answer.sample(&sample)),
+            written(|response| response.sample(&sample)),
             "{\"loops\": 10, \"ns\": 1234}\n"
         );
         assert_eq!(
-            written(|answer| answer.sample(&Sample {
+            written(|response| response.sample(&Sample {
                 scheduled,
                 ..sample
             })),
@@ -146,8 +146,7 @@ mod tests {
 
     #[test]
     fn benchmarks_have_all_their_fields() {
-        let mut suite = crate::Suite::new();
-        let entry = suite.bench("a \"b\"", |_| ());
+        let mut entry = Entry::new("a \"b\"", |_| ());
         entry
             .param("n", 10)
             .param("kind", "x")
@@ -155,7 +154,7 @@ mod tests {
             .tag("two");
         entry.source = "file.rs:1".to_owned();
         assert_eq!(
-            written(|answer| answer.benchmark(entry)),
+            written(|response| response.benchmark(&entry)),
             "{\"benchmark\": \"a \\\"b\\\"\", \"params\": {\"n\": \"10\", \"kind\": \"x\"}, \
              \"tags\": [\"one\", \"two\"], \"source\": \"file.rs:1\"}\n"
         );
@@ -164,7 +163,7 @@ mod tests {
     #[test]
     fn errors_are_a_line() {
         assert_eq!(
-            written(|answer| answer.error("no 'x'")),
+            written(|response| response.error("no 'x'")),
             "{\"error\": \"no 'x'\"}\n"
         );
     }

@@ -1,21 +1,20 @@
-//! For whoever starts the program without a driver: a quick look, or a test.
+//! Without a driver: a quick look at each benchmark, or a test.
 
 use crate::bench::{Bench, Plan};
-use crate::suite::{Entry, Suite, FAILED, WRONG_USE};
+use crate::entry::{check_names, Entry};
+use crate::status::{complain, FAILED, WRONG_USE};
 use std::env;
 
 const HINT: &str = "weigh with: steelyard compare --harness protocol OLD NEW";
 const SEED: u64 = 0;
 
-/// Runs the benchmarks, or those with one of the words in the name; the status to exit with.
-pub(crate) fn show(suite: Suite<'_>, words: &[String]) -> u8 {
-    if let Err(message) = suite.check() {
-        eprintln!("{}: {message}", env!("CARGO_PKG_NAME"));
-        return WRONG_USE;
+/// Runs the benchmarks, or those with one of the arguments in the name; the status to exit with.
+pub(crate) fn show(mut entries: Vec<Entry<'_>>, arguments: &[String]) -> u8 {
+    if let Err(message) = check_names(&entries) {
+        return complain(WRONG_USE, &message);
     }
-    let mut entries = suite.into_entries();
-    entries.retain(|entry| is_chosen(&entry.name, words));
-    let all_ended = if is_test(words, env::var_os("CARGO").is_some()) {
+    entries.retain(|entry| is_chosen(&entry.name, arguments));
+    let all_ended = if is_test(arguments, env::var_os("CARGO").is_some()) {
         test(entries)
     } else {
         look(entries)
@@ -27,19 +26,19 @@ pub(crate) fn show(suite: Suite<'_>, words: &[String]) -> u8 {
     }
 }
 
-/// Words with a dash are for other harnesses, such as cargo's `--bench` and `--nocapture`.
-fn is_chosen(name: &str, words: &[String]) -> bool {
-    let mut parts = words
+/// Arguments with a dash are for other harnesses, such as cargo's `--bench` and `--nocapture`.
+fn is_chosen(name: &str, arguments: &[String]) -> bool {
+    let mut parts = arguments
         .iter()
-        .filter(|word| !word.starts_with('-'))
+        .filter(|argument| !argument.starts_with('-'))
         .peekable();
     parts.peek().is_none() || parts.any(|part| name.contains(part.as_str()))
 }
 
-/// `cargo bench` says `--bench` and `cargo test` nothing, as does a person who starts the program
+/// `cargo bench` says `--bench` and `cargo test` nothing, as does whoever starts the program
 /// directly; but Cargo says in the environment that it is there.
-fn is_test(words: &[String], by_cargo: bool) -> bool {
-    let said = |word: &str| words.iter().any(|known| known == word);
+fn is_test(arguments: &[String], by_cargo: bool) -> bool {
+    let said = |flag: &str| arguments.iter().any(|argument| argument == flag);
     said("--test") || (by_cargo && !said("--bench"))
 }
 
@@ -106,23 +105,23 @@ fn time(ns: f64) -> String {
 mod tests {
     use super::*;
 
-    fn words(line: &str) -> Vec<String> {
+    fn split(line: &str) -> Vec<String> {
         line.split_whitespace().map(str::to_owned).collect()
     }
 
     #[test]
-    fn words_choose_by_a_part_of_the_name() {
-        assert!(is_chosen("sort/std", &words("--bench")));
-        assert!(is_chosen("sort/std", &words("parse std --bench")));
-        assert!(!is_chosen("sort/std", &words("parse")));
+    fn arguments_choose_by_a_part_of_the_name() {
+        assert!(is_chosen("sort/std", &split("--bench")));
+        assert!(is_chosen("sort/std", &split("parse std --bench")));
+        assert!(!is_chosen("sort/std", &split("parse")));
     }
 
     #[test]
     fn cargo_test_is_told_from_the_rest() {
-        assert!(!is_test(&words("--bench"), true));
-        assert!(is_test(&words(""), true));
-        assert!(is_test(&words("--bench --test"), true));
-        assert!(!is_test(&words(""), false));
+        assert!(!is_test(&split("--bench"), true));
+        assert!(is_test(&split(""), true));
+        assert!(is_test(&split("--bench --test"), true));
+        assert!(!is_test(&split(""), false));
     }
 
     #[test]
@@ -138,10 +137,10 @@ mod tests {
     fn a_benchmark_that_fails_does_not_stop_the_others() {
         let run = |show: fn(Vec<Entry<'_>>) -> bool| {
             let mut ran = Vec::new();
-            let mut suite = Suite::new();
-            suite.bench("a", |_| panic!("no"));
-            suite.bench("b", |bench| bench.run(|| ran.push(())));
-            let all_ended = show(suite.into_entries());
+            let all_ended = show(vec![
+                Entry::new("a", |_| panic!("no")),
+                Entry::new("b", |bench| bench.run(|| ran.push(()))),
+            ]);
             (all_ended, !ran.is_empty())
         };
         assert_eq!(run(test), (false, true));

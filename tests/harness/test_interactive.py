@@ -1,4 +1,4 @@
-"""Without the protocol's words."""
+"""Without the protocol's arguments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.harness.person import readable
+from steelyard.harness.interactive import readable
 from tests.harness.conftest import Write
 from tests.harness.driving import HARNESS
 

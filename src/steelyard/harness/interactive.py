@@ -1,17 +1,17 @@
-"""What a person sees who runs a file of benchmarks: that each one works, and roughly how long it takes."""
+"""What is shown without a driver: that each benchmark works, and roughly how long it takes."""
 
 from __future__ import annotations
 
 import shlex
 import sys
 
-from steelyard.harness.driven import DONE, INTERRUPTED, RAISED, complain, fault
+from steelyard.harness.faults import DONE, INTERRUPTED, RAISED, complain, fault
 from steelyard.harness.find import FindError
 from steelyard.harness.names import BadNameError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from steelyard.harness.find import Entry
+    from steelyard.harness.entry import Entry
     from steelyard.harness.suite import Suite
 
 # A sample of this length is read to a percent or so even while others use the processor, and is over at once.
@@ -34,7 +34,7 @@ def show(suite: Suite, arguments: list[str]) -> int:
             return INTERRUPTED
         except BaseException as error:  # of the user's code, which may also try to exit
             status = RAISED
-            print(f"{entry.name:{width}}  failed: {fault(error, suite)}", flush=True)
+            print(f"{entry.name:{width}}  failed: {fault(error, suite.files)}", flush=True)
     if not entries:
         print("no benchmarks: put @steelyard.harness.bench above a function", file=sys.stderr)
     else:

@@ -1,4 +1,4 @@
-"""The driver's words."""
+"""The driver's arguments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from steelyard.harness.words import WordError, descriptor, order, separated
+from steelyard.harness.arguments import ArgumentError, descriptor, request, separated
 
 RUN = {"protocol": "1", "run": "a", "loops": "10", "samples": "2", "seed": "5"}
 
@@ -21,34 +21,34 @@ def fd() -> Iterator[int]:
     os.close(writer)
 
 
-def test_words_stand_anywhere_and_the_others_stay() -> None:
-    words, others = separated(["a.py", "--steelyard-run=x=y", "--name", "n", "--steelyard-list", "--steel"])
-    assert words == {"run": "x=y", "list": ""}
+def test_they_stand_anywhere_and_the_others_stay() -> None:
+    arguments, others = separated(["a.py", "--steelyard-run=x=y", "--name", "n", "--steelyard-list", "--steel"])
+    assert arguments == {"run": "x=y", "list": ""}
     assert others == ["a.py", "--name", "n", "--steel"]
 
 
 def test_a_run() -> None:
-    found = order(RUN | {"of-a-later-version": "1"})
+    found = request(RUN | {"of-a-later-version": "1"})
     assert (found.name, found.loops, found.samples, found.seed) == ("a", 10, 2, 5)
 
 
 def test_others_before_it() -> None:
-    words, _ = separated(["--steelyard-before=3:a:b", "--steelyard-before=1:c"])
-    assert order(RUN | words).before == [("a:b", 3), ("c", 1)]
-    assert order(RUN).before == []
+    arguments, _ = separated(["--steelyard-before=3:a:b", "--steelyard-before=1:c"])
+    assert request(RUN | arguments).before == [("a:b", 3), ("c", 1)]
+    assert request(RUN).before == []
 
 
 def test_the_ends_of_the_ranges() -> None:
-    found = order(RUN | {"loops": str(2**53), "samples": "10000", "seed": str(2**64 - 1)})
+    found = request(RUN | {"loops": str(2**53), "samples": "10000", "seed": str(2**64 - 1)})
     assert (found.loops, found.samples, found.seed) == (2**53, 10_000, 2**64 - 1)
 
 
 def test_a_list_has_no_name() -> None:
-    assert order({"protocol": "1", "list": ""}).name is None
+    assert request({"protocol": "1", "list": ""}).name is None
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "said"),
     [
         (RUN | {"loops": "0"}, "loops=0"),
         (RUN | {"loops": "-1"}, "loops=-1"),
@@ -71,9 +71,9 @@ def test_a_list_has_no_name() -> None:
         ({"protocol": "1"}, "either"),
     ],
 )
-def test_what_cannot_be_followed(words: dict[str, str], said: str) -> None:
-    with pytest.raises(WordError) as raised:
-        order(words)
+def test_what_cannot_be_followed(arguments: dict[str, str], said: str) -> None:
+    with pytest.raises(ArgumentError) as raised:
+        request(arguments)
     assert said in str(raised.value)
 
 
@@ -82,7 +82,7 @@ def test_the_descriptor_is_closed_in_children(fd: int) -> None:
     assert not os.get_inheritable(fd)
 
 
-@pytest.mark.parametrize("words", [{}, {"fd": "abc"}, {"fd": "-1"}, {"fd": "987654"}, {"fd": str(2**31)}])
-def test_no_descriptor(words: dict[str, str]) -> None:
-    with pytest.raises(WordError, match="--steelyard-fd"):
-        descriptor(words)
+@pytest.mark.parametrize("arguments", [{}, {"fd": "abc"}, {"fd": "-1"}, {"fd": "987654"}, {"fd": str(2**31)}])
+def test_no_descriptor(arguments: dict[str, str]) -> None:
+    with pytest.raises(ArgumentError, match="--steelyard-fd"):
+        descriptor(arguments)
