@@ -30,7 +30,7 @@ class Metric:
         return self.name if self.unit == "count" else f"{self.name}_{self.unit}"
 
 
-# 16-28 % pair spread for user and sys where their sum has 3-6 % (STATISTICS.md, "Facts that bite").
+# Pairs spread by 16-28 % in user and in sys where they spread by 3-6 % in the sum of both.
 _SPLIT_BY_TICKS = (
     "the kernel splits user from system time by clock ticks, so this metric is several times noisier than cpu; "
     "--metric cpu needs far fewer pairs"
