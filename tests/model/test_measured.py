@@ -32,8 +32,10 @@ def test_what_one_process_does_not_tell_both_do_not() -> None:
 
 
 def test_two_processes_begin_with_the_first_and_need_the_memory_of_the_larger() -> None:
-    both = replace(FIRST, max_rss_bytes=7).followed_by(replace(LATER, max_rss_bytes=5))
-    assert (both.start_ns, both.max_rss_bytes) == (FIRST.start_ns, 7)
+    for memory in ((7, 5), (5, 7)):
+        first, later = (replace(one, max_rss_bytes=size) for one, size in zip((FIRST, LATER), memory, strict=True))
+        both = first.followed_by(later)
+        assert (both.start_ns, both.max_rss_bytes) == (FIRST.start_ns, 7)
 
 
 def test_a_failure_is_that_of_either_process() -> None:
