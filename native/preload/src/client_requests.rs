@@ -2,6 +2,9 @@
 //! Valgrind recognises ("The Client Request mechanism" in its manual). Without Valgrind each of
 //! these costs a few instructions and has no effect.
 
+#![allow(unsafe_code)] // there are no such instructions in Rust
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use core::arch::asm;
 
 /// Callgrind's requests are numbered from here on: its initials in the upper half.
@@ -13,22 +16,14 @@ const START_INSTRUMENTATION: usize = CALLGRIND + 4;
 /// `VG_USERREQ__STOP_INSTRUMENTATION` of Valgrind's callgrind.h.
 const STOP_INSTRUMENTATION: usize = CALLGRIND + 5;
 
-/// For programs that cannot make a request themselves, such as those of an interpreter: has
-/// Callgrind count from here on.
-#[cfg_attr(not(test), no_mangle)]
-pub extern "C" fn steelyard_begin_counting() {
-    start_instrumentation();
+/// Has Callgrind count from here on.
+pub(crate) fn start_instrumentation() {
+    request(START_INSTRUMENTATION);
 }
 
 /// Has Callgrind no longer count.
-#[cfg_attr(not(test), no_mangle)]
-pub extern "C" fn steelyard_end_counting() {
+pub(crate) fn stop_instrumentation() {
     request(STOP_INSTRUMENTATION);
-}
-
-/// Has Callgrind count from here on.
-pub fn start_instrumentation() {
-    request(START_INSTRUMENTATION);
 }
 
 /// Makes a request without arguments; its answer, and 0 where nobody answers.
@@ -94,5 +89,6 @@ mod tests {
     #[test]
     fn a_request_that_nobody_hears_is_answered_with_nothing() {
         assert_eq!(request(START_INSTRUMENTATION), 0);
+        assert_eq!(request(STOP_INSTRUMENTATION), 0);
     }
 }
