@@ -1,6 +1,8 @@
 //! Requests to Valgrind: a sequence of instructions that does nothing on a processor and that
 //! Valgrind recognises ("The Client Request mechanism" in its manual). Without Valgrind each of
 //! these costs a few instructions and has no effect.
+//!
+//! The crate of the SDK and `native/preload` have the same file each: a published crate has nothing beside it.
 
 #![allow(unsafe_code)] // there are no such instructions in Rust
 
@@ -17,12 +19,12 @@ const START_INSTRUMENTATION: usize = CALLGRIND + 4;
 const STOP_INSTRUMENTATION: usize = CALLGRIND + 5;
 
 /// Has Callgrind count from here on.
-pub(crate) fn start_instrumentation() {
+pub fn start_instrumentation() {
     request(START_INSTRUMENTATION);
 }
 
 /// Has Callgrind no longer count.
-pub(crate) fn stop_instrumentation() {
+pub fn stop_instrumentation() {
     request(STOP_INSTRUMENTATION);
 }
 

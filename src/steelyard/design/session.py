@@ -21,7 +21,7 @@ from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import LaunchSeries, LaunchServer, Runner
 from steelyard.design.runner.targets import Targets, hooks_of, targets_of
-from steelyard.design.suite.planner import Planner
+from steelyard.design.suite.planner import Planner, relist
 from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.recorder import Recorder
@@ -156,9 +156,11 @@ def _prepared(header: Weighing | Run, session: _Session, selection: Selection | 
     check_heap(header)
     runner = Runner(session.launcher, session.interrupt.is_requested)
     try:
+        asking = Runner(session.launcher, session.interrupt.is_requested, hooks_of(settings, shared))
         if selection is not None and settings.harness is not None:
-            asking = Runner(session.launcher, session.interrupt.is_requested, hooks_of(settings, shared))
             header = Planner(header, shared, asking, session.watch).planned(selection)
+        elif settings.harness is not None:
+            relist(header, shared, asking)
         targets = targets_of(header, shared)
         header = with_preliminaries(header, targets, runner)
     except Interrupted:
