@@ -15,7 +15,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.diff_apart import Sessions, on_traces
+from benchmarks.diff_unpaired import Sessions, on_traces
 from benchmarks.simulation import table
 from steelyard.design.unpaired import imports as imported
 from steelyard.model.foreign import Imported, ImportedBenchmark, ImportedFile, Provenance
@@ -41,14 +41,14 @@ def of_times(logs: FloatArray, name: str) -> Imported:
 def shares(sessions: Sessions, processes: int, change: float, tries: int) -> tuple[float, float]:
     """How often the second import is called slower, and how often faster."""
     generator = np.random.default_rng(1)
-    words = []
+    verdicts = []
     for _ in range(tries):
         one, other = sessions(generator, processes)
         pair = of_times(one.logs, "a"), of_times(other.logs + np.log1p(change), "b")
-        words.append(
+        verdicts.append(
             imported.compare_imports(*pair, margin=0.005, alpha=0.01, same_conditions=True).verdicts[0].verdict
         )
-    return words.count("slower") / tries, words.count("faster") / tries
+    return verdicts.count("slower") / tries, verdicts.count("faster") / tries
 
 
 def main(tries: int) -> None:

@@ -20,7 +20,7 @@ SLOWER = UnpairedVerdict(
     verdict="slower",
     change=0.112,
     interval=(0.062, 0.164),
-    wanders=(0.008, 0.012),
+    block_spreads=(0.008, 0.012),
     assumed=0.01,
     resolution=0.071,
     baseline=Side(median=12.81e6, spread=0.012, launches=900),
@@ -28,7 +28,7 @@ SLOWER = UnpairedVerdict(
     findings=[],
 )
 UNDECIDED = replace(SLOWER, verdict="undecided", change=0.012, interval=(-0.031, 0.057))
-CANNOT_TELL = replace(SLOWER, verdict="undecided", change=None, interval=None, wanders=None, resolution=None)
+CANNOT_TELL = replace(SLOWER, verdict="undecided", change=None, interval=None, block_spreads=None, resolution=None)
 LEANING = replace(SLOWER, verdict="undecided", change=0.2, interval=(0.1, 0.3))
 
 

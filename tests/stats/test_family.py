@@ -6,7 +6,7 @@ import numpy as np
 from benchmarks.simulation import SYNTHETIC, simulate_discoveries, simulate_suite
 
 from steelyard.stats.family import judge_family, sharing_now, step_down, step_up
-from steelyard.stats.verdict import Judgement, judge
+from steelyard.stats.paired import Judgement, judge
 
 
 def judged(changes: list[float], pairs: int = 45, noise: float = 0.01) -> Callable[[int, float], Judgement | None]:
@@ -27,7 +27,7 @@ def judged(changes: list[float], pairs: int = 45, noise: float = 0.01) -> Callab
 
 
 def words(found: list[Judgement | None]) -> list[str]:
-    return [one.word for one in found if one is not None]
+    return [one.verdict for one in found if one is not None]
 
 
 def test_each_finding_gives_its_share_to_the_others() -> None:
@@ -49,7 +49,7 @@ def test_a_borderline_change_is_found_beside_clear_ones_and_not_beside_none() ->
     for sharing in (1, 8):
         one = judged([0.006], pairs=29)(0, sharing)
         assert one is not None
-        shares[sharing] = one.word
+        shares[sharing] = one.verdict
     assert shares == {1: "slower", 8: "undecided"}
     clear = [0.3] * 7
     assert words(step_down(8, judged([0.006, *clear], pairs=29)))[0] == "slower"

@@ -111,7 +111,7 @@ class ImportVerdict:
     verdict: Word
     change: float
     interval: tuple[float, float] | None
-    wanders: tuple[float, float] | None
+    block_spreads: tuple[float, float] | None
     assumed: float
     baseline: Level
     candidate: Level

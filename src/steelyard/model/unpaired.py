@@ -20,7 +20,7 @@ class UnpairedVerdict:
     verdict: Word
     change: float | None
     interval: tuple[float, float] | None
-    wanders: tuple[float, float] | None
+    block_spreads: tuple[float, float] | None
     assumed: float
     resolution: float | None
     baseline: Side

@@ -171,9 +171,9 @@ def explanation(verdict: ImportVerdict, margin: float) -> list[str]:
 def drift(verdict: ImportVerdict) -> str:
     """Say how far the level wandered, or that this was not to be seen, and the least that was assumed."""
     assumed = words.percent(verdict.assumed)
-    if verdict.wanders is None:
+    if verdict.block_spreads is None:
         return f"not to be seen in so few or so short processes; {assumed} is assumed, and it may have been more"
-    one, other = map(words.percent, verdict.wanders)
+    one, other = map(words.percent, verdict.block_spreads)
     return (
         f"the level wandered by {one} within A and {other} within B (standard deviation); between them at least "
         f"{assumed} is assumed"

@@ -50,7 +50,7 @@ def _full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdict) -> Non
     sheet.row("metric", sentences.metric(verdict.metric, report.baseline.settings))
     for label, side in (("A", verdict.baseline), ("B", verdict.candidate)):
         sheet.row(label, ", ".join(sentences.side(side, verdict.metric)))
-    if verdict.wanders is not None:
+    if verdict.block_spreads is not None:
         sheet.row("drift", drift(verdict))
     if verdict.resolution is not None:
         sheet.row("resolution", f"{resolution(verdict)} would have been found 9 times out of 10")
@@ -92,7 +92,7 @@ def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:
 
 def drift(verdict: UnpairedVerdict) -> str:
     """Say how far the level wandered within each run, and the least that was assumed from one to the other."""
-    one, other = (words.percent(wander) for wander in verdict.wanders or (0.0, 0.0))
+    one, other = (words.percent(wander) for wander in verdict.block_spreads or (0.0, 0.0))
     return (
         f"the level wandered by {one} within A and {other} within B (standard deviation); "
         f"between runs at least {words.percent(verdict.assumed)} is assumed"

@@ -52,7 +52,7 @@ def test_nothing_is_said_unless_somebody_vouches_for_the_conditions(factor: floa
 def test_what_drift_can_explain_stays_undecided(factor: float) -> None:
     verdict = judged(*pair(factor))
     assert verdict.verdict == "undecided"
-    assert verdict.wanders is not None
+    assert verdict.block_spreads is not None
     assert verdict.assumed == 0.02  # how long the processes took in all does not show what lay between them
 
 
@@ -63,7 +63,7 @@ def test_a_wide_margin_can_be_met() -> None:
 @pytest.mark.parametrize("count", [1, 2, 4, 15, 16, 39])
 def test_too_few_processes_are_undecided_whatever_the_change(count: int) -> None:
     verdict = judged(*pair(3.0, count))
-    assert (verdict.verdict, verdict.wanders is None) == ("undecided", count < 16)
+    assert (verdict.verdict, verdict.block_spreads is None) == ("undecided", count < 16)
     assert verdict.change == pytest.approx(2, abs=0.1)
     assert (verdict.interval is None) == (count < 5)
     assert verdict.interval is None or verdict.interval[0] < 1.95  # no less than what 2 % of drift make of it

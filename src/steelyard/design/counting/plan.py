@@ -8,7 +8,8 @@ from steelyard.design.counting.values import value_of
 from steelyard.model.counting import Count
 from steelyard.model.metrics import counted
 from steelyard.model.records import Run, Weighing
-from steelyard.stats.counts import CHANGED, FIRST_COUNTS, counts_needed, judge_counts
+from steelyard.stats.counts import FIRST_COUNTS, counts_needed, judge_counts
+from steelyard.stats.verdict import CHANGED
 
 Place = tuple[int, int]
 """(benchmark, side)"""
@@ -67,7 +68,7 @@ def _is_changed(record: Weighing | Run, counts: Mapping[Place, Sequence[Count]],
         if not all([*baseline, *candidate]):
             continue  # no relative change
         judgement = judge_counts(baseline, candidate, record.settings.margin, record.settings.alpha)
-        if judgement is not None and judgement.word in CHANGED:
+        if judgement is not None and judgement.verdict in CHANGED:
             return True
     return False
 
