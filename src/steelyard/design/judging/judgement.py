@@ -18,9 +18,10 @@ from steelyard.model.metrics import METRICS, PER_ITERATION, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
 from steelyard.stats.family import judge_family
 from steelyard.stats.looks import plan_looks
+from steelyard.stats.modes import modes
 from steelyard.stats.paired import Judgement, judge, pairs_needed, resolution
 from steelyard.stats.signed_rank import fewest_differences
-from steelyard.stats.summary import centre, median_interval, modes
+from steelyard.stats.summary import centre, median_interval
 from steelyard.stats.verdict import CHANGED
 
 # A launch that waited for a processor for longer than this share of its time counts as disturbed in the report.
