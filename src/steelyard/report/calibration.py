@@ -11,7 +11,7 @@ from rich.text import Text
 
 from steelyard.model.calibration import Calibration, PatternFit, Point
 from steelyard.model.counting import Caches, Weights
-from steelyard.report import words
+from steelyard.report import notes, words
 from steelyard.report.sheet import Sheet
 
 # Narrower than this, a chart would show nothing.
@@ -38,7 +38,7 @@ def show(console: Console, calibration: Calibration, stored: str) -> None:
     flat = [fit.pattern for fit in calibration.patterns if _ends(calibration, fit.pattern)[2] < _LITTLE]
     if flat:
         text = f"{', '.join(flat)}: these times hardly vary, so that a correlation says little"
-        sheet.row("note", words.plain(text, sheet.encoding), style="yellow")
+        notes.show(sheet, [notes.Note(text)])
     sheet.blank()
     _chart(sheet, calibration)
     sheet.row("off most", words.plain(furthest(calibration), sheet.encoding))

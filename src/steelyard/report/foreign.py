@@ -10,8 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.foreign import Imported, ImportReport, ImportVerdict, Level
-from steelyard.model.records import Finding
-from steelyard.report import words
+from steelyard.report import notes, words
 from steelyard.report.markup import code, escape
 from steelyard.report.sheet import Sheet
 from steelyard.report.terminal import STYLES
@@ -81,13 +80,7 @@ def show(console: Console, record: Imported, levels: Sequence[Level]) -> None:
         sheet.row("benchmark", Text(sheet.name(benchmark.name, 3 * sheet.text_width), "bold"))
         line = Text(f"{value(level.median, benchmark.unit, sheet.encoding)} median", "bold")
         sheet.row("value", line + Text(f", {direction(benchmark.higher_is_better)}", "not bold"), effort(level))
-    _findings(sheet, record.findings)
-
-
-def _findings(sheet: Sheet, findings: Sequence[Finding]) -> None:
-    for finding in dict.fromkeys((one.message, one.remedy) for one in findings):
-        message, remedy = (words.plain_lines(text, sheet.encoding) if text else [] for text in finding)
-        sheet.row("note", *message, *(Text(line, "italic") for line in remedy), style="yellow")
+    notes.show(sheet, notes.of_import(record))
 
 
 def markdown(record: Imported, levels: Sequence[Level]) -> str:
@@ -106,8 +99,7 @@ def markdown(record: Imported, levels: Sequence[Level]) -> str:
             ]
         )
     lines = [f"_{escape(origin(record))}_", "", *(f"| {' | '.join(cells)} |" for cells in rows)]
-    notes = [f"- note: {escape(finding.message)}" for finding in record.findings]
-    return "\n".join([*lines, *(["", *notes] if notes else [])]) + "\n"
+    return "\n".join([*lines, *_list(notes.of_import(record))]) + "\n"
 
 
 def csv(record: Imported) -> str:
@@ -143,7 +135,7 @@ def show_diff(console: Console, report: ImportReport) -> None:
         for label, level in (("A", verdict.baseline), ("B", verdict.candidate)):
             sheet.row(label, f"{value(level.median, verdict.unit, sheet.encoding)} median, {effort(level)}")
         sheet.row("drift", drift(verdict))
-    _findings(sheet, _all_findings(report))
+    notes.show(sheet, notes.of_imports(report))
 
 
 def evidence(verdict: ImportVerdict, alpha: float) -> str:
@@ -184,12 +176,11 @@ def diff_markdown(report: ImportReport) -> str:
     """Write what two imports say as a GitHub table."""
     titles = ["benchmark", "verdict", "change", f"interval at {words.confidence(report.alpha)}", "better", "A", "B"]
     rows = [titles, [":--", ":--", "--:", "--:", ":--", "--:", "--:"], *map(_row, report.verdicts)]
-    notes = [f"- note: {escape(finding.message)}" for finding in _all_findings(report)]
     lines = [
         f"_{escape(APART)}_",
         "",
         *(f"| {' | '.join(cells)} |" for cells in rows),
-        *(["", *notes] if notes else []),
+        *_list(notes.of_imports(report)),
     ]
     return "\n".join(lines) + "\n"
 
@@ -204,7 +195,5 @@ def _row(verdict: ImportVerdict) -> list[str]:
     return [code(verdict.benchmark), f"**{verdict.verdict}**", words.change(verdict.change), bounds, better, *sides]
 
 
-def _all_findings(report: ImportReport) -> list[Finding]:
-    own = [*report.baseline.findings, *report.candidate.findings, *report.findings]
-    found = [*own, *(finding for verdict in report.verdicts for finding in verdict.findings)]
-    return [finding for place, finding in enumerate(found) if finding not in found[:place]]
+def _list(noted: Sequence[notes.Note]) -> list[str]:
+    return ["", *(f"- {item}" for item in notes.markdown(noted))] if noted else []

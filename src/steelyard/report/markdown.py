@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from steelyard.model.records import Finding, Run, Side, Summary, Verdict, Weighing
-from steelyard.report import counting, heap, sentences, words
+from steelyard.model.records import Run, Side, Summary, Verdict, Weighing
+from steelyard.report import counting, heap, notes, sentences, words
 from steelyard.report.markup import code, escape
 
 __all__ = ["code", "escape", "run", "weighing"]
@@ -25,7 +23,7 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) 
     lines += _list(_explanations(record, verdicts))
     lines += counting.markdown(record, verdicts, functions)
     lines += heap.markdown(record)
-    lines += _list(_notes(record.findings, verdicts))
+    lines += _list(notes.markdown(notes.of_weighing(record, verdicts)))
     lines.append(_origin(record))
     return "\n".join(lines) + "\n"
 
@@ -48,7 +46,7 @@ def run(record: Run, summaries: list[Summary]) -> str:
     if summaries:
         lines += [*_table(titles, [_summary_row(summary) for summary in summaries]), ""]
     lines += heap.markdown(record)
-    lines += _list(_notes(record.findings, summaries))
+    lines += _list(notes.markdown(notes.of_run(record, summaries)))
     lines.append(_origin(record))
     return "\n".join(lines) + "\n"
 
@@ -134,19 +132,6 @@ def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
         text = "; ".join(sentences.explanation(verdict, record.settings, reason))
         explained.append(f"{code(verdict.benchmark)} is {verdict.verdict}: {text}")
     return explained
-
-
-def _notes(kept: Sequence[Finding], derived: Sequence[Verdict | Summary]) -> list[str]:
-    found = list(kept)
-    for each in derived:
-        found += sentences.notes([], each)
-    lines = [_note(finding) for finding in found]
-    return list(dict.fromkeys(lines))
-
-
-def _note(finding: Finding) -> str:
-    remedy = f" ({escape(finding.remedy)})" if finding.remedy else ""
-    return f"note: {escape(finding.message)}{remedy}"
 
 
 def _list(items: list[str]) -> list[str]:

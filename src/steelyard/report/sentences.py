@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from steelyard.model.metrics import METRICS
-from steelyard.model.records import Finding, Settings, Side, StopReason, Summary, Verdict
+from steelyard.model.records import Settings, Side, StopReason, Summary, Verdict
 from steelyard.report import words
 
 _STOPPED: dict[StopReason, str] = {
@@ -224,12 +224,3 @@ def tally(verdicts: list[Verdict]) -> str:
     found = [verdict.verdict for verdict in verdicts]
     order = ("slower", "faster", "same", "undecided")
     return ", ".join(f"{found.count(word)} {word}" for word in order if word in found)
-
-
-def notes(kept: list[Finding], derived: Verdict | Summary) -> list[Finding]:
-    """Collect what the user should know, each once; a metric's own caution comes last."""
-    found = [*kept, *derived.findings]
-    caution = METRICS[derived.metric].caution if derived.metric in METRICS else None
-    if caution and all(caution not in finding.message for finding in found):
-        found.append(Finding(code="metric-caution", message=f"{derived.metric}: {caution}"))
-    return [finding for position, finding in enumerate(found) if finding not in found[:position]]

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import METRICS
-from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing, Word
-from steelyard.report import counting, heap, sentences, words
+from steelyard.model.records import Run, Summary, Verdict, Weighing, Word
+from steelyard.report import counting, heap, notes, sentences, words
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
 
@@ -35,7 +35,7 @@ def weighing(console: Console, record: Weighing, verdicts: list[Verdict], *, fun
     _stopped(sheet, record)
     if not verdicts:
         sheet.row("no result", "no pair was measured to its end", style="bold yellow")
-        _findings(sheet, record.findings)
+        notes.show(sheet, notes.of_weighing(record, verdicts))
     elif len(record.benchmarks) > 1:
         _many(sheet, record, verdicts)
     else:
@@ -52,7 +52,7 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
     _stopped(sheet, record)
     if not summaries:
         sheet.row("no result", "no launch was measured to its end", style="bold yellow")
-        _findings(sheet, record.findings)
+        notes.show(sheet, notes.of_run(record, summaries))
         return
     sheet.row("subject", Text(sheet.name(record.subjects[0].name, 3 * sheet.text_width), "bold"))
     several = len(record.benchmarks) > 1
@@ -62,7 +62,7 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
             sheet.blank()
             sheet.row("benchmark", Text(sheet.name(summary.benchmark, 3 * sheet.text_width), "bold"))
         _summary(sheet, record, summary, full=first)
-    _findings(sheet, record.findings)
+    notes.show(sheet, notes.of_run(record, summaries))
     counting.how(sheet, record)
     for summary in summaries:
         if METRICS[summary.metric].counted:
@@ -120,9 +120,7 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     _details(sheet, first)
     if others:
         _others(sheet, others)
-    _findings(sheet, sentences.notes(record.findings, first))
-    for verdict in others:
-        _findings(sheet, sentences.notes([], verdict))
+    notes.show(sheet, notes.of_weighing(record, verdicts))
 
 
 def _emphasised(verdict: Verdict, text: str) -> Text:
@@ -226,13 +224,6 @@ def _changes(record: Weighing, verdict: Verdict) -> FloatArray:
     return candidate[known] / baseline[known] - 1
 
 
-def _findings(sheet: Sheet, findings: list[Finding], about: str = "") -> None:
-    for finding in findings:
-        message = words.plain_lines(f"{about}{finding.message}", sheet.encoding)
-        remedy = words.plain_lines(finding.remedy, sheet.encoding) if finding.remedy else []
-        sheet.row("note", *message, *(Text(line, "italic") for line in remedy), style="yellow")
-
-
 # --- several benchmarks
 
 
@@ -251,7 +242,8 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     first = [verdict for verdict in verdicts if verdict.metric == verdicts[0].metric]
     _open(sheet, record, first)
     disturbed = sum(verdict.disturbed for verdict in first)
-    if disturbed or record.findings or any(verdict.findings for verdict in verdicts):
+    noted = notes.of_weighing(record, verdicts)
+    if disturbed or noted:
         sheet.blank()
     if disturbed:
         worst = max(first, key=lambda verdict: verdict.worst_delay or 0.0)
@@ -260,9 +252,7 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
             name = sheet.name(worst.benchmark, _NAME_COLUMNS)
             text += f", the worst for {words.percent(worst.worst_delay)} of its time ({name})"
         sheet.row("noise", text)
-    _findings(sheet, record.findings)
-    for verdict in verdicts:
-        _findings(sheet, sentences.notes([], verdict), about=f"{verdict.benchmark}: ")
+    notes.show(sheet, noted)
 
 
 def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
@@ -334,7 +324,6 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool) -> None
         _strip(sheet, "launches", _around_median(record, summary), "the median")
         quality = Text(summary.quality, _QUALITIES[summary.quality])
         sheet.row("noise", quality + Text(f": {_without_quiet(summary)}"))
-    _findings(sheet, sentences.notes([], summary))
 
 
 def _without_quiet(summary: Summary) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.model.records import Finding
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
-from steelyard.report import sentences, words
+from steelyard.report import notes, sentences, words
 from steelyard.report.markdown import code, escape
 from steelyard.report.sheet import Sheet
 from steelyard.report.terminal import STYLES
@@ -35,10 +34,7 @@ def show(console: Console, report: UnpairedReport) -> None:
             _full(sheet, report, verdict)
         else:
             _brief(sheet, verdict)
-    for finding in _findings(report):
-        message = words.plain_lines(finding.message, sheet.encoding)
-        remedy = words.plain_lines(finding.remedy, sheet.encoding) if finding.remedy else []
-        sheet.row("note", *message, *(Text(line, "italic") for line in remedy), style="yellow")
+    notes.show(sheet, notes.of_unpaired(report))
 
 
 def _full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdict) -> None:
@@ -104,11 +100,6 @@ def resolution(verdict: UnpairedVerdict) -> str:
     return f"a change of {words.extent(verdict.resolution or 0.0)}"
 
 
-def _findings(report: UnpairedReport) -> list[Finding]:
-    found = [*report.findings, *(finding for verdict in report.verdicts for finding in verdict.findings)]
-    return [finding for place, finding in enumerate(found) if finding not in found[:place]]
-
-
 # --- Markdown
 
 
@@ -121,13 +112,13 @@ def markdown(report: UnpairedReport) -> str:
     names = [code(run.subjects[0].name) for run in (report.baseline, report.candidate)]
     titles = ["benchmark", "metric", "verdict", "change", f"interval at {words.confidence(report.alpha)}", "A", "B"]
     rows = [titles, [":--", ":--", ":--", "--:", "--:", "--:", "--:"], *map(_row, report.verdicts)]
-    notes = [f"note: {escape(finding.message)}" for finding in _findings(report)]
     told = [
         f"{code(verdict.benchmark)}, {escape(verdict.metric)}: {escape('; '.join(explanation(verdict, report.margin)))}"
         for verdict in report.verdicts
     ]
     lines = [f"_{escape(WARNING)}_", "", heading, "", f"A {names[0]}, B {names[1]}", ""]
-    lines += [*(f"| {' | '.join(cells)} |" for cells in rows), "", *(f"- {item}" for item in [*told, *notes])]
+    items = [*told, *notes.markdown(notes.of_unpaired(report))]
+    lines += [*(f"| {' | '.join(cells)} |" for cells in rows), "", *(f"- {item}" for item in items)]
     return "\n".join(lines) + "\n"
 
 
