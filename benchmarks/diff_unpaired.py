@@ -1,4 +1,4 @@
-"""False alarms and power of `steelyard diff`, which compares two runs that were measured apart.
+"""False alarms and power of `steelyard diff`, which compares two unpaired runs.
 
     python benchmarks/diff_unpaired.py [TRIES]
     python benchmarks/diff_unpaired.py --live PAIRS [SECONDS]

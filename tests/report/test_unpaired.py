@@ -9,7 +9,7 @@ from rich.console import Console
 
 from steelyard.model.records import Finding, Side
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
-from steelyard.report import unpaired as apart
+from steelyard.report import unpaired
 
 from . import records
 
@@ -43,7 +43,7 @@ def report(
 
 def printed(shown: UnpairedReport, width: int = 80) -> str:
     out = io.StringIO()
-    apart.show(Console(file=out, width=width), shown)
+    unpaired.show(Console(file=out, width=width), shown)
     return out.getvalue()
 
 
@@ -56,7 +56,7 @@ def test_measured_apart_comes_first_and_compare_is_recommended(verdict: Unpaired
     lines = printed(report(verdict)).splitlines()
     assert "measured apart" in lines[0]
     assert "steelyard compare" in flat(printed(report(verdict)))
-    assert apart.markdown(report(verdict)).startswith("_measured apart")
+    assert unpaired.markdown(report(verdict)).startswith("_measured apart")
 
 
 def test_a_verdict_shows_what_it_rests_on() -> None:
@@ -99,7 +99,7 @@ def test_nothing_given_steers_the_terminal_or_breaks_the_width(width: int) -> No
 
 
 def test_markdown_is_a_table_that_no_name_breaks() -> None:
-    text = apart.markdown(report(SLOWER, replace(CANNOT_TELL, benchmark=HOSTILE), name=HOSTILE, note=HOSTILE))
+    text = unpaired.markdown(report(SLOWER, replace(CANNOT_TELL, benchmark=HOSTILE), name=HOSTILE, note=HOSTILE))
     rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
     assert [len(row) for row in rows] == [7] * 4
     assert rows[2][2:5] == [" **slower** ", " +11.2 % ", " [+6.20 %, +16.4 %] "]

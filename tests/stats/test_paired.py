@@ -40,11 +40,11 @@ def at_look(d: FloatArray, *, quantisation: float = 0.0) -> Judgement:
 
 
 @pytest.mark.parametrize(
-    ("change", "noise", "word"),
+    ("change", "noise", "expected"),
     [(0.02, 0.002, "slower"), (-0.02, 0.002, "faster"), (0.001, 0.002, "same"), (0.0, 0.02, "undecided")],
 )
-def test_the_four_verdicts(change: float, noise: float, word: str) -> None:
-    assert weigh(change, noise, 40).verdict == word
+def test_the_four_verdicts(change: float, noise: float, expected: str) -> None:
+    assert weigh(change, noise, 40).verdict == expected
 
 
 def test_a_real_change_within_the_margin_is_same() -> None:
@@ -185,10 +185,10 @@ def test_a_change_of_the_resolution_is_found_nine_times_out_of_ten() -> None:
         assert found is not None
         smallest.append(found)
     change = float(np.median(smallest))
-    words = [
+    verdicts = [
         judge_look(generator.normal(change, noise, 50), look, MARGIN, looks=9, alpha=0.01).verdict for _ in range(1000)
     ]
-    assert words.count("slower") / 1000 == pytest.approx(0.9, abs=0.04)
+    assert verdicts.count("slower") / 1000 == pytest.approx(0.9, abs=0.04)
 
 
 def test_no_resolution_without_an_interval() -> None:

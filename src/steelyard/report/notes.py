@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from steelyard.model.foreign import Imported, ImportReport
+from steelyard.model.foreign import ForeignReport, ForeignResults
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing
 from steelyard.model.unpaired import UnpairedReport
-from steelyard.report import words
+from steelyard.report import printable
 from steelyard.report.markup import code, escape
 from steelyard.report.sheet import Sheet
 
@@ -54,12 +54,12 @@ def of_unpaired(report: UnpairedReport) -> list[Note]:
     return _gathered(report.findings, told, several=len({name for name, _ in told}) > 1)
 
 
-def of_import(record: Imported) -> list[Note]:
+def of_foreign(record: ForeignResults) -> list[Note]:
     """The notes of an import."""
     return _gathered(record.findings, [], several=False)
 
 
-def of_imports(report: ImportReport) -> list[Note]:
+def of_two_foreign(report: ForeignReport) -> list[Note]:
     """The notes of two imports."""
     own = [*report.baseline.findings, *report.candidate.findings, *report.findings]
     told = [(each.benchmark, each.findings) for each in report.verdicts]
@@ -94,9 +94,9 @@ def _gathered(
 def show(sheet: Sheet, notes: Iterable[Note]) -> None:
     """Print each note with its remedy below it."""
     for note in notes:
-        about = _about(note, lambda name: words.plain(name, sheet.encoding))
-        message = words.plain_lines(f"{about}{note.message}", sheet.encoding)
-        remedy = words.plain_lines(note.remedy, sheet.encoding) if note.remedy else []
+        about = _about(note, lambda name: printable.plain(name, sheet.encoding))
+        message = printable.plain_lines(f"{about}{note.message}", sheet.encoding)
+        remedy = printable.plain_lines(note.remedy, sheet.encoding) if note.remedy else []
         sheet.row("note", *message, *(Text(line, "italic") for line in remedy), style="yellow")
 
 

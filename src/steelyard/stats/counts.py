@@ -30,7 +30,7 @@ class CountJudgement:
 
 
 def counts_needed(alpha: float) -> int:
-    """How many counts a side, where they do not repeat: then two sides that are alike are rarely wholly apart.
+    """How many counts a side, where they do not repeat: then two sides that are alike rarely do not overlap.
 
     If both sides are alike, every order of 2k different counts is as likely as any other, and in 2 of C(2k, k) all of
     one side lie beyond all of the other. The fewest k for which that is at most alpha.
@@ -63,9 +63,8 @@ def judge_counts(
     """Judge the counts of both sides, shapes (k,), positive; None before there are two of each.
 
     Equal counts on each side make any change real, and the interval a point. Else the interval reaches from the
-    lowest candidate over the highest baseline to the opposite: it excludes "no change" only if the sides are wholly
-    apart, which `counts_needed(alpha)` counts a side make rare; with fewer nothing is decided. The margin is symmetric
-    in logs, as for times.
+    lowest candidate over the highest baseline to the opposite: it excludes "no change" only if the sides do
+    not overlap, which `counts_needed(alpha)` counts a side make rare; with fewer nothing is decided.
     """
     if min(len(baseline), len(candidate)) < FIRST_COUNTS:
         return None

@@ -1,17 +1,17 @@
-"""Two runs that were measured apart: what their launches say of a change, and what they cannot know.
+"""Two unpaired runs: what their launches say of a change, and what they cannot know.
 
 Drift between two runs does not cancel, and no number in either of them is that drift. A rank test sees only the noise
-of single launches: it calls two runs of one program different 6 times out of 10. What can be seen is how much the
-level *wanders within* each run, as the spread of the medians of its contiguous blocks. That spread is taken,
-undivided, for the standard deviation of the level from one run to another: on shared machines the wander falls only
-slowly with the length of a block (from 2.3 % at 10 launches to 1.3 % at 800 on the trace `ambient`), so that blocks
-within a run are a fair and slightly pessimistic picture of runs among each other.
+of single launches: it calls two runs of one program different 6 times out of 10. What can be seen is the
+*between-block spread* of each run: the standard deviation of the medians of its contiguous blocks. It is taken,
+undivided, for the standard deviation of the level from one run to another: on shared machines it falls only slowly
+with the length of a block (from 2.3 % at 10 launches to 1.3 % at 800 on the trace `ambient`), so that blocks within a
+run are a fair and slightly pessimistic picture of runs among each other.
 
 The interval is Mann-Whitney's, and on either side of it
 
-    max( t(k - 1) * sqrt(2) * the larger wander,  z * sqrt(2) * floor )
+    max( t(k - 1) * sqrt(2) * the larger spread,  z * sqrt(2) * floor )
 
-for k blocks: Student's quantile because the wander is itself estimated from few blocks, a floor because a calm run
+for k blocks: Student's quantile because the spread is itself estimated from few blocks, a floor because a calm run
 says nothing of the step to the next one. benchmarks/diff_unpaired.py shows what it is worth.
 """
 
@@ -39,7 +39,7 @@ FEWEST_SECONDS = 2.0
 # Standard deviation of the level from run to run that is assumed however calm both were: steps of 0.5 to 3 % between
 # two runs of one program (another neighbour, another clock rate, another page placement) then stay undecided.
 FLOOR = 0.01
-# A run that was over sooner has not seen the level wander at the pace at which machines drift: with a drift of 2 % that
+# A run that was over sooner has not seen the level move at the pace at which machines drift: with a drift of 2 % that
 # takes 6 s to turn, runs of 1 to 3 s gave 10-13 % false alarms on the floor above, and up to 1 % on this one.
 SHORT_SECONDS, SHORT_FLOOR = 10.0, 0.02
 
@@ -59,11 +59,11 @@ class Series:
 
 @dataclass(frozen=True)
 class UnpairedJudgement:
-    """What two runs say. All are log-ratios, ln(candidate / baseline), but the wanders: SDs of each run's level.
+    """What two runs say. All are log-ratios, ln(candidate / baseline); `block_spreads` are SDs of each run's level.
 
     `shift` has the plain Mann-Whitney interval; `allowance` is what it was widened by on either side for the drift
     between the runs; `lower`/`upper` include it, and what waiting for a processor can explain. Infinite where a run is
-    too short to show how its level wanders.
+    too short to show how its level moves.
     """
 
     verdict: VerdictName

@@ -10,7 +10,7 @@ import numpy as np
 
 from steelyard.design.check.evidence import FIXED, LONGEST, PLAIN, Evidence, FloatArray, Observed
 from steelyard.design.check.judged import LEVEL, Judged, Rule, percent, too_few, untried
-from steelyard.report.words import duration
+from steelyard.report.figures import duration
 from steelyard.stats import rank_sum
 from steelyard.stats.blocks import between_groups
 from steelyard.stats.modes import SMALLEST_SHARE, Modes, changes, has_modes, may_have_modes, split, untied

@@ -109,7 +109,7 @@ def _verdict(
 def _needs_more(places: Sequence[Sequence[Count]], judgement: CountJudgement, wanted: int, *, cut_short: bool) -> bool:
     """Whether a side has too few counts for a verdict: of counts that differ, or once differed, a few say little.
 
-    So do a few that are equal but apart from the other side's, if those that were to confirm them are missing.
+    So do a few that are equal, but unlike the other side's, if those that were to confirm them are missing.
     """
     unconfirmed = cut_short and judgement.verdict in CHANGED
     return any(

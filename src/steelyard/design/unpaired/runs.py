@@ -11,7 +11,7 @@ import numpy as np
 from steelyard.design.judging.judgement import of_one_process, seconds_of, side_of
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.foreign import Imported
+from steelyard.model.foreign import ForeignResults
 from steelyard.model.launches import ROLES, USED, FloatArray
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Finding, Run, Weighing
@@ -56,9 +56,9 @@ _SETTINGS = {
 _SUBJECT = {"command": "command", "program's path": "program", "--shell": "shell"}
 
 
-def run_of(record: Weighing | Run | Imported, path: Path) -> Run:
+def run_of(record: Weighing | Run | ForeignResults, path: Path) -> Run:
     """The run in that file; raises UsageError, saying what to do, for what is none, failed, or is empty."""
-    if isinstance(record, Imported):
+    if isinstance(record, ForeignResults):
         raise UsageError(
             f"{path} was imported from {record.provenance.tool}, and the other was measured by steelyard: these do not "
             "measure the same, so compare two imports or two runs"

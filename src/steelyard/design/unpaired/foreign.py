@@ -23,7 +23,7 @@ from steelyard.design.conversion import other_machine
 from steelyard.design.findings import some_names
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import UsageError
-from steelyard.model.foreign import Imported, ImportedBenchmark, ImportReport, ImportVerdict, Level
+from steelyard.model.foreign import ForeignBenchmark, ForeignReport, ForeignResults, ForeignVerdict, Level
 from steelyard.model.launches import FloatArray
 from steelyard.model.records import Finding
 from steelyard.stats.summary import centre
@@ -35,12 +35,12 @@ _BY_COMMAND = "hyperfine"
 """Its benchmarks are called by their commands, which are others where two builds are compared."""
 
 
-def levels(record: Imported) -> list[Level]:
+def levels(record: ForeignResults) -> list[Level]:
     """Each benchmark of an import, described."""
     return [_level(benchmark) for benchmark in record.benchmarks]
 
 
-def _level(benchmark: ImportedBenchmark) -> Level:
+def _level(benchmark: ForeignBenchmark) -> Level:
     over = centre(_medians(benchmark))
     within = [centre(values).spread for values in benchmark.values if len(values) > 1]
     return Level(
@@ -52,22 +52,22 @@ def _level(benchmark: ImportedBenchmark) -> Level:
     )
 
 
-def _medians(benchmark: ImportedBenchmark) -> FloatArray:
+def _medians(benchmark: ForeignBenchmark) -> FloatArray:
     return np.array([median(values) for values in benchmark.values])
 
 
-def compare_imports(
-    baseline: Imported,
-    candidate: Imported,
+def compare_foreign(
+    baseline: ForeignResults,
+    candidate: ForeignResults,
     *,
     margin: float,
     alpha: float,
     same_conditions: bool = False,
     force: bool = False,
-) -> ImportReport:
+) -> ForeignReport:
     """Judge the candidate against the baseline, each benchmark that both have; these share alpha evenly.
 
-    Without somebody's word that both were measured under the `same_conditions` every verdict is `undecided`.
+    Unless somebody vouches that both were measured under the `same_conditions` every verdict is `undecided`.
 
     Raises UsageError for results that cannot be compared: of different tools, machines (unless forced), units.
     """
@@ -76,10 +76,10 @@ def compare_imports(
     level = alpha / len(shared)
     limits = _Limits(margin, level, same_conditions)
     findings = [*_differences(baseline, candidate), *_left_out(baseline, candidate, shared)]
-    return ImportReport(baseline, candidate, margin, level, [_verdict(*pair, limits) for pair in shared], findings)
+    return ForeignReport(baseline, candidate, margin, level, [_verdict(*pair, limits) for pair in shared], findings)
 
 
-def _check(baseline: Imported, candidate: Imported, *, force: bool) -> None:
+def _check(baseline: ForeignResults, candidate: ForeignResults, *, force: bool) -> None:
     if baseline.provenance.format != candidate.provenance.format:
         raise UsageError(
             f"A was measured by {baseline.provenance.tool} and B by {candidate.provenance.tool}, which do not measure "
@@ -92,7 +92,7 @@ def _check(baseline: Imported, candidate: Imported, *, force: bool) -> None:
         )
 
 
-def _shared(baseline: Imported, candidate: Imported) -> list[tuple[ImportedBenchmark, ImportedBenchmark]]:
+def _shared(baseline: ForeignResults, candidate: ForeignResults) -> list[tuple[ForeignBenchmark, ForeignBenchmark]]:
     """The benchmarks of both, by name; but a single command with a single one, whatever their names."""
     theirs = {benchmark.name: benchmark for benchmark in candidate.benchmarks}
     shared = [(one, theirs[one.name]) for one in baseline.benchmarks if one.name in theirs]
@@ -112,7 +112,7 @@ def _shared(baseline: Imported, candidate: Imported) -> list[tuple[ImportedBench
     return shared
 
 
-def _check_unit(one: ImportedBenchmark, other: ImportedBenchmark) -> None:
+def _check_unit(one: ForeignBenchmark, other: ForeignBenchmark) -> None:
     if one.unit != other.unit:
         raise UsageError(f"{one.name} is in {one.unit} in A and in {other.unit} in B: measure both in one unit")
     if one.higher_is_better != other.higher_is_better:
@@ -123,7 +123,7 @@ def _check_unit(one: ImportedBenchmark, other: ImportedBenchmark) -> None:
         )
 
 
-def _differences(baseline: Imported, candidate: Imported) -> Iterator[Finding]:
+def _differences(baseline: ForeignResults, candidate: ForeignResults) -> Iterator[Finding]:
     if other_machine(baseline.machine, candidate.machine):
         yield other_machine_finding()
     sources = {f"{baseline.provenance.tool} version": (baseline.provenance.version, candidate.provenance.version)}
@@ -135,7 +135,7 @@ def _differences(baseline: Imported, candidate: Imported) -> Iterator[Finding]:
 
 
 def _left_out(
-    baseline: Imported, candidate: Imported, shared: list[tuple[ImportedBenchmark, ImportedBenchmark]]
+    baseline: ForeignResults, candidate: ForeignResults, shared: list[tuple[ForeignBenchmark, ForeignBenchmark]]
 ) -> Iterator[Finding]:
     lonely = []
     for side, record in enumerate((baseline, candidate)):
@@ -155,14 +155,14 @@ class _Limits(NamedTuple):
     same_conditions: bool
 
 
-def _verdict(one: ImportedBenchmark, other: ImportedBenchmark, limits: _Limits) -> ImportVerdict:
+def _verdict(one: ForeignBenchmark, other: ForeignBenchmark, limits: _Limits) -> ForeignVerdict:
     sign = -1 if one.higher_is_better else 1  # judged is the cost: what takes more of it is slower
     judgement = judge_unpaired(_series(one, sign), _series(other, sign), limits.margin, limits.alpha)
     findings = list(_findings(one, other, judgement, limits))
     seen = isfinite(judgement.allowance)
     lower, upper = (judgement.lower, judgement.upper) if seen else _at_least(judgement, limits.alpha)
     ends = sorted((expm1(sign * lower), expm1(sign * upper))) if isfinite(upper - lower) else None
-    return ImportVerdict(
+    return ForeignVerdict(
         benchmark=other.name,
         unit=one.unit,
         higher_is_better=one.higher_is_better,
@@ -177,7 +177,7 @@ def _verdict(one: ImportedBenchmark, other: ImportedBenchmark, limits: _Limits) 
     )
 
 
-def _series(benchmark: ImportedBenchmark, sign: int) -> Series:
+def _series(benchmark: ForeignBenchmark, sign: int) -> Series:
     """Its processes, as a run that took no longer than it has to: what lay between them is not told."""
     return Series(sign * np.log(_medians(benchmark)), min(benchmark.seconds or 0.0, FEWEST_SECONDS))
 
@@ -189,7 +189,7 @@ def _at_least(judgement: UnpairedJudgement, alpha: float) -> tuple[float, float]
 
 
 def _findings(
-    one: ImportedBenchmark, other: ImportedBenchmark, judgement: UnpairedJudgement, limits: _Limits
+    one: ForeignBenchmark, other: ForeignBenchmark, judgement: UnpairedJudgement, limits: _Limits
 ) -> Iterator[Finding]:
     """Why there can be no verdict, if there can be none."""
     if min(len(one.values), len(other.values)) < FEWEST_PROCESSES:
