@@ -29,7 +29,7 @@ from steelyard.model.heap import HeapLaunch
 from steelyard.model.launches import LaunchSpec, judged_samples
 from steelyard.model.records import Settings, Subject
 from steelyard.model.soundness import Looked
-from steelyard.report.words import duration
+from steelyard.report.figures import duration
 from steelyard.stats.signed_rank import estimate
 from steelyard.subjects.command import command_subject, launch_maker
 from steelyard.subjects.harness import Work

@@ -15,9 +15,9 @@ import pytest
 
 from steelyard.model.files import save
 from tests.design.unpaired.test_runs import A
-from tests.imports import hyperfine, imported, processes
+from tests.foreign import foreign_results, hyperfine, processes
 from tests.in_process import InProcess
-from tests.subjects.imports import recorded
+from tests.subjects.formats import recorded
 from tests.tool import Tool
 
 # Before a test has one of its own: compilers keep what they have compiled at home.
@@ -108,7 +108,7 @@ def test_two_imports(here: InProcess, factor: float, words: list[str], status: i
 
 
 def test_an_import_and_a_run_are_not_compared(here: InProcess) -> None:
-    save(imported({"x": processes(20)}), here.tool.folder / "import.json")
+    save(foreign_results({"x": processes(20)}), here.tool.folder / "import.json")
     save(A, here.tool.folder / "run.json")
     for words in (("import.json", "run.json"), ("run.json", "import.json")):
         assert "two imports or two runs" in here.refuses("diff", *words)

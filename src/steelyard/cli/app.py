@@ -90,7 +90,7 @@ def run(words: list[str]) -> int:
 
 
 def _say(sentence: str) -> None:
-    from steelyard.report.words import plain
+    from steelyard.report.printable import plain
 
     with suppress(OSError):  # a status says as much where stderr cannot be written
         print(f"steelyard: {plain(sentence)}", file=sys.stderr, flush=True)

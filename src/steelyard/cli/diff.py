@@ -45,7 +45,7 @@ def diff(
     from steelyard.cli.screen import output
     from steelyard.design.unpaired.runs import compare_runs, run_of
     from steelyard.model.files import load_any, write_atomically
-    from steelyard.model.foreign import Imported
+    from steelyard.model.foreign import ForeignResults
     from steelyard.model.metrics import METRICS, counted, timed
     from steelyard.report import unpaired as apart
 
@@ -57,12 +57,12 @@ def diff(
     if markdown is not None and markdown.resolve() in (baseline.resolve(), candidate.resolve()):
         raise UsageError(f"--markdown {markdown} would overwrite a run: give another file")
     records = [load_any(path) for path in (baseline, candidate)]
-    if isinstance(records[0], Imported) and isinstance(records[1], Imported):
-        from steelyard.cli.foreign import diff_imports
+    if isinstance(records[0], ForeignResults) and isinstance(records[1], ForeignResults):
+        from steelyard.cli.foreign import diff_foreign
 
         if metric:
             raise UsageError("--metric chooses from what steelyard measures; imports have one value a benchmark")
-        diff_imports(
+        diff_foreign(
             records[0],
             records[1],
             margin=margin_relative,

@@ -39,8 +39,8 @@ def import_(
     Benchmark_O write. Units and direction are kept. Such results are marked as not measured by Steelyard, and are
     never compared with any that are.
     """
-    from steelyard.cli.foreign import show_import
-    from steelyard.design.conversion import import_files
+    from steelyard.cli.foreign import show_foreign
+    from steelyard.design.conversion import convert_files
     from steelyard.model.errors import UsageError
 
     options.check_writable(json, markdown, csv)
@@ -48,4 +48,4 @@ def import_(
     for output in (json, markdown, csv):
         if output is not None and output.resolve() in given:
             raise UsageError(f"{output} would be overwritten, which is to be imported: give another file")
-    show_import(import_files(files, name=format, patterns=benchmark or []), json=json, markdown=markdown, csv=csv)
+    show_foreign(convert_files(files, name=format, patterns=benchmark or []), json=json, markdown=markdown, csv=csv)

@@ -31,8 +31,8 @@ def show(
     try:
         outcome = recall(file or Store.of_user(os.environ).latest())
     except NotMeasuredError as found:
-        from steelyard.cli.foreign import show_import
+        from steelyard.cli.foreign import show_foreign
 
-        show_import(found.record, json=json, markdown=markdown, csv=csv)
+        show_foreign(found.record, json=json, markdown=markdown, csv=csv)
     else:
         show_outcome(outcome, json=json, markdown=markdown, csv=csv)

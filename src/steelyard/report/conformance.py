@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.checked import Checked
-from steelyard.report import words
+from steelyard.report import figures, printable
 from steelyard.report.sheet import Sheet
 
 
@@ -21,12 +21,12 @@ def rules(console: Console, command: str, found: Sequence[Checked]) -> None:
         if rule.trouble is None:
             sheet.row("holds", rule.rule, style="green")
         else:
-            sheet.row("broken", rule.rule, *words.plain_lines(rule.trouble, sheet.encoding), style="bold red")
+            sheet.row("broken", rule.rule, *printable.plain_lines(rule.trouble, sheet.encoding), style="bold red")
     sheet.blank()
     broken = sum(rule.trouble is not None for rule in found)
     if not broken:
         sheet.row("in all", f"all {len(found)} rules hold")
     else:
         sheet.row(
-            "in all", f"{broken} of {words.count(len(found), 'rule')} broken: docs/protocol.md says how it is meant"
+            "in all", f"{broken} of {figures.count(len(found), 'rule')} broken: docs/protocol.md says how it is meant"
         )

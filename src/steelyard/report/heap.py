@@ -10,7 +10,7 @@ from rich.text import Text
 
 from steelyard.model.heap import HeapLaunch
 from steelyard.model.records import Run, Weighing
-from steelyard.report import words
+from steelyard.report import figures
 from steelyard.report.markup import code
 from steelyard.report.sheet import Sheet
 
@@ -29,9 +29,9 @@ class _Column:
 
 _COLUMNS = (
     _Column("allocations", lambda launch: launch.use.allocations, lambda value: f"{value:,.0f}"),
-    _Column("bytes", lambda launch: launch.use.bytes, words.size),
-    _Column("peak", lambda launch: launch.use.peak_bytes, words.size),
-    _Column("time in it", HeapLaunch.share, words.percent),
+    _Column("bytes", lambda launch: launch.use.bytes, figures.size),
+    _Column("peak", lambda launch: launch.use.peak_bytes, figures.size),
+    _Column("time in it", HeapLaunch.share, figures.percent),
 )
 
 
@@ -117,7 +117,7 @@ def _cells(sides: Sequence[Sequence[HeapLaunch]], column: _Column) -> list[str]:
 def _level(values: Sequence[float], column: _Column) -> str:
     """One value; the range if launches differ, or of what is estimated the median."""
     if not values:
-        return words.NOT_KNOWN
+        return figures.NOT_KNOWN
     low, high = column.shown(min(values)), column.shown(max(values))
     if column.value is HeapLaunch.share or low == high:
         return column.shown(median(values))
@@ -127,10 +127,10 @@ def _level(values: Sequence[float], column: _Column) -> str:
 def _change(values: Sequence[Sequence[float]], column: _Column) -> str:
     """The change between the medians; of a share in points."""
     if not all(values):
-        return words.NOT_KNOWN
+        return figures.NOT_KNOWN
     before, after = (median(side) for side in values)
     if column.value is HeapLaunch.share:
         return f"{100 * (after - before):+.1f} points"
     if before == after:
         return "none"
-    return words.change(after / before - 1) if before else words.NOT_KNOWN
+    return figures.change(after / before - 1) if before else figures.NOT_KNOWN

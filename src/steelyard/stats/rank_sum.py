@@ -8,7 +8,7 @@ Ties as in `signed_rank`: critical values are those of untied samples and interv
 least as often as claimed; for the p-value a difference of 0 counts against the side that is being shown.
 
 It assumes that launches are independent, which those of one run are not. Alone it is no basis for a verdict on two
-runs: see `apart`.
+runs: see `unpaired`.
 """
 
 from __future__ import annotations
@@ -16,18 +16,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, sqrt
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
+
+from steelyard.stats.quantiles import NORMAL
 
 FloatArray = npt.NDArray[np.float64]
 
 # Up to this many launches a side the null distribution is exact; above, the normal approximation with continuity
 # correction has up to 5 % more in the tail at alpha 0.01, on the safe side (tests/stats/test_rank_sum.py).
 EXACT_UP_TO = 40
-
-_NORMAL = NormalDist()
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def lower_tail(n: int, m: int, u: int) -> float:
     if max(n, m) <= EXACT_UP_TO:
         return float(null_cdf(n, m)[u])
     mean, deviation = _null_moments(n, m)
-    return _NORMAL.cdf((u + 0.5 - mean) / deviation)
+    return NORMAL.cdf((u + 0.5 - mean) / deviation)
 
 
 @lru_cache(maxsize=256)
@@ -111,7 +110,7 @@ def critical_count(n: int, m: int, level: float) -> int:
     if max(n, m) <= EXACT_UP_TO:
         return int(np.searchsorted(null_cdf(n, m), level / 2, side="right")) - 1
     mean, deviation = _null_moments(n, m)
-    u = max(-1, int(mean + deviation * _NORMAL.inv_cdf(level / 2)))
+    u = max(-1, int(mean + deviation * NORMAL.inv_cdf(level / 2)))
     while u >= 0 and 2 * lower_tail(n, m, u) > level:
         u -= 1
     return u

@@ -15,10 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb, inf, sqrt
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
+
+from steelyard.stats.quantiles import NORMAL, normal_quantile
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -27,8 +28,6 @@ FloatArray = npt.NDArray[np.float64]
 EXACT_UP_TO = 400
 # Below this many differences all Walsh averages are formed at once; above, they are counted instead (n log n).
 _FORM_ALL_UP_TO = 512
-
-_NORMAL = NormalDist()
 
 
 @lru_cache(maxsize=256)
@@ -52,7 +51,7 @@ def lower_tail(n: int, w: int) -> float:
     if n <= EXACT_UP_TO:
         return float(null_cdf(n)[w])
     mean, deviation = _null_moments(n)
-    return _NORMAL.cdf((w + 0.5 - mean) / deviation)
+    return NORMAL.cdf((w + 0.5 - mean) / deviation)
 
 
 @lru_cache(maxsize=4096)
@@ -61,7 +60,7 @@ def critical_count(n: int, level: float) -> int:
     if n <= EXACT_UP_TO:
         return int(np.searchsorted(null_cdf(n), level / 2, side="right")) - 1
     mean, deviation = _null_moments(n)
-    w = int(mean + deviation * _NORMAL.inv_cdf(level / 2))
+    w = int(mean + deviation * NORMAL.inv_cdf(level / 2))
     while 2 * lower_tail(n, w) > level:
         w -= 1
     return w
@@ -126,11 +125,6 @@ def walsh_average(ordered: FloatArray, rank: int) -> float:
         rows, columns = _upper_triangle(n)
         return float(np.partition((ordered[rows] + ordered[columns]) / 2, rank - 1)[rank - 1])
     return _select_walsh(ordered, rank)
-
-
-def normal_quantile(level: float) -> float:
-    """The two-sided normal quantile z of a level: P(|Z| > z) = level."""
-    return -_NORMAL.inv_cdf(level / 2)
 
 
 @lru_cache(maxsize=64)

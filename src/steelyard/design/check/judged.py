@@ -53,5 +53,5 @@ def too_few(found: int, needed: int, what: str = "launches") -> str:
 
 
 def percent(share: float, sign: bool = False) -> str:
-    """A share in words."""
+    """Write a share."""
     return f"{100 * share:{'+' if sign else ''}.{1 if abs(share) < 0.1 else 0}f} %"

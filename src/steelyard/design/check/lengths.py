@@ -6,7 +6,7 @@ import numpy as np
 
 from steelyard.design.check.evidence import EMPTY, PLAIN, Evidence
 from steelyard.design.check.judged import LEVEL, STATES, Judged, Rule, percent, untried
-from steelyard.report.words import duration
+from steelyard.report.figures import duration
 from steelyard.stats import growth
 
 NOTHING_NS = 1.0

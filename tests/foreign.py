@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from steelyard.model.foreign import Imported, ImportedBenchmark, ImportedFile, Provenance
+from steelyard.model.foreign import ForeignBenchmark, ForeignFile, ForeignResults, Provenance
 
 Values = dict[str, list[list[float]]]
 
 
-def imported(
+def foreign_results(
     benchmarks: Values,
     *,
     name: str = "a.json",
@@ -23,18 +23,18 @@ def imported(
     higher_is_better: bool = False,
     machine: dict[str, str] | None = None,
     seconds: float | None = 30.0,
-) -> Imported:
+) -> ForeignResults:
     """An import of these benchmarks."""
     told = repr((name, benchmarks)).encode()
-    return Imported(
+    return ForeignResults(
         tool="0",
         created="2026-01-01T00:00:00+00:00",
         provenance=Provenance(
-            format=format, tool=format, files=[ImportedFile(name=name, sha256=hashlib.sha256(told).hexdigest())]
+            format=format, tool=format, files=[ForeignFile(name=name, sha256=hashlib.sha256(told).hexdigest())]
         ),
         machine=machine or {},
         benchmarks=[
-            ImportedBenchmark(name=title, unit=unit, higher_is_better=higher_is_better, values=values, seconds=seconds)
+            ForeignBenchmark(name=title, unit=unit, higher_is_better=higher_is_better, values=values, seconds=seconds)
             for title, values in benchmarks.items()
         ],
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from steelyard.model.errors import LaunchError, UsageError
 from steelyard.subjects.adapters.criterion import samples_in, title_in
-from steelyard.subjects.imports.contents import Contents, Format, Found, Opened, text
+from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, text
 
 SAMPLES, ABOUT = "sample.json", "benchmark.json"
 

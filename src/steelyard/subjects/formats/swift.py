@@ -6,7 +6,7 @@ import re
 
 from steelyard.model.errors import LaunchError
 from steelyard.subjects.adapters.swift import SwiftResult, results_in
-from steelyard.subjects.imports.contents import Contents, Format, Found, Opened, grouped
+from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, grouped
 
 _BEGIN = "--- DATA ---"
 _SAMPLE = re.compile(r"^Running \S+.*$(?s:.)*?^    Sample 0,", re.MULTILINE)

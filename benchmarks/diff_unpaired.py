@@ -1,7 +1,7 @@
-"""False alarms and power of `steelyard diff`, which compares two runs that were measured apart.
+"""False alarms and power of `steelyard diff`, which compares two unpaired runs.
 
-    python benchmarks/diff_apart.py [TRIES]
-    python benchmarks/diff_apart.py --live PAIRS [SECONDS]
+    python benchmarks/diff_unpaired.py [TRIES]
+    python benchmarks/diff_unpaired.py --live PAIRS [SECONDS]
 
 The table is of two windows of the recorded traces far apart, of one window of each trace (two sessions under different
 load), and of synthetic drift and steps, where the program is the same. A plain Mann-Whitney test stands beside it.
@@ -30,18 +30,18 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.load import Bursts
 from benchmarks.simulation import TRACE_METRICS, table, trace
-from steelyard.stats.unpaired import Sample, judge_unpaired
+from steelyard.stats.unpaired import Series, judge_unpaired
 
 FloatArray = npt.NDArray[np.float64]
 # sessions(generator, launches) -> two runs of one program
-Sessions = Callable[[np.random.Generator, int], tuple[Sample, Sample]]
+Sessions = Callable[[np.random.Generator, int], tuple[Series, Series]]
 
 SIZES = (20, 50, 100, 200, 400, 1000)
 CHANGES = (0.03, 0.05, 0.10, 0.20)
 A_LAUNCH_S = 0.013
 SOURCE = ROOT / "examples" / "demo" / "work.c"
 WRONG = ("slower", "faster")
-WORDS = (*WRONG, "same", "undecided")
+VERDICTS = (*WRONG, "same", "undecided")
 
 
 @cache
@@ -58,7 +58,7 @@ def on_traces(one: str, other: str, metric: str) -> Sessions:
     """A window of each trace; of one trace, two that are as far apart as its length allows, or 250 launches."""
     length = len(_one_side(one, metric))
 
-    def sessions(generator: np.random.Generator, launches: int) -> tuple[Sample, Sample]:
+    def sessions(generator: np.random.Generator, launches: int) -> tuple[Series, Series]:
         room = length - launches
         while True:
             starts = generator.integers(0, room + 1, size=2)
@@ -69,26 +69,26 @@ def on_traces(one: str, other: str, metric: str) -> Sessions:
     return sessions
 
 
-def _window(name: str, metric: str, start: int, launches: int) -> Sample:
+def _window(name: str, metric: str, start: int, launches: int) -> Series:
     part = slice(start, start + launches)
     clock = _clock(name)
     unwaited = np.log(_one_side(name, "active")[part]) if metric == "wall" else None
-    return Sample(np.log(_one_side(name, metric)[part]), float(clock[part.stop] - clock[start]), unwaited)
+    return Series(np.log(_one_side(name, metric)[part]), float(clock[part.stop] - clock[start]), unwaited)
 
 
-def _sample(logs: FloatArray) -> Sample:
-    return Sample(logs, len(logs) * A_LAUNCH_S)
+def _series(logs: FloatArray) -> Series:
+    return Series(logs, len(logs) * A_LAUNCH_S)
 
 
 def drift(memory: float, width: float, noise: float) -> Sessions:
     """Each run on its own stretch of a random walk that is pulled back, `width` wide, under independent noise."""
 
-    def run(generator: np.random.Generator, launches: int) -> Sample:
+    def run(generator: np.random.Generator, launches: int) -> Series:
         level, levels = width * generator.standard_normal(), np.empty(launches)
         for launch, step in enumerate(width * np.sqrt(1 - memory**2) * generator.standard_normal(launches)):
             level = memory * level + step
             levels[launch] = level
-        return _sample(levels + noise * generator.standard_normal(launches))
+        return _series(levels + noise * generator.standard_normal(launches))
 
     return lambda generator, launches: (run(generator, launches), run(generator, launches))
 
@@ -96,12 +96,12 @@ def drift(memory: float, width: float, noise: float) -> Sessions:
 def pink(width: float) -> Sessions:
     """The two ends of 8,192 launches of 1/f noise, whose level never settles."""
 
-    def sessions(generator: np.random.Generator, launches: int) -> tuple[Sample, Sample]:
+    def sessions(generator: np.random.Generator, launches: int) -> tuple[Series, Series]:
         weight = np.fft.rfftfreq(8192)[1:] ** -0.5
         parts = generator.standard_normal((2, len(weight))) * weight
         levels = np.fft.irfft(np.concatenate([[0], parts[0] + 1j * parts[1]]))
         levels = width * levels / levels.std() + 0.005 * generator.standard_normal(8192)
-        return _sample(levels[:launches]), _sample(levels[-launches:])
+        return _series(levels[:launches]), _series(levels[-launches:])
 
     return sessions
 
@@ -109,8 +109,8 @@ def pink(width: float) -> Sessions:
 def step(height: float, noise: float = 0.01) -> Sessions:
     """Two calm runs, the second on a level that lies `height` higher for no reason of the program's."""
     return lambda generator, launches: (
-        _sample(noise * generator.standard_normal(launches)),
-        _sample(height + noise * generator.standard_normal(launches)),
+        _series(noise * generator.standard_normal(launches)),
+        _series(height + noise * generator.standard_normal(launches)),
     )
 
 
@@ -127,31 +127,31 @@ SESSIONS: dict[str, Sessions] = {
 
 
 @dataclass(frozen=True)
-class Unpaired:
+class Tally:
     """What many pairs of runs of one kind came to; the last is how often Mann-Whitney alone called them different."""
 
-    words: Counter[str]
+    verdicts: Counter[str]
     coverage: float
     half_width: float
     plain: float
 
-    def share(self, *words: str) -> float:
-        """The share of pairs of runs that ended with one of the words."""
-        return sum(self.words[word] for word in words) / self.words.total()
+    def share(self, *verdicts: str) -> float:
+        """The share of pairs of runs that ended with one of the verdicts."""
+        return sum(self.verdicts[verdict] for verdict in verdicts) / self.verdicts.total()
 
 
-def simulate_apart(
+def simulate_unpaired(
     sessions: Sessions, launches: int, change: float = 0.0, *, tries: int = 300, alpha: float = 0.01, seed: int = 1
-) -> Unpaired:
+) -> Tally:
     """Compare many pairs of runs with a true relative `change` of the second, by `judge_unpaired`."""
     generator = np.random.default_rng(seed)
     truth, judged = np.log1p(change), []
     for _ in range(tries):
         one, other = sessions(generator, launches)
         unwaited = None if other.unwaited is None else other.unwaited + truth
-        judged.append(judge_unpaired(one, Sample(other.logs + truth, other.seconds, unwaited), 0.005, alpha))
-    return Unpaired(
-        words=Counter(each.word for each in judged),
+        judged.append(judge_unpaired(one, Series(other.logs + truth, other.seconds, unwaited), 0.005, alpha))
+    return Tally(
+        verdicts=Counter(each.verdict for each in judged),
         coverage=float(np.mean([each.lower <= truth <= each.upper for each in judged])),
         half_width=float(np.median([(each.upper - each.lower) / 2 for each in judged])),
         plain=float(np.mean([each.shift.p_value <= alpha for each in judged])),
@@ -165,8 +165,8 @@ def main(tries: int) -> None:
     print(f"{tries} pairs of runs a row, alpha 0.01\n\n{table(header, [])}", flush=True)
     for name, sessions in SESSIONS.items():
         for launches in SIZES:
-            same = simulate_apart(sessions, launches, tries=tries)
-            found = [simulate_apart(sessions, launches, change, tries=tries).share("slower") for change in CHANGES]
+            same = simulate_unpaired(sessions, launches, tries=tries)
+            found = [simulate_unpaired(sessions, launches, change, tries=tries).share("slower") for change in CHANGES]
             numbers = (same.plain, same.share(*WRONG), same.coverage, same.half_width, *found)
             row = [name, str(launches), *(f"{number:.1%}" for number in numbers)]
             print(table(row, []).splitlines()[0], flush=True)
@@ -187,7 +187,7 @@ def live(pairs: int, seconds: float) -> None:
                 with Bursts() if load == "bursts" else nullcontext():
                     subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
             done = subprocess.run([*steelyard, "diff", *files, "--strict"], check=False, capture_output=True, text=True)
-            line = next((line for line in done.stdout.splitlines() if line.startswith(WORDS)), "")
+            line = next((line for line in done.stdout.splitlines() if line.startswith(VERDICTS)), "")
             if not line:
                 raise SystemExit(f"diff failed: {done.stderr}")
             seen[line.split()[0]] += 1
@@ -200,8 +200,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="False alarms and power of steelyard diff.")
     parser.add_argument("tries", nargs="?", type=int, default=100, help="pairs of runs a row")
     parser.add_argument("--live", nargs="+", metavar=("PAIRS", "SECONDS"), help="real runs: how many pairs, how long")
-    words = parser.parse_args()
-    if words.live:
-        live(int(words.live[0]), float(words.live[1]) if len(words.live) > 1 else 12.0)
+    options = parser.parse_args()
+    if options.live:
+        live(int(options.live[0]), float(options.live[1]) if len(options.live) > 1 else 12.0)
     else:
-        main(words.tries)
+        main(options.tries)

@@ -13,20 +13,21 @@ changing load. So whoever wants a verdict has to vouch for the same conditions.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import expm1, isfinite, sqrt
-from statistics import NormalDist, median
+from math import expm1, isfinite
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
 
 from steelyard.design.conversion import other_machine
 from steelyard.design.findings import some_names
+from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import UsageError
-from steelyard.model.foreign import Imported, ImportedBenchmark, ImportReport, ImportVerdict, Level
+from steelyard.model.foreign import ForeignBenchmark, ForeignReport, ForeignResults, ForeignVerdict, Level
 from steelyard.model.launches import FloatArray
 from steelyard.model.records import Finding
 from steelyard.stats.summary import centre
-from steelyard.stats.unpaired import FEWEST_SECONDS, Sample, Unpaired, judge_unpaired
+from steelyard.stats.unpaired import FEWEST_SECONDS, Series, UnpairedJudgement, judge_unpaired, least_allowance
 
 FEWEST_PROCESSES = 40
 
@@ -34,12 +35,12 @@ _BY_COMMAND = "hyperfine"
 """Its benchmarks are called by their commands, which are others where two builds are compared."""
 
 
-def levels(record: Imported) -> list[Level]:
+def levels(record: ForeignResults) -> list[Level]:
     """Each benchmark of an import, described."""
     return [_level(benchmark) for benchmark in record.benchmarks]
 
 
-def _level(benchmark: ImportedBenchmark) -> Level:
+def _level(benchmark: ForeignBenchmark) -> Level:
     over = centre(_medians(benchmark))
     within = [centre(values).spread for values in benchmark.values if len(values) > 1]
     return Level(
@@ -51,22 +52,22 @@ def _level(benchmark: ImportedBenchmark) -> Level:
     )
 
 
-def _medians(benchmark: ImportedBenchmark) -> FloatArray:
+def _medians(benchmark: ForeignBenchmark) -> FloatArray:
     return np.array([median(values) for values in benchmark.values])
 
 
-def compare_imports(
-    baseline: Imported,
-    candidate: Imported,
+def compare_foreign(
+    baseline: ForeignResults,
+    candidate: ForeignResults,
     *,
     margin: float,
     alpha: float,
     same_conditions: bool = False,
     force: bool = False,
-) -> ImportReport:
+) -> ForeignReport:
     """Judge the candidate against the baseline, each benchmark that both have; these share alpha evenly.
 
-    Without somebody's word that both were measured under the `same_conditions` every verdict is `undecided`.
+    Unless somebody vouches that both were measured under the `same_conditions` every verdict is `undecided`.
 
     Raises UsageError for results that cannot be compared: of different tools, machines (unless forced), units.
     """
@@ -75,10 +76,10 @@ def compare_imports(
     level = alpha / len(shared)
     limits = _Limits(margin, level, same_conditions)
     findings = [*_differences(baseline, candidate), *_left_out(baseline, candidate, shared)]
-    return ImportReport(baseline, candidate, margin, level, [_verdict(*pair, limits) for pair in shared], findings)
+    return ForeignReport(baseline, candidate, margin, level, [_verdict(*pair, limits) for pair in shared], findings)
 
 
-def _check(baseline: Imported, candidate: Imported, *, force: bool) -> None:
+def _check(baseline: ForeignResults, candidate: ForeignResults, *, force: bool) -> None:
     if baseline.provenance.format != candidate.provenance.format:
         raise UsageError(
             f"A was measured by {baseline.provenance.tool} and B by {candidate.provenance.tool}, which do not measure "
@@ -91,7 +92,7 @@ def _check(baseline: Imported, candidate: Imported, *, force: bool) -> None:
         )
 
 
-def _shared(baseline: Imported, candidate: Imported) -> list[tuple[ImportedBenchmark, ImportedBenchmark]]:
+def _shared(baseline: ForeignResults, candidate: ForeignResults) -> list[tuple[ForeignBenchmark, ForeignBenchmark]]:
     """The benchmarks of both, by name; but a single command with a single one, whatever their names."""
     theirs = {benchmark.name: benchmark for benchmark in candidate.benchmarks}
     shared = [(one, theirs[one.name]) for one in baseline.benchmarks if one.name in theirs]
@@ -111,7 +112,7 @@ def _shared(baseline: Imported, candidate: Imported) -> list[tuple[ImportedBench
     return shared
 
 
-def _check_unit(one: ImportedBenchmark, other: ImportedBenchmark) -> None:
+def _check_unit(one: ForeignBenchmark, other: ForeignBenchmark) -> None:
     if one.unit != other.unit:
         raise UsageError(f"{one.name} is in {one.unit} in A and in {other.unit} in B: measure both in one unit")
     if one.higher_is_better != other.higher_is_better:
@@ -122,31 +123,25 @@ def _check_unit(one: ImportedBenchmark, other: ImportedBenchmark) -> None:
         )
 
 
-def _differences(baseline: Imported, candidate: Imported) -> Iterator[Finding]:
+def _differences(baseline: ForeignResults, candidate: ForeignResults) -> Iterator[Finding]:
     if other_machine(baseline.machine, candidate.machine):
-        yield Finding(
-            code="other-machine",
-            message="A and B were measured on different machines: a verdict is about these as well",
-            remedy="measure both on one machine",
-        )
+        yield other_machine_finding()
     sources = {f"{baseline.provenance.tool} version": (baseline.provenance.version, candidate.provenance.version)}
     names = dict.fromkeys([*baseline.machine, *candidate.machine])
     sources |= {name: (baseline.machine.get(name), candidate.machine.get(name)) for name in names}
     for name, (one, other) in sources.items():
         if one != other:
-            message = f"{name} differs: {one or 'not told'} in A, {other or 'not told'} in B"
-            yield Finding(code="differs", message=message)
+            yield difference_finding(name, one or "not told", other or "not told")
 
 
 def _left_out(
-    baseline: Imported, candidate: Imported, shared: list[tuple[ImportedBenchmark, ImportedBenchmark]]
+    baseline: ForeignResults, candidate: ForeignResults, shared: list[tuple[ForeignBenchmark, ForeignBenchmark]]
 ) -> Iterator[Finding]:
-    for name, record, side in (("A", baseline, 0), ("B", candidate, 1)):
+    lonely = []
+    for side, record in enumerate((baseline, candidate)):
         taken = {pair[side].name for pair in shared}
-        lonely = [one.name for one in record.benchmarks if one.name not in taken]
-        if lonely:
-            message = f"measured in {name} only, so not compared: {some_names(lonely)}"
-            yield Finding(code="left-out", message=message)
+        lonely.append([one.name for one in record.benchmarks if one.name not in taken])
+    yield from left_out_findings(lonely)
 
 
 # --- the verdict
@@ -160,40 +155,42 @@ class _Limits(NamedTuple):
     same_conditions: bool
 
 
-def _verdict(one: ImportedBenchmark, other: ImportedBenchmark, limits: _Limits) -> ImportVerdict:
+def _verdict(one: ForeignBenchmark, other: ForeignBenchmark, limits: _Limits) -> ForeignVerdict:
     sign = -1 if one.higher_is_better else 1  # judged is the cost: what takes more of it is slower
-    apart = judge_unpaired(_sample(one, sign), _sample(other, sign), limits.margin, limits.alpha)
-    findings = list(_findings(one, other, apart, limits))
-    seen = isfinite(apart.allowance)
-    lower, upper = (apart.lower, apart.upper) if seen else _at_least(apart, limits.alpha)
+    judgement = judge_unpaired(_series(one, sign), _series(other, sign), limits.margin, limits.alpha)
+    findings = list(_findings(one, other, judgement, limits))
+    seen = isfinite(judgement.allowance)
+    lower, upper = (judgement.lower, judgement.upper) if seen else _at_least(judgement, limits.alpha)
     ends = sorted((expm1(sign * lower), expm1(sign * upper))) if isfinite(upper - lower) else None
-    return ImportVerdict(
+    return ForeignVerdict(
         benchmark=other.name,
         unit=one.unit,
         higher_is_better=one.higher_is_better,
-        verdict="undecided" if findings else apart.word,
-        change=expm1(sign * apart.shift.centre),
+        verdict="undecided" if findings else judgement.verdict,
+        change=expm1(sign * judgement.shift.centre),
         interval=(ends[0], ends[1]) if ends else None,
-        wanders=(expm1(apart.wanders[0]), expm1(apart.wanders[1])) if seen else None,
-        assumed=apart.floor,
+        block_spreads=(expm1(judgement.block_spreads[0]), expm1(judgement.block_spreads[1])) if seen else None,
+        assumed=judgement.floor,
         baseline=_level(one),
         candidate=_level(other),
         findings=findings,
     )
 
 
-def _sample(benchmark: ImportedBenchmark, sign: int) -> Sample:
+def _series(benchmark: ForeignBenchmark, sign: int) -> Series:
     """Its processes, as a run that took no longer than it has to: what lay between them is not told."""
-    return Sample(sign * np.log(_medians(benchmark)), min(benchmark.seconds or 0.0, FEWEST_SECONDS))
+    return Series(sign * np.log(_medians(benchmark)), min(benchmark.seconds or 0.0, FEWEST_SECONDS))
 
 
-def _at_least(apart: Unpaired, alpha: float) -> tuple[float, float]:
+def _at_least(judgement: UnpairedJudgement, alpha: float) -> tuple[float, float]:
     """The interval with the least drift in it, where more cannot be ruled out: shown, but never judged."""
-    allowance = -NormalDist().inv_cdf(alpha / 2) * sqrt(2) * apart.floor
-    return apart.shift.lower - allowance, apart.shift.upper + allowance
+    allowance = least_allowance(judgement.floor, alpha)
+    return judgement.shift.lower - allowance, judgement.shift.upper + allowance
 
 
-def _findings(one: ImportedBenchmark, other: ImportedBenchmark, apart: Unpaired, limits: _Limits) -> Iterator[Finding]:
+def _findings(
+    one: ForeignBenchmark, other: ForeignBenchmark, judgement: UnpairedJudgement, limits: _Limits
+) -> Iterator[Finding]:
     """Why there can be no verdict, if there can be none."""
     if min(len(one.values), len(other.values)) < FEWEST_PROCESSES:
         yield Finding(
@@ -209,11 +206,11 @@ def _findings(one: ImportedBenchmark, other: ImportedBenchmark, apart: Unpaired,
             "not show how a machine drifts, so no verdict can be given",
             remedy="measure for longer, or weigh both with steelyard compare",
         )
-    elif not isfinite(apart.allowance + apart.shift.upper):
+    elif not isfinite(judgement.allowance + judgement.shift.upper):
         yield Finding(code="cannot-tell", message="too few processes can never show anything at so small an --alpha")
-    elif apart.word != "undecided" and not limits.same_conditions:
+    elif judgement.verdict != "undecided" and not limits.same_conditions:
         yield Finding(
             code="cannot-tell",
             message="what changed on the machine between A and B shows in neither of them, so no verdict can be given",
-            remedy=f"--same-conditions, if nothing did: then it is {apart.word}; else use steelyard compare",
+            remedy=f"--same-conditions, if nothing did: then it is {judgement.verdict}; else use steelyard compare",
         )

@@ -11,7 +11,7 @@ from steelyard.model.foreign import PROCESSOR
 from steelyard.model.records import Finding
 from steelyard.subjects.adapters.go import GoResult, results_in
 from steelyard.subjects.answers import quoted
-from steelyard.subjects.imports.contents import Contents, Format, Found, Opened, facts, grouped
+from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, facts, grouped
 
 _TIME = "ns/op"
 _RESULT = re.compile(r"^Benchmark\S*\s+[0-9]+\s.*\sns/op", re.MULTILINE)

@@ -10,7 +10,7 @@ from steelyard.model.foreign import CORES
 from steelyard.model.records import Finding
 from steelyard.subjects.adapters.google_benchmark import Repetition, repetitions_of
 from steelyard.subjects.answers import shown
-from steelyard.subjects.imports.contents import Contents, Format, Found, Opened, entries, facts, grouped, text
+from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, entries, facts, grouped, text
 
 _WAY_OUT = "leave out ReportAggregatesOnly and --benchmark_report_aggregates_only, for the repetitions themselves"
 

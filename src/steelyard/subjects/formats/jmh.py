@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from steelyard.subjects.adapters.jmh import Result, results_in
-from steelyard.subjects.imports.contents import Contents, Format, Found, Opened, facts, text
+from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, facts, text
 
 _PLAIN, _THROUGHPUT = "avgt", "thrpt"
 _TIME = re.compile(r"([0-9]+) (ns|us|ms|s|m|min|hr)")

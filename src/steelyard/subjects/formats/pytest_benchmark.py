@@ -6,7 +6,7 @@ from typing import Any
 
 from steelyard.model.foreign import CORES, PROCESSOR
 from steelyard.subjects.adapters.pytest_benchmark import Result, results_in
-from steelyard.subjects.imports.contents import Contents, Format, Found, Opened, facts, text
+from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, facts, text
 
 
 def _recognises(opened: Opened) -> bool:

@@ -9,17 +9,17 @@ from typing import Any
 
 from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.files import plausible, read_bytes, unpacked
-from steelyard.model.foreign import ImportedFile
+from steelyard.model.foreign import ForeignFile
 from steelyard.subjects.answers import quoted
-from steelyard.subjects.imports.contents import Contents, Format, Opened
-from steelyard.subjects.imports.criterion import ABOUT, CRITERION, files_of
-from steelyard.subjects.imports.go import GO
-from steelyard.subjects.imports.google_benchmark import GOOGLE_BENCHMARK
-from steelyard.subjects.imports.hyperfine import HYPERFINE
-from steelyard.subjects.imports.jmh import JMH
-from steelyard.subjects.imports.pyperf import PYPERF
-from steelyard.subjects.imports.pytest_benchmark import PYTEST_BENCHMARK
-from steelyard.subjects.imports.swift import SWIFT
+from steelyard.subjects.formats.contents import Contents, Format, Opened
+from steelyard.subjects.formats.criterion import ABOUT, CRITERION, files_of
+from steelyard.subjects.formats.go import GO
+from steelyard.subjects.formats.google_benchmark import GOOGLE_BENCHMARK
+from steelyard.subjects.formats.hyperfine import HYPERFINE
+from steelyard.subjects.formats.jmh import JMH
+from steelyard.subjects.formats.pyperf import PYPERF
+from steelyard.subjects.formats.pytest_benchmark import PYTEST_BENCHMARK
+from steelyard.subjects.formats.swift import SWIFT
 
 FORMATS: dict[str, Format] = {
     one.name: one for one in (GOOGLE_BENCHMARK, PYPERF, HYPERFINE, PYTEST_BENCHMARK, CRITERION, GO, JMH, SWIFT)
@@ -36,7 +36,7 @@ def format_named(name: str) -> Format:
     return FORMATS[name]
 
 
-def contents_of(path: Path, wanted: Format | None = None) -> tuple[Format, Contents, list[ImportedFile]]:
+def contents_of(path: Path, wanted: Format | None = None) -> tuple[Format, Contents, list[ForeignFile]]:
     """What a file or folder holds, in the `wanted` format or the one that it is recognised to be in.
 
     Raises UsageError for anything else.
@@ -54,7 +54,7 @@ def contents_of(path: Path, wanted: Format | None = None) -> tuple[Format, Conte
         ) from error
 
 
-def _opened(path: Path) -> tuple[Opened, list[ImportedFile]]:
+def _opened(path: Path) -> tuple[Opened, list[ForeignFile]]:
     if folders := files_of(path):
         read = [(_text(file), _text(file.with_name(ABOUT))[0]) for file in folders]
         return Opened(path, parts=tuple((text, about) for (text, _), about in read)), [one for (_, one), _ in read]
@@ -62,10 +62,10 @@ def _opened(path: Path) -> tuple[Opened, list[ImportedFile]]:
     return Opened(path, text, _json(path, text)), [file]
 
 
-def _text(path: Path) -> tuple[str, ImportedFile]:
+def _text(path: Path) -> tuple[str, ForeignFile]:
     data = read_bytes(path)
     name = str(path).encode(errors="replace").decode()
-    file = ImportedFile(name=name, sha256=hashlib.sha256(data).hexdigest())
+    file = ForeignFile(name=name, sha256=hashlib.sha256(data).hexdigest())
     data = plausible(path, unpacked(path, data))
     if not data.strip():
         raise UsageError(f"cannot import {path}: it is empty")
