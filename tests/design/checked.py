@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from steelyard.design.check.checker import Checker
-from steelyard.design.check.gather import Launches
+from steelyard.design.runner.runner import Runner
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.soundness import Looked
 from steelyard.subjects.protocol import ProtocolHarness
@@ -103,8 +103,8 @@ class Doctor:
     def looked(self, *names: str) -> list[Looked]:
         """All findings about these benchmarks, or all."""
         self.machine = Machine(script=self._answer)
-        launches = Launches(self.machine, lambda: False)
-        checker = Checker(self._spec, launches, self.seconds, lambda _: None, self.seed, self.machine.clock)
+        runner = Runner(self.machine)
+        checker = Checker(self._spec, runner, self.seconds, lambda _: None, self.seed, self.machine.clock)
         harness = ProtocolHarness()
         harness.listed(self.machine.launch(harness.listing(self._spec(None))))
         return checker.benchmarks(harness, list(self.bodies), list(names or self.bodies))
