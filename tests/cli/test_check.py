@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tool import Tool, ended, wait_until
+from tests.tool import Done, Tool, ended, sh, wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -216,10 +216,43 @@ def test_what_cannot_be_tried(tool: Tool) -> None:
     assert "none of its benchmarks" in tool.refuses("check", "--harness", "protocol", suite(tool), "-b", "absent")
 
 
-def test_an_interrupt(tool: Tool) -> None:
-    with tool.started("check", "sleep 30") as process:
-        wait_until(lambda: any("sleep 30" in line for line in tool.processes() if "check" not in line), "it sleeps")
+def interrupted(tool: Tool, *words: str | Path) -> Done:
+    """How it ends after a Ctrl-C while the target sleeps for 600 s."""
+    with tool.started(*words) as process:
+        wait_until(lambda: "sleep 600" in tool.processes(), "it sleeps")
         process.send_signal(signal.SIGINT)
         done = ended(process)
-    assert done.status == 130
-    assert b"interrupted" in done.err
+    assert done.status == 130, done
+    done.check_is_tidy()
+    assert not tool.processes()
+    return done
+
+
+def test_an_interrupt_before_the_first_launch_ended(tool: Tool) -> None:
+    done = interrupted(tool, "check", "sleep 600", "--json", "found.json")
+    assert done.sentence == "interrupted before the first rule was tried"
+    assert not (tool.folder / "found.json").exists()
+
+
+def test_an_interrupt_leaves_what_was_tried(tool: Tool) -> None:
+    work = sh("echo x >> log; test $(wc -l < log) -lt 30 || exec sleep 600")
+    done = interrupted(tool, "check", work, "--json", "found.json")
+    assert done.err == b""
+    text = " ".join(done.text.split())
+    assert "interrupted: only what was launched until then is judged" in text
+    assert "not tried: drift: interrupted before it was tried" in text
+    found = tool.json("found.json")
+    assert (found["interrupted"], found["launches"]) == (True, 60)  # each beside an empty process
+    outcomes = {one["code"]: one["outcome"] for one in found["looked"]}
+    assert outcomes["drift"] == "untried"
+    assert outcomes["too-short"] in ("sound", "trouble")
+
+
+def test_an_interrupt_leaves_the_rules_of_the_protocol_that_were_tried(tool: Tool) -> None:
+    unknown = 'if words["run"] not in ("one", "two"):'
+    asleep = f"{unknown}\n        import os; os.execvp('sleep', ['sleep', '600'])"
+    assert WELL.count(unknown) == 1
+    done = interrupted(tool, "check", "--protocol", harness(tool, WELL.replace(unknown, asleep)))
+    assert done.err == b""
+    assert done.text.count("holds") == 5
+    assert "interrupted: 5 rules were tried until then, none of them broken" in " ".join(done.text.split())

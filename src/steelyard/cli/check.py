@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,9 +9,9 @@ import typer
 
 from steelyard.cli import options
 from steelyard.cli.checks import in_range
-from steelyard.cli.status import FOUND
+from steelyard.cli.status import FOUND, INTERRUPTED
 from steelyard.cli.suite import BenchmarkPatterns, HarnessName
-from steelyard.model.errors import InterruptedBeforeStart, UsageError
+from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
     from steelyard.model.records import Settings, Subject
@@ -63,20 +62,13 @@ def check(
 
 def _conformance(subject: Subject, settings: Settings) -> int:
     from steelyard.cli.screen import output
-    from steelyard.design.check.conformance import Conformance
-    from steelyard.design.runner.failure import Interrupted
-    from steelyard.design.runner.interrupt import Interrupt
-    from steelyard.design.runner.runner import Runner
-    from steelyard.measure.launch import Launcher
+    from steelyard.design.check.conformance import try_protocol
+    from steelyard.design.world import World
     from steelyard.report.conformance import rules
 
-    with Launcher() as launcher, Interrupt(launcher.cancel) as interrupt:
-        try:
-            found = Conformance(subject, settings, Runner(launcher, interrupt.is_requested), os.environ).rules()
-        except Interrupted:
-            raise InterruptedBeforeStart("interrupted before every rule was tried") from None
-    rules(output(), subject.command, found)
-    return FOUND if any(rule.trouble for rule in found) else 0
+    found = try_protocol(subject, settings, World())
+    rules(output(), subject.command, found.rules, interrupted=found.interrupted)
+    return _status(any(rule.trouble for rule in found.rules), found.interrupted)
 
 
 def _soundness(
@@ -84,28 +76,19 @@ def _soundness(
 ) -> int:
     from steelyard.cli.screen import output, watching
     from steelyard.design.check.session import check_target
-    from steelyard.design.runner.failure import Interrupted
-    from steelyard.design.runner.interrupt import Interrupt
-    from steelyard.design.runner.runner import Runner
-    from steelyard.measure.launch import Launcher
+    from steelyard.design.world import World
     from steelyard.model.files import write_atomically
     from steelyard.report.check import soundness
 
-    with Launcher() as launcher, Interrupt(launcher.cancel) as interrupt, watching() as watch:
-        try:
-            found = check_target(
-                subject,
-                settings,
-                Runner(launcher, interrupt.is_requested),
-                os.environ,
-                watch,
-                only=only,
-                seconds=seconds,
-                heap=heap,
-            )
-        except Interrupted:
-            raise InterruptedBeforeStart("interrupted before every rule was tried") from None
+    with watching() as watch:
+        found = check_target(subject, settings, World(), watch, only=only, seconds=seconds, heap=heap)
     if json is not None:
         write_atomically(json, f"{found.model_dump_json(indent=1)}\n".encode())
     soundness(output(), found)
-    return FOUND if found.troubles() else 0
+    return _status(bool(found.troubles()), found.interrupted)
+
+
+def _status(troubled: bool, interrupted: bool) -> int:
+    if interrupted:
+        return INTERRUPTED
+    return FOUND if troubled else 0

@@ -30,8 +30,11 @@ def soundness(console: Console, found: Soundness) -> None:
     bad = len({one.benchmark for one in troubles})
     many = figures.count(len(found.benchmarks), "benchmark") if found.harness else "the command"
     looked = f"{figures.count(found.launches, 'launch', 'launches')} in {figures.seconds(found.seconds)}"
+    if found.interrupted:
+        sheet.row("caution", "interrupted: only what was launched until then is judged", style="bold yellow")
     if not troubles:
-        sheet.row("in all", f"no trouble with {many} ({looked})")
+        so_far = " so far" if found.interrupted else ""
+        sheet.row("in all", f"no trouble{so_far} with {many} ({looked})")
         return
     in_all = (
         f"{figures.count(len(troubles), 'trouble')} with {bad} of {many}"
@@ -45,7 +48,9 @@ def _benchmark(sheet: Sheet, name: str, looked: Sequence[Looked]) -> None:
     shown = sheet.name(name, 2 * sheet.text_width)
     troubles = [one for one in looked if one.outcome == "trouble"]
     tried = [one for one in looked if one.outcome != "untried"]
-    if not troubles:
+    if not tried:
+        sheet.row("untried", shown)
+    elif not troubles:
         sheet.row("sound", f"{shown}: {figures.count(len(tried), 'rule holds', 'rules hold')}", style="green")
     else:
         sheet.row("trouble", Text(shown, "bold"), style="bold red")

@@ -12,8 +12,8 @@ from steelyard.report import figures, printable
 from steelyard.report.sheet import Sheet
 
 
-def rules(console: Console, command: str, found: Sequence[Checked]) -> None:
-    """Print each rule with what was seen, and whether all hold."""
+def rules(console: Console, command: str, found: Sequence[Checked], *, interrupted: bool = False) -> None:
+    """Print each rule with what was seen, and whether all hold, or as many as were tried before an interruption."""
     sheet = Sheet(console)
     sheet.row("checked", Text(sheet.name(command, 3 * sheet.text_width), "bold"))
     sheet.blank()
@@ -24,7 +24,10 @@ def rules(console: Console, command: str, found: Sequence[Checked]) -> None:
             sheet.row("broken", rule.rule, *printable.plain_lines(rule.trouble, sheet.encoding), style="bold red")
     sheet.blank()
     broken = sum(rule.trouble is not None for rule in found)
-    if not broken:
+    if interrupted:
+        tried = figures.count(len(found), "rule was", "rules were")
+        sheet.row("in all", f"interrupted: {tried} tried until then, {broken or 'none'} of them broken")
+    elif not broken:
         sheet.row("in all", f"all {len(found)} rules hold")
     else:
         sheet.row(

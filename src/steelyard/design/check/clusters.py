@@ -9,7 +9,7 @@ from math import expm1, log1p
 import numpy as np
 
 from steelyard.design.check.evidence import FIXED, LONGEST, PLAIN, Evidence, FloatArray, Observed
-from steelyard.design.check.judged import LEVEL, Judged, Rule, percent, too_few, untried
+from steelyard.design.check.judged import LEVEL, Judged, Rule, percent, too_few
 from steelyard.report.figures import duration
 from steelyard.stats import rank_sum
 from steelyard.stats.blocks import between_groups
@@ -62,7 +62,7 @@ def hash_seed(evidence: Evidence) -> Judged:
     """Whether launches of one hash seed are alike, and those of another are not."""
     table = evidence.by_hash_seed()
     if len(table) < _FEWEST_ROUNDS:
-        return untried(too_few(len(table), _FEWEST_ROUNDS, "rounds"))
+        return too_few(len(table), _FEWEST_ROUNDS, "rounds")
     found = between_groups(table)
     distance = expm1(found.range)
     seeds = f"of {table.shape[1]} hash seeds the slowest takes {percent(distance)} longer than the fastest"
@@ -78,7 +78,7 @@ def modes(evidence: Evidence) -> Judged:
         return within
     launches, starts = evidence.of(PLAIN)[:_MOST_VALUES], evidence.starts(PLAIN)[:_MOST_VALUES]
     if len(launches) < _FEWEST_VALUES:
-        return untried(too_few(len(launches), _FEWEST_VALUES))
+        return too_few(len(launches), _FEWEST_VALUES)
     medians = _Times(launches, np.array([one.value for one in launches]), starts, "launches", _ENOUGH_VALUES)
     return max((_judged(one, evidence) for one in (medians, *_by_fastest(evidence))), key=_how_bad)
 
