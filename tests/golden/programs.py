@@ -97,6 +97,9 @@ class Program:
     counts: Callable[[Words, int], Mapping[str, int]] = lambda words, number: {"main": 10_000}  # noqa: ARG005
     """Instructions by function, the first of which calls the others; by its words and the number of its launch."""
     heap: Allocations | None = Allocations(100, 90, 5)
+    """None for a program that the library is not loaded into."""
+    heaps: Mapping[int, Allocations] = field(default_factory=dict)
+    """Other ones, by the number of its launch."""
     benchmarks: Mapping[str, Bench] = field(default_factory=dict)
 
 
@@ -189,7 +192,7 @@ class Call:
 
     def heap(self) -> bytes | None:
         """What the preloaded library writes of it, as `native/heap/src/block.rs` lays it out; None for nothing."""
-        asked = self.program.heap
+        asked = self.program.heaps.get(self.number, self.program.heap)
         if self.bench is not None:
             asked = self.bench.heap.times(self.iterations)
         if asked is None:

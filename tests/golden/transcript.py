@@ -16,7 +16,7 @@ from typing import Any
 from steelyard.model.launches import LaunchSpec
 from tests.golden.world import MACHINE, OFFERS, Done, World
 
-_WIDTH = 110
+_WIDTH, _SMALL = 110, 40
 # SHA-256 of libraries, which differ from machine to machine.
 _OF_THE_MACHINE = ("fingerprint",)
 _USUAL = ("HOME", "LANG", "PATH", "PERL_HASH_SEED", "PYTHONHASHSEED", "STEELYARD_PADDING")
@@ -62,13 +62,17 @@ def _section(name: str, lines: list[str]) -> Iterator[str]:
 
 def _launch(spec: LaunchSpec) -> str:
     """The words of a launch and what is unusual about it, without what is drawn anew for each."""
-    words = [_undrawn(os.fsdecode(word)) for word in spec.argv if b"-file=" not in word]
+    words = [_undrawn(os.fsdecode(word)) for word in spec.argv]
+    if "--" in words:  # behind Valgrind's flags, which are in the record
+        words = [Path(words[0]).name, words[1], *words[words.index("--") :]]
     options = ("stdin", "timeout_ns", "cpus", "repeat", "fixed_layout", "results")
     unusual = {name: getattr(spec, name) for name in options if getattr(spec, name) != getattr(_PLAIN, name)}
     if spec.stdout is not None:
         unusual["stdout"] = "a file"
     entries = sorted(os.fsdecode(entry).partition("=")[::2] for entry in spec.env)
-    variables = [_undrawn(f"{name}={Path(value).name}") for name, value in entries if name not in _USUAL]
+    variables = [
+        _undrawn(f"{name}={Path(value).name.partition('.')[0]}") for name, value in entries if name not in _USUAL
+    ]
     return " ".join([shlex.join(words), *(f"{name}={value!r}" for name, value in unusual.items()), *variables])
 
 
@@ -102,31 +106,39 @@ def _normal(value: Any) -> Any:
 
 
 def _fields(value: dict[str, Any], indent: str) -> Iterator[str]:
-    """JSON as it is read best: short things in one line, a list's equal neighbours once, and equal lists too."""
+    """JSON as it is read best: small fields side by side, a list's equal neighbours once, and equal lists once too."""
+    small: list[str] = []
     columns: dict[str, str] = {}
     for name, each in value.items():
         text = _short(each)
         if len(text) > _WIDTH and columns.setdefault(text, name) != name:
             text = f"as {columns[text]}"
-        if len(text) <= _WIDTH:
-            yield f"{indent}{name}: {text}"
+        if len(text) <= _SMALL and indent:
+            small.append(f"{name}: {text}")
             continue
-        yield f"{indent}{name}:"
-        if _is_flat(each):
-            yield from _wrapped(text, f"{indent}  ")
-        elif isinstance(each, dict):
-            yield from _fields(each, f"{indent}  ")
-        else:
-            yield from _elements(each, f"{indent}  ")
+        yield from _wrapped(", ".join(small), indent)
+        small.clear()
+        yield from _field(name, each, text, indent)
+    yield from _wrapped(", ".join(small), indent)
+
+
+def _field(name: str, value: Any, text: str, indent: str) -> Iterator[str]:
+    if len(text) <= _WIDTH:
+        yield f"{indent}{name}: {text}"
+        return
+    yield f"{indent}{name}:"
+    if _is_flat(value):
+        yield from _wrapped(text, f"{indent}  ")
+    elif isinstance(value, dict):
+        yield from _fields(value, f"{indent}  ")
+    else:
+        yield from _elements(value, f"{indent}  ")
 
 
 def _elements(values: list[Any], indent: str) -> Iterator[str]:
     for one in values:
-        if _is_flat(one):
-            yield from _wrapped(f"- {_short(one)}", indent)
-        else:
-            yield f"{indent}-"
-            yield from _fields(one, f"{indent}  ")
+        lines = list(_wrapped(_short(one), "") if _is_flat(one) else _fields(one, " "))
+        yield from (f"{indent}{'  ' if place else '- '}{line.removeprefix(' ')}" for place, line in enumerate(lines))
 
 
 def _is_flat(value: Any) -> bool:
@@ -137,6 +149,8 @@ def _is_flat(value: Any) -> bool:
 
 def _short(value: Any) -> str:
     text = json.dumps(value)
+    if isinstance(value, dict) and len(value) > 1 and not any(value.values()) and len(text) > _WIDTH:
+        return "all empty"
     if not isinstance(value, list) or any(isinstance(one, dict) for one in value):
         return text
     runs = [(len(list(run)), one) for one, run in groupby(map(json.dumps, value))]
@@ -151,4 +165,5 @@ def _wrapped(text: str, indent: str) -> Iterator[str]:
             yield indent + line.rstrip()
             line = ""
         line += f"{word} "
-    yield indent + line.rstrip()
+    if line.strip():
+        yield indent + line.rstrip()
