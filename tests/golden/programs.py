@@ -37,6 +37,8 @@ PLAIN = Measured(
 # What happens in one launch: it measures this instead, it cannot be begun at all, or something else is done meanwhile.
 Event = Mapping[str, Any] | SteelyardError | Callable[[], object]
 Words = Sequence[str]
+# Of a function: its instructions, or these with all events of the caches.
+Costs = int | tuple[int, ...]
 
 _NORMAL = NormalDist()
 _START_NS = 10_000_000
@@ -70,9 +72,12 @@ class Bench:
     """One benchmark of a harness: the times of its samples, and what an iteration counts and allocates."""
 
     each_ns: float = 1000.0
-    noise: float = 0.002
+    noise: float = 0.003
+    """Of each launch; its samples differ by a sixth of that among themselves."""
     tags: tuple[str, ...] = ()
     error: str | None = None
+    kernel: bool = True
+    """Whether it tells what the kernel says of its samples."""
     set_up_ns: float = 0.0
     """In the clock, where it does not belong."""
     at: Mapping[int, Event] = field(default_factory=dict)
@@ -94,13 +99,17 @@ class Program:
     at: Mapping[int, Event] = field(default_factory=dict)
     """By the number of its launch, from 1."""
     prints: Callable[[Words], str] = lambda words: ""  # noqa: ARG005
-    counts: Callable[[Words, int], Mapping[str, int]] = lambda words, number: {"main": 10_000}  # noqa: ARG005
-    """Instructions by function, the first of which calls the others; by its words and the number of its launch."""
+    counts: Callable[[Words, int], Mapping[str, Costs]] = lambda words, number: {"main": 10_000}  # noqa: ARG005
+    """By function, the first of which calls the others; by its words and the number of its launch."""
     heap: Allocations | None = Allocations(100, 90, 5)
     """None for a program that the library is not loaded into."""
     heaps: Mapping[int, Allocations] = field(default_factory=dict)
     """Other ones, by the number of its launch."""
     benchmarks: Mapping[str, Bench] = field(default_factory=dict)
+
+
+def _in_full(costs: Costs) -> tuple[int, ...]:
+    return costs if isinstance(costs, tuple) else (costs, *(costs // part for part in _ONE_IN))
 
 
 @dataclass(frozen=True)
@@ -158,18 +167,22 @@ class Call:
 
     def _sample(self, bench: Bench, place: int) -> dict[str, Any]:
         loops = int(self.asked["loops"])
-        factor = exp(bench.noise * noise(self.name, self.words[1:], self.run_number, place))
+        place_of = (self.name, self.asked["run"], self.run_number)
+        factor = exp(bench.noise * (noise(*place_of) + noise(*place_of, place) / 6))
         ns = max(1, int((bench.set_up_ns + bench.each_ns * loops) * factor))
-        return {"loops": loops, "ns": ns, "cpu_ns": ns, "delay_ns": 0}
+        return {"loops": loops, "ns": ns, **({"cpu_ns": ns, "delay_ns": 0} if bench.kernel else {})}
 
     def profile(self, words: Words, *, tool: str, cached: bool, calls: bool) -> str:
         """What Valgrind writes of it: `words` are the command as it was executed."""
         if self.bench is not None:
-            functions: Mapping[str, int] = {"body": self.bench.counts(self.run_number) * self.iterations, "loop": 40}
+            functions: Mapping[str, Costs] = {
+                "body": self.bench.counts(self.run_number) * self.iterations,
+                "loop": 40,
+            }
         else:
             functions = self.program.counts(self.words, self.number)
         events = ["Ir", *(_CACHE_EVENTS if cached else ())]
-        costs = {name: [count, *(count // part for part in _ONE_IN if cached)] for name, count in functions.items()}
+        costs = {name: _in_full(count)[: len(events)] for name, count in functions.items()}
         total = " ".join(str(sum(column)) for column in zip(*costs.values(), strict=True))
         first, *others = costs
         lines = [f"cmd: {' '.join(words)}", f"events: {' '.join(events)}", "fl=work.c"]

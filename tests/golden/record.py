@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import sys
-import tempfile
 from pathlib import Path
 
 from tests.golden.scenarios import SCENARIOS
@@ -28,8 +27,7 @@ def record(*names: str) -> None:
     """Write these recordings anew, or all of them; then those of no scenario are removed."""
     FOLDER.mkdir(exist_ok=True)
     for name in names or SCENARIOS:
-        with tempfile.TemporaryDirectory() as folder:
-            recording(name).write_text(transcript(SCENARIOS[name], Path(folder).resolve()))
+        recording(name).write_text(transcript(SCENARIOS[name]))
     for path in FOLDER.iterdir():
         if path.stem not in SCENARIOS:
             path.unlink()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.golden.record import FOLDER, difference
@@ -12,8 +10,8 @@ from tests.golden.transcript import transcript
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_it_is_as_recorded(name: str, tmp_path: Path) -> None:
-    if found := difference(name, transcript(SCENARIOS[name], tmp_path)):
+def test_it_is_as_recorded(name: str) -> None:
+    if found := difference(name, transcript(SCENARIOS[name])):
         pytest.fail(f"{name}; if that is meant: python -m tests.golden.record {name}\n{found}", pytrace=False)
 
 

@@ -7,42 +7,45 @@ import json
 import os
 import re
 import shlex
+import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import steelyard.native
 from steelyard.model.launches import LaunchSpec
 from tests.golden.world import MACHINE, OFFERS, Done, World
 
-_WIDTH, _SMALL = 110, 40
+_WIDTH, _SMALL, _MOST_KINDS = 110, 40, 60
 # SHA-256 of libraries, which differ from machine to machine.
 _OF_THE_MACHINE = ("fingerprint",)
 _USUAL = ("HOME", "LANG", "PATH", "PERL_HASH_SEED", "PYTHONHASHSEED", "STEELYARD_PADDING")
 _SCRIPTED = MACHINE.model_copy(update={"offers": OFFERS}).model_dump(mode="json")
+_NATIVE = str(Path(steelyard.native.__file__).parent)
 _PLAIN = LaunchSpec(b"", (), ())
 
 
-def transcript(scenario: Callable[[World], None], folder: Path) -> str:
+def transcript(scenario: Callable[[World], None]) -> str:
     """Run a scenario in an empty folder, and write down all that came of it."""
-    with World.opened(folder) as world:
+    # Its path is always as long, as that is what decides where lines are wrapped.
+    with tempfile.TemporaryDirectory(prefix="golden-", dir="/tmp") as folder, World.opened(Path(folder)) as world:
         scenario(world)
     known: dict[tuple[str, ...], str] = {}
-    lines = [line for done in world.done for line in _command(done, known, str(folder))]
+    lines = [line for done in world.done for line in _command(done, known, folder)]
     return "\n".join(lines)
 
 
 def _command(done: Done, known: dict[tuple[str, ...], str], here: str) -> Iterator[str]:
     def lines_of(text: str) -> list[str]:
-        return text.replace(here, "<here>").splitlines()
+        return text.replace(here, "<here>").replace(_NATIVE, "<native>").splitlines()
 
     yield f"$ steelyard {shlex.join(done.words)}"
     yield "killed" if done.status is None else f"status {done.status}"
     yield from _section("stdout", lines_of(done.out))
     yield from _section("stderr", lines_of(done.err))
-    launched = Counter(_launch(spec).replace(here, "<here>") for spec in done.launched)
-    yield from _section("launched", [f"{many} x {line}" for line, many in launched.items()])
+    yield from _section("launched", lines_of("\n".join(_launched(done.launched))))
     for name, data in done.files.items():
         lines = _content(name, data, here)
         before = known.setdefault(tuple(lines), name)
@@ -60,6 +63,13 @@ def _section(name: str, lines: list[str]) -> Iterator[str]:
 # --- what was launched
 
 
+def _launched(specs: Sequence[LaunchSpec]) -> Iterator[str]:
+    kinds = Counter(map(_launch, specs))
+    yield from (f"{many} x {line}" for line, many in list(kinds.items())[:_MOST_KINDS])
+    if len(kinds) > _MOST_KINDS:
+        yield f"... {len(kinds)} kinds and {len(specs)} launches in all"
+
+
 def _launch(spec: LaunchSpec) -> str:
     """The words of a launch and what is unusual about it, without what is drawn anew for each."""
     words = [_undrawn(os.fsdecode(word)) for word in spec.argv]
@@ -73,7 +83,8 @@ def _launch(spec: LaunchSpec) -> str:
     variables = [
         _undrawn(f"{name}={Path(value).name.partition('.')[0]}") for name, value in entries if name not in _USUAL
     ]
-    return " ".join([shlex.join(words), *(f"{name}={value!r}" for name, value in unusual.items()), *variables])
+    line = " ".join([shlex.join(words), *(f"{name}={value!r}" for name, value in unusual.items()), *variables])
+    return line.replace(" --steelyard-protocol=1 --steelyard-fd=3", "").replace("--steelyard-", "--")
 
 
 def _undrawn(word: str) -> str:

@@ -25,6 +25,7 @@ from types import ModuleType
 from typing import Any, Self
 
 import pytest
+from typer.main import get_command
 
 import steelyard
 from steelyard.cli.app import run
@@ -106,7 +107,11 @@ class World:
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"#!/bin/sh\n# {name}, which {'knows --steelyard- words' if program else 'is plain'}\n")
         path.chmod(0o755)
-        self._programs[path.name] = program or Program()
+        self.known(path.name, program or Program())
+
+    def known(self, name: str, program: Program) -> None:
+        """Have programs of this name, wherever they are, behave so."""
+        self._programs[name] = program
 
     def run(self, *words: str) -> Done:
         """Run one command line to its end."""
@@ -128,6 +133,11 @@ class World:
     def _files(self) -> dict[str, bytes]:
         paths = (path for path in sorted(self.folder.rglob("*")) if path.is_file() and path.name not in self._programs)
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths}
+
+    def journal(self) -> str:
+        """The journal of what was killed."""
+        (found,) = (self.folder / "state").rglob("*.journal")
+        return str(found.relative_to(self.folder))
 
     @staticmethod
     def ctrl_c() -> None:
@@ -207,6 +217,7 @@ class World:
             read_facts: lambda *_, offers=None: MACHINE.model_copy(update={"offers": offers or {}}),
             new_seed: lambda: SEED,
             wait_until_quiet: self._wait_until_quiet,
+            get_command: _command_once,
             datetime: _dated(lambda: self.now),
             ThreadPoolExecutor: _OneAfterTheOther,
             as_completed: lambda futures: (future for future in futures if future.run() is None),
@@ -302,6 +313,10 @@ class _OneAfterTheOther:
 
     def submit(self, work: Callable[..., Any], *words: Any) -> _Task:
         return _Task(lambda: work(*words))
+
+
+# It takes longer to make than most scenarios, and is always the same.
+_command_once = cache(get_command)
 
 
 def _dated(now: Callable[[], float]) -> type[datetime]:

@@ -154,7 +154,7 @@ def count_that_is_killed(world: World) -> None:
     world.program("old", work(100_000))
     world.program("new", Program(counts=work(102_000).counts, at={2: world.kill}))
     world.run(*OLD_NEW, "--metric", "instructions,active", *TWELVE)
-    world.run("compare", "--resume", "state/steelyard/20260101T120100.000000-weighing-4321.journal")
+    world.run("compare", "--resume", world.journal())
 
 
 @scenario

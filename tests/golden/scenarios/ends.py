@@ -100,9 +100,9 @@ def killed(world: World) -> None:
     world.program("new", Program(wall_ns=lambda _: 12.02e6, at={5: world.kill}))
     world.program("old", Program(at={4: {"steal_ns": 900_000}}))
     world.run(*OLD_NEW, "--pairs", "16")
-    world.run("show", f"{KEPT}.journal")
+    world.run("show", world.journal())
     world.run("show")
-    world.run("compare", "--resume", f"{KEPT}.journal")
+    world.run("compare", "--resume", world.journal())
 
 
 @scenario

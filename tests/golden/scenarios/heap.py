@@ -70,7 +70,7 @@ def heap_that_is_killed(world: World) -> None:
     pair(world)
     world.program("new", Program(at={3: world.kill}))
     world.run(*OLD_NEW, "--heap", *TWELVE)
-    world.run("compare", "--resume", "state/steelyard/20260101T120100.000000-weighing-4321.journal")
+    world.run("compare", "--resume", world.journal())
 
 
 @scenario
