@@ -9,7 +9,7 @@ import re
 import shlex
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,8 @@ from tests.golden.world import MACHINE, OFFERS, Done, World
 _WIDTH, _SMALL, _MOST_KINDS = 110, 40, 60
 # SHA-256 of libraries, which differ from machine to machine.
 _OF_THE_MACHINE = ("fingerprint",)
-_USUAL = ("HOME", "LANG", "PATH", "PERL_HASH_SEED", "PYTHONHASHSEED", "STEELYARD_PADDING")
+_USUAL = ("HOME", "LANG", "PATH")
+_DRAWN = ("PERL_HASH_SEED", "PYTHONHASHSEED", "STEELYARD_PADDING")
 _SCRIPTED = MACHINE.model_copy(update={"offers": OFFERS}).model_dump(mode="json")
 _NATIVE = str(Path(steelyard.native.__file__).parent)
 _PLAIN = LaunchSpec(b"", (), ())
@@ -45,7 +46,7 @@ def _command(done: Done, known: dict[tuple[str, ...], str], here: str) -> Iterat
     yield "killed" if done.status is None else f"status {done.status}"
     yield from _section("stdout", lines_of(done.out))
     yield from _section("stderr", lines_of(done.err))
-    yield from _section("launched", lines_of("\n".join(_launched(done.launched))))
+    yield from _section("launched", lines_of("\n".join(_launched(done))))
     for name, data in done.files.items():
         lines = _content(name, data, here)
         before = known.setdefault(tuple(lines), name)
@@ -63,11 +64,13 @@ def _section(name: str, lines: list[str]) -> Iterator[str]:
 # --- what was launched
 
 
-def _launched(specs: Sequence[LaunchSpec]) -> Iterator[str]:
-    kinds = Counter(map(_launch, specs))
+def _launched(done: Done) -> Iterator[str]:
+    kinds = Counter(map(_launch, done.launched))
+    if done.at_once > 1:
+        yield f"up to {done.at_once} at once:"
     yield from (f"{many} x {line}" for line, many in list(kinds.items())[:_MOST_KINDS])
     if len(kinds) > _MOST_KINDS:
-        yield f"... {len(kinds)} kinds and {len(specs)} launches in all"
+        yield f"... {len(kinds)} kinds and {len(done.launched)} launches in all"
 
 
 def _launch(spec: LaunchSpec) -> str:
@@ -79,12 +82,15 @@ def _launch(spec: LaunchSpec) -> str:
     unusual = {name: getattr(spec, name) for name in options if getattr(spec, name) != getattr(_PLAIN, name)}
     if spec.stdout is not None:
         unusual["stdout"] = "a file"
-    entries = sorted(os.fsdecode(entry).partition("=")[::2] for entry in spec.env)
-    variables = [
-        _undrawn(f"{name}={Path(value).name.partition('.')[0]}") for name, value in entries if name not in _USUAL
-    ]
-    line = " ".join([shlex.join(words), *(f"{name}={value!r}" for name, value in unusual.items()), *variables])
+    variables = dict(os.fsdecode(entry).partition("=")[::2] for entry in spec.env)
+    hidden = {*_USUAL, *(_DRAWN if variables.keys() >= set(_DRAWN) else ())}
+    shown = [_variable(name, variables[name]) for name in sorted(variables.keys() - hidden)]
+    line = " ".join([shlex.join(words), *(f"{name}={value!r}" for name, value in unusual.items()), *shown])
     return line.replace(" --steelyard-protocol=1 --steelyard-fd=3", "").replace("--steelyard-", "--")
+
+
+def _variable(name: str, value: str) -> str:
+    return _undrawn(f"{name}={Path(value).name.partition('.')[0]}")
 
 
 def _undrawn(word: str) -> str:

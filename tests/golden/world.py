@@ -72,6 +72,8 @@ class Done:
     out: str
     err: str
     launched: list[LaunchSpec]
+    at_once: int
+    """How many of them might have run at the same time."""
     files: dict[str, bytes]
     """Those in the folder that are new or changed."""
     removed: list[str]
@@ -89,6 +91,7 @@ class World:
         self._programs: dict[str, Program] = {}
         self._numbers: Counter[tuple[str, ...]] = Counter()
         self._launched: list[LaunchSpec] = []
+        self._at_once = 1
         self._put_in_place(patch)
         self.program("bin/true", Program(wall_ns=lambda _: 1e6))
 
@@ -116,7 +119,7 @@ class World:
     def run(self, *words: str) -> Done:
         """Run one command line to its end."""
         self.now += 60
-        self._launched, before = [], self._files()
+        self._launched, self._at_once, before = [], 1, self._files()
         out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
         with redirect_stdout(out), redirect_stderr(err):
             try:
@@ -127,7 +130,7 @@ class World:
         files = self._files()
         changed = {name: data for name, data in files.items() if before.get(name) != data}
         removed = [name for name in before if name not in files]
-        self.done.append(Done(words, status, printed[0], printed[1], self._launched, changed, removed))
+        self.done.append(Done(words, status, printed[0], printed[1], self._launched, self._at_once, changed, removed))
         return self.done[-1]
 
     def _files(self) -> dict[str, bytes]:
@@ -219,12 +222,16 @@ class World:
             wait_until_quiet: self._wait_until_quiet,
             get_command: _command_once,
             datetime: _dated(lambda: self.now),
-            ThreadPoolExecutor: _OneAfterTheOther,
+            ThreadPoolExecutor: self._pool,
             as_completed: lambda futures: (future for future in futures if future.run() is None),
         }
         for original, double in stands_for.items():
             for module, name in _places(original):
                 patch.setattr(module, name, double)
+
+    def _pool(self, at_once: int) -> _OneAfterTheOther:
+        self._at_once = max(self._at_once, at_once)
+        return _OneAfterTheOther()
 
     def _wait_until_quiet(self, most_s: float, **_: object) -> float:
         waited = min(most_s, self.quiet_after_s.pop(0) if self.quiet_after_s else 0.0)
@@ -301,9 +308,6 @@ class _Task(Future[Any]):
 
 class _OneAfterTheOther:
     """Stands in the place of a pool of threads."""
-
-    def __init__(self, *_: object) -> None:
-        pass
 
     def __enter__(self) -> Self:
         return self

@@ -79,6 +79,13 @@ def count_alone(world: World) -> None:
 
 
 @scenario
+def count_several_at_once(world: World) -> None:
+    world.program("old", work(100_000))
+    world.run("count", "./old", "--jobs", "3")
+    world.run("count", "./old", "--jobs", "3", "--prepare", "true")
+
+
+@scenario
 def count_with_loops(world: World) -> None:
     world.program("old", looping(700))
     world.program("new", looping(710))

@@ -74,8 +74,15 @@ def harness_with_several_candidates(world: World) -> None:
 
 @scenario
 def harness_of_long_benchmarks(world: World) -> None:
-    suites(world, {"long": Bench(4e8), "shorter": Bench(2e7)}, {"long": Bench(4.2e8), "shorter": Bench(9e8)})
-    world.run(*OLD_NEW, *PROTOCOL, "--max-time", "60")
+    suites(world, {"long": Bench(1.4e9), "shorter": Bench(2e7)}, {"long": Bench(1.6e9), "shorter": Bench(9e8)})
+    world.run(*OLD_NEW, *PROTOCOL)
+
+
+@scenario
+def harness_of_many_benchmarks(world: World) -> None:
+    many = {f"n={number}": Bench(1e8 + 1e6 * number, noise=0.001) for number in range(11)}
+    suites(world, many, {**many, "n=3": Bench(1.2e8)})
+    world.run(*OLD_NEW, *PROTOCOL, "--family", "fdr")
 
 
 @scenario
