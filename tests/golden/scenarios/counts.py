@@ -39,8 +39,8 @@ def count_slower(world: World) -> None:
 @scenario
 def count_same(world: World) -> None:
     world.program("old", work(100_000))
-    world.program("new", work(100_001))
-    world.run(*OLD_NEW, *INSTRUCTIONS)
+    world.program("new", Program(counts=work(100_001).counts, prints=lambda _: "printed\n"))
+    world.run(*OLD_NEW, *INSTRUCTIONS, "--output", "out", "--env", "WORD=x", "--stdin", "bin/true")
 
 
 @scenario
@@ -183,6 +183,15 @@ def count_a_harness(world: World) -> None:
     world.run(*OLD_NEW, "--harness", "protocol", *INSTRUCTIONS, "-o", "record.json")
     world.run("show", "record.json")
     world.run("count", "./old", "--harness", "protocol", "-b", "[ab]", "--metric", "instructions,cost")
+
+
+@scenario
+def count_a_harness_that_is_killed(world: World) -> None:
+    failing = Bench(at={4: {"exit_code": 1}})
+    world.program("old", Program(benchmarks={"a": Bench(), "b": Bench(at={9: world.kill})}))
+    world.program("new", Program(benchmarks={"a": failing, "b": Bench(counts=lambda _: 105)}))
+    world.run(*OLD_NEW, "--harness", "protocol", *INSTRUCTIONS)
+    world.run("compare", "--resume", world.journal())
 
 
 @scenario

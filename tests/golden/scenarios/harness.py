@@ -38,7 +38,13 @@ def harness_that_is_recognised(world: World) -> None:
 @scenario
 def harness_with_one_that_fails(world: World) -> None:
     broken = Bench(at={9: {"exit_code": 7, "stderr": b"assertion failed\n"}})
-    suites(world, three(), three(a=broken, b=Bench(2.1e6, error="the input is missing")))
+    complaint = b'{"steelyard": 1}\n{"error": "the table is gone"}\n{"end": true}\n'
+    complaining = Bench(30.0, at={12: {"exit_code": 1, "results": complaint}})
+    suites(
+        world,
+        {**three(), "d": Bench()},
+        three(a=broken, b=Bench(error="the input is missing"), c=complaining, d=Bench()),
+    )
     world.run(*OLD_NEW, *PROTOCOL, *TWELVE, "-o", "record.json", "--markdown", "report.md")
     world.run("show", "record.json")
 
