@@ -76,7 +76,7 @@ def _launched(done: Done) -> Iterator[str]:
 def _launch(spec: LaunchSpec) -> str:
     """The words of a launch and what is unusual about it, without what is drawn anew for each."""
     words = [_undrawn(os.fsdecode(word)) for word in spec.argv]
-    if "--" in words:  # behind Valgrind's flags, which are in the record
+    if words[0].endswith("/valgrind"):  # behind Valgrind's flags, which are in the record
         words = [Path(words[0]).name, words[1], *words[words.index("--") :]]
     options = ("stdin", "timeout_ns", "cpus", "repeat", "fixed_layout", "results")
     unusual = {name: getattr(spec, name) for name in options if getattr(spec, name) != getattr(_PLAIN, name)}

@@ -106,11 +106,14 @@ class World:
 
     def program(self, name: str, program: Program | None = None) -> None:
         """Put a program into the folder."""
+        program = program or Program()
         path = self.folder / name
         path.parent.mkdir(exist_ok=True)
-        path.write_text(f"#!/bin/sh\n# {name}, which {'knows --steelyard- words' if program else 'is plain'}\n")
+        path.write_text(
+            f"#!/bin/sh\n# {name}, which {'knows --steelyard- words' if program.benchmarks else 'is plain'}\n"
+        )
         path.chmod(0o755)
-        self.known(path.name, program or Program())
+        self.known(path.name, program)
 
     def known(self, name: str, program: Program) -> None:
         """Have programs of this name, wherever they are, behave so."""
@@ -334,7 +337,7 @@ def _dated(now: Callable[[], float]) -> type[datetime]:
 
 @cache
 def _modules() -> list[ModuleType]:
-    """All of Steelyard, imported: what were imported later would hold on to what stands in the place of something."""
+    """All of Steelyard, imported: what is imported later would keep what stands in the place of something for ever."""
     return [
         import_module(found.name)
         for found in pkgutil.walk_packages(steelyard.__path__, "steelyard.")
