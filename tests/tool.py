@@ -99,6 +99,11 @@ class Tool:
         assert (done.status, done.err) == (status_of(record), b"")
         return record
 
+    def shown(self, *words: str | Path) -> dict[str, Any]:
+        """A kept record as `show` writes it; the latest, if none is named."""
+        assert self("show", *words, "--json", "shown.json").status == 0
+        return self.json("shown.json")
+
     def refuses(self, *words: str | Path, status: int = 2, **options: Any) -> str:
         """Run what has to fail, and return the sentence it says."""
         done = self(*words, **options)
