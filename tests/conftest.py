@@ -36,7 +36,7 @@ def seeded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     """
     drawn = random.Random(request.node.nodeid)
     random.seed(drawn.getrandbits(64))
-    np.random.seed(drawn.getrandbits(32))  # noqa: NPY002 - for whoever uses numpy's one generator after all
+    np.random.seed(drawn.getrandbits(32))
     monkeypatch.setattr(secrets, "randbelow", drawn.randrange)
 
 

@@ -193,7 +193,7 @@ def environment_in(folder: Path) -> dict[str, str]:
 
 
 def status_of(record: dict[str, Any]) -> int:
-    """The exit status that goes with the verdicts of a weighing that came to its end; of several metrics the first's."""
+    """The exit status that goes with a finished weighing's verdicts; of several metrics the first one's."""
     first: dict[int, str] = {}
     for verdict in record["derived"]["verdicts"]:
         if not verdict["control"]:

@@ -178,9 +178,7 @@ def test_the_same_seed_repeats_the_plan(here: InProcess) -> None:
         (here.folder / "log").unlink(missing_ok=True)
         words = ("--seed", "11", "--warmup", "0", "--json", f"{number}.json")
         assert here.weigh(suite("log", "a"), suite("log", "a"), *words).status == 0
-        plan = rows(
-            here.json(f"{number}.json"), "benchmark", "pair", "side", "order", "hash_seed", "padding_bytes"
-        )
+        plan = rows(here.json(f"{number}.json"), "benchmark", "pair", "side", "order", "hash_seed", "padding_bytes")
         plans.append(set(plan))
     # One of them may have repeated a pair that was disturbed.
     assert len(plans[0] & plans[1]) >= 20

@@ -120,9 +120,7 @@ def test_an_import_and_a_run_are_not_compared(here: InProcess) -> None:
 
 def test_names_cannot_steer_a_terminal(here: InProcess) -> None:
     for name in ("a", "b"):
-        path = hyperfine(
-            here.folder / f"{name}\x1b[2J.txt", **{"\x1b]0;x\x07 \u202e": [1.0] * (ord(name) % 5 + 1)}
-        )
+        path = hyperfine(here.folder / f"{name}\x1b[2J.txt", **{"\x1b]0;x\x07 \u202e": [1.0] * (ord(name) % 5 + 1)})
         assert here("import", path, "-o", f"{name}.json").status == 0
     assert "no interval" in here("diff", "a.json", "b.json").text
 

@@ -19,7 +19,12 @@ SHOWN = {
     "version-2-heap.json.gz": ["undecided +6.92 %", "allocations 300 600 +100 %", "peak 98.44 KiB 100.0 KiB"],
     "version-2-run.json": ["267,824 median", "129,239 median", "19 % _dl_relocate_object", "cachegrind 3.19.0"],
     "version-2-weighing.json.gz": ["n=1 undecided +23.5 %", "n=2 slower +12.5 %", "+3,570 +2.76 % do_lookup_x"],
-    "version-2.journal": ["candidate sleep 0.11", "8 pairs in 1.9 s", "instructions same +0.02 %", "+16 +0.01 % ____strtod_l"],
+    "version-2.journal": [
+        "candidate sleep 0.11",
+        "8 pairs in 1.9 s",
+        "instructions same +0.02 %",
+        "+16 +0.01 % ____strtod_l",
+    ],
 }
 
 

@@ -55,9 +55,7 @@ def test_help_waits_for_no_heavy_library(words: str) -> None:
 # --- colours
 
 
-def on_terminal(
-    tool: Tool, *words: str | Path, stream: str = "stdout", status: int = 0, **environment: str
-) -> bytes:
+def on_terminal(tool: Tool, *words: str | Path, stream: str = "stdout", **environment: str) -> bytes:
     """What arrives at a terminal that is one of the tool's streams; the other one is thrown away."""
     mine, its = pty.openpty()
     other = {"stdout": "stderr", "stderr": "stdout"}[stream]
@@ -72,7 +70,7 @@ def on_terminal(
     except OSError:
         pass  # how Linux says that nobody has the other end any more
     os.close(mine)
-    assert process.wait(PATIENCE_S) == status
+    assert process.wait(PATIENCE_S) == 0
     return arrived
 
 

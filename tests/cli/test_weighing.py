@@ -48,7 +48,9 @@ def test_the_same_work_is_the_same_and_status_0(here: InProcess) -> None:
 
 
 @pytest.mark.parametrize(("strict", "status"), [([], 0), (["--strict"], 4)])
-def test_too_few_pairs_are_undecided_and_status_4_only_if_strict(here: InProcess, strict: list[str], status: int) -> None:
+def test_too_few_pairs_are_undecided_and_status_4_only_if_strict(
+    here: InProcess, strict: list[str], status: int
+) -> None:
     # The smallest margin and alpha, so that nothing but a difference can be found, and that in one case of 100,000.
     done = here.compare("--pairs", "18", "--margin", "0.001%", "--alpha", "1e-5", *strict)
     assert done.status == status
