@@ -30,7 +30,8 @@ from typer.main import get_command
 import steelyard
 from steelyard.cli.app import run
 from steelyard.design.check.session import check_target
-from steelyard.design.draws import new_seed
+from steelyard.design.runner.draws import new_seed
+from steelyard.design.world import World as Outside
 from steelyard.machine.facts import read_facts
 from steelyard.machine.pressure import wait_until_quiet
 from steelyard.measure.count.valgrind import Valgrind
@@ -219,6 +220,16 @@ class World:
         patch.setattr(Valgrind, "found", classmethod(lambda *_: _VALGRIND))
         patch.setitem(check_target.__kwdefaults__ or {}, "clock", lambda: self.now)
         stands_for: dict[Any, Any] = {
+            Outside: lambda: Outside(
+                launcher=lambda: _Launcher(self.launch),
+                clock=lambda: self.now,
+                now=lambda: _dated(lambda: self.now).now(UTC),
+                facts=lambda: MACHINE,
+                settle=self._wait_until_quiet,
+                valgrind=lambda _: _VALGRIND,
+                new_seed=lambda: SEED,
+                processors=lambda: {0},
+            ),
             Launcher: lambda *_: _Launcher(self.launch),
             read_facts: lambda *_, offers=None: MACHINE.model_copy(update={"offers": offers or {}}),
             new_seed: lambda: SEED,

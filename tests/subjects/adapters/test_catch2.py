@@ -89,14 +89,14 @@ def test_tests_that_fail_or_have_no_benchmark(here: InProcess, suite: Path) -> N
 
 
 def test_two_sides_are_weighed_and_a_failure_stays_alone(here: InProcess, suite: Path) -> None:
-    slower = here.tool.folder / "slower"
+    slower = here.folder / "slower"
     shutil.copy(suite, slower)
     sides = (f"{shlex.quote(str(suite))} [!benchmark]", f"{slower} [!benchmark]")
     choice = ("-b", "sums / a*", "-b", "fails later*", "--pairs", "4", "--alpha", "0.2", "--json", "record.json")
     done = here("compare", "--harness", "catch2", *sides, "--names", "old,new", *choice)
     assert done.status == 3
     assert "old (fails later / x) " in done.err.decode()
-    record = here.tool.json()
+    record = here.json()
     assert record["stop"] == ["pairs", "failed"]
     assert record["benchmarks"][0]["samples"] == 1
     assert record["benchmarks"][0]["loops"] is None

@@ -137,7 +137,7 @@ def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess) -> No
     done = here("compare", *words, "--names", "old,new", "--json", "record.json")
     assert done.status == 3, done
     assert "old (fails later) failed with exit status 1 (its last words: ValueError" in " ".join(done.text.split())
-    record = here.tool.json()
+    record = here.json()
     (verdict,) = record["derived"]["verdicts"]
     assert (verdict["benchmark"], verdict["verdict"]) == ("sum", "slower")
     (sizes,) = {tuple(sample[0] for sample in samples) for samples in record["launches"]["samples"]}
