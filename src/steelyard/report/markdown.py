@@ -6,8 +6,6 @@ from steelyard.model.records import Run, Side, Summary, Verdict, Weighing
 from steelyard.report import counting, figures, heap, notes, sentences
 from steelyard.report.markup import code, escape, items, table
 
-__all__ = ["code", "escape", "run", "weighing"]
-
 
 def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) -> str:
     """Write a weighing: the verdict in bold, a table of all of them, what is undecided and what to know.
