@@ -30,11 +30,11 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.load import Bursts
 from benchmarks.simulation import TRACE_METRICS, table, trace
-from steelyard.stats.unpaired import Series, judge_unpaired
+from steelyard.stats.unpaired import RunValues, judge_unpaired
 
 FloatArray = npt.NDArray[np.float64]
 # sessions(generator, launches) -> two runs of one program
-Sessions = Callable[[np.random.Generator, int], tuple[Series, Series]]
+Sessions = Callable[[np.random.Generator, int], tuple[RunValues, RunValues]]
 
 SIZES = (20, 50, 100, 200, 400, 1000)
 CHANGES = (0.03, 0.05, 0.10, 0.20)
@@ -58,7 +58,7 @@ def on_traces(one: str, other: str, metric: str) -> Sessions:
     """A window of each trace; of one trace, two that are as far apart as its length allows, or 250 launches."""
     length = len(_one_side(one, metric))
 
-    def sessions(generator: np.random.Generator, launches: int) -> tuple[Series, Series]:
+    def sessions(generator: np.random.Generator, launches: int) -> tuple[RunValues, RunValues]:
         room = length - launches
         while True:
             starts = generator.integers(0, room + 1, size=2)
@@ -69,26 +69,26 @@ def on_traces(one: str, other: str, metric: str) -> Sessions:
     return sessions
 
 
-def _window(name: str, metric: str, start: int, launches: int) -> Series:
+def _window(name: str, metric: str, start: int, launches: int) -> RunValues:
     part = slice(start, start + launches)
     clock = _clock(name)
     unwaited = np.log(_one_side(name, "active")[part]) if metric == "wall" else None
-    return Series(np.log(_one_side(name, metric)[part]), float(clock[part.stop] - clock[start]), unwaited)
+    return RunValues(np.log(_one_side(name, metric)[part]), float(clock[part.stop] - clock[start]), unwaited)
 
 
-def _series(logs: FloatArray) -> Series:
-    return Series(logs, len(logs) * A_LAUNCH_S)
+def _values_of(logs: FloatArray) -> RunValues:
+    return RunValues(logs, len(logs) * A_LAUNCH_S)
 
 
 def drift(memory: float, width: float, noise: float) -> Sessions:
     """Each run on its own stretch of a random walk that is pulled back, `width` wide, under independent noise."""
 
-    def run(generator: np.random.Generator, launches: int) -> Series:
+    def run(generator: np.random.Generator, launches: int) -> RunValues:
         level, levels = width * generator.standard_normal(), np.empty(launches)
         for launch, step in enumerate(width * np.sqrt(1 - memory**2) * generator.standard_normal(launches)):
             level = memory * level + step
             levels[launch] = level
-        return _series(levels + noise * generator.standard_normal(launches))
+        return _values_of(levels + noise * generator.standard_normal(launches))
 
     return lambda generator, launches: (run(generator, launches), run(generator, launches))
 
@@ -96,12 +96,12 @@ def drift(memory: float, width: float, noise: float) -> Sessions:
 def pink(width: float) -> Sessions:
     """The two ends of 8,192 launches of 1/f noise, whose level never settles."""
 
-    def sessions(generator: np.random.Generator, launches: int) -> tuple[Series, Series]:
+    def sessions(generator: np.random.Generator, launches: int) -> tuple[RunValues, RunValues]:
         weight = np.fft.rfftfreq(8192)[1:] ** -0.5
         parts = generator.standard_normal((2, len(weight))) * weight
         levels = np.fft.irfft(np.concatenate([[0], parts[0] + 1j * parts[1]]))
         levels = width * levels / levels.std() + 0.005 * generator.standard_normal(8192)
-        return _series(levels[:launches]), _series(levels[-launches:])
+        return _values_of(levels[:launches]), _values_of(levels[-launches:])
 
     return sessions
 
@@ -109,8 +109,8 @@ def pink(width: float) -> Sessions:
 def step(height: float, noise: float = 0.01) -> Sessions:
     """Two calm runs, the second on a level that lies `height` higher for no reason of the program's."""
     return lambda generator, launches: (
-        _series(noise * generator.standard_normal(launches)),
-        _series(height + noise * generator.standard_normal(launches)),
+        _values_of(noise * generator.standard_normal(launches)),
+        _values_of(height + noise * generator.standard_normal(launches)),
     )
 
 
@@ -149,7 +149,7 @@ def simulate_unpaired(
     for _ in range(tries):
         one, other = sessions(generator, launches)
         unwaited = None if other.unwaited is None else other.unwaited + truth
-        judged.append(judge_unpaired(one, Series(other.logs + truth, other.seconds, unwaited), 0.005, alpha))
+        judged.append(judge_unpaired(one, RunValues(other.logs + truth, other.seconds, unwaited), 0.005, alpha))
     return Tally(
         verdicts=Counter(each.verdict for each in judged),
         coverage=float(np.mean([each.lower <= truth <= each.upper for each in judged])),

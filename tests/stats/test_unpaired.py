@@ -12,7 +12,7 @@ from steelyard.stats.unpaired import (
     FLOOR,
     SHORT_FLOOR,
     SHORT_SECONDS,
-    Series,
+    RunValues,
     UnpairedJudgement,
     between_block_spread,
     judge_unpaired,
@@ -24,11 +24,11 @@ ALPHA = 0.01
 
 def calm(
     level: float = 0.0, launches: int = 1000, *, noise: float = 0.002, seconds: float = 30, seed: int = 1
-) -> Series:
-    return Series(level + noise * np.random.default_rng(seed).standard_normal(launches), seconds)
+) -> RunValues:
+    return RunValues(level + noise * np.random.default_rng(seed).standard_normal(launches), seconds)
 
 
-def judge(one: Series, other: Series, margin: float = 0.005, alpha: float = ALPHA) -> UnpairedJudgement:
+def judge(one: RunValues, other: RunValues, margin: float = 0.005, alpha: float = ALPHA) -> UnpairedJudgement:
     return judge_unpaired(one, other, margin, alpha)
 
 
@@ -69,7 +69,7 @@ def test_short_runs_are_believed_less() -> None:
 
 
 def test_the_larger_between_block_spread_of_the_two_widens_the_interval() -> None:
-    drifting = Series(calm(seed=2).logs + np.linspace(0, 0.2, 1000), 30)
+    drifting = RunValues(calm(seed=2).logs + np.linspace(0, 0.2, 1000), 30)
     alone = judge(calm(), calm(seed=2)).allowance
     assert judge(calm(), drifting).allowance == pytest.approx(judge(drifting, calm()).allowance)
     assert judge(calm(), drifting).allowance > 5 * alone
@@ -106,12 +106,12 @@ def test_the_resolution_is_found_nine_times_out_of_ten_whichever_bound_is_the_wi
 
 def test_what_waiting_explains_is_no_change_of_the_program() -> None:
     one = calm()
-    kept_waiting = Series(one.logs + 0.5, 30, unwaited=one.logs)
-    patient = Series(one.logs, 30, unwaited=one.logs)
+    kept_waiting = RunValues(one.logs + 0.5, 30, unwaited=one.logs)
+    patient = RunValues(one.logs, 30, unwaited=one.logs)
     judged = judge(patient, kept_waiting)
     assert (judged.verdict, judged.waiting) == ("undecided", True)
     assert judged.lower < 0 < 0.5 < judged.upper
-    really = Series(one.logs + 0.5, 30, unwaited=one.logs + 0.4)
+    really = RunValues(one.logs + 0.5, 30, unwaited=one.logs + 0.4)
     assert (judge(patient, really).verdict, judge(patient, really).waiting) == ("slower", False)
 
 

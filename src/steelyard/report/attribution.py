@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from steelyard.report import figures
-from steelyard.report.markup import code, escape
+from steelyard.report.markup import code, escape, table
 from steelyard.report.sheet import Sheet
 from steelyard.stats.attribution import Rest, Row
 
@@ -39,7 +39,7 @@ def markdown_rows(rows: Sequence[Row], rest: Rest, total: int, baseline_total: i
     lines += [[*numbers, text] for numbers, text in _ends(rest, total, baseline_total)]
     if not _inclusive_known(rows):
         lines = [[own, share, text] for own, share, _, text in lines]
-    return [f"| {' | '.join(line)} |" for line in lines]
+    return table(lines)
 
 
 # --- what the cells hold

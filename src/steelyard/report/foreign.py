@@ -11,9 +11,9 @@ from rich.text import Text
 
 from steelyard.model.foreign import ForeignReport, ForeignResults, ForeignVerdict, Level
 from steelyard.report import figures, notes, printable
-from steelyard.report.markup import code, escape
+from steelyard.report.markup import code, escape, items, table
 from steelyard.report.sheet import Sheet
-from steelyard.report.terminal import STYLES
+from steelyard.report.terminal import STYLES, emphasised
 
 WARNING = "imported, not measured by Steelyard"
 UNPAIRED_WARNING = (
@@ -98,7 +98,7 @@ def markdown(record: ForeignResults, levels: Sequence[Level]) -> str:
                 f"{level.samples:,}",
             ]
         )
-    lines = [f"_{escape(origin(record))}_", "", *(f"| {' | '.join(cells)} |" for cells in rows)]
+    lines = [f"_{escape(origin(record))}_", "", *table(rows)]
     return "\n".join([*lines, *_list(notes.of_foreign(record))]) + "\n"
 
 
@@ -129,8 +129,7 @@ def show_diff(console: Console, report: ForeignReport) -> None:
     for verdict in report.verdicts:
         sheet.blank()
         sheet.row("benchmark", Text(sheet.name(verdict.benchmark, sheet.text_width), "bold"))
-        line = Text(evidence(verdict, report.alpha))
-        line.stylize(STYLES[verdict.verdict], 0, len(figures.change(verdict.change)))
+        line = emphasised(evidence(verdict, report.alpha), verdict.verdict, verdict.change)
         sheet.row(verdict.verdict, line, *explanation(verdict, report.margin), style=STYLES[verdict.verdict])
         for label, level in (("A", verdict.baseline), ("B", verdict.candidate)):
             sheet.row(label, f"{value(level.median, verdict.unit, sheet.encoding)} median, {effort(level)}")
@@ -181,7 +180,7 @@ def diff_markdown(report: ForeignReport) -> str:
     lines = [
         f"_{escape(UNPAIRED_WARNING)}_",
         "",
-        *(f"| {' | '.join(cells)} |" for cells in rows),
+        *table(rows),
         *_list(notes.of_two_foreign(report)),
     ]
     return "\n".join(lines) + "\n"
@@ -198,4 +197,4 @@ def _row(verdict: ForeignVerdict) -> list[str]:
 
 
 def _list(noted: Sequence[notes.Note]) -> list[str]:
-    return ["", *(f"- {item}" for item in notes.markdown(noted))] if noted else []
+    return ["", *items(notes.markdown(noted))] if noted else []

@@ -11,7 +11,7 @@ from rich.text import Text
 from steelyard.model.heap import HeapLaunch
 from steelyard.model.records import Run, Weighing
 from steelyard.report import figures
-from steelyard.report.markup import code
+from steelyard.report.markup import code, table
 from steelyard.report.sheet import Sheet
 
 _TITLE = "launches under a library that counts, not among those that are timed"
@@ -86,12 +86,13 @@ def markdown(record: Weighing | Run) -> list[str]:
         return []
     sides = _SIDES if isinstance(record, Weighing) else ("",)
     titles = ["benchmark", "heap", *sides]
-    lines = [f"heap: {_TITLE}; {_CAUTION}", "", f"| {' | '.join(titles)} |"]
-    lines.append(f"| {' | '.join([':--', ':--', *('--:' for _ in sides)])} |")
-    for row in found:
-        for column, cells in zip(_COLUMNS, row.cells, strict=True):
-            lines.append(f"| {' | '.join([code(row.benchmark), column.title, *cells])} |")
-    return [*lines, ""]
+    lines = [
+        [code(row.benchmark), column.title, *cells]
+        for row in found
+        for column, cells in zip(_COLUMNS, row.cells, strict=True)
+    ]
+    rule = [":--", ":--", *("--:" for _ in sides)]
+    return [f"heap: {_TITLE}; {_CAUTION}", "", *table([titles, rule, *lines]), ""]
 
 
 def _found(record: Weighing | Run) -> list[_Row]:

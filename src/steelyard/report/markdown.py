@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from steelyard.model.records import Run, Side, Summary, Verdict, Weighing
 from steelyard.report import counting, figures, heap, notes, sentences
-from steelyard.report.markup import code, escape
-
-__all__ = ["code", "escape", "run", "weighing"]
+from steelyard.report.markup import code, escape, items, table
 
 
 def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) -> str:
@@ -117,7 +115,7 @@ def _summary_row(summary: Summary) -> list[str]:
 def _table(titles: list[str], rows: list[list[str]]) -> list[str]:
     left = {"benchmark", "metric", "verdict", "machine was"}
     rule = [":--" if title in left else "--:" for title in titles]
-    return [f"| {' | '.join(cells)} |" for cells in (titles, rule, *rows)]
+    return table([titles, rule, *rows])
 
 
 def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
@@ -134,8 +132,8 @@ def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
     return explained
 
 
-def _list(items: list[str]) -> list[str]:
-    return [*(f"- {item}" for item in items), ""] if items else []
+def _list(texts: list[str]) -> list[str]:
+    return [*items(texts), ""] if texts else []
 
 
 def _origin(record: Weighing | Run) -> str:

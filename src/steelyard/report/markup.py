@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from steelyard.report import printable
 
 # As entities these stay text: no table cell, code span, link, emphasis, formula or mention begins with one.
@@ -13,6 +15,16 @@ def escape(text: str) -> str:
     """Make any text safe within a table cell: nothing of it is taken for Markdown or HTML."""
     safe = printable.plain(text)
     return "".join(f"&#{ord(character)};" if character in _SPECIAL else character for character in safe)
+
+
+def table(rows: Iterable[Iterable[str]]) -> list[str]:
+    """Write rows of cells as the lines of a table: titles first, then how each column is aligned."""
+    return [f"| {' | '.join(cells)} |" for cells in rows]
+
+
+def items(texts: Iterable[str]) -> list[str]:
+    """Write texts as the lines of a list."""
+    return [f"- {text}" for text in texts]
 
 
 def code(text: str) -> str:

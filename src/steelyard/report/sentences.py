@@ -6,6 +6,7 @@ import math
 
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Settings, Side, StopReason, Summary, Verdict
+from steelyard.model.unpaired import UnpairedVerdict
 from steelyard.report import figures
 
 _STOPPED: dict[StopReason, str] = {
@@ -185,8 +186,8 @@ def _rounded_up(number: float) -> int:
     return math.ceil(number / step) * step
 
 
-def resolution(verdict: Verdict) -> str | None:
-    """Say how small a change this weighing could have seen."""
+def resolution(verdict: Verdict | UnpairedVerdict) -> str | None:
+    """Say how small a change would have been seen."""
     if verdict.resolution is None:
         return None
     return f"a change of {figures.extent(verdict.resolution)} would have been found 9 times out of 10"

@@ -109,7 +109,7 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     sheet.blank()
     sheet.row(
         first.verdict,
-        _emphasised(first, sentences.evidence(first, record.settings)),
+        emphasised(sentences.evidence(first, record.settings), first.verdict, first.change),
         *sentences.explanation(first, record.settings, reason),
         style=STYLES[first.verdict],
     )
@@ -123,10 +123,11 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     notes.show(sheet, notes.of_weighing(record, verdicts))
 
 
-def _emphasised(verdict: Verdict, text: str) -> Text:
-    line = Text(text)
-    if verdict.change is not None:
-        line.stylize(STYLES[verdict.verdict], 0, len(figures.change(verdict.change)))
+def emphasised(evidence: str, verdict: VerdictName, change: float | None) -> Text:
+    """Evidence that begins with a change, which has the verdict's colour."""
+    line = Text(evidence)
+    if change is not None:
+        line.stylize(STYLES[verdict], 0, len(figures.change(change)))
     return line
 
 

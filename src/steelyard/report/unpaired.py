@@ -7,9 +7,9 @@ from rich.text import Text
 
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import figures, notes, printable, sentences
-from steelyard.report.markdown import code, escape
+from steelyard.report.markup import code, escape, items, table
 from steelyard.report.sheet import Sheet
-from steelyard.report.terminal import STYLES
+from steelyard.report.terminal import STYLES, emphasised
 
 WARNING = (
     "measured apart: what drifted between the two runs looks like a change of the program, and is allowed for as far "
@@ -38,9 +38,7 @@ def show(console: Console, report: UnpairedReport) -> None:
 
 
 def _full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdict) -> None:
-    line = Text(evidence(verdict, report.alpha))
-    if verdict.change is not None:
-        line.stylize(STYLES[verdict.verdict], 0, len(figures.change(verdict.change)))
+    line = emphasised(evidence(verdict, report.alpha), verdict.verdict, verdict.change)
     sheet.row(verdict.verdict, line, *explanation(verdict, report.margin), style=STYLES[verdict.verdict])
     sheet.blank()
     sheet.row("metric", sentences.metric(verdict.metric, report.baseline.settings))
@@ -48,8 +46,8 @@ def _full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdict) -> Non
         sheet.row(label, ", ".join(sentences.side(side, verdict.metric)))
     if verdict.block_spreads is not None:
         sheet.row("drift", drift(verdict))
-    if verdict.resolution is not None:
-        sheet.row("resolution", f"{resolution(verdict)} would have been found 9 times out of 10")
+    if smallest := sentences.resolution(verdict):
+        sheet.row("resolution", smallest)
 
 
 def _brief(sheet: Sheet, verdict: UnpairedVerdict) -> None:
@@ -96,11 +94,6 @@ def drift(verdict: UnpairedVerdict) -> str:
     )
 
 
-def resolution(verdict: UnpairedVerdict) -> str:
-    """Say how small a change two such runs can show."""
-    return f"a change of {figures.extent(verdict.resolution or 0.0)}"
-
-
 # --- Markdown
 
 
@@ -118,8 +111,7 @@ def markdown(report: UnpairedReport) -> str:
         for verdict in report.verdicts
     ]
     lines = [f"_{escape(WARNING)}_", "", heading, "", f"A {names[0]}, B {names[1]}", ""]
-    items = [*told, *notes.markdown(notes.of_unpaired(report))]
-    lines += [*(f"| {' | '.join(cells)} |" for cells in rows), "", *(f"- {item}" for item in items)]
+    lines += [*table(rows), "", *items([*told, *notes.markdown(notes.of_unpaired(report))])]
     return "\n".join(lines) + "\n"
 
 

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats.quantiles import NORMAL
+from steelyard.stats.selection import ranked
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -131,19 +132,13 @@ def _partners(low: FloatArray, high: FloatArray, t: float) -> npt.NDArray[np.int
 
 
 def _difference(low: FloatArray, high: FloatArray, rank: int) -> float:
-    """The rank-th smallest (from 1) difference: a bracket narrowed by counting, then the few left in it sorted."""
+    """The rank-th smallest (from 1) difference."""
+
+    def between(bottom: float, top: float) -> FloatArray:
+        start, stop = _partners(low, high, bottom), _partners(low, high, top)
+        return np.concatenate([high[start[i] : stop[i]] - low[i] for i in np.flatnonzero(stop > start)])
+
+    n, m = len(low), len(high)
     bottom, top = float(high[0] - low[-1]) - 1.0, float(high[-1] - low[0])
-    below, through = 0, len(low) * len(high)
     top += 1e-9 * (1.0 + abs(top))  # sums round: the largest difference must not fall outside
-    while through - below > 4 * (len(low) + len(high)):
-        middle = (bottom + top) / 2
-        if not bottom < middle < top:
-            return top  # thousands of exact ties: the bracket is one value
-        count = _count(low, high, middle)
-        if count >= rank:
-            top, through = middle, count
-        else:
-            bottom, below = middle, count
-    start, stop = _partners(low, high, bottom), _partners(low, high, top)
-    inside = [high[start[i] : stop[i]] - low[i] for i in np.flatnonzero(stop > start)]
-    return float(np.sort(np.concatenate(inside))[rank - below - 1])
+    return ranked(rank, (bottom, top), n * m, 4 * (n + m), lambda t: _count(low, high, t), between)

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats.quantiles import NORMAL, normal_quantile
+from steelyard.stats.selection import ranked
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -147,19 +148,12 @@ def _count_walsh(ordered: FloatArray, t: float) -> int:
 
 
 def _select_walsh(ordered: FloatArray, rank: int) -> float:
-    """Narrow a bracket around the rank-th Walsh average by counting, then sort the few averages left in it."""
-    low, high = float(ordered[0]) - 1.0, float(ordered[-1])
-    below, through = 0, comb(len(ordered) + 1, 2)
-    while through - below > 4 * len(ordered):
-        middle = (low + high) / 2
-        if not low < middle < high:
-            return high  # thousands of exact ties: the bracket is one value
-        count = _count_walsh(ordered, middle)
-        if count >= rank:
-            high, through = middle, count
-        else:
-            low, below = middle, count
-    start = np.maximum(_last_partner(ordered, low), np.arange(len(ordered)))
-    stop = _last_partner(ordered, high)
-    inside = [(ordered[i] + ordered[start[i] : stop[i]]) / 2 for i in np.flatnonzero(stop > start)]
-    return float(np.sort(np.concatenate(inside))[rank - below - 1])
+    """The rank-th Walsh average, by counting instead of forming them all."""
+    n = len(ordered)
+
+    def between(low: float, high: float) -> FloatArray:
+        start, stop = np.maximum(_last_partner(ordered, low), np.arange(n)), _last_partner(ordered, high)
+        return np.concatenate([(ordered[i] + ordered[start[i] : stop[i]]) / 2 for i in np.flatnonzero(stop > start)])
+
+    bracket = (float(ordered[0]) - 1.0, float(ordered[-1]))
+    return ranked(rank, bracket, comb(n + 1, 2), 4 * n, lambda t: _count_walsh(ordered, t), between)

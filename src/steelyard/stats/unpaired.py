@@ -45,7 +45,7 @@ SHORT_SECONDS, SHORT_FLOOR = 10.0, 0.02
 
 
 @dataclass(frozen=True)
-class Series:
+class RunValues:
     """One run's launches in the order in which they ran: logs of the metric, shape (n,), over so many seconds.
 
     `unwaited` are the logs of the same launches less the time that they waited for a processor, for a metric that
@@ -76,7 +76,7 @@ class UnpairedJudgement:
     waiting: bool
 
 
-def judge_unpaired(baseline: Series, candidate: Series, margin: float, alpha: float) -> UnpairedJudgement:
+def judge_unpaired(baseline: RunValues, candidate: RunValues, margin: float, alpha: float) -> UnpairedJudgement:
     """Judge the shift between two runs of at least one launch each; `margin` relative, `alpha` two-sided."""
     floor = floor_for(min(baseline.seconds, candidate.seconds))
     enough = min(baseline.seconds, candidate.seconds) >= FEWEST_SECONDS

@@ -27,7 +27,7 @@ from steelyard.model.foreign import ForeignBenchmark, ForeignReport, ForeignResu
 from steelyard.model.launches import FloatArray
 from steelyard.model.records import Finding
 from steelyard.stats.summary import centre
-from steelyard.stats.unpaired import FEWEST_SECONDS, Series, UnpairedJudgement, judge_unpaired, least_allowance
+from steelyard.stats.unpaired import FEWEST_SECONDS, RunValues, UnpairedJudgement, judge_unpaired, least_allowance
 
 FEWEST_PROCESSES = 40
 
@@ -157,7 +157,7 @@ class _Limits(NamedTuple):
 
 def _verdict(one: ForeignBenchmark, other: ForeignBenchmark, limits: _Limits) -> ForeignVerdict:
     sign = -1 if one.higher_is_better else 1  # judged is the cost: what takes more of it is slower
-    judgement = judge_unpaired(_series(one, sign), _series(other, sign), limits.margin, limits.alpha)
+    judgement = judge_unpaired(_values_of(one, sign), _values_of(other, sign), limits.margin, limits.alpha)
     findings = list(_findings(one, other, judgement, limits))
     seen = isfinite(judgement.allowance)
     lower, upper = (judgement.lower, judgement.upper) if seen else _at_least(judgement, limits.alpha)
@@ -177,9 +177,9 @@ def _verdict(one: ForeignBenchmark, other: ForeignBenchmark, limits: _Limits) ->
     )
 
 
-def _series(benchmark: ForeignBenchmark, sign: int) -> Series:
+def _values_of(benchmark: ForeignBenchmark, sign: int) -> RunValues:
     """Its processes, as a run that took no longer than it has to: what lay between them is not told."""
-    return Series(sign * np.log(_medians(benchmark)), min(benchmark.seconds or 0.0, FEWEST_SECONDS))
+    return RunValues(sign * np.log(_medians(benchmark)), min(benchmark.seconds or 0.0, FEWEST_SECONDS))
 
 
 def _at_least(judgement: UnpairedJudgement, alpha: float) -> tuple[float, float]:

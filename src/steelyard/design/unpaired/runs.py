@@ -20,7 +20,7 @@ from steelyard.stats.unpaired import (
     FEWEST_LAUNCHES,
     FEWEST_SECONDS,
     SHORT_SECONDS,
-    Series,
+    RunValues,
     UnpairedJudgement,
     judge_unpaired,
     resolution,
@@ -203,11 +203,11 @@ def _verdict(
     shown = _used_metric(runs, used, metric)
     values = [_values(run, chosen, shown) for run, chosen in zip(runs, used, strict=True)]
     one, other = _positive(*values, metric=shown)
-    series = [
-        Series(np.log(each), seconds_of(run.launches, chosen), _unwaited(run, chosen) if shown == "wall" else None)
+    sides = [
+        RunValues(np.log(each), seconds_of(run.launches, chosen), _unwaited(run, chosen) if shown == "wall" else None)
         for each, run, chosen in zip((one, other), runs, used, strict=True)
     ]
-    judgement = judge_unpaired(series[0], series[1], margin, alpha)
+    judgement = judge_unpaired(sides[0], sides[1], margin, alpha)
     known = isfinite(judgement.upper - judgement.lower)
     return UnpairedVerdict(
         benchmark=runs[1].benchmarks[places[1]].name,
@@ -220,7 +220,7 @@ def _verdict(
         resolution=expm1(resolution(judgement, margin)) if known else None,
         baseline=side_of(one),
         candidate=side_of(other),
-        findings=list(_findings(metric, shown, judgement, series)),
+        findings=list(_findings(metric, shown, judgement, sides)),
     )
 
 
@@ -269,7 +269,7 @@ def _unwaited(run: Run, chosen: list[int]) -> FloatArray | None:
     return None if np.isnan(rest).any() or (rest <= 0).any() else np.log(rest)
 
 
-def _findings(asked: str, shown: str, judgement: UnpairedJudgement, series: list[Series]) -> Iterator[Finding]:
+def _findings(asked: str, shown: str, judgement: UnpairedJudgement, sides: list[RunValues]) -> Iterator[Finding]:
     if asked != shown:
         yield Finding(
             code="metric-fallback",
@@ -278,7 +278,7 @@ def _findings(asked: str, shown: str, judgement: UnpairedJudgement, series: list
         )
     if caution := METRICS[shown].caution:
         yield Finding(code="noisy-metric", message=caution)
-    fewest, shortest = min(len(each.logs) for each in series), min(each.seconds for each in series)
+    fewest, shortest = min(len(each.logs) for each in sides), min(each.seconds for each in sides)
     if fewest < FEWEST_LAUNCHES or shortest < FEWEST_SECONDS:
         yield Finding(
             code="cannot-tell",
