@@ -140,6 +140,13 @@ main.main()
         """The folder and the environment, as subprocess takes them."""
         return {"cwd": self.folder, "env": self.environment}
 
+    def write(self, name: str, content: str, mode: int = 0o755) -> str:
+        """Make a file, executable if nothing else is said, and return the way to it."""
+        path = self.folder / name
+        path.write_text(content)
+        path.chmod(mode)
+        return f"./{name}"
+
     def kept(self) -> list[Path]:
         """What is on the store, oldest first."""
         return sorted((self.folder / "state/steelyard").glob("*"))
