@@ -116,13 +116,13 @@ def _shown(node: ast.AST) -> str:
 
 
 def tests_of(path: Path) -> list[str]:
-    """The tests that mirror a file or, where there is no such file, its folder; and whole command lines."""
+    """The tests that mirror a file, or its room where it lies in one; and whole command lines."""
     below = path.relative_to(PACKAGE)
-    own = ROOT / "tests" / below.with_name(f"test_{below.name}")
-    folder = ROOT / "tests" / below.parent
-    mirrored = [folder] if folder.is_dir() else [ROOT / "tests" / below.parts[0]]
-    first = [own] if own.is_file() else []
-    return [*map(str, dict.fromkeys([*first, ROOT / "tests/golden", *mirrored]))]
+    own, room = ROOT / "tests" / below.with_name(f"test_{below.name}"), ROOT / "tests" / below.parent
+    found = [own] if own.is_file() else []
+    if len(below.parts) > 2 or below.parts[0] == "stats":
+        found.append(room)
+    return [*map(str, [ROOT / "tests/golden", ROOT / "tests/cli/test_interrupted_stages.py", *found])]
 
 
 def is_noticed(path: Path, source: str) -> bool:

@@ -65,7 +65,7 @@ def effort(level: Level) -> str:
 
 
 def show(console: Console, record: ForeignResults, levels: Sequence[Level]) -> None:
-    """Print such results: where it comes from, then each benchmark's level."""
+    """Print such results: where they come from, then each benchmark's level."""
     sheet = Sheet(console)
     sheet.row("imported", Text(printable.plain(origin(record), sheet.encoding), "yellow"), style="bold yellow")
     for file in record.provenance.files[:_MOST_FILES]:
@@ -139,9 +139,8 @@ def show_diff(console: Console, report: ForeignReport) -> None:
 
 def evidence(verdict: ForeignVerdict, alpha: float) -> str:
     """Write the change of the value, its interval, and what they rest on."""
-    processes = (
-        f"{verdict.baseline.processes:,} and {figures.count(verdict.candidate.processes, 'process', 'processes')}"
-    )
+    candidate = figures.count(verdict.candidate.processes, "process", "processes")
+    processes = f"{verdict.baseline.processes:,} and {candidate}"
     change = f"{figures.change(verdict.change)} {direction(verdict.higher_is_better).join('()')}"
     if verdict.interval is None:
         return f"{change}, no interval: {processes} are too few for one"

@@ -40,7 +40,7 @@ _MOST_OF_LAUNCHES = 0.8
 
 
 @dataclass(frozen=True)
-class _Times:
+class _Timed:
     """Launches with one time of each, `starts`, what they are called, and how many tell what goes with their modes."""
 
     launches: list[Observed]
@@ -79,36 +79,36 @@ def modes(evidence: Evidence) -> Judged:
     launches, starts = evidence.of(PLAIN)[:_MOST_VALUES], evidence.starts(PLAIN)[:_MOST_VALUES]
     if len(launches) < _FEWEST_VALUES:
         return too_few(len(launches), _FEWEST_VALUES)
-    medians = _Times(launches, np.array([one.value for one in launches]), starts, "launches", _ENOUGH_VALUES)
+    medians = _Timed(launches, np.array([one.value for one in launches]), starts, "launches", _ENOUGH_VALUES)
     return max((_judged(one, evidence) for one in (medians, *_by_fastest(evidence))), key=_how_bad)
 
 
-def _by_fastest(evidence: Evidence) -> list[_Times]:
+def _by_fastest(evidence: Evidence) -> list[_Timed]:
     """The long launches by their fastest samples: work beside them comes and goes, and the process's own mode stays."""
     launches = evidence.of(LONGEST)
     if len(launches) < _FEWEST_ROUNDS:
         return []
     fastest = np.array([one.fastest for one in launches])
-    return [_Times(launches, fastest, evidence.starts(LONGEST), "long launches", _ENOUGH_LONG)]
+    return [_Timed(launches, fastest, evidence.starts(LONGEST), "long launches", _ENOUGH_LONG)]
 
 
 def _how_bad(judged: Judged) -> int:
     return ("sound", "perhaps", "trouble").index(judged.state)
 
 
-def _judged(times: _Times, evidence: Evidence) -> Judged:
-    found = times.found
+def _judged(timed: _Timed, evidence: Evidence) -> Judged:
+    found = timed.found
     if not _are_distant(found):
         return Judged("sound", "", 0.0)
-    if not has_modes(times.logs):
-        return Judged("perhaps" if may_have_modes(times.logs) else "sound", "", 0.0)
+    if not has_modes(timed.logs):
+        return Judged("perhaps" if may_have_modes(timed.logs) else "sound", "", 0.0)
     distance = expm1(found.high - found.low)
-    where = _where(found, times.what)
+    where = _where(found, timed.what)
     if hash_seed(evidence).state == "trouble":
         return Judged("trouble", f"{where}; the hash seed separates them", distance)
-    if machine := _of_the_machine(times):
+    if machine := _of_the_machine(timed):
         return Judged("sound", f"{where}, {machine}", distance)
-    if len(times.launches) < times.enough:
+    if len(timed.launches) < timed.enough:
         return Judged("perhaps", where, distance)
     held = np.log(evidence.values(FIXED)) if FIXED not in evidence.untried else np.array([])
     return Judged("trouble", f"{where}; {_what_separates(held, found)}", distance)
@@ -128,16 +128,16 @@ def _what_separates(held: FloatArray, found: Modes) -> str:
     return "it is another one in each process"
 
 
-def _of_the_machine(times: _Times) -> str | None:
+def _of_the_machine(timed: _Timed) -> str | None:
     """What shows that these are modes of the machine; None if they are the program's own."""
-    launches, found = times.launches, times.found
+    launches, found = timed.launches, timed.found
     if changes(found.upper) < _FEWEST_CHANGES:
         return "which come and go with time: the machine's, not the benchmark's"
     if _goes_with(np.array([one.load_ns / one.wall_ns for one in launches]), found) >= _MOST_COMPARISONS:
         return "which go with other work on the machine"
     # A neighbour on the same core makes everything slower, and nobody waits for it: the start of the program tells.
-    share = _goes_with(times.starts, found)
-    if share >= _NEARLY_ALL or (share >= _MOST_COMPARISONS and not _is_wider(times.times, times.starts)):
+    share = _goes_with(timed.starts, found)
+    if share >= _NEARLY_ALL or (share >= _MOST_COMPARISONS and not _is_wider(timed.times, timed.starts)):
         return "in which the start of a program is slow and fast, too: the machine's, not the benchmark's"
     return None
 
