@@ -9,7 +9,7 @@ from html import escape
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.model.calibration import Calibration, PatternFit, Point
+from steelyard.model.calibration import Calibration, InterruptedCalibration, PatternFit, Point
 from steelyard.model.counting import Caches, Weights
 from steelyard.report import words
 from steelyard.report.sheet import Sheet
@@ -50,6 +50,12 @@ def show(console: Console, calibration: Calibration, stored: str) -> None:
         "measured", f"in {words.seconds(calibration.seconds)}, {words.count(calibration.repeats, 'repeat')} a point"
     )
     sheet.row("stored", words.plain(stored, sheet.encoding))
+
+
+def interrupted(record: InterruptedCalibration, kept: str) -> str:
+    """What became of one that was interrupted, in a sentence."""
+    made = words.count(record.measurements(), "measurement")
+    return f"interrupted before weights could be fitted; what was measured until then ({made}) is kept in {kept}"
 
 
 def caution(calibration: Calibration) -> str:
