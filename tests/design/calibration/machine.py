@@ -50,6 +50,11 @@ def rates_beyond(last_level: int) -> Callable[[LaunchSpec], Rates]:
     return found
 
 
+def shared(has: int) -> dict[str, Callable[[LaunchSpec], Rates]]:
+    """The rates of a machine that has so much of a last level, whatever it says."""
+    return {"timed_rates": rates_beyond(has), "counted_rates": lambda spec: rates_beyond(simulated(spec))(spec)}
+
+
 def simulated(spec: LaunchSpec) -> int:
     """The size of the last level that a launch under Valgrind has."""
     return next(int(word[5:].split(b",")[0]) for word in spec.argv if word.startswith(b"--LL="))
@@ -135,5 +140,5 @@ class ProbeMachine:
             facts=lambda: MACHINE.model_copy(update={"caches": CACHES}),
             valgrind=lambda _: VALGRIND,
             new_seed=lambda: 1,
-            processors=lambda: {0},
+            processors=lambda: {0, 1},
         )

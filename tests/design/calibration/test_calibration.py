@@ -11,7 +11,7 @@ from steelyard.design.calibration.sweep import PATTERNS, SIZES
 from steelyard.history.calibrations import load_calibration
 from steelyard.model.calibration import Calibration, InterruptedCalibration
 from steelyard.model.errors import InterruptedBeforeStart, UsageError
-from tests.design.calibration.machine import ProbeMachine, rates_beyond, simulated
+from tests.design.calibration.machine import ProbeMachine, shared, simulated
 from tests.design.scripted import MACHINE
 
 POINTS = SIZES * len(PATTERNS)
@@ -23,22 +23,18 @@ pytestmark = pytest.mark.usefixtures("probes")
 
 def shared_machine(**fields: int) -> ProbeMachine:
     """One that says it has 8 MiB of a last level, and has 2: what is larger is slow."""
-    return ProbeMachine(
-        timed_rates=rates_beyond(2 << 20),
-        counted_rates=lambda spec: rates_beyond(simulated(spec))(spec),
-        **fields,  # type: ignore[arg-type]
-    )
+    return ProbeMachine(**shared(2 << 20), **fields)  # type: ignore[arg-type]
 
 
 def calibrated(machine: ProbeMachine, home: Path, caches: str = "fit") -> Calibration:
-    kept = calibrate(machine.world(home), lambda _: None, repeats=REPEATS, caches=caches)
+    kept = calibrate(machine.world(home), lambda _: None, repeats=REPEATS, jobs=1, caches=caches)
     assert isinstance(kept.record, Calibration)
     assert load_calibration(MACHINE.key, {"XDG_STATE_HOME": str(home)}) == kept.record
     return kept.record
 
 
 def interrupted(machine: ProbeMachine, home: Path) -> InterruptedCalibration:
-    kept = calibrate(machine.world(home), lambda _: None, repeats=REPEATS)
+    kept = calibrate(machine.world(home), lambda _: None, repeats=REPEATS, jobs=1)
     assert isinstance(kept.record, InterruptedCalibration)
     assert kept.path == interrupted_file(home)
     assert InterruptedCalibration.model_validate_json(kept.path.read_bytes()) == kept.record
@@ -74,7 +70,7 @@ def test_caches_that_are_not_known_are_refused_before_anything_is_launched(tmp_p
 def test_it_counts_on_every_processor_if_nothing_else_is_said(tmp_path: Path, jobs: int | None) -> None:
     machine = shared_machine()
     calibrate(machine.world(tmp_path), lambda _: None, repeats=1, jobs=jobs)
-    assert machine.servers == 1 + (jobs or 1)
+    assert machine.servers == 1 + (jobs or 2)
 
 
 @pytest.mark.parametrize("after", [1, 50, TIMED - 1, TIMED])
