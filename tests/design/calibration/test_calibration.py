@@ -103,6 +103,14 @@ def test_who_insists_keeps_it_too(tmp_path: Path) -> None:
     assert interrupted(shared_machine(insisted_after=30), tmp_path).measurements() == 30
 
 
+def test_who_insists_when_all_is_measured_keeps_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def insists(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("steelyard.design.calibration.calibration.fitted", insists)
+    assert interrupted(shared_machine(), tmp_path).measurements() == TIMED + 4 * COUNTED
+
+
 def test_before_the_first_launch_ended_there_is_nothing_to_keep(tmp_path: Path) -> None:
     with pytest.raises(InterruptedBeforeStart, match="before anything was measured"):
         interrupted(shared_machine(interrupted_after=0), tmp_path)

@@ -70,11 +70,11 @@ def calibrate(
     with instruments(valgrind, world, jobs=jobs or len(world.processors()), watch=watch) as tools:
         try:
             measure(results, candidates, tools, repeats=repeats, seed=seed)
-        except (Interrupted, KeyboardInterrupt):  # once, or twice
+            calibration = _calibration(results, fields())
+            return Kept(calibration, calibrations.store(calibration, world.environment))
+        except (Interrupted, KeyboardInterrupt):  # after one Ctrl-C, or two
             record = _interrupted(results, fields())
             return Kept(record, calibrations.store_interrupted(record, world.environment))
-        calibration = _calibration(results, fields())
-        return Kept(calibration, calibrations.store(calibration, world.environment))
 
 
 def _candidates(word: str, host: dict[str, str]) -> list[Caches]:
