@@ -25,10 +25,15 @@ BODIES: dict[str, Body] = {"one": plain, "two": plain, "three": plain}
 
 
 def checked(
-    bodies: dict[str, Body] = BODIES, at: int | None = None, noise: float = 0.02, *, heap: bool = False
+    bodies: dict[str, Body] = BODIES,
+    at: int | None = None,
+    noise: float = 0.02,
+    *,
+    heap: bool = False,
+    can_run_before: bool = True,
 ) -> tuple[Soundness, Server]:
     """What is said of these benchmarks if the user interrupts that launch."""
-    server = Server(Doctor(bodies, lognormal(noise)).set_up(), at)
+    server = Server(Doctor(bodies, lognormal(noise), can_run_before).set_up(), at)
     world = server.world()
     return check_target(subject("suite"), SUITE, world, lambda _: None, only=[], seconds=60.0, heap=heap), server
 
@@ -86,9 +91,10 @@ def test_benchmarks_are_looked_at_one_after_the_other() -> None:
     assert untried(third) == set(third) - {"name"}
 
 
-def test_an_interruption_while_names_are_tried() -> None:
+@pytest.mark.parametrize("can_run_before", [True, False])
+def test_an_interruption_while_names_are_tried(can_run_before: bool) -> None:
     # The list, a name and the same without its last letter, the pilots of its loops: the second name is not reached.
-    found, _ = checked(at=4)
+    found, _ = checked(at=4, can_run_before=can_run_before)
     first, second, third = by_benchmark(found).values()
     assert set(first) - untried(first) == {"name"}
     assert untried(second) == set(second)
