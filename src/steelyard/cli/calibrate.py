@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +11,7 @@ import typer
 from steelyard.cli import options
 from steelyard.cli.checks import in_range
 from steelyard.cli.counting import jobs_checked
+from steelyard.model.errors import InterruptedBeforeEnd
 
 
 def calibrate(
@@ -48,7 +48,7 @@ def calibrate(
     well the cost follows the time. A cost stays a convention, not a time.
 
     Exit status: 0 the weights are stored, 2 wrong usage, 3 the probes could not be measured or no weights fit,
-    130 interrupted (nothing is stored).
+    130 interrupted (no weights are stored; what was measured is kept).
     """
     jobs_checked(jobs)
     in_range("--repeats", repeats, 1, 1000)
@@ -56,19 +56,19 @@ def calibrate(
 
     from steelyard.cli.screen import output
     from steelyard.design.calibration.calibration import calibrate as measure
-    from steelyard.design.runner.draws import new_seed
-    from steelyard.history.calibrations import store, to_json
+    from steelyard.design.world import World
+    from steelyard.history.calibrations import to_json
+    from steelyard.model.calibration import InterruptedCalibration
     from steelyard.model.files import write_atomically
     from steelyard.report import calibration as report
     from steelyard.report.live import LiveLine
 
     with LiveLine(sys.stderr, noun="measurement") as watch:
-        calibration = measure(
-            jobs=jobs or len(os.sched_getaffinity(0)), repeats=repeats, seed=new_seed(), watch=watch, caches=caches
-        )
+        kept = measure(World(), watch, repeats=repeats, jobs=jobs, caches=caches)
     if json is not None:
-        write_atomically(json, to_json(calibration))
+        write_atomically(json, to_json(kept.record))
+    if isinstance(kept.record, InterruptedCalibration):
+        raise InterruptedBeforeEnd(report.interrupted(kept.record, str(kept.path)))
     if chart is not None:
-        write_atomically(chart, report.svg(calibration).encode())
-    place = store(calibration)
-    report.show(output(), calibration, str(place))
+        write_atomically(chart, report.svg(kept.record).encode())
+    report.show(output(), kept.record, str(kept.path))

@@ -9,7 +9,7 @@ from html import escape
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.model.calibration import Calibration, PatternFit, Point
+from steelyard.model.calibration import Calibration, InterruptedCalibration, PatternFit, Point
 from steelyard.model.counting import Caches, Weights
 from steelyard.report import figures, notes, printable
 from steelyard.report.sheet import Sheet
@@ -52,6 +52,12 @@ def show(console: Console, calibration: Calibration, stored: str) -> None:
         "measured", f"in {figures.seconds(calibration.seconds)}, {figures.count(calibration.repeats, 'repeat')} a point"
     )
     sheet.row("stored", printable.plain(stored, sheet.encoding))
+
+
+def interrupted(record: InterruptedCalibration, kept: str) -> str:
+    """What became of one that was interrupted, in a sentence."""
+    made = words.count(record.measurements(), "measurement")
+    return f"interrupted before weights could be fitted; what was measured until then ({made}) is kept in {kept}"
 
 
 def caution(calibration: Calibration) -> str:

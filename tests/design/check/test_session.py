@@ -24,10 +24,18 @@ RULES = 11
 BODIES: dict[str, Body] = {"one": plain, "two": plain, "three": plain}
 
 
-def checked(bodies: dict[str, Body] = BODIES, at: int | None = None, noise: float = 0.02) -> tuple[Soundness, Server]:
+def checked(
+    bodies: dict[str, Body] = BODIES,
+    at: int | None = None,
+    noise: float = 0.02,
+    *,
+    heap: bool = False,
+    can_run_before: bool = True,
+) -> tuple[Soundness, Server]:
     """What is said of these benchmarks if the user interrupts that launch."""
-    server = Server(Doctor(bodies, lognormal(noise)).set_up(), at)
-    return check_target(subject("suite"), SUITE, server.world(), lambda _: None, only=[], seconds=60.0), server
+    server = Server(Doctor(bodies, lognormal(noise), can_run_before).set_up(), at)
+    world = server.world()
+    return check_target(subject("suite"), SUITE, world, lambda _: None, only=[], seconds=60.0, heap=heap), server
 
 
 def command(ms: Callable[[int], float], at: int | None = None) -> tuple[Soundness, Server]:
@@ -83,9 +91,10 @@ def test_benchmarks_are_looked_at_one_after_the_other() -> None:
     assert untried(third) == set(third) - {"name"}
 
 
-def test_an_interruption_while_names_are_tried() -> None:
+@pytest.mark.parametrize("can_run_before", [True, False])
+def test_an_interruption_while_names_are_tried(can_run_before: bool) -> None:
     # The list, a name and the same without its last letter, the pilots of its loops: the second name is not reached.
-    found, _ = checked(at=4)
+    found, _ = checked(at=4, can_run_before=can_run_before)
     first, second, third = by_benchmark(found).values()
     assert set(first) - untried(first) == {"name"}
     assert untried(second) == set(second)
@@ -96,6 +105,18 @@ def test_an_interruption_while_names_are_tried() -> None:
 def test_before_the_first_rule_was_tried_there_is_nothing_to_say(at: int) -> None:
     with pytest.raises(InterruptedBeforeStart, match="before the first rule was tried"):
         checked(at=at)
+
+
+def test_an_interruption_while_heaps_are_watched() -> None:
+    whole, server = checked(heap=True)
+    assert [one.benchmark for one in whole.allocating] == list(BODIES)
+    # The last two launches are those of the third benchmark's heap.
+    found, _ = checked(at=len(server.machine.specs) - 1, heap=True)
+    assert found.allocating == whole.allocating[:2]
+    said, all_said = by_benchmark(found), by_benchmark(whole)
+    assert said["three"].pop("leak").finding == INTERRUPTED
+    assert all_said["three"].pop("leak").finding != INTERRUPTED
+    assert said == all_said
 
 
 def test_what_seemed_so_and_was_not_shown_is_not_called_sound() -> None:
