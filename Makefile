@@ -59,7 +59,7 @@ bench: $(INSTALLED)
 bench-long: $(INSTALLED)
 	$(BIN)/python benchmarks/kills.py
 	$(BIN)/python benchmarks/suite_of_100.py
-	$(BIN)/python benchmarks/diff_apart.py --live 100
+	$(BIN)/python benchmarks/diff_unpaired.py --live 100
 	$(BIN)/python benchmarks/against_peers.py --weighings 100 --pyperf-weighings 30
 	$(BIN)/python benchmarks/harness_suites.py
 	$(BIN)/python benchmarks/adapter_agreement.py

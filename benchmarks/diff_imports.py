@@ -15,10 +15,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.diff_apart import Sessions, on_traces
+from benchmarks.diff_unpaired import Sessions, on_traces
 from benchmarks.simulation import table
-from steelyard.design.unpaired import imports as imported
-from steelyard.model.foreign import Imported, ImportedBenchmark, ImportedFile, Provenance
+from steelyard.design.unpaired import foreign
+from steelyard.model.foreign import ForeignBenchmark, ForeignFile, ForeignResults, Provenance
 from steelyard.stats.unpaired import FEWEST_SECONDS, FloatArray
 
 TRACES = (("ambient", "ambient"), ("bursts", "bursts"), ("ambient", "bursts"))
@@ -26,34 +26,34 @@ SIZES = (20, 30, 40, 50, 100)
 CHANGES = (0.0, 0.1, 0.2, 0.3)
 
 
-def of_times(logs: FloatArray, name: str) -> Imported:
+def of_times(logs: FloatArray, name: str) -> ForeignResults:
     """An import of processes of one value."""
     values = [[float(value)] for value in np.exp(logs)]
-    files = [ImportedFile(name=name, sha256=name * 64)]
-    return Imported(
+    files = [ForeignFile(name=name, sha256=name * 64)]
+    return ForeignResults(
         tool="",
         created="",
         provenance=Provenance(format="hyperfine", tool="hyperfine", files=files),
-        benchmarks=[ImportedBenchmark(name="work", unit="ns", values=values, seconds=FEWEST_SECONDS)],
+        benchmarks=[ForeignBenchmark(name="work", unit="ns", values=values, seconds=FEWEST_SECONDS)],
     )
 
 
 def shares(sessions: Sessions, processes: int, change: float, tries: int) -> tuple[float, float]:
     """How often the second import is called slower, and how often faster."""
     generator = np.random.default_rng(1)
-    words = []
+    verdicts = []
     for _ in range(tries):
         one, other = sessions(generator, processes)
         pair = of_times(one.logs, "a"), of_times(other.logs + np.log1p(change), "b")
-        words.append(
-            imported.compare_imports(*pair, margin=0.005, alpha=0.01, same_conditions=True).verdicts[0].verdict
+        verdicts.append(
+            foreign.compare_foreign(*pair, margin=0.005, alpha=0.01, same_conditions=True).verdicts[0].verdict
         )
-    return words.count("slower") / tries, words.count("faster") / tries
+    return verdicts.count("slower") / tries, verdicts.count("faster") / tries
 
 
 def main(tries: int) -> None:
     """Print one row a pair of traces and number of processes; the rule that asks for 40 of them is left out."""
-    imported.FEWEST_PROCESSES = 0
+    foreign.FEWEST_PROCESSES = 0
     rows = []
     for one, other in TRACES:
         for processes in SIZES:

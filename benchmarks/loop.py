@@ -10,8 +10,8 @@ from typing import Self
 
 from steelyard.design.runner.draws import draw_places
 from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.series import series_of
 from steelyard.design.runner.targets import targets_of
-from steelyard.design.session import series_of
 from steelyard.design.timing.recorder import Recorder
 from steelyard.machine.facts import read_facts
 from steelyard.measure.launch import Launcher

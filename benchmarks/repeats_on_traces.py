@@ -42,15 +42,15 @@ def _disturbed(wall: FloatArray, delay: FloatArray) -> bool:
 
 def _weigh(wall: FloatArray, disturbed: list[bool], change: float, weighings: int) -> list[str]:
     generator = np.random.default_rng(1)
-    words, launched = [], []
+    verdicts, launched = [], []
     for _ in range(weighings):
         start = int(generator.integers(0, len(wall) - 2 * PAIRS))
         places = _keep(disturbed, start)
         sides = window_of(wall[places])(generator, PAIRS) * np.array([1.0, 1.0 + change])
         judgement = weigh_once(sides, margin=0.005, alpha=0.01)
-        words.append(judgement.word)
+        verdicts.append(judgement.verdict)
         launched.append(places[judgement.look.pairs - 1] - start + 1)
-    shares = [f"{words.count(word) / weighings:.1%}" for word in ("slower", "faster", "same", "undecided")]
+    shares = [f"{verdicts.count(word) / weighings:.1%}" for word in ("slower", "faster", "same", "undecided")]
     return [*shares, f"{np.median(launched):.0f}"]
 
 

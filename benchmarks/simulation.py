@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats.counts import CHANGED
 from steelyard.stats.family import judge_family, step_down
-from steelyard.stats.verdict import Judgement, judge
+from steelyard.stats.paired import Judgement, judge
+from steelyard.stats.verdict import CHANGED
 
 FloatArray = npt.NDArray[np.float64]
 # noise(generator, pairs) -> values of shape (pairs, 2), equal in distribution on both sides
@@ -102,14 +102,14 @@ SYNTHETIC: dict[str, Noise] = {noise.__name__: noise for noise in (quiet, heavy,
 class Tally:
     """What many weighings of one kind came to."""
 
-    words: Counter[str]
+    verdicts: Counter[str]
     median_pairs: float
     coverage: float
     weighings: int
 
-    def share(self, *words: str) -> float:
-        """The share of weighings that ended with one of the words."""
-        return sum(self.words[word] for word in words) / self.weighings
+    def share(self, *verdicts: str) -> float:
+        """The share of weighings that ended with one of the verdicts."""
+        return sum(self.verdicts[verdict] for verdict in verdicts) / self.weighings
 
 
 def simulate(
@@ -134,7 +134,7 @@ def simulate(
             sides = (np.floor((begin + sides) / tick) - np.floor(begin / tick)) * tick
         judgements.append(weigh_once(sides, margin=margin, alpha=alpha))
     return Tally(
-        words=Counter(judgement.word for judgement in judgements),
+        verdicts=Counter(judgement.verdict for judgement in judgements),
         median_pairs=float(np.median([judgement.look.pairs for judgement in judgements])),
         coverage=float(np.mean([judgement.lower <= truth <= judgement.upper for judgement in judgements])),
         weighings=weighings,
@@ -166,7 +166,7 @@ def simulate_suite(
     for _ in range(suites):
         values = [noise(generator, pairs) for _ in range(benchmarks)]
         found = step_down(benchmarks, _judge_member(values, pairs, alpha, shared=shared))
-        alarms.append(sum(one is not None and one.word in CHANGED for one in found))
+        alarms.append(sum(one is not None and one.verdict in CHANGED for one in found))
     return SuiteTally(suites, sum(count > 0 for count in alarms), sum(alarms))
 
 
@@ -202,7 +202,7 @@ def simulate_discoveries(
         for family in shares:
             judge_member = _judge_member(values, pairs, alpha, shared=family != "none")
             judged = judge_family(family, members, judge_member)
-            named = [one is not None and one.word in CHANGED for one in judged]
+            named = [one is not None and one.verdict in CHANGED for one in judged]
             shares[family].append(sum(named[changed:]) / max(1, sum(named)))
             found[family].append(sum(named[:changed]) / max(1, changed))
     return {family: DiscoveryTally(float(np.mean(shares[family])), float(np.mean(found[family]))) for family in shares}

@@ -6,7 +6,15 @@ import os
 from collections.abc import Mapping
 
 from steelyard.history.calibrations import load_calibration
-from steelyard.model.calibration import Calibration, Fit, PatternFit, Point
+from steelyard.model.calibration import (
+    Calibration,
+    CountedPoints,
+    Fit,
+    InterruptedCalibration,
+    PatternFit,
+    Point,
+    PointTimes,
+)
 from steelyard.model.counting import Caches, Weights
 
 KEY = "0123456789abcdef"
@@ -60,6 +68,35 @@ def calibration(times: Mapping[str, tuple[float, ...]] = TIMES, **changed: objec
         fit=Fit(l1_ns=0.2, ll_ns=0.72, ram_ns=8.0, weights=weights),
         weights=weights,
         patterns=[pattern_fit(name, rams[place % 3]) for place, name in enumerate(times)],
+    )
+    return made.model_copy(update=changed)
+
+
+def interrupted_calibration(**changed: object) -> InterruptedCalibration:
+    """One with a point that was counted, and one that was timed once and begun again."""
+    begun = PointTimes(
+        pattern="chase",
+        elements=499,
+        size_bytes=31936,
+        before=499,
+        timed_iterations=1000,
+        cpu_before_ns=[1000, 1001],
+        cpu_with_ns=[2000],
+    )
+    made = InterruptedCalibration(
+        tool="0.1.0",
+        created="2026-01-01T00:00:00+00:00",
+        machine=KEY,
+        processor="A processor",
+        valgrind="3.19.0",
+        repeats=5,
+        seed=1,
+        seconds=7.2,
+        counted=[
+            CountedPoints(caches=Caches(name="host"), points=[point("linear-i32", 4.1)]),
+            CountedPoints(caches=Caches(name="fit"), points=[point("linear-i32", 4.1)]),
+        ],
+        times=[begun],
     )
     return made.model_copy(update=changed)
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import os
+import random
+import secrets
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
 from tests.in_process import InProcess, in_process
 from tests.tool import Tool, tidy_at_the_end
 
-# In CI the same examples every time: a change shall fail for what it changed. At a desk, new ones in each run.
-settings.register_profile("ci", derandomize=True, deadline=None)
-settings.register_profile("desk", deadline=None)
-settings.load_profile("ci" if os.environ.get("CI") else "desk")
+# The same examples every time: a test that fails shall fail for what was changed, and again when it is tried again.
+# `--hypothesis-profile new` draws new ones.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("new", deadline=None)
+settings.load_profile("same")
 
 
 # Background jobs of a shell, and whatever nohup starts, ignore them; so would what a test starts and then interrupts.
@@ -25,12 +28,27 @@ for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHU
         signal.signal(number, usual)
 
 
+@pytest.fixture(autouse=True)
+def seeded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is drawn at random is drawn from the test's own name: the same numbers alone, among others, and once more.
+
+    The seeds that the tool itself draws, within this process, as well.
+    """
+    drawn = random.Random(request.node.nodeid)
+    random.seed(drawn.getrandbits(64))
+    np.random.seed(drawn.getrandbits(32))
+    monkeypatch.setattr(secrets, "randbelow", drawn.randrange)
+
+
 @pytest.fixture
 def tool(tmp_path: Path) -> Iterator[Tool]:
-    """The command line; whatever it starts has to be gone at the end of the test."""
+    """The installed command; whatever it starts has to be gone at the end of the test."""
     yield from tidy_at_the_end(Tool(tmp_path))
 
 
 @pytest.fixture
-def here(tool: Tool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> InProcess:
-    return in_process(tool, monkeypatch, capfd)
+def here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> Iterator[InProcess]:
+    """The same command line within this process, which saves the start of a Python; as tidy."""
+    yield from tidy_at_the_end(in_process(tmp_path, monkeypatch, capfdbinary))

@@ -3,8 +3,9 @@
     python fake_harness.py WAYS [NAME...] --steelyard-...
 
 WAYS are words with commas between them, each a function below; `word@NAME` is for the benchmark NAME alone, and `well`
-is no way. The times are made up: 1 us an iteration, with a little noise. It imports next to nothing: most of what a
-test waits for is the start of this program.
+is no way. The times are made up: 1 us an iteration, with a little noise, which is drawn from the seed of the launch
+and from whether it is the first of its pair. It imports next to nothing: most of what a test waits for is the start of
+this program.
 """
 
 # ruff: noqa: ARG001, ARG005 - every way takes the call
@@ -15,6 +16,7 @@ import os
 import sys
 import time
 from _json import encode_basestring_ascii as _quoted
+from _random import Random
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ class Call:
         self.lines: list[Any] = []
         self.end: list[Any] = [{"end": True}]
         self.status = 0
+        self.random = Random(2 * int(self.words.get("seed", "0")) + is_odd_call())
         self.fill()
 
     def fill(self) -> None:
@@ -51,7 +54,7 @@ class Call:
     def sample(self, each_ns: float) -> dict[str, Any]:
         """A sample whose iterations take so long, give or take 0.2 %."""
         loops = int(self.words["loops"])
-        noise = 1 + 0.002 * (2 * int.from_bytes(os.urandom(4), "big") / 2**32 - 1)
+        noise = 1 + 0.002 * (2 * self.random.random() - 1)
         ns = max(1, round(each_ns * loops * noise))
         return {"loops": loops, "ns": ns, "cpu_ns": ns, "delay_ns": 0}
 
@@ -66,6 +69,13 @@ class Call:
         while data:
             data = data[os.write(int(self.words["fd"]), data) :]
         sys.exit(self.status)
+
+
+def is_odd_call() -> bool:
+    """Whether an odd number of calls were made in this folder, this one included: those of a pair follow each other."""
+    with open(".calls", "ab") as file:  # noqa: PTH123
+        file.write(b".")
+        return file.tell() % 2 == 1
 
 
 def _text(line: Any) -> str:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shlex
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -17,42 +23,54 @@ FAKE_HARNESS = Path(__file__).resolve().parent / "fake_harness.py"
 
 
 @dataclass
-class InProcess:
-    """Runs command lines in the folder and the environment of a tool."""
+class InProcess(Tool):
+    """Runs command lines here, as if this process had the folder and the environment of its own."""
 
-    tool: Tool
-    capfd: pytest.CaptureFixture[str]
+    captured: pytest.CaptureFixture[bytes] | None = None
 
-    def __call__(self, *words: str | Path) -> Done:
+    def __call__(self, *words: str | Path, **options: Any) -> Done:
         """Run one command line to its end; neither a traceback nor a control character may be printed."""
-        self.capfd.readouterr()
-        status = run([str(word) for word in words])
-        sys.stdout.flush()
-        printed = self.capfd.readouterr()
-        done = Done(status, printed.out.encode(), printed.err.encode())
+        assert self.captured is not None
+        assert not options, "only a process of its own has these: take the installed command"
+        self.captured.readouterr()
+        with mock.patch.dict(os.environ, self.environment, clear=True), as_for_a_user():
+            status = run([str(word) for word in words])
+            sys.stdout.flush()
+        done = Done(status, *self.captured.readouterr())
         done.check_is_tidy()
         return done
 
-    def compare(self, *words: str | Path) -> Done:
+    def weigh(self, *words: str | Path) -> Done:
         """Weigh the benchmarks of harnesses, by 10 pairs if nothing else is said."""
         limit = () if {"--pairs", "--max-time"} & set(words) else ("--pairs", "10")
         return self("compare", "--harness", "protocol", *words, *limit)
 
-    def refuses(self, *words: str | Path, status: int = 2) -> str:
-        """Run what has to fail before anything is measured, and return the sentence it says."""
-        done = self(*words)
-        assert done.status == status, done
-        return done.sentence
+
+@contextmanager
+def as_for_a_user() -> Iterator[None]:
+    """What cannot be encoded is an error on stdout, and is shown as an escape on stderr; pytest would replace it."""
+    streams = [(sys.stdout, "strict"), (sys.stderr, "backslashreplace")]
+    try:
+        for stream, errors in streams:
+            assert isinstance(stream, io.TextIOWrapper)
+            stream.reconfigure(errors=errors)
+        yield
+    finally:
+        for stream, _ in streams:
+            assert isinstance(stream, io.TextIOWrapper)
+            stream.reconfigure(errors="replace")
 
 
-def in_process(tool: Tool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> InProcess:
-    """Command lines within this process, as if it had the tool's folder and environment."""
-    monkeypatch.chdir(tool.folder)
+def in_process(folder: Path, monkeypatch: pytest.MonkeyPatch, captured: pytest.CaptureFixture[bytes]) -> InProcess:
+    """Command lines within this process, in a folder that is the current one until the end of the test."""
+    tool = InProcess(folder, captured=captured)
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(tempfile, "tempdir", None)  # it is looked for only once: here it is TMPDIR, as for a user
     for name in set(os.environ) - set(tool.environment):
         monkeypatch.delenv(name)
     for name, value in tool.environment.items():
         monkeypatch.setenv(name, value)
-    return InProcess(tool, capfd)
+    return tool
 
 
 def suite(ways: str = "well", *names: str) -> str:

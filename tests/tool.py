@@ -92,6 +92,18 @@ class Tool:
         limit = () if {"--pairs", "--max-time"} & set(words) else ("--pairs", "12")
         return self("compare", *commands, *words, *limit, **options)
 
+    def compared(self, *words: str | Path, **options: Any) -> dict[str, Any]:
+        """Weigh what noise may decide, and return the record: whatever its verdict, the exit status is that one's."""
+        done = self.compare(*words, "--json", "record.json", **options)
+        record = self.json()
+        assert (done.status, done.err) == (status_of(record), b"")
+        return record
+
+    def shown(self, *words: str | Path) -> dict[str, Any]:
+        """A kept record as `show` writes it; the latest, if none is named."""
+        assert self("show", *words, "--json", "shown.json").status == 0
+        return self.json("shown.json")
+
     def refuses(self, *words: str | Path, status: int = 2, **options: Any) -> str:
         """Run what has to fail, and return the sentence it says."""
         done = self(*words, **options)
@@ -127,6 +139,13 @@ main.main()
     def surroundings(self) -> dict[str, Any]:
         """The folder and the environment, as subprocess takes them."""
         return {"cwd": self.folder, "env": self.environment}
+
+    def write(self, name: str, content: str, mode: int = 0o755) -> str:
+        """Make a file, executable if nothing else is said, and return the way to it."""
+        path = self.folder / name
+        path.write_text(content)
+        path.chmod(mode)
+        return f"./{name}"
 
     def kept(self) -> list[Path]:
         """What is on the store, oldest first."""
@@ -178,6 +197,16 @@ def environment_in(folder: Path) -> dict[str, str]:
         "TMPDIR": str(folder),
         "LANG": "C.UTF-8",
     }
+
+
+def status_of(record: dict[str, Any]) -> int:
+    """The exit status that goes with a finished weighing's verdicts; of several metrics the first one's."""
+    first: dict[int, str] = {}
+    for verdict in record["derived"]["verdicts"]:
+        if not verdict["control"]:
+            first.setdefault(verdict["index"], verdict["verdict"])
+    assert first, "a weighing without a verdict"
+    return 1 if "slower" in first.values() else 0
 
 
 def ended(process: subprocess.Popen[bytes]) -> Done:

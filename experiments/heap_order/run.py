@@ -8,7 +8,6 @@ Prints three tables as Markdown; experiments/README.md says what they show.
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
@@ -23,13 +22,14 @@ from steelyard.design.check.session import check_target
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.target import Target
+from steelyard.design.world import World
 from steelyard.measure.heap import HeapWatcher
 from steelyard.measure.launch import Launcher
 from steelyard.model.heap import HeapLaunch
 from steelyard.model.launches import LaunchSpec, judged_samples
 from steelyard.model.records import Settings, Subject
 from steelyard.model.soundness import Looked
-from steelyard.report.words import duration
+from steelyard.report.figures import duration
 from steelyard.stats.signed_rank import estimate
 from steelyard.subjects.command import command_subject, launch_maker
 from steelyard.subjects.harness import Work
@@ -64,7 +64,7 @@ def main(pairs: int) -> None:
         print("\n## What the allocator takes of the processor time\n")
         print(table(("process", "allocations", "share of the time, estimated"), _shares(subject, runner)), flush=True)
         print("\n## What `steelyard check` says\n")
-        print(_findings(subject, runner))
+        print(_findings(subject))
 
 
 def _built(folder: Path) -> Path:
@@ -130,12 +130,11 @@ def _heap_of(launch: LaunchSpec, runner: Runner) -> list[str]:
     return [f"{median(one.use.allocations for one in uses):,.0f}", f"{share:.0%}"]
 
 
-def _findings(subject: Subject, runner: Runner) -> str:
+def _findings(subject: Subject) -> str:
     found = check_target(
         subject,
         Settings(metrics=["active"], harness="protocol", timeout_s=60),
-        runner,
-        os.environ,
+        World(),
         lambda progress: None,  # noqa: ARG005 - the table is short
         only=[FIRST, LAST],
         seconds=CHECK_SECONDS,

@@ -8,28 +8,23 @@ Prints three tables as Markdown; experiments/README.md says what they show.
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
-from steelyard.design.calibration.calibration import (
-    Instruments,
-    Rung,
-    instruments,
-    ladder,
-    measure,
-)
 from steelyard.design.calibration.fit import correlation
-from steelyard.design.runner.runner import Runner
+from steelyard.design.calibration.instruments import Instruments, instruments
+from steelyard.design.calibration.measuring import count_all, measure
+from steelyard.design.calibration.results import Results
+from steelyard.design.calibration.sweep import SweepPoint, sweep
+from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.target import Target
-from steelyard.machine.facts import read_facts
-from steelyard.measure.count.counter import Counted, Counter
-from steelyard.measure.count.valgrind import Valgrind, host_caches, last_levels_below
+from steelyard.design.world import World
+from steelyard.measure.count.valgrind import host_caches, last_levels_below
 from steelyard.model.calibration import Point
 from steelyard.model.counting import Caches, Weights
 from steelyard.model.errors import SteelyardError
 from steelyard.model.progress import Progress
+from steelyard.model.records import MachineFacts
 from steelyard.stats.cost import cost
 from steelyard.stats.least_squares import pearson
 
@@ -56,8 +51,9 @@ LONG, QUICK = Effort(20_000_000, 7), Effort(500_000, 2)
 
 def main(effort: Effort) -> None:
     """Print each table as soon as it is measured."""
-    valgrind, jobs = Valgrind.found(), len(os.sched_getaffinity(0))
-    with instruments(valgrind, Caches(), jobs=jobs, watch=_unwatched) as tools:
+    world = World()
+    jobs = len(world.processors())
+    with instruments(world.valgrind(None), world, jobs=jobs, watch=_unwatched) as tools:
         iterations = effort.iterations
         counts = _counted(tools, [(LINEAR, 0), (LINEAR, iterations), (RANDOM, 0), (RANDOM, iterations)])
         print(f"## {iterations:,} iterations over {ELEMENTS:,} i32, the article's caches\n", flush=True)
@@ -65,36 +61,30 @@ def main(effort: Effort) -> None:
         scales = _counted(tools, [(RANDOM, scale * iterations // SCALES[-1]) for scale in (0, *SCALES)])
         print(f"\n## Scaling: N = {iterations // SCALES[-1]:,} iterations of {RANDOM}\n", flush=True)
         print(scaling(scales), flush=True)
-    print(f"\n## Cost and CPU time of {RANDOM}, {effort.repeats} repeats\n", flush=True)
-    ladders = _ladders(valgrind, jobs, effort.repeats)
-    print(f"{sizes(next(iter(ladders.values())))}\n\n{correlations(ladders)}", flush=True)
+        print(f"\n## Cost and CPU time of {RANDOM}, {effort.repeats} repeats\n", flush=True)
+        sweeps = _sweeps(world.facts(), tools, effort.repeats)
+        print(f"{sizes(next(iter(sweeps.values())))}\n\n{correlations(sweeps)}", flush=True)
 
 
-def _ladders(valgrind: Valgrind, jobs: int, repeats: int) -> dict[str, list[Point]]:
+def _sweeps(facts: MachineFacts, tools: Instruments, repeats: int) -> dict[str, list[Point]]:
     """The same times beside what is counted with this machine's caches, less of its last level, and the article's."""
-    facts = read_facts()
     own = host_caches(facts.caches)
-    rungs = [rung for rung in ladder(own, facts.memory_bytes) if rung.pattern == RANDOM]
+    results = Results([point for point in sweep(own, facts.memory_bytes) if point.pattern == RANDOM])
     named = {"this machine": own, "the article": Caches()}
     for level in last_levels_below(own):
         named[f"{level[0] / own.ll[0]:g} of its last level"] = own.model_copy(update={"ll": level})
-    points = measure(rungs, valgrind, list(named.values()), jobs=jobs, repeats=repeats, seed=SEED, watch=_unwatched)
-    return {f"{whose}, {_shown(named[whose])}": each for whose, each in zip(named, points, strict=True)}
+    measure(results, list(named.values()), tools, repeats=repeats, seed=SEED)
+    return {f"{whose}, {_shown(named[whose])}": results.points(number) for number, whose in enumerate(named)}
 
 
 def _counted(tools: Instruments, runs: Sequence[tuple[str, int]]) -> list[Events]:
-    """The events of each (pattern, iterations), in their order."""
-    targets = [Target(pattern, tools.spec(Rung(pattern, ELEMENTS, 0), iterations)) for pattern, iterations in runs]
-    found: dict[int, Events] = {}
-    for place, done in tools.pool.do_all([partial(_count, target, tools.counter) for target in targets]):
-        found[place] = done.events
+    """The events of each (pattern, iterations), in their order, with the article's caches."""
+    launches = [(pattern, tools.spec(SweepPoint(pattern, ELEMENTS, 0), iterations)) for pattern, iterations in runs]
+    targets = [Target(pattern, spec) for pattern, spec in launches]
+    found: dict[int, Events] = {place: done.events for place, done in count_all(targets, Caches(), tools)}
     if len(found) < len(targets) or any(not events for events in found.values()):
         raise SystemExit("a walk was not counted to its end")
     return [found[place] for place in range(len(targets))]
-
-
-def _count(target: Target, counter: Counter, runner: Runner) -> Counted:
-    return runner.launch(target, counter, lambda reading: reading.value)
 
 
 def _unwatched(progress: Progress) -> None:
@@ -129,7 +119,7 @@ def scaling(counts: Sequence[Events]) -> str:
 
 
 def sizes(points: Iterable[Point]) -> str:
-    """Table of the ladder: what was counted and timed at each size, an iteration."""
+    """Table of the sweep: what was counted and timed at each size, an iteration."""
     rows = [
         [
             f"{point.size_bytes >> 10:,} KiB",
@@ -144,10 +134,10 @@ def sizes(points: Iterable[Point]) -> str:
     return table(("size", "instructions", "LL hits", "RAM hits", "cost 1:5:35", "CPU time"), rows)
 
 
-def correlations(ladders: Mapping[str, Sequence[Point]]) -> str:
+def correlations(sweeps: Mapping[str, Sequence[Point]]) -> str:
     """Table of Pearson's correlation of instructions and of each cost with the CPU time, for each of several caches."""
     rows = []
-    for name, points in ladders.items():
+    for name, points in sweeps.items():
         # Rounded, because a few instructions of the end of a process are no difference between sizes.
         instructions = [round(point.events["Ir"] / point.counted_iterations, 3) for point in points]
         known = [correlation(points, weights) for weights in (SCRIPT, ARTICLE)]
@@ -188,3 +178,5 @@ if __name__ == "__main__":
         main(QUICK if words.quick else LONG)
     except SteelyardError as error:
         raise SystemExit(str(error)) from None
+    except Interrupted:
+        raise SystemExit("interrupted: a table lacks its measurements") from None

@@ -35,7 +35,7 @@ long long steelyard_number(const steelyard_state *state, const char *param);
 /* Says what went wrong, and ends the program with exit status 1. */
 __attribute__((noreturn)) void steelyard_fail(const steelyard_state *state, const char *message);
 /* What STEELYARD_MAIN() calls; for programs that have a `main` of their own. Returns the exit status. */
-int steelyard_main(int count, char **words);
+int steelyard_main(int count, char **arguments);
 
 /* For the macros below. */
 void steelyard_add(const char *name, void (*function)(steelyard_state *), const char *param, const long long *values,
@@ -90,7 +90,7 @@ static inline uint64_t steelyard_step(uint64_t left) {
 }
 
 #define STEELYARD_MAIN() \
-    int main(int count, char **words) { return steelyard_main(count, words); }
+    int main(int count, char **arguments) { return steelyard_main(count, arguments); }
 
 #endif
 #endif

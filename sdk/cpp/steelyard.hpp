@@ -180,14 +180,15 @@ inline bool whole(const char* text, std::uint64_t least, std::uint64_t most, std
     return number >= least;
 }
 
-// --- What is answered ----------------------------------------------------------------------------------------------
+// --- The response --------------------------------------------------------------------------------------------------
 
-// Lines that are kept until the end, so that nobody is woken while the clock runs. Errors go to stderr for a person.
-class Answer {
+// Lines that are kept until the end, so that nobody is woken while the clock runs. In interactive use there is nobody
+// to send them to, and errors go to stderr.
+class Response {
 public:
-    static constexpr int person = -1;
+    static constexpr int interactive = -1;
 
-    explicit Answer(int descriptor) : descriptor_(descriptor) {
+    explicit Response(int descriptor) : descriptor_(descriptor) {
         line(R"({"steelyard": 1, "harness": "steelyard.hpp )" + std::string(version) +
              R"(", "language": "C++", "before": true})");
     }
@@ -195,7 +196,7 @@ public:
     void line(const std::string& object) { lines_ += object + '\n'; }
 
     [[noreturn]] void fail(const std::string& message, int status) {
-        if (descriptor_ == person) {
+        if (descriptor_ == interactive) {
             std::fprintf(stderr, "steelyard: %s\n", message.c_str());
         } else {
             line("{\"error\": " + quoted(message) + "}");
@@ -311,18 +312,18 @@ inline Sample between(const Reading& start, const Reading& stop, std::uint64_t l
 // Takes the samples of one benchmark: as many as the driver asks for, or, for a look, until one is long enough to tell.
 class Sampler {
 public:
-    Sampler(Answer& answer, std::uint64_t loops, std::uint64_t samples)
-        : answer_(answer), loops_(loops), samples_(samples) {
+    Sampler(Response& response, std::uint64_t loops, std::uint64_t samples)
+        : response_(response), loops_(loops), samples_(samples) {
         taken_.reserve(static_cast<std::size_t>(samples));
     }
-    explicit Sampler(Answer& answer) : Sampler(answer, 1, 0) {}
+    explicit Sampler(Response& response) : Sampler(response, 1, 0) {}
     Sampler(const Sampler&) = delete;
     Sampler& operator=(const Sampler&) = delete;
     ~Sampler() {
         if (descriptor_ >= 0) ::close(descriptor_);
     }
 
-    [[noreturn]] void fail(const std::string& message, int status = 1) { answer_.fail(message, status); }
+    [[noreturn]] void fail(const std::string& message, int status = 1) { response_.fail(message, status); }
     std::uint64_t loops() const { return loops_; }
     const std::vector<Sample>& taken() const { return taken_; }
 
@@ -366,7 +367,7 @@ private:
         return taken_.back().ns >= static_cast<std::int64_t>(a_look_ns) || loops_ >= most_loops;
     }
 
-    Answer& answer_;
+    Response& response_;
     std::uint64_t loops_, samples_;
     int descriptor_ = -1;
     bool running_ = false, finished_ = false;
@@ -577,28 +578,28 @@ inline std::string fault_of_registry() {
     return twice == names.end() ? "" : "two benchmarks are called " + quoted(*twice);
 }
 
-// --- The two calls, and a person's -------------------------------------------------------------------------------
+// --- The two calls, and interactive use ----------------------------------------------------------------------------
 
-// The driver's words, as they were given.
-struct Words {
+// The driver's arguments, as they were given.
+struct Arguments {
     bool any = false, list = false;
     const char *protocol = nullptr, *fd = nullptr, *run = nullptr;
     const char *loops = nullptr, *samples = nullptr, *seed = nullptr;
     std::vector<std::string> before;  // LOOPS:NAME of each that runs first, in the same process
 
-    Words(int count, char** words) {
+    Arguments(int count, char** arguments) {
         const std::pair<std::string_view, const char**> known[] = {
             {"protocol=", &protocol}, {"fd=", &fd}, {"run=", &run},
             {"loops=", &loops}, {"samples=", &samples}, {"seed=", &seed}};
         constexpr std::string_view prefix = "--steelyard-";
         for (int at = 1; at < count; ++at) {
-            if (std::strncmp(words[at], prefix.data(), prefix.size()) != 0) continue;
-            const char* word = words[at] + prefix.size();
+            if (std::strncmp(arguments[at], prefix.data(), prefix.size()) != 0) continue;
+            const char* argument = arguments[at] + prefix.size();
             any = true;
-            list = list || std::strcmp(word, "list") == 0;
-            if (std::strncmp(word, "before=", 7) == 0) before.emplace_back(word + 7);
+            list = list || std::strcmp(argument, "list") == 0;
+            if (std::strncmp(argument, "before=", 7) == 0) before.emplace_back(argument + 7);
             for (const auto& [key, value] : known)
-                if (std::strncmp(word, key.data(), key.size()) == 0) *value = word + key.size();
+                if (std::strncmp(argument, key.data(), key.size()) == 0) *value = argument + key.size();
         }
     }
 };
@@ -619,7 +620,7 @@ inline void call(const Benchmark& benchmark, Sampler& sampler, std::uint64_t see
     sampler.check_finished();
 }
 
-inline std::string in_words(double ns) {
+inline std::string readable(double ns) {
     const char* unit = ns < 1e3 ? "ns" : ns < 1e6 ? "us" : ns < 1e9 ? "ms" : "s";
     const double scale = ns < 1e3 ? 1 : ns < 1e6 ? 1e3 : ns < 1e9 ? 1e6 : 1e9;
     char text[32];
@@ -628,59 +629,59 @@ inline std::string in_words(double ns) {
 }
 
 inline int look() {
-    Answer answer(Answer::person);
+    Response response(Response::interactive);
     const std::string fault = fault_of_registry();
-    if (!fault.empty()) answer.fail(fault, 2);
+    if (!fault.empty()) response.fail(fault, 2);
     for (const Benchmark& benchmark : registry().benchmarks) {
-        Sampler sampler(answer);
+        Sampler sampler(response);
         call(benchmark, sampler, 0);
         const Sample& last = sampler.taken().back();
         const double each = static_cast<double>(last.ns) / static_cast<double>(last.loops);
-        std::printf("%s  %s\n", in_words(each).c_str(), benchmark.name.c_str());
+        std::printf("%s  %s\n", readable(each).c_str(), benchmark.name.c_str());
         std::fflush(stdout);
     }
     std::puts("for a look; weigh with: steelyard compare --harness protocol OLD NEW");
     return 0;
 }
 
-inline std::uint64_t number_of(Answer& answer, const char* key, const char* text, std::uint64_t least,
+inline std::uint64_t number_of(Response& response, const char* key, const char* text, std::uint64_t least,
                                std::uint64_t most) {
     std::uint64_t number = 0;
-    const std::string word = std::string("--steelyard-") + key;
-    if (text == nullptr) answer.fail(word + " is missing", 2);
+    const std::string argument = std::string("--steelyard-") + key;
+    if (text == nullptr) response.fail(argument + " is missing", 2);
     if (!whole(text, least, most, number))
-        answer.fail(word + "=" + text + ": not a whole number from " + std::to_string(least) + " to " +
-                        std::to_string(most),
-                    2);
+        response.fail(argument + "=" + text + ": not a whole number from " + std::to_string(least) + " to " +
+                          std::to_string(most),
+                      2);
     return number;
 }
 
-inline const Benchmark& called(Answer& answer, const std::string& name) {
+inline const Benchmark& called(Response& response, const std::string& name) {
     const auto& all = registry().benchmarks;
     const auto found = std::find_if(all.begin(), all.end(), [&](const Benchmark& one) { return one.name == name; });
-    if (found == all.end()) answer.fail("no benchmark is called " + quoted(name), 2);
+    if (found == all.end()) response.fail("no benchmark is called " + quoted(name), 2);
     return *found;
 }
 
-inline void run_one(Answer& answer, const Words& words) {
-    const std::uint64_t loops = number_of(answer, "loops", words.loops, 1, most_loops);
-    const std::uint64_t samples = number_of(answer, "samples", words.samples, 1, most_samples);
-    const std::uint64_t seed = number_of(answer, "seed", words.seed, 0, UINT64_MAX);
-    for (const std::string& word : words.before) {
-        const std::size_t colon = std::min(word.find(':'), word.size());
-        const std::uint64_t few = number_of(answer, "before", word.substr(0, colon).c_str(), 1, most_loops);
-        Sampler earlier(answer, few, 1);
-        call(called(answer, word.substr(std::min(colon + 1, word.size()))), earlier, seed);
+inline void run_one(Response& response, const Arguments& arguments) {
+    const std::uint64_t loops = number_of(response, "loops", arguments.loops, 1, most_loops);
+    const std::uint64_t samples = number_of(response, "samples", arguments.samples, 1, most_samples);
+    const std::uint64_t seed = number_of(response, "seed", arguments.seed, 0, UINT64_MAX);
+    for (const std::string& before : arguments.before) {
+        const std::size_t colon = std::min(before.find(':'), before.size());
+        const std::uint64_t few = number_of(response, "before", before.substr(0, colon).c_str(), 1, most_loops);
+        Sampler earlier(response, few, 1);
+        call(called(response, before.substr(std::min(colon + 1, before.size()))), earlier, seed);
     }
-    Sampler sampler(answer, loops, samples);
-    call(called(answer, words.run), sampler, seed);
-    for (const Sample& sample : sampler.taken()) answer.line(sample.json());
+    Sampler sampler(response, loops, samples);
+    call(called(response, arguments.run), sampler, seed);
+    for (const Sample& sample : sampler.taken()) response.line(sample.json());
 }
 
-// The descriptor to answer on, which no child shall hold. Without one, the fault can only be told on stderr.
-inline int descriptor_of(const Words& words) {
+// The descriptor for the response, which no child shall hold. Without one, the fault can only be told on stderr.
+inline int descriptor_of(const Arguments& arguments) {
     std::uint64_t number = 0;
-    if (words.fd != nullptr && whole(words.fd, 0, INT_MAX, number)) {
+    if (arguments.fd != nullptr && whole(arguments.fd, 0, INT_MAX, number)) {
         const int descriptor = static_cast<int>(number), flags = ::fcntl(descriptor, F_GETFD);
         if (flags >= 0 && ::fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) == 0) return descriptor;
     }
@@ -691,21 +692,21 @@ inline int descriptor_of(const Words& words) {
 }  // namespace detail
 
 // What STEELYARD_MAIN() calls; for programs that have a `main` of their own. Returns the exit status.
-inline int run_main(int count, char** words) {
-    const detail::Words asked(count, words);
+inline int run_main(int count, char** arguments) {
+    const detail::Arguments asked(count, arguments);
     if (!asked.any) return detail::look();
-    detail::Answer answer(detail::descriptor_of(asked));
+    detail::Response response(detail::descriptor_of(asked));
     if (asked.protocol == nullptr || std::strcmp(asked.protocol, "1") != 0)
-        answer.fail("only version 1 of the protocol is spoken here (--steelyard-protocol=1)", 2);
+        response.fail("only version 1 of the protocol is spoken here (--steelyard-protocol=1)", 2);
     const std::string fault = detail::fault_of_registry();
-    if (!fault.empty()) answer.fail(fault, 2);
+    if (!fault.empty()) response.fail(fault, 2);
     if (asked.list == (asked.run != nullptr))
-        answer.fail("either --steelyard-list or --steelyard-run=NAME is needed", 2);
+        response.fail("either --steelyard-list or --steelyard-run=NAME is needed", 2);
     if (asked.list)
-        for (const detail::Benchmark& one : detail::registry().benchmarks) answer.line(one.json());
+        for (const detail::Benchmark& one : detail::registry().benchmarks) response.line(one.json());
     else
-        detail::run_one(answer, asked);
-    answer.send();
+        detail::run_one(response, asked);
+    response.send();
     return 0;
 }
 
@@ -727,7 +728,7 @@ inline int run_main(int count, char** words) {
 #define STEELYARD_BENCH_WITH(identifier, ...) STEELYARD_DECLARE_(identifier, __VA_ARGS__)
 
 #define STEELYARD_MAIN() \
-    int main(int count, char** words) { return steelyard::run_main(count, words); }
+    int main(int count, char** arguments) { return steelyard::run_main(count, arguments); }
 
 #ifdef STEELYARD_IMPLEMENTATION
 #include "steelyard.h"
@@ -756,7 +757,7 @@ void steelyard_add(const char* name, void (*function)(steelyard_state*), const c
         },
         options, source);
 }
-int steelyard_main(int count, char** words) { return steelyard::run_main(count, words); }
+int steelyard_main(int count, char** arguments) { return steelyard::run_main(count, arguments); }
 uint64_t steelyard_seed(const steelyard_state* state) { return state->state.seed(); }
 long long steelyard_number(const steelyard_state* state, const char* param) { return state->state.number(param); }
 void steelyard_fail(const steelyard_state* state, const char* message) { state->state.fail(message); }

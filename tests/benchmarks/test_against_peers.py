@@ -6,12 +6,14 @@ import pytest
 from benchmarks.against_peers import Cell, launches_a_side, report, takes_part
 
 
-@pytest.mark.parametrize(("rounds", "wanted"), [(100, 20), (7, 3), (5, 5), (3, 0), (4, 1)])
-def test_a_tool_takes_part_as_often_as_wanted_and_evenly(rounds: int, wanted: int) -> None:
+@pytest.mark.parametrize(
+    ("rounds", "wanted", "apart"),
+    [(100, 20, {5}), (7, 3, {2}), (10, 4, {2, 3}), (5, 5, {1}), (3, 0, set()), (4, 1, set())],
+)
+def test_a_tool_takes_part_as_often_as_wanted_and_evenly(rounds: int, wanted: int, apart: set[int]) -> None:
     taken = [number for number in range(rounds) if takes_part(number, rounds, wanted)]
     assert len(taken) == wanted
-    gaps = [later - earlier for earlier, later in itertools.pairwise(taken)]
-    assert not gaps or max(gaps) - min(gaps) <= 1
+    assert {later - earlier for earlier, later in itertools.pairwise(taken)} == apart
 
 
 def test_more_weighings_than_rounds_are_one_a_round() -> None:

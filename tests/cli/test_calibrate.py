@@ -1,17 +1,26 @@
+"""`steelyard calibrate`: on a scripted machine, and once for real until somebody presses Ctrl-C."""
+
 from __future__ import annotations
 
 import json
+import shutil
+import signal
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from steelyard.cli.calibrate import calibrate
-from steelyard.design.calibration import calibration as design
-from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UsageError
-from tests.calibrations import KEY, calibration, kept_weights
+from steelyard.design import world
+from steelyard.measure import native
+from steelyard.model.calibration import InterruptedCalibration
+from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
+from tests.calibrations import kept_weights
+from tests.design.calibration.machine import ProbeMachine, shared
+from tests.design.scripted import MACHINE, PLAIN
+from tests.tool import Tool, ended, wait_until
 
 app = typer.Typer(rich_markup_mode=None)
 app.command()(calibrate)
@@ -19,17 +28,13 @@ RUNNER = CliRunner()
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[str, Any]]:
-    """What is asked of the measuring, which gives a calibration at once."""
-    heard: list[dict[str, Any]] = []
-
-    def measured(**words: Any) -> object:
-        heard.append(words)
-        return calibration()
-
-    monkeypatch.setattr(design, "calibrate", measured)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    return heard
+def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ProbeMachine:
+    """What the command line measures, with a store of its own."""
+    made = ProbeMachine(**shared(8 << 20))  # type: ignore[arg-type]
+    (tmp_path / "probes").write_text("#!/bin/sh\n")
+    monkeypatch.setattr(native, "PROBES", tmp_path / "probes")
+    monkeypatch.setattr(world, "World", lambda: made.world(tmp_path / "state"))
+    return made
 
 
 def run(*words: str) -> str:
@@ -44,24 +49,32 @@ def refused(*words: str) -> SteelyardError:
     return caught.value
 
 
-def test_it_shows_and_stores_the_weights(asked: list[dict[str, Any]]) -> None:
-    text = run("--repeats", "3", "--jobs", "2")
-    assert "1:3.6:40" in text
+def weights(tmp_path: Path) -> str | None:
+    kept = kept_weights(MACHINE.key, {"XDG_STATE_HOME": str(tmp_path / "state")})
+    return None if kept is None else f"{kept.l1:g}:{kept.ll:.0f}:{kept.ram:.0f}"
+
+
+def test_it_shows_and_stores_the_weights(machine: ProbeMachine, tmp_path: Path) -> None:
+    text = run("--repeats", "3", "--jobs", "3", "--caches", "host")
+    assert "1:5:40" in text
+    assert "3 repeats a point" in text
     assert "do not carry over" in text
-    assert (asked[0]["repeats"], asked[0]["jobs"]) == (3, 2)
-    assert kept_weights(KEY) == calibration().weights
+    assert machine.servers == 1 + 3
+    assert weights(tmp_path) == "1:5:40"
 
 
-def test_by_default_it_counts_on_every_processor(asked: list[dict[str, Any]]) -> None:
-    run()
-    assert asked[0]["jobs"] >= 1
-    assert asked[0]["repeats"] == design.REPEATS
+def test_the_defaults(machine: ProbeMachine) -> None:
+    text = run()
+    assert "5 repeats a point" in text
+    assert "(fit)" in text
+    assert machine.servers == 1 + 2  # on every processor
 
 
-def test_it_writes_the_files_that_were_asked_for(asked: list[dict[str, Any]], tmp_path: Path) -> None:
-    run("--json", str(tmp_path / "all.json"), "--chart", str(tmp_path / "chart.svg"))
-    assert len(asked) == 1
-    assert json.loads((tmp_path / "all.json").read_text())["machine"] == KEY
+def test_it_writes_the_files_that_were_asked_for(machine: ProbeMachine, tmp_path: Path) -> None:
+    run("--json", str(tmp_path / "all.json"), "--chart", str(tmp_path / "chart.svg"), "--caches", "host")
+    assert len(machine.specs) == 2 * 5 * 55
+    written = json.loads((tmp_path / "all.json").read_text())
+    assert (written["format"], written["machine"]) == ("steelyard-calibration", MACHINE.key)
     assert (tmp_path / "chart.svg").read_text().startswith("<svg")
 
 
@@ -69,28 +82,71 @@ def test_it_writes_the_files_that_were_asked_for(asked: list[dict[str, Any]], tm
     "words",
     [["--jobs", "0"], ["--jobs", "257"], ["--repeats", "0"], ["--repeats", "1001"], ["--chart", "/no/such/folder/x"]],
 )
-def test_wrong_words_are_refused_before_anything_is_measured(asked: list[dict[str, Any]], words: list[str]) -> None:
+def test_wrong_words_are_refused_before_anything_is_measured(machine: ProbeMachine, words: list[str]) -> None:
     error = refused(*words)
     assert isinstance(error, UsageError)
     assert words[1] in str(error)
-    assert asked == []
+    assert machine.servers == 0
 
 
-@pytest.mark.parametrize("error", [InterruptedBeforeStart("interrupted"), MeasurementError("no valgrind")])
-def test_nothing_is_stored_of_what_did_not_end(
-    asked: list[dict[str, Any]], error: SteelyardError, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def fails(**words: Any) -> object:
-        asked.append(words)
-        raise error
-
-    monkeypatch.setattr(design, "calibrate", fails)
-    assert refused("--chart", str(tmp_path / "chart.svg")) is error
-    assert kept_weights(KEY) is None
+def test_nothing_is_stored_of_what_failed(machine: ProbeMachine, tmp_path: Path) -> None:
+    machine.measured = replace(PLAIN, exit_code=1)
+    error = refused("--chart", str(tmp_path / "chart.svg"))
+    assert isinstance(error, MeasurementError)
+    assert "failed with exit status 1" in str(error)
+    assert weights(tmp_path) is None
     assert not (tmp_path / "chart.svg").exists()
+
+
+def test_no_weights_are_stored_of_what_was_interrupted(machine: ProbeMachine, tmp_path: Path) -> None:
+    machine.interrupted_after = 33
+    error = refused("--chart", str(tmp_path / "chart.svg"), "--json", str(tmp_path / "all.json"))
+    kept = tmp_path / "state/steelyard/calibrations" / f"{MACHINE.key}.interrupted.json"
+    assert str(error) == (
+        f"interrupted before weights could be fitted; what was measured until then (33 measurements) is kept in {kept}"
+    )
+    assert error.exit_status == 130
+    assert (tmp_path / "all.json").read_bytes() == kept.read_bytes()
+    assert weights(tmp_path) is None
+    assert not (tmp_path / "chart.svg").exists()
+
+
+def test_an_interrupt_before_the_first_launch_ended(machine: ProbeMachine, tmp_path: Path) -> None:
+    machine.interrupted_after = 0
+    error = refused("--json", str(tmp_path / "all.json"))
+    assert (str(error), error.exit_status) == ("interrupted before anything was measured", 130)
+    assert not (tmp_path / "all.json").exists()
 
 
 def test_help_names_the_exit_statuses() -> None:
     text = " ".join(run("--help").split())
-    for expected in ("Exit status: 0 the weights are stored", "130 interrupted (nothing is stored)", "carry over"):
+    for expected in (
+        "Exit status: 0 the weights are stored",
+        "130 interrupted (no weights are stored; what was measured is kept)",
+        "carry over",
+    ):
         assert expected in text
+
+
+def test_an_interrupt_leaves_what_was_measured(tool: Tool) -> None:
+    if shutil.which("valgrind") is None:
+        pytest.skip("valgrind is not installed: nothing can be calibrated")
+    if not native.PROBES.is_file():
+        pytest.skip("the probes are not built: nothing can be calibrated")
+    seen: set[str] = set()
+
+    def several_were_launched() -> bool:
+        seen.update(line for line in tool.processes() if line.startswith(str(native.PROBES)))
+        return len(seen) > 2  # so that the first of them has ended
+
+    with tool.started("calibrate", "--json", "found.json") as process:
+        wait_until(several_were_launched, "probes walk")
+        process.send_signal(signal.SIGINT)
+        done = ended(process)
+    assert done.status == 130, done
+    (kept,) = (tool.folder / "state/steelyard/calibrations").iterdir()
+    record = InterruptedCalibration.model_validate_json(kept.read_bytes())
+    assert kept.name == f"{record.machine}.interrupted.json"
+    assert record.times
+    assert f"({record.measurements()} measurements) is kept in {kept}" in done.sentence
+    assert (tool.folder / "found.json").read_bytes() == kept.read_bytes()

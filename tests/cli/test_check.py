@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.tool import Tool, ended, wait_until
+from tests.in_process import InProcess
+from tests.tool import Done, Tool, ended, sh, wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,38 +57,38 @@ def harness(tool: Tool, text: str) -> str:
     return f"{sys.executable} -S harness.py"
 
 
-def test_a_program_that_speaks_it(tool: Tool) -> None:
-    done = tool("check", "--protocol", harness(tool, WELL))
+def test_a_program_that_speaks_it(here: InProcess) -> None:
+    done = here("check", "--protocol", harness(here, WELL))
     assert done.status == 0, done.text
     assert "all 8 rules hold" in done.text
     assert "broken" not in done.text
 
 
 @pytest.mark.parametrize(("well", "ill", "rule"), BREACHES, ids=[rule for _, _, rule in BREACHES])
-def test_a_breach_is_named(tool: Tool, well: str, ill: str, rule: str) -> None:
+def test_a_breach_is_named(here: InProcess, well: str, ill: str, rule: str) -> None:
     assert WELL.count(well) == 1
     # In which a time that never grows has the loops grow beyond all limits.
-    done = tool("check", "--protocol", "--timeout", "2", harness(tool, WELL.replace(well, ill)))
+    done = here("check", "--protocol", "--timeout", "2", harness(here, WELL.replace(well, ill)))
     assert done.status == 1, done.text
     assert f"broken     {rule}" in done.text
 
 
-def test_a_plain_command(tool: Tool) -> None:
-    done = tool("check", "--protocol", "/bin/true")
+def test_a_plain_command(here: InProcess) -> None:
+    done = here("check", "--protocol", "/bin/true")
     assert done.status == 1
     assert "does not speak the harness protocol" in " ".join(done.text.split())
 
 
-def test_words_that_do_not_fit(tool: Tool, tmp_path: Path) -> None:
-    assert "looks at nothing else" in tool.refuses("check", "--protocol", "--harness", "auto", "true")
-    assert "--max-time" in tool.refuses("check", "true", "--max-time", "0")
-    assert "--harness auto" in tool.refuses("check", "true", "-b", "x")
-    assert "cannot be run" in tool.refuses("check", "--protocol", str(tmp_path / "absent"))
-    assert "cannot write" in tool.refuses("check", "true", "--json", str(tmp_path / "absent/file"))
+def test_words_that_do_not_fit(here: InProcess, tmp_path: Path) -> None:
+    assert "looks at nothing else" in here.refuses("check", "--protocol", "--harness", "auto", "true")
+    assert "--max-time" in here.refuses("check", "true", "--max-time", "0")
+    assert "--harness auto" in here.refuses("check", "true", "-b", "x")
+    assert "cannot be run" in here.refuses("check", "--protocol", str(tmp_path / "absent"))
+    assert "cannot write" in here.refuses("check", "true", "--json", str(tmp_path / "absent/file"))
 
 
-def test_a_program_that_hangs(tool: Tool) -> None:
-    done = tool("check", "--protocol", "--timeout", "0.3", "sh -c 'sleep 60'")
+def test_a_program_that_hangs(here: InProcess) -> None:
+    done = here("check", "--protocol", "--timeout", "0.3", "sh -c 'sleep 60'")
     assert done.status == 1
     assert "did not end within" in " ".join(done.text.split())
 
@@ -136,8 +137,8 @@ def test_a_sound_benchmark(tool: Tool) -> None:
     assert found["launches"] > 5
 
 
-def test_troubles_are_told_in_full(tool: Tool) -> None:
-    done = tool("check", "--harness", "protocol", suite(tool), "-b", "*leaks", "-b", "*[*]", "--max-time", "20")
+def test_troubles_are_told_in_full(here: InProcess) -> None:
+    done = here("check", "--harness", "protocol", suite(here), "-b", "*leaks", "-b", "*[*]", "--max-time", "20")
     assert done.status == 1, done.text
     text = " ".join(done.text.split())
     assert "name: --benchmark 'bench_x.py::s*' is a pattern that also selects 'bench_x.py::sound'" in text
@@ -159,67 +160,103 @@ def planted(tool: Tool) -> Path:
     return program
 
 
-def test_a_body_that_the_compiler_leaves_out(tool: Tool, planted: Path) -> None:
-    done = tool("check", "--harness", "protocol", planted, "-b", "optimised-away", "--max-time", "1")
+def test_a_body_that_the_compiler_leaves_out(here: InProcess, planted: Path) -> None:
+    done = here("check", "--harness", "protocol", planted, "-b", "optimised-away", "--max-time", "1")
     assert done.status == 1, done.text
     assert "optimised-away: an iteration takes 0." in " ".join(done.text.split())
 
 
-def test_a_block_that_is_lost(tool: Tool, planted: Path) -> None:
+def test_a_block_that_is_lost(here: InProcess, planted: Path) -> None:
     words = ("check", "--harness", "protocol", planted, "-b", "leak", "-b", "too-short", "--max-time", "1")
-    done = tool(*words, "--heap", "--json", "found.json")
+    done = here(*words, "--heap", "--json", "found.json")
     assert done.status == 1, done.text
     text = " ".join(done.text.split())
     assert "leak: 1.00 of 1.00 blocks that an iteration allocates are never given back" in text
     assert "threshold 0.05 blocks" in text
     assert "heap: 1 allocation of 8 B in all an iteration" in text
     assert "heap: 0 allocations of 0 B in all an iteration" in text
-    found = tool.json("found.json")
+    found = here.json("found.json")
     assert [(one["benchmark"], one["kept"]) for one in found["allocating"]] == [("leak", 1.0), ("too-short", 0.0)]
     leaks = {one["benchmark"]: one["outcome"] for one in found["looked"] if one["code"] == "leak"}
     assert leaks == {"leak": "trouble", "too-short": "sound"}
 
 
-def test_the_heap_of_a_command(tool: Tool) -> None:
-    done = tool("check", f"{sys.executable} -S -c pass", "--heap", "--max-time", "1", "--json", "found.json")
-    assert done.status in (0, 1), done.text
-    (one,) = tool.json("found.json")["allocating"]
+def test_the_heap_of_a_command(here: InProcess) -> None:
+    done = here("check", f"{sys.executable} -S -c pass", "--heap", "--max-time", "1", "--json", "found.json")
+    found = here.json("found.json")
+    assert done.status == int("trouble" in {looked["outcome"] for looked in found["looked"]}), done.text
+    (one,) = found["allocating"]
     assert one["each"] == "launch"
     assert one["allocations"] > 100
     assert "PYTHONMALLOC" in one["note"]
-    assert not any(looked["code"] == "leak" for looked in tool.json("found.json")["looked"])
+    codes = {looked["code"] for looked in found["looked"]}
+    assert "modes" in codes
+    assert "leak" not in codes
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc: no static program")
-def test_a_heap_that_cannot_be_watched(tool: Tool) -> None:
-    (tool.folder / "nothing.c").write_text("int main(void) { return 0; }")
-    subprocess.run(["gcc", "-static", "nothing.c", "-o", "nothing"], cwd=tool.folder, check=True)
-    assert "--heap cannot watch" in tool.refuses("check", "./nothing", "--heap")
+def test_a_heap_that_cannot_be_watched(here: InProcess) -> None:
+    (here.folder / "nothing.c").write_text("int main(void) { return 0; }")
+    subprocess.run(["gcc", "-static", "nothing.c", "-o", "nothing"], cwd=here.folder, check=True)
+    assert "--heap cannot watch" in here.refuses("check", "./nothing", "--heap")
 
 
-def test_a_command(tool: Tool) -> None:
-    done = tool("check", "true", "--max-time", "1")
+def test_a_command(here: InProcess) -> None:
+    done = here("check", "true", "--max-time", "1")
     assert done.status == 1, done.text
     assert "is the start of a process" in " ".join(done.text.split())
     # No global name in it: how long those take to look up does hang on the hash seed.
     work = f"{sys.executable} -S -c 'sum(range(1_500_000))'"
-    done = tool("check", work, "--max-time", "2", "--json", "found.json")
+    done = here("check", work, "--max-time", "2", "--json", "found.json")
     assert done.status == 0, done.text
-    assert tool.json("found.json")["harness"] is None
+    assert here.json("found.json")["harness"] is None
 
 
-def test_what_cannot_be_tried(tool: Tool) -> None:
-    assert "failed with exit status 1" in tool.refuses("check", "false", status=3)
-    assert "does not speak" in tool.refuses("check", "--harness", "protocol", "true", status=3)
-    nothing = suite(tool, "from steelyard import bench")
-    assert "benchmark" in tool.refuses("check", "--harness", "protocol", nothing, status=3)
-    assert "none of its benchmarks" in tool.refuses("check", "--harness", "protocol", suite(tool), "-b", "absent")
+def test_what_cannot_be_tried(here: InProcess) -> None:
+    assert "failed with exit status 1" in here.refuses("check", "false", status=3)
+    assert "does not speak" in here.refuses("check", "--harness", "protocol", "true", status=3)
+    nothing = suite(here, "from steelyard import bench")
+    assert "benchmark" in here.refuses("check", "--harness", "protocol", nothing, status=3)
+    assert "none of its benchmarks" in here.refuses("check", "--harness", "protocol", suite(here), "-b", "absent")
 
 
-def test_an_interrupt(tool: Tool) -> None:
-    with tool.started("check", "sleep 30") as process:
-        wait_until(lambda: any("sleep 30" in line for line in tool.processes() if "check" not in line), "it sleeps")
+def interrupted(tool: Tool, *words: str | Path) -> Done:
+    """How it ends after a Ctrl-C while the target sleeps for 600 s."""
+    with tool.started(*words) as process:
+        wait_until(lambda: "sleep 600" in tool.processes(), "it sleeps")
         process.send_signal(signal.SIGINT)
         done = ended(process)
-    assert done.status == 130
-    assert b"interrupted" in done.err
+    assert done.status == 130, done
+    done.check_is_tidy()
+    assert not tool.processes()
+    return done
+
+
+def test_an_interrupt_before_the_first_launch_ended(tool: Tool) -> None:
+    done = interrupted(tool, "check", "sleep 600", "--json", "found.json")
+    assert done.sentence == "interrupted before the first rule was tried"
+    assert not (tool.folder / "found.json").exists()
+
+
+def test_an_interrupt_leaves_what_was_tried(tool: Tool) -> None:
+    work = sh("echo x >> log; test $(wc -l < log) -lt 30 || exec sleep 600")
+    done = interrupted(tool, "check", work, "--json", "found.json")
+    assert done.err == b""
+    text = " ".join(done.text.split())
+    assert "interrupted: only what was launched until then is judged" in text
+    assert "not tried: drift: interrupted before it was tried" in text
+    found = tool.json("found.json")
+    assert (found["interrupted"], found["launches"]) == (True, 60)  # each beside an empty process
+    outcomes = {one["code"]: one["outcome"] for one in found["looked"]}
+    assert outcomes["drift"] == "untried"
+    assert outcomes["too-short"] in ("sound", "trouble")
+
+
+def test_an_interrupt_leaves_the_rules_of_the_protocol_that_were_tried(tool: Tool) -> None:
+    unknown = 'if words["run"] not in ("one", "two"):'
+    asleep = f"{unknown}\n        import os; os.execvp('sleep', ['sleep', '600'])"
+    assert WELL.count(unknown) == 1
+    done = interrupted(tool, "check", "--protocol", harness(tool, WELL.replace(unknown, asleep)))
+    assert done.err == b""
+    assert done.text.count("holds") == 5
+    assert "interrupted: 5 rules were tried until then, none of them broken" in " ".join(done.text.split())

@@ -66,8 +66,8 @@ def test_a_list_that_is_none(here: InProcess, ways: str, says: str) -> None:
     assert sentence.startswith(says), sentence
     assert len(sentence) < 500
     assert "--ignore-failure" not in sentence
-    assert not here.tool.kept()
-    assert not (here.tool.folder / "record.json").exists()
+    assert not here.kept()
+    assert not (here.folder / "record.json").exists()
 
 
 def test_the_candidate_s_list_is_looked_at_as_well(here: InProcess) -> None:
@@ -167,7 +167,7 @@ def test_one_that_fails_is_named_and_the_other_is_measured(here: InProcess, way:
     assert sentence.startswith(f"steelyard: 1 of 2 benchmarks failed, the first: old (bad) {says}"), sentence
     assert len(sentence) < 700
     assert "--ignore-failure" not in sentence
-    record = here.tool.json()
+    record = here.json()
     assert record["stop"] == ["failed", "pairs"]
     assert [summary["benchmark"] for summary in record["derived"]["summaries"]] == ["good"]
     shown = here("show")
@@ -179,14 +179,14 @@ def check_partial(here: InProcess, done: Done, failed: str, *good: str) -> None:
     assert done.status == 3
     (sentence,) = done.err.decode().splitlines()
     assert sentence.startswith(f"steelyard: 1 of {len(good) + 1} benchmarks failed, the first: {failed}"), sentence
-    (kept,) = here.tool.kept()
+    (kept,) = here.kept()
     assert str(kept) in sentence
-    record = here.tool.json()
+    record = here.json()
     assert [one["benchmark"] for one in record["derived"]["verdicts"]] == list(good)
     assert record["stop"].count("failed") == 1
     assert failed in " ".join(done.text.split())
-    assert f"1 of {len(good) + 1} benchmarks failed" in (here.tool.folder / "table.md").read_text()
-    header, *samples = here.tool.lines("launches.csv")
+    assert f"1 of {len(good) + 1} benchmarks failed" in (here.folder / "table.md").read_text()
+    header, *samples = here.lines("launches.csv")
     assert header.startswith("benchmark_name,")
     assert len(samples) == sum(map(len, record["launches"]["samples"])) > 0
     for words in ((), ("record.json",), (kept,)):
@@ -194,7 +194,7 @@ def check_partial(here: InProcess, done: Done, failed: str, *good: str) -> None:
         assert (shown.status, shown.out) == (3, done.out)
         assert f"benchmarks failed, the first: {failed}" in shown.err.decode()
     for name, shown_name in (("record.json", "shown.json"), ("table.md", "shown.md"), ("launches.csv", "shown.csv")):
-        assert (here.tool.folder / name).read_bytes() == (here.tool.folder / shown_name).read_bytes()
+        assert (here.folder / name).read_bytes() == (here.folder / shown_name).read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -209,16 +209,16 @@ def check_partial(here: InProcess, done: Done, failed: str, *good: str) -> None:
 )
 def test_a_weighing_of_which_one_fails(here: InProcess, sides: tuple[str, str], failed: str) -> None:
     commands = [suite(ways, "a", "bad", "b") for ways in sides]
-    done = here.compare(*commands, *SIDES, *FILES)
+    done = here.weigh(*commands, *SIDES, *FILES)
     check_partial(here, done, failed, "a", "b")
-    assert [one["verdict"] for one in here.tool.json()["derived"]["verdicts"]] == ["same", "slower"]
+    assert [one["verdict"] for one in here.json()["derived"]["verdicts"]] == ["same", "slower"]
 
 
 @pytest.mark.parametrize("side", [0, 1])
 def test_one_that_hangs(here: InProcess, side: int) -> None:
     ways = ["well", "well"]
     ways[side] = "hang@bad"
-    done = here.compare(*(suite(way, "bad", "a") for way in ways), *SIDES, *FILES, "--timeout", "2")
+    done = here.weigh(*(suite(way, "bad", "a") for way in ways), *SIDES, *FILES, "--timeout", "2")
     check_partial(here, done, f"{('old', 'new')[side]} (bad) did not end within 2", "a")
 
 
@@ -227,17 +227,17 @@ def test_one_that_hangs(here: InProcess, side: int) -> None:
 )
 @pytest.mark.parametrize("control", [[], ["--control"]], ids=["", "control"])
 def test_all_fail(here: InProcess, sides: tuple[str, str], control: list[str]) -> None:
-    done = here.compare(*(suite(way, "a", "b") for way in sides), *SIDES, *FILES, *control)
+    done = here.weigh(*(suite(way, "a", "b") for way in sides), *SIDES, *FILES, *control)
     assert done.status == 3
     assert "benchmarks failed, the first: " in done.sentence
     assert "(a) failed with exit status 9" in done.sentence
     # In the trial, so that nothing was measured.
-    assert not here.tool.kept()
-    assert not (here.tool.folder / "record.json").exists()
+    assert not here.kept()
+    assert not (here.folder / "record.json").exists()
 
 
 def test_one_alone_that_fails_is_not_counted(here: InProcess) -> None:
-    done = here.compare(suite("segfault@a", "a"), suite("well", "a"), *SIDES)
+    done = here.weigh(suite("segfault@a", "a"), suite("well", "a"), *SIDES)
     assert done.sentence == (
         "old (a) was killed by SIGSEGV: mend it, or choose others with --benchmark. (A launch sees only a small "
         "environment: pass more with --env NAME or --inherit-env.)"
@@ -245,7 +245,7 @@ def test_one_alone_that_fails_is_not_counted(here: InProcess) -> None:
 
 
 def test_a_slower_one_does_not_hide_a_failure(here: InProcess) -> None:
-    done = here.compare(suite("well", "a", "b"), suite("slower@a,exit-9@b", "a", "b"), "--strict")
+    done = here.weigh(suite("well", "a", "b"), suite("slower@a,exit-9@b", "a", "b"), "--strict")
     assert done.status == 3
     assert "1 slower" in done.text
 
@@ -263,7 +263,7 @@ def test_megabytes_on_stdout_and_stderr_are_not_in_the_way(here: InProcess) -> N
 def test_a_long_benchmark_is_one_sample(here: InProcess) -> None:
     done = here("run", "--harness", "protocol", suite("long", "a"), "--launches", "2", "--json", "record.json")
     assert done.status == 0
-    (benchmark,) = here.tool.json()["benchmarks"]
+    (benchmark,) = here.json()["benchmarks"]
     assert (benchmark["loops"], benchmark["samples"]) == (1, 1)
 
 
@@ -272,11 +272,11 @@ def test_a_child_that_holds_the_results_open_is_not_waited_for(here: InProcess) 
     done = here("run", "--harness", "protocol", suite("leave@a", "a", "b"), "--launches", "3", "--json", "record.json")
     assert time.monotonic() - begun < 30
     assert done.status == 0
-    (finding,) = here.tool.json()["findings"]
+    (finding,) = here.json()["findings"]
     assert finding["code"] == "left-behind"
     assert finding["message"] == "launches left 4 processes behind, which were killed: left-over"
     assert "left-over" in done.text
-    assert not here.tool.processes()
+    assert not here.processes()
 
 
 # --- interrupted and killed

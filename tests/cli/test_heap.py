@@ -22,8 +22,8 @@ SMALLER = heap_programs.PEAK.replace("kept[100]", "kept[200]").replace("< 100", 
 @pytest.fixture
 def programs(here: InProcess) -> InProcess:
     """Beside two programs, of which `smaller` allocates twice as often, and as many bytes."""
-    compiled(here.tool.folder, "peak", heap_programs.PEAK, PLAIN_MALLOC)
-    compiled(here.tool.folder, "smaller", SMALLER, PLAIN_MALLOC)
+    compiled(here.folder, "peak", heap_programs.PEAK, PLAIN_MALLOC)
+    compiled(here.folder, "smaller", SMALLER, PLAIN_MALLOC)
     return here
 
 
@@ -40,7 +40,7 @@ def test_a_run_is_watched_and_shown_again(programs: InProcess) -> None:
     done = programs("run", "--heap", "./peak", "--launches", "3", "-o", "record.json", "--markdown", "table.md")
     assert done.status == 0
     assert done.err == b""
-    record = programs.tool.json()
+    record = programs.json()
     jsonschema.validate(record, json.loads((resources.files("steelyard.model") / "record.schema.json").read_text()))
     assert uses(record, "allocations", "frees", "bytes") == {(0, 0): [[300, 300, 300_000]] * 3}
     assert record["settings"]["heap"] == 3
@@ -48,13 +48,13 @@ def test_a_run_is_watched_and_shown_again(programs: InProcess) -> None:
     assert "allocations        300" in lines
     assert "bytes        293.0 KiB" in lines
     assert programs("show", "record.json").out == done.out
-    table = (programs.tool.folder / "table.md").read_text()
+    table = (programs.folder / "table.md").read_text()
     assert "| <code>./peak</code> | allocations | 300 |" in table
 
 
 def test_two_commands_are_compared(programs: InProcess) -> None:
     done = programs("compare", "--heap", "./peak", "./smaller", "--pairs", "10", *("-o", "record.json"))
-    record = programs.tool.json()
+    record = programs.json()
     assert uses(record, "allocations", "bytes") == {
         (0, 0): [[300, 300_000]] * 3,
         (0, 1): [[600, 300_000]] * 3,
@@ -78,15 +78,15 @@ def test_counted_programs_are_watched_as_well(programs: InProcess) -> None:
     words = ("--metric", "instructions", "--heap", "-o", "record.json")
     done = programs("compare", "./peak", "./smaller", *words)
     assert done.status == 1
-    record = programs.tool.json()
+    record = programs.json()
     assert uses(record, "allocations") == {(0, 0): [[300]] * 3, (0, 1): [[600]] * 3}
     assert record["counting"]["counts"]
 
 
 def test_a_harness_is_watched_once_a_side(here: InProcess) -> None:
-    done = here.compare(suite("well", "a", "b"), suite("well", "a", "b"), "--heap", "-o", "record.json")
+    done = here.weigh(suite("well", "a", "b"), suite("well", "a", "b"), "--heap", "-o", "record.json")
     assert done.status == 0
-    record = here.tool.json()
+    record = here.json()
     assert {place: len(found) for place, found in uses(record, "bytes").items()} == {
         (benchmark, side): 1 for benchmark in (0, 1) for side in (0, 1)
     }
@@ -96,27 +96,28 @@ def test_a_harness_is_watched_once_a_side(here: InProcess) -> None:
 
 def test_the_heap_of_other_commands_is_not_watched(programs: InProcess) -> None:
     assert programs("run", "./peak", "--launches", "3", "-o", "record.json").status == 0
-    record = programs.tool.json()
+    record = programs.json()
     assert (record["heap"], record["settings"]["heap"]) == (None, None)
 
 
 def test_preparation_comes_before_each_launch(programs: InProcess) -> None:
     words = ("--launches", "2", "--warmup", "0", "--prepare", "sh -c 'echo x >>log'")
     assert programs("run", "--heap", "./peak", *words).status == 0
-    assert len(programs.tool.lines()) == 5
+    assert len(programs.lines()) == 5
 
 
 def test_both_launches_of_a_pair_begin_with_the_same_heap(programs: InProcess) -> None:
     show = """sh -c 'echo $STEELYARD_HEAP_SEED $LD_PRELOAD >>log'"""
     words = ("--heap-shuffle", "--pairs", "10", "--warmup", "0")
-    assert programs("compare", show, show, *words, "-o", "record.json").status in (0, 1)
-    lines = [line.split() for line in programs.tool.lines()]
+    record = programs.compared(show, show, *words)
+    lines = [line.split() for line in programs.lines()]
+    assert len(lines) == len(record["launches"]["pair"]) >= 20
     assert all("steelyard-scatter" in library for _, library in lines)
     seeds = [seed for seed, _ in lines]
     assert seeds[::2] == seeds[1::2]
     assert len(set(seeds)) > 8
-    assert programs.tool.json()["settings"]["heap_shuffle"] is True
-    assert programs.tool.json()["heap"] is None
+    assert record["settings"]["heap_shuffle"] is True
+    assert record["heap"] is None
 
 
 # --- what cannot be watched
@@ -124,27 +125,27 @@ def test_both_launches_of_a_pair_begin_with_the_same_heap(programs: InProcess) -
 
 @pytest.mark.parametrize("order", [("./static", "./peak"), ("./peak", "./static")])
 def test_a_static_program_is_refused_before_anything_is_measured(programs: InProcess, order: tuple[str, str]) -> None:
-    compiled(programs.tool.folder, "static", c_programs.NOTHING, "-static")
+    compiled(programs.folder, "static", c_programs.NOTHING, "-static")
     said = programs.refuses("compare", "--heap", *order)
     assert said.startswith("--heap cannot watch ./static: it is linked statically")
     assert programs.refuses("compare", "--heap-shuffle", *order).startswith("--heap-shuffle cannot reach ./static")
-    assert programs.tool.kept() == []
+    assert programs.kept() == []
 
 
 def test_a_program_of_musl_is_refused(programs: InProcess) -> None:
-    compiled(programs.tool.folder, "musl", c_programs.NOTHING, "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1")
+    compiled(programs.folder, "musl", c_programs.NOTHING, "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1")
     assert "musl" in programs.refuses("run", "--heap", "./musl")
 
 
 def test_a_program_with_its_own_malloc_is_said(programs: InProcess) -> None:
-    compiled(programs.tool.folder, "own", heap_programs.OWN, PLAIN_MALLOC)
+    compiled(programs.folder, "own", heap_programs.OWN, PLAIN_MALLOC)
     done = programs("run", "--heap", "./own", "--launches", "3")
     assert done.status == 0
     assert "asked malloc for nothing" in " ".join(done.text.split())
 
 
 def test_a_program_that_fails_is_an_error(programs: InProcess) -> None:
-    compiled(programs.tool.folder, "ends", heap_programs.ENDS, PLAIN_MALLOC)
+    compiled(programs.folder, "ends", heap_programs.ENDS, PLAIN_MALLOC)
     assert "SIGABRT" in programs.refuses("run", "--heap", "./ends abort", status=3)
 
 
@@ -156,12 +157,11 @@ def test_an_interrupt_while_the_heap_is_watched_is_heard(tool: Tool) -> None:
 
 def test_what_was_watched_is_kept_when_it_is_carried_on(programs: InProcess) -> None:
     words = ("--pairs", "10", "--seed", "1")
-    assert programs("compare", "--heap", "./peak", "./smaller", *words, "-o", "record.json").status in (0, 1)
-    record = programs.tool.json()
+    record = programs.compared("./peak", "./smaller", "--heap", *words)
     half = record | {"stop": ["interrupted"], "derived": None}
     half["heap"]["launches"] = half["heap"]["launches"][:3]
-    (programs.tool.folder / "half.json").write_text(json.dumps(half))
+    (programs.folder / "half.json").write_text(json.dumps(half))
     programs("compare", "--resume", "half.json", "-o", "whole.json")
-    whole = programs.tool.json("whole.json")
+    whole = programs.json("whole.json")
     assert uses(whole, "allocations") == {(0, 0): [[300]] * 3, (0, 1): [[600]] * 3}
     assert whole["heap"]["launches"][:3] == half["heap"]["launches"]

@@ -15,9 +15,9 @@ import pytest
 
 from steelyard.model.files import save
 from tests.design.unpaired.test_runs import A
-from tests.imports import hyperfine, imported, processes
+from tests.foreign import foreign_results, hyperfine, processes
 from tests.in_process import InProcess
-from tests.subjects.imports import recorded
+from tests.subjects.formats import recorded
 from tests.tool import Tool
 
 # Before a test has one of its own: compilers keep what they have compiled at home.
@@ -31,7 +31,7 @@ def test_what_is_imported_is_shown_and_kept(here: InProcess, name: str) -> None:
     assert "imported, not measured by Steelyard" in " ".join(done.text.split())
     assert "median" in done.text
     assert here("show", "kept.json.gz").text == done.text
-    assert list(here.tool.folder.glob("*")) == [here.tool.folder / "kept.json.gz"]
+    assert list(here.folder.glob("*")) == [here.folder / "kept.json.gz"]
 
 
 def test_the_direction_is_shown(here: InProcess) -> None:
@@ -43,12 +43,12 @@ def test_its_tables(here: InProcess) -> None:
     here("import", recorded.JMH, "-o", "a.json", "--markdown", "a.md", "--csv", "a.csv")
     here("show", "a.json", "--markdown", "b.md", "--csv", "b.csv", "--json", "b.json")
     for one, other in (("a.md", "b.md"), ("a.csv", "b.csv"), ("a.json", "b.json")):
-        assert (here.tool.folder / one).read_text() == (here.tool.folder / other).read_text()
-    rows = list(csv.DictReader((here.tool.folder / "a.csv").read_text().splitlines()))
+        assert (here.folder / one).read_text() == (here.folder / other).read_text()
+    rows = list(csv.DictReader((here.folder / "a.csv").read_text().splitlines()))
     assert len(rows) == 24
     told = json.loads(recorded.JMH.read_bytes())[1]["primaryMetric"]["rawData"][2][3]
     assert (float(rows[-1]["value"]), rows[-1]["process"], rows[-1]["unit"]) == (told, "2", "ops/ms")
-    assert "higher" in (here.tool.folder / "a.md").read_text()
+    assert "higher" in (here.folder / "a.md").read_text()
 
 
 def test_through_a_pipe(tool: Tool) -> None:
@@ -75,13 +75,13 @@ def test_through_a_pipe(tool: Tool) -> None:
     ],
 )
 def test_mistakes_are_one_sentence(here: InProcess, words: list[str], says: str) -> None:
-    (here.tool.folder / "empty").touch()
-    hyperfine(here.tool.folder / "times.json", a=[1.0])
-    save(A, here.tool.folder / "run.json")
+    (here.folder / "empty").touch()
+    hyperfine(here.folder / "times.json", a=[1.0])
+    save(A, here.folder / "run.json")
     here("import", "times.json", "-o", "kept.json")
-    before = (here.tool.folder / "times.json").read_bytes()
+    before = (here.folder / "times.json").read_bytes()
     assert says in here.refuses("import", *words)
-    assert (here.tool.folder / "times.json").read_bytes() == before
+    assert (here.folder / "times.json").read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -99,17 +99,17 @@ def test_mistakes_are_one_sentence(here: InProcess, words: list[str], says: str)
 def test_two_imports(here: InProcess, factor: float, words: list[str], status: int, word: str) -> None:
     for name, level, seed in (("a", 1.0, 1), ("b", factor, 2)):
         times = [value for values in processes(50, level, seed=seed, samples=1) for value in values]
-        here("import", hyperfine(here.tool.folder / f"{name}.txt", **{f"./{name}": times}), "-o", f"{name}.json")
+        here("import", hyperfine(here.folder / f"{name}.txt", **{f"./{name}": times}), "-o", f"{name}.json")
     done = here("diff", "a.json", "b.json", "--markdown", "d.md", *words)
     assert done.status == status
     assert f"\n{word}" in done.text
     assert done.text.startswith("imported ")
-    assert f"**{word}**" in (here.tool.folder / "d.md").read_text()
+    assert f"**{word}**" in (here.folder / "d.md").read_text()
 
 
 def test_an_import_and_a_run_are_not_compared(here: InProcess) -> None:
-    save(imported({"x": processes(20)}), here.tool.folder / "import.json")
-    save(A, here.tool.folder / "run.json")
+    save(foreign_results({"x": processes(20)}), here.folder / "import.json")
+    save(A, here.folder / "run.json")
     for words in (("import.json", "run.json"), ("run.json", "import.json")):
         assert "two imports or two runs" in here.refuses("diff", *words)
     assert "--metric" in here.refuses("diff", "import.json", "import.json", "--metric", "wall")
@@ -120,9 +120,7 @@ def test_an_import_and_a_run_are_not_compared(here: InProcess) -> None:
 
 def test_names_cannot_steer_a_terminal(here: InProcess) -> None:
     for name in ("a", "b"):
-        path = hyperfine(
-            here.tool.folder / f"{name}\x1b[2J.txt", **{"\x1b]0;x\x07 \u202e": [1.0] * (ord(name) % 5 + 1)}
-        )
+        path = hyperfine(here.folder / f"{name}\x1b[2J.txt", **{"\x1b]0;x\x07 \u202e": [1.0] * (ord(name) % 5 + 1)})
         assert here("import", path, "-o", f"{name}.json").status == 0
     assert "no interval" in here("diff", "a.json", "b.json").text
 

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from tests.tool import Tool
+from tests.in_process import InProcess
+from tests.tool import Tool, status_of
 
 SETUP = "data = list(range(2000))"
 
@@ -23,26 +24,29 @@ def test_two_statements_are_weighed(tool: Tool) -> None:
     assert 0.6 < record["change"] < 1.6
 
 
-def test_one_statement_is_measured_alone(tool: Tool) -> None:
-    done = tool("timeit", "sum(data)", "-s", SETUP, "--max-time", "1", "--csv", "samples.csv")
+def test_one_statement_is_measured_alone(here: InProcess) -> None:
+    done = here("timeit", "sum(data)", "-s", SETUP, "--max-time", "1", "--csv", "samples.csv")
     assert done.status == 0, done.err
     assert "median" in done.text
-    assert "sample_ns" in tool.lines("samples.csv")[0]
+    assert "sample_ns" in here.lines("samples.csv")[0]
 
 
-def test_each_statement_may_have_its_own_set_up(tool: Tool) -> None:
-    done = tool(
-        "timeit", "work()", "work()", "-s", "from builtins import int as work", "-s", "def work(): sum(range(999))"
+def test_each_statement_may_have_its_own_set_up(here: InProcess) -> None:
+    done = here(
+        *("timeit", "work()", "work()", "--pairs", "12"),
+        *("-s", "from builtins import int as work", "-s", "def work(): sum(range(999))"),
     )
     assert done.status == 1, done.err
 
 
-def test_one_statement_under_several_pythons(tool: Tool) -> None:
-    done = tool(
+def test_one_statement_under_several_pythons(here: InProcess) -> None:
+    done = here(
         "timeit", "pass", "--python", sys.executable, "--python", sys.executable, "--pairs", "8", "--json", "r.json"
     )
-    assert done.status in (0, 1)
-    assert len(tool.json("r.json")["subjects"]) == 2
+    record = here.json("r.json")
+    assert (done.status, done.err) == (status_of(record), b"")
+    assert [len(subject["argv"]) for subject in record["subjects"]] == [len(record["subjects"][0]["argv"])] * 2
+    assert record["benchmarks"][0]["candidate"] == 1
 
 
 @pytest.mark.parametrize(
@@ -54,8 +58,8 @@ def test_one_statement_under_several_pythons(tool: Tool) -> None:
         (["pass", "--max-time", "0"], "--max-time 0 is out of range"),
     ],
 )
-def test_words_that_do_not_fit(tool: Tool, words: list[str], sentence: str) -> None:
-    assert sentence in tool.refuses("timeit", *words)
+def test_words_that_do_not_fit(here: InProcess, words: list[str], sentence: str) -> None:
+    assert sentence in here.refuses("timeit", *words)
 
 
 @pytest.mark.parametrize(
@@ -67,15 +71,15 @@ def test_words_that_do_not_fit(tool: Tool, words: list[str], sentence: str) -> N
         (["pass", "-s", "1/0"], "ZeroDivisionError"),
     ],
 )
-def test_statements_that_fail(tool: Tool, words: list[str], sentence: str) -> None:
-    assert sentence in tool.refuses("timeit", *words, status=3)
+def test_statements_that_fail(here: InProcess, words: list[str], sentence: str) -> None:
+    assert sentence in here.refuses("timeit", *words, status=3)
 
 
-def test_a_python_without_the_sdk(tool: Tool) -> None:
-    (tool.folder / "empty").mkdir()
+def test_a_python_without_the_sdk(here: InProcess) -> None:
+    (here.folder / "empty").mkdir()
     bare = f"{sys.executable} -S -E"
-    (tool.folder / "bare-python").write_text(f'#!/bin/sh\nexec {bare} "$@"\n')
-    (tool.folder / "bare-python").chmod(0o755)
-    sentence = tool.refuses("timeit", "pass", "--python", str(tool.folder / "bare-python"), status=3)
+    (here.folder / "bare-python").write_text(f'#!/bin/sh\nexec {bare} "$@"\n')
+    (here.folder / "bare-python").chmod(0o755)
+    sentence = here.refuses("timeit", "pass", "--python", str(here.folder / "bare-python"), status=3)
     assert "No module named" in sentence
     assert "steelyard" in sentence

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from steelyard.design.check.checker import Checker
-from steelyard.design.check.gather import Launches
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.design.runner.runner import Runner
+from steelyard.design.world import World
+from steelyard.model.launches import Frame, LaunchSpec, Measured
 from steelyard.model.soundness import Looked
 from steelyard.subjects.protocol import ProtocolHarness
 from tests.design.scripted import PLAIN, Machine
@@ -102,12 +105,17 @@ class Doctor:
 
     def looked(self, *names: str) -> list[Looked]:
         """All findings about these benchmarks, or all."""
-        self.machine = Machine(script=self._answer)
-        launches = Launches(self.machine, lambda: False)
-        checker = Checker(self._spec, launches, self.seconds, lambda _: None, self.seed, self.machine.clock)
+        self.set_up()
+        runner = Runner(self.machine)
+        checker = Checker(self._spec, runner, self.seconds, lambda _: None, self.seed, self.machine.clock)
         harness = ProtocolHarness()
         harness.listed(self.machine.launch(harness.listing(self._spec(None))))
         return checker.benchmarks(harness, list(self.bodies), list(names or self.bodies))
+
+    def set_up(self) -> Machine:
+        """A new machine for the next check."""
+        self.machine = Machine(script=self._answer)
+        return self.machine
 
     def troubles(self, *names: str) -> list[tuple[str, str]]:
         """(benchmark, code) of each trouble."""
@@ -127,7 +135,7 @@ class Doctor:
         if given["run"] not in self.bodies:
             return replace(_wrote([hello, {"error": "no such benchmark"}], START_NS, RSS), exit_code=2)
         before = tuple(value.partition(":")[2] for key, _, value in words if key == "before")
-        seed = int(spec.env[0].decode().partition("=")[2])
+        seed = next(int(entry[15:]) for entry in spec.env if entry.startswith(b"PYTHONHASHSEED="))
         call = Call(int(given["loops"]), int(given["samples"]), seed, before, spec.fixed_layout, number)
         times, memory = self.bodies[given["run"]](call)
         factor = self.noise(self.machine.now)
@@ -138,6 +146,39 @@ class Doctor:
             taken.append(max(1, round(ns * factor * self.within(now))))
         lines = [{"ns": ns, "delay_ns": 0} for ns in taken]
         return _wrote([hello, *lines], start + sum(taken), memory)
+
+
+@dataclass
+class Server:
+    """A launch server that runs a machine's launches, and whose user presses Ctrl-C during one of them."""
+
+    machine: Machine
+    interrupted_at: int | None = None
+    """The launch that is cut short, from 0."""
+    version: str = "scripted"
+    offers: dict[str, bool] = field(default_factory=dict)
+    cancelled: bool = False
+
+    def launch(self, spec: LaunchSpec) -> Measured:
+        if len(self.machine.specs) == self.interrupted_at:
+            signal.raise_signal(signal.SIGINT)
+        measured = self.machine.launch(spec)
+        return replace(measured, cancelled=True, signal=9, exit_code=None) if self.cancelled else measured
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+    def keep_rows_in(self, journal: int) -> None:
+        raise AssertionError(f"a check keeps no rows: {journal}")
+
+    def launch_series(self, specs: Sequence[LaunchSpec], frames: Sequence[Frame]) -> Sequence[Measured]:
+        raise AssertionError(f"a check launches one by one: {specs}, {frames}")
+
+    def world(self) -> World:
+        """Everything that a check takes from outside."""
+        return World(
+            launcher=lambda: nullcontext(self), environment={"PATH": "/usr/bin:/bin"}, clock=self.machine.clock
+        )
 
 
 def _wrote(lines: Sequence[Mapping[str, object]], wall_ns: int, memory: int) -> Measured:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,12 @@ from typing import Any
 import pytest
 
 from steelyard.design.counting import stage as counting
-from steelyard.design.counting.stage import CountingStage
-from steelyard.measure.count.counter import Counted
+from steelyard.design.counting.stage import CountingStage, CountingTools, with_tool
+from steelyard.design.runner.failure import Interrupted
+from steelyard.design.runner.pool import WorkerPool
+from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.target import Hooks
+from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.profile import FunctionCost
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.counting import Count, Counting, CountSettings, CountTool, Functions
@@ -22,6 +27,7 @@ from tests.design.scripted import PLAIN, run_header, weighing
 
 TOOL = CountTool(tool="cachegrind", version="3.19.0", program="valgrind", flags=["--tool=cachegrind"])
 COUNTED = {"metrics": ["instructions"], "counting": CountSettings().model_dump()}
+VALGRIND = Valgrind(Path("/usr/bin/valgrind"), "3.19.0")
 # A program that is there, as its file is looked at.
 PROGRAM = Subject(name="work", command="true", argv=["/bin/true"], program="/bin/true")
 
@@ -78,15 +84,21 @@ def launched(instructions: int, *parts: FunctionCost, **measured: Any) -> Counte
 
 @dataclass
 class ScriptedPool:
-    """Does one task after the other; what each launch counts is the script's to say, by its number and words."""
+    """Does one task after the other; what each launch counts is the script's to say, by its number and arguments.
+
+    It is the pool, its only runner's launcher, and the counter.
+    """
 
     script: Callable[[int, LaunchSpec], Counted]
     specs: list[LaunchSpec] = field(default_factory=list)
     hooks: list[bytes] = field(default_factory=list)
+    when_late = Counter.when_late
+    _counted: Counted | None = None
 
-    def __call__(self, valgrind: Valgrind, settings: CountSettings, jobs: int) -> ScriptedPool:
-        del valgrind, settings
-        self.jobs = jobs
+    def __call__(self, launcher: object, jobs: int, hooks: Hooks) -> ScriptedPool:
+        del launcher
+        self.jobs = WorkerPool(lambda: nullcontext(self), jobs, hooks)._jobs  # type: ignore[arg-type]
+        self.runner = Runner(self, hooks=hooks)
         return self
 
     def __enter__(self) -> ScriptedPool:
@@ -98,26 +110,35 @@ class ScriptedPool:
     def cancel(self) -> None:
         pass
 
-    @property
-    def launcher(self) -> ScriptedPool:
-        return self
+    def do_all(self, tasks: Sequence[Callable[[Runner], Any]]) -> Iterator[tuple[int, Any]]:
+        for number, task in enumerate(tasks):
+            try:
+                done = task(self.runner)
+            except Interrupted:
+                return
+            yield number, done
+
+    @contextmanager
+    def attached(self, spec: LaunchSpec) -> Iterator[ScriptedPool]:
+        self.specs.append(spec)
+        self._counted = self.script(len(self.specs) - 1, spec)
+        self.spec = spec
+        yield self
+        self._counted = None
 
     def launch(self, spec: LaunchSpec) -> Measured:
+        if self._counted is not None:
+            return self._counted.measured
         self.hooks.append(spec.program)
         return PLAIN
 
-    def count(self, spec: LaunchSpec) -> Counted:
-        self.specs.append(spec)
-        return self.script(len(self.specs) - 1, spec)
+    def without_instrument(self, measured: Measured) -> Measured:
+        return measured
 
-    def count_all(self, tasks: Sequence[Callable[[Any], Counted | None]]) -> Iterator[tuple[int, Counted]]:
-        for number, task in enumerate(tasks):
-            counted = task(self)
-            if counted is None:
-                continue
-            if counted.measured.cancelled:
-                return
-            yield number, counted
+    def read(self, measured: Measured) -> Counted:
+        assert self._counted is not None
+        assert self._counted.measured == measured
+        return self._counted
 
 
 @dataclass
@@ -155,9 +176,7 @@ class Stage:
         numbers = script if isinstance(script, Sequence) else ()
         pool = ScriptedPool((lambda number, _: launched(numbers[number])) if numbers else script)  # type: ignore[arg-type]
         self.monkeypatch.setattr(counting, "WorkerPool", pool)
-        self.monkeypatch.setattr(
-            Valgrind, "found", classmethod(lambda cls, _: cls(Path("/usr/bin/valgrind"), "3.19.0"))
-        )
+        self.monkeypatch.setattr(counting, "Counter", lambda valgrind, settings, clock: pool)  # noqa: ARG005
         kept: list[tuple[Count, Functions | None]] = []
         failed: list[tuple[int, str]] = []
 
@@ -168,5 +187,7 @@ class Stage:
             def fail(self, benchmark: int, message: str) -> None:
                 failed.append((benchmark, message))
 
-        ended, error = CountingStage(record, {"PATH": "/bin"}, jobs).run(pool, Sink(), lambda _: None)  # type: ignore[arg-type]
+        tools = CountingTools(VALGRIND, {"PATH": "/bin"}, jobs, lambda: nullcontext(pool))  # type: ignore[arg-type]
+        one = CountingStage(with_tool(record, VALGRIND), tools, Sink(), lambda _: None)
+        ended, error = one.run(Runner(pool, hooks=pool.runner.hooks))
         return Outcome(ended, error, pool, kept, failed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +12,11 @@ from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.target import Target
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.experiment import Experiment
+from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.launches import Draw, Launches, LaunchRow, LaunchSpec, Measured
 from steelyard.model.records import Benchmark, MachineFacts, Run, Settings, Subject, Weighing
+from steelyard.subjects.programs import Programs
 
 MACHINE = MachineFacts(key="0", cpu_model="scripted", architecture="none", cores_logical=1)
 PLAIN = Measured(
@@ -90,6 +93,11 @@ def spec(benchmark: int, side: int, draw: Draw) -> LaunchSpec:
 
 def target(benchmark: int, side: int, draw: Draw) -> Target:
     return Target(("baseline", "candidate")[side], spec(benchmark, side, draw), side)
+
+
+def without_files(targets: Targets) -> Targets:
+    """The same launches, of programs that nobody looks at."""
+    return replace(targets, of=lambda *place: replace(targets.of(*place), program=None))
 
 
 def subject(name: str) -> Subject:

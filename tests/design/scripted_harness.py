@@ -10,14 +10,16 @@ from zlib import crc32
 
 import numpy as np
 
+from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.targets import targets_of
-from steelyard.design.suite.planner import Planner, Selection
+from steelyard.design.suite.planner import Planner
+from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.experiment import Experiment
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.progress import Progress
 from steelyard.model.records import Run, Weighing
-from tests.design.scripted import PLAIN, Machine, recorder, subject, weighing
+from tests.design.scripted import PLAIN, Machine, recorder, subject, weighing, without_files
 
 START_NS = 10_000_000
 
@@ -127,7 +129,7 @@ def planner(
     watch: Callable[[Progress], None] = lambda _: None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Planner:
-    return Planner(record, {}, machine, watch, interrupted)
+    return Planner(record, {}, Runner(machine, interrupted), watch)
 
 
 def plan(machine: Suites, record: Weighing, selection: Selection | None = None) -> Weighing:
@@ -139,7 +141,7 @@ def plan(machine: Suites, record: Weighing, selection: Selection | None = None) 
 
 def experiment(machine: Suites, record: Weighing, **options: Any) -> Experiment:
     """The experiment of a weighing that was planned."""
-    targets = replace(targets_of(record, {}), check=lambda benchmark, side: None)  # noqa: ARG005 - there are no files
+    targets = without_files(targets_of(record, {}))
     rows = KeptRows(record.launches.rows())
     return Experiment(record, recorder(machine, targets=targets, rows=rows, **options), machine.clock, lambda _: None)
 

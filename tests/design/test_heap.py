@@ -6,12 +6,15 @@ import struct
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from steelyard.design.heap import HeapStage
-from steelyard.design.timing.recorder import Targets
+from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.targets import Targets
 from steelyard.measure import heap
 from steelyard.model.heap import HeapLaunch
 from steelyard.model.launches import LaunchSpec, Measured
@@ -42,15 +45,16 @@ class Sink(list[HeapLaunch]):
 
 def stage(
     script: Callable[[int, LaunchSpec], Measured], header: Weighing, interrupted: Callable[[], bool] = lambda: False
-) -> tuple[HeapStage, Machine, Sink]:
+) -> tuple[Callable[[], Any], Machine, Sink]:
     machine, sink = Machine(script), Sink()
-    targets = Targets(scripted.name, scripted.spec)
-    return HeapStage(header, targets, machine, sink, lambda _: None, interrupted), machine, sink
+    targets = Targets(scripted.target)
+    made = HeapStage(targets, Runner(machine, interrupted), sink, lambda _: None)
+    return partial(made.run, header), machine, sink
 
 
 def test_each_side_is_watched_as_often_under_the_same_draws() -> None:
     made, machine, sink = stage(works, weighing(2, heap=3, repeat=4))
-    record, error = made.run()
+    record, error = made()
     assert error is None
     assert record.heap is not None
     assert record.heap.launches == sink
@@ -64,7 +68,7 @@ def test_each_side_is_watched_as_often_under_the_same_draws() -> None:
 
 
 def test_the_numbers_of_a_launch_are_those_that_it_left() -> None:
-    _, error = (made := stage(works, weighing(1, heap=1)))[0].run()
+    _, error = (made := stage(works, weighing(1, heap=1)))[0]()
     assert error is None
     one = next(launch for launch in made[2] if launch.side == 1)
     assert (one.use.bytes, one.use.peak_bytes, one.use.allocator_ns) == (2000, 2000, 5000)
@@ -72,12 +76,12 @@ def test_the_numbers_of_a_launch_are_those_that_it_left() -> None:
 
 
 def test_only_what_is_missing_is_watched_again() -> None:
-    whole = stage(works, weighing(1, heap=3))[0].run()[0]
+    whole = stage(works, weighing(1, heap=3))[0]()[0]
     assert whole.heap is not None
     begun = whole.model_copy(update={"heap": whole.heap.model_copy(update={"launches": whole.heap.launches[:3]})})
     assert isinstance(begun, Weighing)
     made, machine, _ = stage(works, begun)
-    record, _ = made.run()
+    record, _ = made()
     assert len(machine.specs) == 3
     assert record.heap is not None
     assert Counter(one.side for one in record.heap.launches) == {0: 3, 1: 3}
@@ -88,12 +92,12 @@ def test_a_control_is_not_watched() -> None:
     control = Benchmark(name="control", candidate=0, control=True)
     header = header.model_copy(update={"benchmarks": [*header.benchmarks, control], "stop": ["interrupted"] * 2})
     _, machine, _ = made = stage(works, header)
-    made[0].run()
+    made[0]()
     assert len(machine.specs) == 2
 
 
 def test_a_launch_that_leaves_nothing_is_said() -> None:
-    record, error = stage(lambda number, spec: PLAIN, weighing(1, heap=3))[0].run()  # noqa: ARG005
+    record, error = stage(lambda number, spec: PLAIN, weighing(1, heap=3))[0]()  # noqa: ARG005
     assert error is None
     assert record.heap is not None
     assert record.heap.launches == []
@@ -105,10 +109,10 @@ def test_a_launch_that_fails_ends_a_command_and_of_a_harness_its_benchmark() -> 
         works(number, spec)
         return replace(PLAIN, exit_code=9) if spec.argv[1] == b"0" else PLAIN
 
-    record, error = stage(fails, weighing(2, heap=1))[0].run()
+    record, error = stage(fails, weighing(2, heap=1))[0]()
     assert error is not None
     assert record.stop == ["failed"] * 2
-    record, error = stage(fails, weighing(2, heap=1, harness="protocol"))[0].run()
+    record, error = stage(fails, weighing(2, heap=1, harness="protocol"))[0]()
     assert error is None
     assert [finding.code for finding in record.findings] == ["heap-failed"]
     assert record.heap is not None
@@ -122,7 +126,7 @@ def test_an_interrupt_keeps_what_was_watched() -> None:
         seen.append(number)
         return works(number, spec)
 
-    record, error = stage(counts, weighing(1, heap=3), lambda: len(seen) > 2)[0].run()
+    record, error = stage(counts, weighing(1, heap=3), lambda: len(seen) > 2)[0]()
     assert error is None
     assert record.heap is not None
     assert len(record.heap.launches) == 3

@@ -1,4 +1,4 @@
-"""Calls a harness as the driver does: our words behind the user's, and a pipe for the answer."""
+"""Calls a harness as the driver does: our arguments behind the user's, and a pipe for the response."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Called:
         return str(errors[0])
 
 
-def run_words(name: str, loops: object = 3, samples: object = 2, seed: object = 1) -> list[str]:
+def run_arguments(name: str, loops: object = 3, samples: object = 2, seed: object = 1) -> list[str]:
     return [
         VERSION,
         f"--steelyard-run={name}",
@@ -66,16 +66,16 @@ def run_words(name: str, loops: object = 3, samples: object = 2, seed: object = 
 
 def call(
     command: Sequence[str | Path],
-    words: Sequence[str],
+    arguments: Sequence[str],
     *,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
 ) -> Called:
-    """Run a command with our words behind it, and one more that says which descriptor the answer goes to."""
+    """Run a command with our arguments behind it, and one more that says which descriptor the response goes to."""
     with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as output:
         reader, writer = os.pipe()
         process = subprocess.Popen(
-            [*command, *words, f"--steelyard-fd={writer}"],
+            [*command, *arguments, f"--steelyard-fd={writer}"],
             pass_fds=[writer],
             stdout=output,
             stderr=errors,
@@ -96,4 +96,4 @@ def listed(*paths: str | Path) -> Called:
 
 
 def ran(path: str | Path, name: str, loops: object = 3, samples: object = 2, seed: object = 1) -> Called:
-    return call([*HARNESS, path], run_words(name, loops, samples, seed))
+    return call([*HARNESS, path], run_arguments(name, loops, samples, seed))

@@ -13,7 +13,7 @@ from steelyard.harness.counting import counter
 from steelyard.measure.native import PRELOAD
 from tests.c_programs import need_valgrind
 from tests.harness.conftest import Write
-from tests.harness.driving import HARNESS, call, run_words
+from tests.harness.driving import HARNESS, call, run_arguments
 
 
 def test_nobody_counts_without_a_preload(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +48,7 @@ def test_only_the_body_is_counted_and_always_alike(write: Write, tmp_path: Path)
         out = tmp_path / "callgrind.out"
         valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={out}"]
         environment = {"LD_PRELOAD": str(PRELOAD), "PYTHONHASHSEED": "0"}
-        called = call([*valgrind, *HARNESS, path], run_words("bench_x.py::work", loops, 1), env=environment)
+        called = call([*valgrind, *HARNESS, path], run_arguments("bench_x.py::work", loops, 1), env=environment)
         assert called.status == 0, called.stderr
         total = re.search(r"^totals: (\d+)", out.read_text(), re.MULTILINE)
         assert total is not None

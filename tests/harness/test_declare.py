@@ -35,7 +35,7 @@ def test_plain() -> None:
     assert found.line == work.__code__.co_firstlineno
 
 
-def test_with_words() -> None:
+def test_with_options() -> None:
     @bench(n=range(2), kind=("a",), tags=["x"], gc=True, name="other", inputs=lambda _: 1)
     def work(data: int, n: int, kind: str) -> None: ...
 

@@ -11,7 +11,7 @@ import pytest
 
 import steelyard
 from tests.harness.conftest import Write
-from tests.harness.driving import HARNESS, LIST, VERSION, call, listed, ran, run_words
+from tests.harness.driving import HARNESS, LIST, VERSION, call, listed, ran, run_arguments
 
 SUITE = """
     import asyncio
@@ -55,11 +55,11 @@ def test_the_list(write: Write) -> None:
 
 def test_others_run_before_in_the_same_process(write: Write) -> None:
     path = write(SUITE)
-    called = call([*HARNESS, path], [*run_words("bench_x.py::drawn"), "--steelyard-before=2:bench_x.py::generator"])
+    called = call([*HARNESS, path], [*run_arguments("bench_x.py::drawn"), "--steelyard-before=2:bench_x.py::generator"])
     assert called.lines[0]["before"] is True
     assert [line["loops"] for line in called.body] == [3, 3]
     assert called.stdout.split()[:6] == ["set", "up", "body", "body", "torn", "down"]
-    absent = call([*HARNESS, path], [*run_words("bench_x.py::plain"), "--steelyard-before=2:absent"])
+    absent = call([*HARNESS, path], [*run_arguments("bench_x.py::plain"), "--steelyard-before=2:absent"])
     assert "absent" in absent.error
 
 
@@ -119,34 +119,34 @@ def test_the_collector(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "said"),
     [
-        (run_words("bench_x.py::plain "), "no benchmark is called 'bench_x.py::plain '"),
-        (run_words("nothing"), "no benchmark is called 'nothing'"),
-        (run_words("bench_x.py::plain", loops=0), "--steelyard-loops=0"),
-        (run_words("bench_x.py::plain", loops="abc"), "--steelyard-loops=abc"),
-        (run_words("bench_x.py::plain", samples=10_001), "--steelyard-samples=10001"),
-        (run_words("bench_x.py::plain", seed=-1), "--steelyard-seed=-1"),
+        (run_arguments("bench_x.py::plain "), "no benchmark is called 'bench_x.py::plain '"),
+        (run_arguments("nothing"), "no benchmark is called 'nothing'"),
+        (run_arguments("bench_x.py::plain", loops=0), "--steelyard-loops=0"),
+        (run_arguments("bench_x.py::plain", loops="abc"), "--steelyard-loops=abc"),
+        (run_arguments("bench_x.py::plain", samples=10_001), "--steelyard-samples=10001"),
+        (run_arguments("bench_x.py::plain", seed=-1), "--steelyard-seed=-1"),
         (["--steelyard-protocol=2", "--steelyard-list"], "this harness speaks version 1"),
         (["--steelyard-list"], "--steelyard-protocol is missing"),
         ([VERSION], "either"),
     ],
 )
-def test_bad_words(write: Write, words: list[str], said: str) -> None:
-    called = call([*HARNESS, write(SUITE)], words)
+def test_bad_arguments(write: Write, arguments: list[str], said: str) -> None:
+    called = call([*HARNESS, write(SUITE)], arguments)
     assert said in called.error
     assert said in called.stderr
     assert called.status == 2
 
 
-def test_words_of_later_versions_are_ignored(write: Write) -> None:
+def test_arguments_of_later_versions_are_ignored(write: Write) -> None:
     path = write(SUITE)
     later = ["--steelyard-of-a-later-version=1", "--steelyard-other"]
     assert call([*HARNESS, path], [*later, *LIST]).written == listed(path).written
 
 
 @pytest.mark.parametrize("fd", ["--steelyard-fd=abc", "--steelyard-fd=987654", "--steelyard-other=1"])
-def test_nowhere_to_answer(write: Write, fd: str) -> None:
+def test_nowhere_to_respond(write: Write, fd: str) -> None:
     found = subprocess.run([*HARNESS, write(SUITE), *LIST, fd], capture_output=True, text=True, check=False)
     assert found.returncode == 2
     assert "--steelyard-fd=" in found.stderr
@@ -156,9 +156,9 @@ def test_nowhere_to_answer(write: Write, fd: str) -> None:
 def test_a_descriptor_that_cannot_be_written(write: Write) -> None:
     reader, writer = os.pipe()
     os.close(writer)
-    words = [*LIST, f"--steelyard-fd={reader}"]
+    arguments = [*LIST, f"--steelyard-fd={reader}"]
     found = subprocess.run(
-        [*HARNESS, write(SUITE), *words], capture_output=True, text=True, check=False, pass_fds=[reader]
+        [*HARNESS, write(SUITE), *arguments], capture_output=True, text=True, check=False, pass_fds=[reader]
     )
     os.close(reader)
     assert found.returncode == 2
@@ -179,17 +179,17 @@ def test_the_descriptor_stays_closed_in_what_the_body_executes(write: Write) -> 
         """
     )
     reader, writer = os.pipe()
-    words = [*run_words("bench_x.py::work", 1, 1), f"--steelyard-fd={writer}"]
+    arguments = [*run_arguments("bench_x.py::work", 1, 1), f"--steelyard-fd={writer}"]
     environment = {**os.environ, "WHERE": str(writer)}
     found = subprocess.run(
-        [*HARNESS, path, *words], capture_output=True, text=True, check=True, pass_fds=[writer], env=environment
+        [*HARNESS, path, *arguments], capture_output=True, text=True, check=True, pass_fds=[writer], env=environment
     )
     os.close(reader)
     os.close(writer)
     assert found.stdout == "b'closed\\n'\n"
 
 
-def test_a_body_that_forks_answers_once(write: Write) -> None:
+def test_a_body_that_forks_responds_once(write: Write) -> None:
     path = write("import os\n@bench\ndef work(): os.fork()")
     called = ran(path, "bench_x.py::work", 1, 1)
     assert len(called.body) == 1
@@ -237,7 +237,7 @@ def test_no_benchmarks_are_an_empty_list(write: Write) -> None:
     assert listed(write("")).names == []
 
 
-def test_a_file_reads_the_user_s_words_only(write: Write) -> None:
+def test_a_file_reads_the_user_s_arguments_only(write: Write) -> None:
     path = write("import sys\nprint(sys.argv[1:])")
     assert listed(path).stdout == f"[{str(path)!r}]\n"
 
@@ -250,21 +250,21 @@ def test_a_file_has_its_folder_on_the_path(write: Write) -> None:
 def test_statements() -> None:
     command = [*HARNESS, "--timeit", "print(x)", "--setup", "x = 3"]
     assert call(command, LIST).names == ["timeit"]
-    called = call(command, run_words("timeit", 2, 2))
+    called = call(command, run_arguments("timeit", 2, 2))
     assert (called.stdout, len(called.body)) == ("3\n" * 4, 2)
     named = [sys.executable, "-m", "steelyard.harness", "--timeit=-1", "--name", 'ü "1"']
     assert call(named, LIST).names == ['ü "1"']
-    assert call(named, run_words('ü "1"', 10, 1)).status == 0
+    assert call(named, run_arguments('ü "1"', 10, 1)).status == 0
 
 
-@pytest.mark.parametrize("words", [LIST, run_words("timeit")])
-def test_statements_that_are_no_python(words: list[str]) -> None:
-    called = call([*HARNESS, "--timeit", "x ="], words)
+@pytest.mark.parametrize("arguments", [LIST, run_arguments("timeit")])
+def test_statements_that_are_no_python(arguments: list[str]) -> None:
+    called = call([*HARNESS, "--timeit", "x ="], arguments)
     assert called.error == "the statement does not compile: <timeit>:1: SyntaxError: invalid syntax"
     assert called.status == 2
 
 
 def test_a_statement_that_raises() -> None:
-    called = call([*HARNESS, "--timeit", "a\nb", "--setup", "a = 1\n"], run_words("timeit"))
+    called = call([*HARNESS, "--timeit", "a\nb", "--setup", "a = 1\n"], run_arguments("timeit"))
     assert called.error == "<timeit>:4: NameError: name 'b' is not defined"
     assert called.status == 1

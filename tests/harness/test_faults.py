@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from steelyard.harness.faults import told
+from steelyard.harness.faults import USAGE, BodyError, complain, fault, told
 
 FILES = {__file__: "bench_x.py"}
 
@@ -38,3 +38,20 @@ def test_syntax_has_the_line_of_the_text() -> None:
     with pytest.raises(SyntaxError) as raised:
         compile("\nx = (", __file__, "exec")
     assert told(raised.value, FILES) == "bench_x.py:2: SyntaxError: '(' was never closed"
+
+
+def test_a_body_that_is_none_is_said_without_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    assert fault(BodyError("yields 3"), FILES) == "yields 3"
+    assert capsys.readouterr().err == ""
+
+
+def test_what_a_body_raises_is_said_with_its_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(KeyError) as raised:
+        raise KeyError("k")
+    assert fault(raised.value, {}) == "KeyError: 'k'"
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_complaint_is_said_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    assert complain("no such file") == USAGE
+    assert capsys.readouterr() == ("", "steelyard.harness: no such file\n")

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import steelyard
 from tests.harness.conftest import Write
-from tests.harness.driving import HARNESS, call, run_words
+from tests.harness.driving import HARNESS, call, run_arguments
 
 SOURCE = Path(steelyard.__file__).parent.parent
+HARNESS_SOURCE = SOURCE / "steelyard" / "harness"
+
+# From the bottom up: each of these imports from those before it, and from nothing else of this package.
+FLOORS = (
+    "faults names signature arguments counting loop",
+    "declare worker",
+    "entry bodies",
+    "find response",
+    "suite",
+    "driven interactive pytest_run",
+    "pytest_plugin __main__",
+)
 
 # Finds nothing but the standard library and the harness.
 BLOCKED = f"""
@@ -26,6 +40,27 @@ sys.meta_path.insert(0, Blocker())
 """
 
 
+def imported(module: Path) -> Iterator[str]:
+    """What a module imports anywhere, also in its functions and for its types alone."""
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module.name} imports relative to itself"
+            yield str(node.module)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_every_import_goes_down() -> None:
+    below: set[str] = set()
+    for floor in FLOORS:
+        for name in floor.split():
+            found = {module for module in imported(HARNESS_SOURCE / f"{name}.py") if module.startswith("steelyard")}
+            assert found <= below, f"{name} imports from beside or above it, or from outside the harness"
+        below |= {f"steelyard.harness.{name}" for name in floor.split()}
+    assert {path.stem for path in HARNESS_SOURCE.glob("*.py")} == {*" ".join(FLOORS).split(), "__init__"}
+    assert set(imported(HARNESS_SOURCE / "__init__.py")) == {"__future__", "steelyard.harness.declare"}
+
+
 def test_the_standard_library_is_enough(write: Write) -> None:
     path = write(
         """
@@ -34,7 +69,7 @@ def test_the_standard_library_is_enough(write: Write) -> None:
         """
     )
     program = BLOCKED + "from runpy import run_module\nrun_module('steelyard.harness', run_name='__main__')"
-    called = call([sys.executable, "-S", "-c", program, path], run_words("bench_x.py::work"))
+    called = call([sys.executable, "-S", "-c", program, path], run_arguments("bench_x.py::work"))
     assert called.status == 0, called.stderr
     assert len(called.body) == 2
 
@@ -54,5 +89,5 @@ def test_importing_loads_next_to_nothing() -> None:
 
 def test_a_run_loads_none_of_what_is_slow(write: Write) -> None:
     path = write("import sys\nbench(name='work')(lambda: print(*sys.modules))")
-    loaded = set(call([*HARNESS, path], run_words("bench_x.py::work", 1, 1)).stdout.split())
+    loaded = set(call([*HARNESS, path], run_arguments("bench_x.py::work", 1, 1)).stdout.split())
     assert not loaded & {"argparse", "ast", "asyncio", "ctypes", "dataclasses", "inspect", "json", "pathlib", "typing"}

@@ -11,7 +11,7 @@ from textwrap import dedent
 import pytest
 
 import steelyard
-from tests.harness.driving import LIST, Called, call, run_words
+from tests.harness.driving import LIST, Called, call, run_arguments
 
 PLAIN = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
 PYTEST = [*PLAIN, "-p", "steelyard"]
@@ -122,7 +122,7 @@ def write(folder: Path, name: str, text: str) -> None:
 
 
 def ran(folder: Path, name: str, loops: int = 3, samples: int = 2, seed: int = 1) -> Called:
-    return call(PYTEST, run_words(name, loops, samples, seed), cwd=folder)
+    return call(PYTEST, run_arguments(name, loops, samples, seed), cwd=folder)
 
 
 def test_by_itself_pytest_runs_each_test_once(folder: Path) -> None:
@@ -177,22 +177,22 @@ def test_every_test_of_the_list_runs(folder: Path) -> None:
 
 
 def test_it_runs_so_often_and_once_more_for_the_result(folder: Path) -> None:
-    called = call([*PYTEST, "-s"], run_words("test_suite.py::test_fixture", 2, 2), cwd=folder)
+    called = call([*PYTEST, "-s"], run_arguments("test_suite.py::test_fixture", 2, 2), cwd=folder)
     assert called.stdout.count("body 5") == 2 * 2 + 1
     assert called.stdout.index("set up") < called.stdout.index("body") < called.stdout.index("torn down")
 
 
 def test_random_numbers_depend_on_the_seed(folder: Path) -> None:
     def printed(seed: int) -> set[str]:
-        words = run_words("test_suite.py::test_random", 1, 1, seed)
-        return {line for line in call([*PYTEST, "-s"], words, cwd=folder).stdout.splitlines() if line.isdigit()}
+        arguments = run_arguments("test_suite.py::test_random", 1, 1, seed)
+        return {line for line in call([*PYTEST, "-s"], arguments, cwd=folder).stdout.splitlines() if line.isdigit()}
 
     assert printed(5) == printed(5) != printed(6)
 
 
-def test_the_user_s_own_words_choose(folder: Path) -> None:
+def test_the_user_s_own_arguments_choose(folder: Path) -> None:
     assert call([*PYTEST, "-k", "sort"], LIST, cwd=folder).names == ["test_suite.py::test_sort"]
-    assert call([*PYTEST, "-m", "slow"], run_words("test_suite.py::test_sort"), cwd=folder).status != 0
+    assert call([*PYTEST, "-m", "slow"], run_arguments("test_suite.py::test_sort"), cwd=folder).status != 0
 
 
 def test_other_files_are_not_loaded(folder: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_folder_s_tests_have_its_name(folder: Path) -> None:
     (folder / "inner" / "__init__.py").touch()
     (name,) = call([*PYTEST, "inner"], LIST, cwd=folder).names
     assert name == "inner/test_suite.py::test"
-    assert call([*PYTEST, "inner"], run_words(name), cwd=folder).status == 0
+    assert call([*PYTEST, "inner"], run_arguments(name), cwd=folder).status == 0
 
 
 @pytest.mark.parametrize(
@@ -254,23 +254,23 @@ def test_no_benchmarks_are_an_empty_list(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "said"),
     [
-        (run_words("test_suite.py::test_sort", loops=0), "--steelyard-loops=0"),
+        (run_arguments("test_suite.py::test_sort", loops=0), "--steelyard-loops=0"),
         (["--steelyard-protocol=2", "--steelyard-list"], "this harness speaks version 1"),
     ],
 )
-def test_bad_words(folder: Path, words: list[str], said: str) -> None:
-    assert said in call(PYTEST, words, cwd=folder).error
+def test_bad_arguments(folder: Path, arguments: list[str], said: str) -> None:
+    assert said in call(PYTEST, arguments, cwd=folder).error
 
 
-def test_nowhere_to_answer(folder: Path) -> None:
+def test_nowhere_to_respond(folder: Path) -> None:
     found = subprocess.run([*PYTEST, *LIST], cwd=folder, capture_output=True, text=True, check=False)
     assert found.returncode == pytest.ExitCode.USAGE_ERROR
     assert "--steelyard-fd=NUMBER is missing" in found.stderr
 
 
-def test_a_test_that_dies_leaves_no_answer(folder: Path) -> None:
+def test_a_test_that_dies_leaves_no_response(folder: Path) -> None:
     write(folder, "test_suite.py", f"import os\ndef test(weigh): weigh(os._exit, {os.EX_SOFTWARE})")
     called = ran(folder, "test_suite.py::test")
     assert (called.written, called.status) == (b"", os.EX_SOFTWARE)

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from steelyard.history.calibrations import load_calibration, store
+from steelyard.history.calibrations import load_calibration, store, store_interrupted
+from steelyard.model.calibration import InterruptedCalibration
 from steelyard.model.counting import Weights
 from steelyard.model.errors import MeasurementError, UsageError
-from tests.calibrations import KEY, calibration, kept_weights
+from tests.calibrations import KEY, calibration, interrupted_calibration, kept_weights
 
 
 @pytest.fixture
@@ -44,6 +45,30 @@ def test_the_latest_one_is_kept_alone(home: dict[str, str]) -> None:
     assert found is not None
     assert found.seconds == 7.0
     assert list(place(home).parent.iterdir()) == [place(home)]
+
+
+def test_what_was_interrupted_is_kept_beside_it_and_is_none(home: dict[str, str]) -> None:
+    store(calibration(), home)
+    path = store_interrupted(interrupted_calibration(), home)
+    assert path == place(home).with_name(f"{KEY}.interrupted.json")
+    assert InterruptedCalibration.model_validate_json(path.read_bytes()) == interrupted_calibration()
+    assert load_calibration(KEY, home) == calibration()
+
+
+def test_the_latest_interrupted_one_is_kept_until_a_calibration_comes_to_its_end(home: dict[str, str]) -> None:
+    store_interrupted(interrupted_calibration(), home)
+    path = store_interrupted(interrupted_calibration(seconds=9.0), home)
+    assert load_calibration(KEY, home) is None
+    assert list(place(home).parent.iterdir()) == [path]
+    assert json.loads(path.read_bytes())["seconds"] == 9.0
+    store_interrupted(interrupted_calibration(machine="fedcba"), home)
+    store(calibration(), home)
+    assert sorted(place(home).parent.iterdir()) == [place(home), place(home).with_name("fedcba.interrupted.json")]
+
+
+def test_a_measurement_is_a_launch() -> None:
+    # Two of the walk's point, and three of the one begun; two counts with each of two sets of caches.
+    assert interrupted_calibration().measurements() == 2 + 3 + 2 * 2
 
 
 def test_the_users_own_home_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from steelyard.model.records import Run, Weighing
 from tests import c_programs
 from tests.c_programs import compiled, need_valgrind
 from tests.hostile.tool import Tool, kill
+from tests.in_process import InProcess
 from tests.tool import sh, wait_until
 
 Mounting = Callable[..., list[str]]
@@ -36,24 +37,31 @@ LATER = WAITS.replace("return 0;\n}", "for (volatile int i = 0; i < 9000; i++) {
 
 
 @pytest.fixture
-def counting(tool: Tool) -> Tool:
+def counting(here: InProcess) -> InProcess:
     """The command line, where there is a Valgrind."""
+    need_valgrind()
+    return here
+
+
+@pytest.fixture
+def installed(tool: Tool) -> Tool:
+    """The installed command, where there is a Valgrind."""
     need_valgrind()
     return tool
 
 
-def refused(tool: Tool, *words: str, status: int = 3, **options: object) -> str:
+def refused(here: InProcess, *words: str, status: int = 3) -> str:
     """Count what cannot be counted: one sentence, and nothing is kept of it."""
-    sentence = tool.refuses("count", *words, status=status, **options)
-    assert not tool.kept()
+    sentence = here.refuses("count", *words, status=status)
+    assert not here.kept()
     return sentence
 
 
-def counted(tool: Tool, *words: str) -> Run:
+def counted(here: InProcess, *words: str) -> Run:
     """Count what can be, and return the record."""
-    done = tool("count", *words, "-o", "record.json")
-    assert (done.status, done.err) == (0, "")
-    record = load(tool.folder / "record.json")
+    done = here("count", *words, "-o", "record.json")
+    assert (done.status, done.err) == (0, b"")
+    record = load(here.folder / "record.json")
     assert isinstance(record, Run)
     return record
 
@@ -65,23 +73,23 @@ def codes(record: Run | Weighing) -> set[str]:
 # --- a Valgrind that is none
 
 
-def on_path(tool: Tool, script: str) -> dict[str, str]:
-    """An environment in which `valgrind` is a shell script that says a version, and otherwise does this."""
-    (tool.folder / "bin").mkdir()
-    tool.write("bin/valgrind", f'#!/bin/sh\n[ "$1" = --version ] && {{ echo valgrind-3.19.0; exit; }}\n{script}\n')
-    return {"PATH": f"{tool.folder}/bin:{os.environ['PATH']}"}
+def on_path(here: InProcess, *lines: str) -> None:
+    """Have a shell script of these lines be the `valgrind` that is found."""
+    (here.folder / "bin").mkdir()
+    here.write("bin/valgrind", "\n".join(["#!/bin/sh", *lines, ""]))
+    here.environment["PATH"] = f"{here.folder}/bin:{os.environ['PATH']}"
 
 
-def test_no_valgrind(tool: Tool) -> None:
-    (tool.folder / "bin").mkdir()
-    sentence = refused(tool, "/bin/true", env={"PATH": f"{tool.folder}/bin"})
+def test_no_valgrind(here: InProcess) -> None:
+    (here.folder / "bin").mkdir()
+    here.environment["PATH"] = f"{here.folder}/bin"
+    sentence = refused(here, "/bin/true")
     assert "counting needs valgrind, which was not found on PATH: install valgrind" in sentence
 
 
-def test_an_old_valgrind(tool: Tool) -> None:
-    (tool.folder / "bin").mkdir()
-    tool.write("bin/valgrind", "#!/bin/sh\necho valgrind-3.14.0\n")
-    sentence = refused(tool, "/bin/true", env={"PATH": f"{tool.folder}/bin"})
+def test_an_old_valgrind(here: InProcess) -> None:
+    on_path(here, "echo valgrind-3.14.0")
+    sentence = refused(here, "/bin/true")
     assert "is version 3.14.0, and counting needs 3.15 or later" in sentence
 
 
@@ -95,9 +103,10 @@ def test_an_old_valgrind(tool: Tool) -> None:
     ],
     ids=["nothing", "killed", "an empty file", "nonsense"],
 )
-def test_a_valgrind_that_counts_nothing(tool: Tool, script: str, says: str) -> None:
-    assert says in refused(tool, "/bin/true", env=on_path(tool, script))
-    assert not list(tool.folder.glob("steelyard-count-*"))
+def test_a_valgrind_that_counts_nothing(here: InProcess, script: str, says: str) -> None:
+    on_path(here, '[ "$1" = --version ] && { echo valgrind-3.19.0; exit; }', script)
+    assert says in refused(here, "/bin/true")
+    assert not list(here.folder.glob("steelyard-count-*"))
 
 
 # --- targets
@@ -113,35 +122,35 @@ def test_a_valgrind_that_counts_nothing(tool: Tool, script: str, says: str) -> N
     ],
     ids=["AVX-512", "segfault", "ud2", "status 3"],
 )
-def test_a_target_that_fails(counting: Tool, source: str, says: str) -> None:
+def test_a_target_that_fails(counting: InProcess, source: str, says: str) -> None:
     compiled(counting.folder, "target", source)
     assert says in refused(counting, "./target")
 
 
-def test_last_words_name_the_program_as_the_user_does(counting: Tool) -> None:
+def test_last_words_name_the_program_as_the_user_does(counting: InProcess) -> None:
     counting.write("target", "#!/bin/sh\nno-such-command\n")
     sentence = refused(counting, "./target")
     assert "./target failed with exit status 127 (its last words: ./target: 2: no-such-command: not found)" in sentence
 
 
 @pytest.mark.parametrize("content", ["", "echo\n", "\x7fELF"])
-def test_what_the_kernel_would_not_execute_is_not_counted_as_a_shell(counting: Tool, content: str) -> None:
+def test_what_the_kernel_would_not_execute_is_not_counted_as_a_shell(counting: InProcess, content: str) -> None:
     counting.write("target", content)
     assert "cannot execute ./target: Exec format error" in refused(counting, "./target")
 
 
-def test_an_interpreter_that_is_not_there(counting: Tool) -> None:
+def test_an_interpreter_that_is_not_there(counting: InProcess) -> None:
     counting.write("target", "#!/no/such/interpreter\n")
     assert "the interpreter that its first line names is not there" in refused(counting, "./target")
 
 
-def test_a_setuid_target(counting: Tool) -> None:
+def test_a_setuid_target(counting: InProcess) -> None:
     shutil.copy("/bin/true", counting.folder / "target")
     (counting.folder / "target").chmod(0o4755)
     assert "a setuid program cannot be counted: count a copy" in refused(counting, "./target")
 
 
-def test_a_target_that_never_ends(counting: Tool) -> None:
+def test_a_target_that_never_ends(counting: InProcess) -> None:
     compiled(counting.folder, "target", c_programs.DEAF)
     sentence = refused(counting, "./target", "--timeout", "1")
     assert "./target did not end within 1" in sentence
@@ -158,28 +167,33 @@ def test_a_target_that_never_ends(counting: Tool) -> None:
     ],
     ids=["forks", "daemon", "tries AVX-512", "clock"],
 )
-def test_a_target_that_is_counted_with_a_note(counting: Tool, source: str, code: str) -> None:
+def test_a_target_that_is_counted_with_a_note(counting: InProcess, source: str, code: str) -> None:
     compiled(counting.folder, "target", source)
     assert code in codes(counted(counting, "./target"))
 
 
 @pytest.mark.parametrize("source", [c_programs.AGAIN, c_programs.CLOSES_ALL, c_programs.FLOODS])
-def test_a_target_that_is_counted_all_the_same(counting: Tool, source: str) -> None:
+def test_a_target_that_is_counted_all_the_same(counting: InProcess, source: str) -> None:
     compiled(counting.folder, "target", source)
     assert not codes(counted(counting, "./target"))
 
 
-def test_a_target_of_threads(counting: Tool) -> None:
+def test_a_target_of_threads(counting: InProcess) -> None:
     compiled(counting.folder, "target", c_programs.THREADS)
     record = counted(counting, "./target")
     assert record.counting is not None
-    assert len(record.counting.counts) in (2, 7)
-    if len(record.counting.counts) == 7:
-        (note,) = [finding for finding in record.findings if finding.code in ("counts-differ", "set-aside")]
-        assert "how threads or processes are scheduled" in note.message or note.code == "set-aside"
+    counts = [count.events["Ir"] for count in record.counting.counts]
+    if counts[0] == counts[1]:
+        assert (len(counts), codes(record)) == (2, set())
+        return
+    # How they are scheduled is not fixed; what differs is looked at again, five times.
+    assert len(counts) == 7
+    (note,) = record.findings
+    said = {"counts-differ": "how threads or processes are scheduled", "set-aside": "set aside"}
+    assert said[note.code] in note.message
 
 
-def test_a_static_target(counting: Tool) -> None:
+def test_a_static_target(counting: InProcess) -> None:
     compiled(counting.folder, "target", c_programs.LOOP, "-static")
     assert codes(counted(counting, "./target")) == {"not-pinned"}
     (counting.folder / "record.json").unlink()
@@ -188,28 +202,28 @@ def test_a_static_target(counting: Tool) -> None:
     assert "nothing of ./target was counted: --after-start takes" in refused(counting, "./target", "--after-start")
 
 
-def test_a_shell_script(counting: Tool) -> None:
+def test_a_shell_script(counting: InProcess) -> None:
     counting.write("target", "#!/bin/sh\n/bin/true\n")
     record = counted(counting, "./target")
     assert record.counting is not None
     assert [process.command for process in record.counting.counts[0].processes][1] == "/bin/true"
 
 
-def test_a_body_that_nobody_marks(counting: Tool) -> None:
+def test_a_body_that_nobody_marks(counting: InProcess) -> None:
     compiled(counting.folder, "target", c_programs.LOOP)
     assert "leave --body out" in refused(counting, "./target", "--body")
 
 
-def test_more_loops_that_are_no_more_work(counting: Tool) -> None:
+def test_more_loops_that_are_no_more_work(counting: InProcess) -> None:
     assert "twice the loops executed no more instructions" in refused(counting, "/bin/true {loops}", "--loops", "1000")
 
 
-def test_what_was_counted_before_a_failure_is_kept(counting: Tool) -> None:
+def test_what_was_counted_before_a_failure_is_kept(counting: InProcess) -> None:
     failing = sh("echo x >> log; test $(wc -l < log) -lt 3 || exit 7")
     done = counting("count", failing, "--jobs", "1", "-o", "record.json")
     assert done.status == 3
-    assert "failed with exit status 7" in done.err
-    assert "The launches measured before that are kept in" in done.err
+    assert b"failed with exit status 7" in done.err
+    assert b"The launches measured before that are kept in" in done.err
     record = load(counting.folder / "record.json")
     assert record.counting is not None
     assert len(record.counting.counts) == 2
@@ -218,32 +232,37 @@ def test_what_was_counted_before_a_failure_is_kept(counting: Tool) -> None:
 # --- places for files
 
 
-def test_a_folder_for_temporary_files_with_a_name_of_its_own(counting: Tool) -> None:
+def test_a_folder_for_temporary_files_with_a_name_of_its_own(counting: InProcess) -> None:
     place = counting.folder / "50% of it"
     place.mkdir()
-    done = counting("count", "/bin/true", env={"TMPDIR": str(place)})
-    assert (done.status, done.err) == (0, "")
+    counting.environment["TMPDIR"] = str(place)
+    done = counting("count", "/bin/true")
+    assert (done.status, done.err) == (0, b"")
     assert not list(place.iterdir())
 
 
-def test_a_full_disk_for_temporary_files(counting: Tool, mounting: Mounting) -> None:
-    (counting.folder / "small").mkdir()
+def test_a_full_disk_for_temporary_files(installed: Tool, mounting: Mounting) -> None:
+    (installed.folder / "small").mkdir()
     within = mounting("mount -t tmpfs -o size=8k none small")
-    sentence = refused(counting, "/bin/true", within=within, env={"TMPDIR": str(counting.folder / "small")})
+    sentence = installed.refuses(
+        "count", "/bin/true", status=3, within=within, env={"TMPDIR": str(installed.folder / "small")}
+    )
     assert "disk is not full" in sentence
 
 
-def test_a_folder_for_temporary_files_that_cannot_be_written(counting: Tool, mounting: Mounting) -> None:
-    (counting.folder / "fixed").mkdir()
+def test_a_folder_for_temporary_files_that_cannot_be_written(installed: Tool, mounting: Mounting) -> None:
+    (installed.folder / "fixed").mkdir()
     within = mounting("mount -t tmpfs -o ro none fixed")
-    sentence = refused(counting, "/bin/true", within=within, env={"TMPDIR": str(counting.folder / "fixed")})
+    sentence = installed.refuses(
+        "count", "/bin/true", status=3, within=within, env={"TMPDIR": str(installed.folder / "fixed")}
+    )
     assert "set TMPDIR to a folder that can be written" in sentence
 
 
-def test_a_full_disk_for_the_journal(counting: Tool, mounting: Mounting) -> None:
-    (counting.folder / "state").mkdir()
+def test_a_full_disk_for_the_journal(installed: Tool, mounting: Mounting) -> None:
+    (installed.folder / "state").mkdir()
     within = mounting("mount -t tmpfs -o size=8k none state")
-    done = counting("count", "/bin/true", within=within)
+    done = installed("count", "/bin/true", within=within)
     assert done.status == 3
     assert "cannot write the journal" in done.err
     assert "No space left on device" in done.err
@@ -253,21 +272,21 @@ def test_a_full_disk_for_the_journal(counting: Tool, mounting: Mounting) -> None
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_before_anything_is_counted(counting: Tool, number: int) -> None:
-    process = counting.start("count", sh("touch started; sleep 600"))
-    wait_until((counting.folder / "started").exists, "the first launch is under way")
+def test_an_interrupt_before_anything_is_counted(installed: Tool, number: int) -> None:
+    process = installed.start("count", sh("touch started; sleep 600"))
+    wait_until((installed.folder / "started").exists, "the first launch is under way")
     process.send_signal(number)
-    done = counting.end(process)
+    done = installed.end(process)
     assert (done.status, done.sentence) == (130, "interrupted before anything was measured")
-    assert not counting.kept()
-    assert not list(counting.folder.glob("steelyard-count-*"))
+    assert not installed.kept()
+    assert not list(installed.folder.glob("steelyard-count-*"))
 
 
 @pytest.fixture
-def waiting(counting: Tool) -> list[str]:
+def waiting(installed: Tool) -> list[str]:
     """A weighing whose third launch waits."""
-    compiled(counting.folder, "one", WAITS)
-    compiled(counting.folder, "two", LATER)
+    compiled(installed.folder, "one", WAITS)
+    compiled(installed.folder, "two", LATER)
     return ["compare", "./one", "./two", "--metric", "instructions", "--jobs", "1", "--functions", "3"]
 
 
@@ -276,69 +295,69 @@ def launches(tool: Tool) -> int:
     return log.stat().st_size if log.exists() else 0
 
 
-def test_an_interrupted_counting_is_shown_and_carried_on(counting: Tool, waiting: list[str]) -> None:
-    process = counting.start(*waiting)
-    wait_until(lambda: launches(counting) == 3, "the third launch is under way")
+def test_an_interrupted_counting_is_shown_and_carried_on(installed: Tool, waiting: list[str]) -> None:
+    process = installed.start(*waiting)
+    wait_until(lambda: launches(installed) == 3, "the third launch is under way")
     process.send_signal(signal.SIGINT)
-    done = counting.end(process)
+    done = installed.end(process)
     assert done.status == 130
     assert "interrupted: this is what was measured until then" in done.words
-    (kept,) = counting.kept()
-    again = counting("compare", "--resume", kept, "--json", "record.json")
+    (kept,) = installed.kept()
+    again = installed("compare", "--resume", kept, "--json", "record.json")
     assert again.status == 1, again.err
-    record = load(counting.folder / "record.json")
+    record = load(installed.folder / "record.json")
     assert record.counting is not None
     assert len(record.counting.counts) == 2 * 5
     assert record.stop == ["decided"]
 
 
-def test_a_killed_counting_is_readable_and_carried_on(counting: Tool, waiting: list[str]) -> None:
-    process = counting.start(*waiting)
-    wait_until(lambda: launches(counting) == 3, "the third launch is under way")
+def test_a_killed_counting_is_readable_and_carried_on(installed: Tool, waiting: list[str]) -> None:
+    process = installed.start(*waiting)
+    wait_until(lambda: launches(installed) == 3, "the third launch is under way")
     kill(process)
-    (journal,) = counting.kept(".journal")
-    shown = counting("show", journal)
+    (journal,) = installed.kept(".journal")
+    shown = installed("show", journal)
     assert (shown.status, shown.err) == (0, "")
     assert "1 count" in shown.words
-    wait_until(lambda: not counting.processes(), "what it ran has ended")
-    done = counting("compare", "--resume", journal)
+    wait_until(lambda: not installed.processes(), "what it ran has ended")
+    done = installed("compare", "--resume", journal)
     assert done.status == 1, done.err
     assert "slower" in done.words
 
 
-def test_a_counting_is_not_carried_on_by_another_valgrind(counting: Tool, waiting: list[str]) -> None:
-    process = counting.start(*waiting)
-    wait_until(lambda: launches(counting) == 3, "the third launch is under way")
+def test_a_counting_is_not_carried_on_by_another_valgrind(installed: Tool, waiting: list[str]) -> None:
+    process = installed.start(*waiting)
+    wait_until(lambda: launches(installed) == 3, "the third launch is under way")
     kill(process)
-    (journal,) = counting.kept(".journal")
-    (counting.folder / "bin").mkdir()
-    counting.write("bin/valgrind", "#!/bin/sh\necho valgrind-3.99.0\n")
-    env = {"PATH": f"{counting.folder}/bin:{os.environ['PATH']}"}
-    sentence = counting.refuses("compare", "--resume", journal, env=env)
+    (journal,) = installed.kept(".journal")
+    (installed.folder / "bin").mkdir()
+    installed.write("bin/valgrind", "#!/bin/sh\necho valgrind-3.99.0\n")
+    env = {"PATH": f"{installed.folder}/bin:{os.environ['PATH']}"}
+    sentence = installed.refuses("compare", "--resume", journal, env=env)
     assert "was counted with another valgrind" in sentence
     assert "3.99.0 now" in sentence
-    assert counting.kept() == [journal]
+    assert installed.kept() == [journal]
 
 
-def test_the_counts_of_one_command_cannot_be_carried_on(counting: Tool) -> None:
-    compiled(counting.folder, "one", WAITS)
-    process = counting.start("count", "./one", "--jobs", "1", "--loops", "1")
-    assert "--loops" in counting.end(process).sentence
-    counting.write("two", "#!/bin/sh\necho x >> log\n[ $(wc -l < log) -lt 2 ] || exec sleep 600\n")
-    process = counting.start("count", "./two", "--jobs", "1")
-    log = counting.folder / "log"
+def test_the_counts_of_one_command_cannot_be_carried_on(installed: Tool) -> None:
+    compiled(installed.folder, "one", WAITS)
+    process = installed.start("count", "./one", "--jobs", "1", "--loops", "1")
+    assert "--loops" in installed.end(process).sentence
+    installed.write("two", "#!/bin/sh\necho x >> log\n[ $(wc -l < log) -lt 2 ] || exec sleep 600\n")
+    process = installed.start("count", "./two", "--jobs", "1")
+    log = installed.folder / "log"
     wait_until(lambda: log.exists() and log.read_text().count("x") == 2, "the second launch is under way")
     kill(process)
-    (journal,) = counting.kept(".journal")
-    assert "only a weighing can be resumed" in counting.refuses("compare", "--resume", journal)
+    (journal,) = installed.kept(".journal")
+    assert "only a weighing can be resumed" in installed.refuses("compare", "--resume", journal)
 
 
-def test_a_target_that_kills_what_counts_it(counting: Tool) -> None:
+def test_a_target_that_kills_what_counts_it(counting: InProcess) -> None:
     done = counting("count", sh("kill -9 $$"))
     assert done.status == 3
     assert "was killed by SIGKILL" in done.sentence
 
 
-def test_no_file_is_left_of_a_journal_by_a_failure_at_once(counting: Tool) -> None:
+def test_no_file_is_left_of_a_journal_by_a_failure_at_once(counting: InProcess) -> None:
     refused(counting, "/bin/false")
     assert not list(Path(counting.folder).glob("state/steelyard/*.journal"))

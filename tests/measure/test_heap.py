@@ -37,18 +37,13 @@ Watch = Callable[..., HeapUse]
 
 
 @pytest.fixture
-def launch(launcher: Launcher, tmp_path: Path) -> Callable[..., tuple[Measured, HeapUse | None]]:
+def launch(launcher: Launcher) -> Callable[..., tuple[Measured, HeapUse | None]]:
     def launch(*words: str | Path, env: dict[str, str] | None = None) -> tuple[Measured, HeapUse | None]:
-        folder = tmp_path / "numbers"
-        folder.mkdir()
         argv = tuple(os.fsencode(word) for word in words)
         variables = tuple(f"{name}={value}".encode() for name, value in (env or {}).items())
-        measured = launcher.launch(heap.watched(LaunchSpec(argv[0], argv, variables), folder))
-        use = heap.read_use(folder)
-        for file in folder.iterdir():
-            file.unlink()
-        folder.rmdir()
-        return measured, use
+        with heap.HeapWatcher().attached(LaunchSpec(argv[0], argv, variables)) as attachment:
+            measured = launcher.launch(attachment.spec)
+            return measured, attachment.read(measured)
 
     return launch
 
@@ -311,15 +306,12 @@ def test_what_is_scattered_is_not_counted(watch: Watch, tmp_path: Path) -> None:
 # --- how it is preloaded, and what is read
 
 
-def test_what_is_preloaded_anyway_stays(tmp_path: Path) -> None:
+def test_what_is_preloaded_anyway_stays() -> None:
     spec = LaunchSpec(b"a", (b"a",), (b"A=1", b"LD_PRELOAD=/lib/other.so", b"B=x=y"))
-    env = heap.watched(spec, tmp_path).env
-    assert env == (
-        b"A=1",
-        b"LD_PRELOAD=%s:/lib/other.so" % os.fsencode(HEAP),
-        b"B=x=y",
-        b"STEELYARD_HEAP=%s" % os.fsencode(tmp_path),
-    )
+    with heap.HeapWatcher().attached(spec) as attachment:
+        *before, folder = attachment.spec.env
+        assert Path(os.fsdecode(folder.removeprefix(b"STEELYARD_HEAP="))).is_dir()
+    assert before == [b"A=1", b"LD_PRELOAD=%s:/lib/other.so" % os.fsencode(HEAP), b"B=x=y"]
 
 
 def test_a_path_that_the_loader_would_split_is_refused() -> None:

@@ -61,11 +61,11 @@ def test_a_signal_is_returned(launcher: Launcher, number: signal.Signals) -> Non
 
 
 def test_what_never_ends_is_killed_when_its_time_is_over(launcher: Launcher) -> None:
-    measured = launcher.launch(sh(b"echo waiting >&2; exec sleep 600", timeout_ns=200_000_000))
+    measured = launcher.launch(sh(b"echo waiting >&2; exec sleep 600", timeout_ns=500_000_000))
     assert measured.timed_out
     assert measured.signal == signal.SIGKILL
-    assert measured.wall_ns >= 200_000_000
-    assert measured.stderr in (b"waiting\n", b"")  # empty only if the shell had no time to start
+    assert measured.wall_ns >= 500_000_000
+    assert measured.stderr == b"waiting\n"
 
 
 def test_what_a_launch_leaves_behind_is_killed_and_named(launcher: Launcher) -> None:

@@ -17,6 +17,7 @@ from steelyard.measure.launch import Launcher
 from steelyard.measure.native import PRELOAD
 from steelyard.model.counting import CountSettings
 from steelyard.model.launches import LaunchSpec
+from tests.measure.counting import Counting
 
 # Each function once, through the dynamic linker: an older C library has no arc4random of its own.
 DRAWS = r"""
@@ -189,7 +190,7 @@ def test_finding_the_stack_costs_the_same_wherever_files_are(
     program = compiled(compiler, tmp_path, STACKS, "-DALONE")
     elsewhere = Path(shutil.copy(program, deep / program.name))
     with Launcher() as launcher:
-        counter = Counter(launcher, Valgrind.found(), CountSettings())
+        counter = Counting(launcher, Counter(Valgrind.found(), CountSettings()))
         counts = [counter.count(spec(path)).events["Ir"] for path in (program, elsewhere)]
     assert counts[0] == counts[1]
 

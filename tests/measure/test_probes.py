@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ def probe(*words: str | int) -> subprocess.CompletedProcess[str]:
 def test_a_checksum_is_printed_and_is_the_same_again(pattern: str) -> None:
     first, second, further = (probe(pattern, 1000, iterations) for iterations in (12345, 12345, 12346))
     assert (first.returncode, first.stderr) == (0, "")
-    assert int(first.stdout) >= 0
+    assert re.fullmatch(r"\d+\n", first.stdout)
     assert first.stdout == second.stdout != further.stdout
 
 

@@ -9,10 +9,10 @@ from pydantic import ValidationError
 
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load, load_any, save, schema
-from steelyard.model.foreign import Imported, ImportedBenchmark, NotMeasuredError
-from tests.imports import imported, processes
+from steelyard.model.foreign import ForeignBenchmark, ForeignResults, NotMeasuredError
+from tests.foreign import foreign_results, processes
 
-RECORD = imported({"x": processes(2), "größe <日本>": [[1e-300], [1e300]]}, machine={"host": "h"})
+RECORD = foreign_results({"x": processes(2), "größe <日本>": [[1e-300], [1e300]]}, machine={"host": "h"})
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
@@ -49,9 +49,9 @@ def test_cut_prefixes_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("values", [[], [[]], [[0.0]], [[-1.0]], [[float("nan")]], [[float("inf")]]])
 def test_values_are_numbers_above_0(values: list[list[float]]) -> None:
     with pytest.raises(ValidationError):
-        ImportedBenchmark(name="x", unit="s", values=values)
+        ForeignBenchmark(name="x", unit="s", values=values)
 
 
 def test_nothing_is_no_import() -> None:
     with pytest.raises(ValidationError):
-        Imported.model_validate({**RECORD.model_dump(), "benchmarks": []})
+        ForeignResults.model_validate({**RECORD.model_dump(), "benchmarks": []})

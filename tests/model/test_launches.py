@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import COLUMNS, Launches, LaunchRow, Sample, judged_samples
+from steelyard.model.launches import COLUMNS, NUMBERS, Launches, LaunchRow, Sample
 from steelyard.model.metrics import METRICS, timed
 from tests.model.samples import DISTURBED, USED, WARM_UP, row
 
@@ -85,9 +85,14 @@ def test_every_timed_metric_is_defined() -> None:
     assert all(len(of(ALONE).metric(name)) == 1 for name in timed(list(METRICS)))
 
 
-def test_an_unknown_metric_is_an_error_that_names_it() -> None:
-    with pytest.raises(MeasurementError, match="'speed'"):
-        of(ALONE).metric("speed")
+def test_each_timed_metric_but_the_corrected_one_is_a_number_of_a_launch() -> None:
+    assert {name for name in timed(list(METRICS)) if METRICS[name].column not in NUMBERS} == {"active"}
+
+
+@pytest.mark.parametrize("name", ["speed", "instructions", "wall_ns"])
+def test_what_is_no_metric_of_a_launch_is_an_error_that_names_it(name: str) -> None:
+    with pytest.raises(MeasurementError, match=f"'{name}'"):
+        of(ALONE).metric(name)
 
 
 @pytest.mark.parametrize(
@@ -213,12 +218,6 @@ def test_samples_become_a_column_and_come_back() -> None:
 
 def test_launches_of_a_command_have_no_column_of_samples() -> None:
     assert of(ALONE, HELPED).samples == []
-
-
-def test_the_first_of_several_samples_is_not_judged() -> None:
-    assert judged_samples(SAMPLES) == list(SAMPLES[1:])
-    assert judged_samples(SAMPLES[:1]) == [SAMPLES[0]]
-    assert judged_samples([]) == []
 
 
 @pytest.mark.parametrize(

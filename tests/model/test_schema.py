@@ -18,7 +18,7 @@ SHIPPED = json.loads((resources.files("steelyard.model") / "record.schema.json")
 
 
 def test_the_shipped_schema_is_that_of_the_records() -> None:
-    assert schema() == SHIPPED, "run `make schema`"
+    assert schema() == SHIPPED, "run `make generated`"
 
 
 def test_the_module_prints_the_schema() -> None:

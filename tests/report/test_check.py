@@ -22,7 +22,11 @@ def trouble(**fields: Any) -> Looked:
 
 
 def printed(
-    *found: Looked, width: int = 90, harness: str | None = "protocol", allocating: Sequence[Allocating] = ()
+    *found: Looked,
+    width: int = 90,
+    harness: str | None = "protocol",
+    allocating: Sequence[Allocating] = (),
+    interrupted: bool = False,
 ) -> str:
     report = Soundness(
         tool="0",
@@ -31,6 +35,7 @@ def printed(
         benchmarks=list(dict.fromkeys(one.benchmark for one in found)),
         launches=91,
         seconds=12.3,
+        interrupted=interrupted,
         looked=list(found),
         allocating=list(allocating),
     )
@@ -84,6 +89,17 @@ def test_what_was_not_tried_says_why_once() -> None:
         looked(code="memory", outcome="untried", finding=why),
     )
     assert "not tried: order, memory: this harness cannot" in text
+
+
+def test_what_an_interruption_left_is_not_called_sound() -> None:
+    never = looked(benchmark="map", outcome="untried", finding="interrupted before it was tried")
+    text = printed(looked(), never, interrupted=True)
+    assert "sound      sort: 1 rule holds\n" in text
+    assert "untried    map\n" in text
+    assert "not tried: drift: interrupted before it was tried\n" in text
+    assert "caution    interrupted: only what was launched until then is judged\n" in text
+    assert "in all     no trouble so far with 2 benchmarks (91 launches in 12 s)\n" in text
+    assert "interrupted" not in printed(looked())
 
 
 def test_a_command_and_names_that_do_not_print() -> None:

@@ -1,4 +1,4 @@
-"""Units and directions in words."""
+"""Units and directions."""
 
 from __future__ import annotations
 

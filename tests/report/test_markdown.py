@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from steelyard.model.records import Finding, Settings
 from steelyard.report import markdown
+from steelyard.report.markup import escape
 
 from . import records
 from .records import SAME_BUT_REAL, SLOWER, SUMMARY, TOO_FEW, UNDECIDED, verdict
@@ -58,7 +59,7 @@ def test_an_interrupted_weighing_says_so_in_its_first_line() -> None:
 
 @given(st.text(st.characters()))
 def test_nothing_given_is_taken_for_markup(text: str) -> None:
-    safe = markdown.escape(text)
+    safe = escape(text)
     assert not re.search(r"[|`<>*_~\[\]\\@!:$\n\r]|#(?!\d+;)", safe)
     assert html.unescape(safe).isprintable()
 
@@ -69,7 +70,7 @@ def test_no_name_breaks_the_table(name: str) -> None:
     text = markdown.weighing(record, [verdict(benchmark=name)])
     plain = markdown.weighing(records.weighing(), [SLOWER])
     assert [len(row) for row in table(text)] == [len(row) for row in table(plain)]
-    assert f"({markdown.escape(name)})" in text
+    assert f"({escape(name)})" in text
     assert name not in text
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from steelyard.model.records import Finding, Settings, StopReason
+from steelyard.model.records import Settings, StopReason
 from steelyard.report import sentences
 
 from .records import FASTER, LEANING, SAME, SAME_BUT_REAL, SLOWER, SUMMARY, TOO_FEW, UNDECIDED, verdict
@@ -114,15 +114,6 @@ def test_the_stop_is_said_only_where_it_came_early() -> None:
     interrupted = sentences.stopped(["decided", "interrupted"])
     assert interrupted is not None
     assert "measured until then" in interrupted
-
-
-def test_notes_come_once_and_a_noisy_metric_cautions() -> None:
-    finding = Finding(code="x", message="said twice")
-    found = sentences.notes([finding], verdict(metric="user", findings=[finding.model_dump()]))
-    assert found[0] == finding
-    assert len(found) == 2
-    assert "--metric cpu" in found[1].message
-    assert sentences.notes([], SLOWER) == []
 
 
 def test_a_tally_counts_each_verdict() -> None:

@@ -112,15 +112,15 @@ def test_a_number_is_never_torn_from_its_unit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("example", "word", "code"),
+    ("example", "name", "code"),
     [(SLOWER, "slower", "1;31"), (FASTER, "faster", "1;32"), (SAME, "same", "1;36"), (UNDECIDED, "undecided", "1;33")],
 )
-def test_the_verdict_has_its_colour(example: Verdict, word: str, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_verdict_has_its_colour(example: Verdict, name: str, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     out = io.StringIO()
     console = Console(file=out, width=80, force_terminal=True, color_system="standard")
     terminal.weighing(console, records.weighing(), [example])
-    assert f"\x1b[{code}m{word}" in out.getvalue()
+    assert f"\x1b[{code}m{name}" in out.getvalue()
 
 
 def test_a_small_but_real_change_is_named_with_the_margin() -> None:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from steelyard.model.records import Finding, Side
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
-from steelyard.report import unpaired as apart
+from steelyard.report import unpaired
 
 from . import records
 
@@ -20,7 +20,7 @@ SLOWER = UnpairedVerdict(
     verdict="slower",
     change=0.112,
     interval=(0.062, 0.164),
-    wanders=(0.008, 0.012),
+    block_spreads=(0.008, 0.012),
     assumed=0.01,
     resolution=0.071,
     baseline=Side(median=12.81e6, spread=0.012, launches=900),
@@ -28,7 +28,7 @@ SLOWER = UnpairedVerdict(
     findings=[],
 )
 UNDECIDED = replace(SLOWER, verdict="undecided", change=0.012, interval=(-0.031, 0.057))
-CANNOT_TELL = replace(SLOWER, verdict="undecided", change=None, interval=None, wanders=None, resolution=None)
+CANNOT_TELL = replace(SLOWER, verdict="undecided", change=None, interval=None, block_spreads=None, resolution=None)
 LEANING = replace(SLOWER, verdict="undecided", change=0.2, interval=(0.1, 0.3))
 
 
@@ -43,7 +43,7 @@ def report(
 
 def printed(shown: UnpairedReport, width: int = 80) -> str:
     out = io.StringIO()
-    apart.show(Console(file=out, width=width), shown)
+    unpaired.show(Console(file=out, width=width), shown)
     return out.getvalue()
 
 
@@ -56,7 +56,7 @@ def test_measured_apart_comes_first_and_compare_is_recommended(verdict: Unpaired
     lines = printed(report(verdict)).splitlines()
     assert "measured apart" in lines[0]
     assert "steelyard compare" in flat(printed(report(verdict)))
-    assert apart.markdown(report(verdict)).startswith("_measured apart")
+    assert unpaired.markdown(report(verdict)).startswith("_measured apart")
 
 
 def test_a_verdict_shows_what_it_rests_on() -> None:
@@ -99,7 +99,7 @@ def test_nothing_given_steers_the_terminal_or_breaks_the_width(width: int) -> No
 
 
 def test_markdown_is_a_table_that_no_name_breaks() -> None:
-    text = apart.markdown(report(SLOWER, replace(CANNOT_TELL, benchmark=HOSTILE), name=HOSTILE, note=HOSTILE))
+    text = unpaired.markdown(report(SLOWER, replace(CANNOT_TELL, benchmark=HOSTILE), name=HOSTILE, note=HOSTILE))
     rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
     assert [len(row) for row in rows] == [7] * 4
     assert rows[2][2:5] == [" **slower** ", " +11.2 % ", " [+6.20 %, +16.4 %] "]

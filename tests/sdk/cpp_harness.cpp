@@ -147,10 +147,10 @@ STEELYARD_BENCH_WITH(wants_a_number, param("n", {"many"})) {
     state.run([] {});
 }
 
-int main(int count, char** words) {
+int main(int count, char** arguments) {
     if (const char* extra = std::getenv("STEELYARD_TEST_NAME"))
         steelyard::add(extra, [](steelyard::State& state) { state.run([] {}); });
     if (std::getenv("STEELYARD_TEST_NO_VALUES"))
         steelyard::add("empty", [](steelyard::State& state) { state.run([] {}); }, {param("n", {})});
-    return steelyard::run_main(count, words);
+    return steelyard::run_main(count, arguments);
 }

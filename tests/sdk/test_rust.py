@@ -8,11 +8,13 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.sdk import driving
+from tests.sdk.driving import FD, PLAIN, Response
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SDK, EXAMPLE = ROOT / "sdk" / "rust", ROOT / "examples" / "rust"
@@ -26,70 +28,44 @@ needs_schedstat = pytest.mark.skipif(
 ODD_NAME = "say \"é\" \\ 漢, 'so' = 1/2"
 HELLO = {"steelyard": 1, "harness": "steelyard-bench 0.1.0", "language": "Rust", "before": True}
 ASKED = {"protocol": "1", "loops": "10", "samples": "3", "seed": "7"}
-# A person's terminal: without what Cargo says to those that it runs.
-PLAIN = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a program wrote where it was asked to, and how it ended."""
-
-    lines: list[dict[str, Any]]
-    status: int
-    stdout: str
-    stderr: str
-
-    @property
-    def inner(self) -> list[dict[str, Any]]:
-        """What is between the hello and the end, which have to be there."""
-        assert self.lines[0] == HELLO
-        assert self.lines[-1] == {"end": True}
-        return self.lines[1:-1]
-
-    @property
-    def error(self) -> str:
-        (line,) = self.inner
-        assert list(line) == ["error"]
-        message: str = line["error"]
-        assert message in self.stderr
-        return message
+def drive(
+    command: Sequence[str], arguments: Mapping[str, str], environment: Mapping[str, str] | None = None
+) -> Response:
+    """Call a program with the protocol's arguments by their keys."""
+    return driving.drive(
+        command, [FD, *(f"--steelyard-{key}={value}" for key, value in arguments.items())], environment
+    )
 
 
-def drive(command: Sequence[str], words: Mapping[str, str], environment: Mapping[str, str] = PLAIN) -> Answer:
-    """Ask a program, through a pipe."""
-    reading, writing = os.pipe()
-    ours = [f"--steelyard-{key}={value}" for key, value in {"fd": str(writing), **words}.items()]
-    with os.fdopen(reading, encoding="utf-8") as results, _started([*command, *ours], environment, writing) as process:
-        os.close(writing)
-        lines = [json.loads(line) for line in results]
-        stdout, stderr = process.communicate()
-    return Answer(lines, process.returncode, stdout, stderr)
+def refused(command: Sequence[str], arguments: Mapping[str, str], status: int) -> str:
+    """What a program complains of, to the driver and on stderr."""
+    response = drive(command, arguments)
+    assert response.error in response.stderr
+    assert (response.status, response.stdout) == (status, "")
+    return response.error
 
 
-def _started(command: Sequence[str], environment: Mapping[str, str], fd: int) -> subprocess.Popen[str]:
-    pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdout=pipe, stderr=pipe, env=environment, pass_fds=[fd], encoding="utf-8")
+def list_of(program: str, *others: str) -> list[dict[str, Any]]:
+    """The benchmarks that it lists, with other arguments before those of the protocol."""
+    response = drive([program, *others, "--steelyard-list"], {"protocol": "1"})
+    assert (response.stdout, response.stderr, response.lines[0]) == ("", "", HELLO)
+    return response.samples
 
 
-def list_of(program: str, *words: str) -> list[dict[str, Any]]:
-    """The benchmarks that it lists."""
-    answer = drive([program, *words, "--steelyard-list"], {"protocol": "1"})
-    assert (answer.status, answer.stdout, answer.stderr) == (0, "", "")
-    return answer.inner
-
-
-def run(program: str, name: str, loops: int = 10, samples: int = 3, seed: int = 7) -> Answer:
+def run(program: str, name: str, loops: int = 10, samples: int = 3, seed: int = 7) -> Response:
     """The samples of one benchmark."""
     asked = {"run": name, "loops": str(loops), "samples": str(samples), "seed": str(seed)}
-    answer = drive([program], {**ASKED, **asked})
-    assert (answer.status, answer.stderr) == (0, "")
-    assert len(answer.inner) == samples
-    return answer
+    response = drive([program], {**ASKED, **asked})
+    assert (response.stderr, response.lines[0]) == ("", HELLO)
+    assert len(response.samples) == samples
+    return response
 
 
-def cargo(folder: Path, *words: str) -> list[dict[str, Any]]:
+def cargo(folder: Path, *arguments: str) -> list[dict[str, Any]]:
     """Build, in the folder, as Cargo reads its settings from there; what was built."""
-    command = ["cargo", *words, "--offline", "--locked", "--message-format=json"]
+    command = ["cargo", *arguments, "--offline", "--locked", "--message-format=json"]
     built = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     return [message for message in map(json.loads, built.stdout.splitlines()) if message.get("executable")]
@@ -128,15 +104,15 @@ def test_the_list_has_every_field(cases: str) -> None:
     assert ODD_NAME in names
 
 
-def test_the_list_is_the_same_each_time_whatever_other_words_there_are(cases: str) -> None:
+def test_the_list_is_the_same_each_time_whatever_other_arguments_there_are(cases: str) -> None:
     assert list_of(cases) == list_of(cases, "mine", "--bench", "--steelyard-later=x", "--steelyard-soon")
 
 
 @needs_schedstat
 def test_a_run_gives_each_sample_with_every_field(cases: str) -> None:
-    answer = run(cases, "sum_of_ten", loops=1000, samples=5)
-    assert answer.stdout == ""
-    for sample in answer.inner:
+    response = run(cases, "sum_of_ten", loops=1000, samples=5)
+    assert response.stdout == ""
+    for sample in response.inner:
         assert list(sample) == ["loops", "ns", "cpu_ns", "delay_ns"]
         assert all(type(value) is int for value in sample.values())
         assert sample["loops"] == 1000
@@ -148,7 +124,7 @@ def test_a_run_gives_each_sample_with_every_field(cases: str) -> None:
 def test_time_on_a_processor_is_told_and_is_within_the_whole(cases: str) -> None:
     samples = run(cases, "sum/n=1000", loops=500_000, samples=3).inner
     for sample in samples:
-        # The kernel brings these up to date at its ticks, the latest a hundredth of a second ago.
+        # They are read around the clock, and the thread may have waited between the two.
         assert 0 < sample["cpu_ns"] + sample["delay_ns"] <= sample["ns"] + 20e6
 
 
@@ -157,11 +133,11 @@ def test_the_most_samples_all_arrive(cases: str) -> None:
 
 
 def test_others_run_before_in_the_same_process(cases: str) -> None:
-    answer = drive([cases], {**ASKED, "run": "a 1", "before": "5:seeds"})
-    assert [line["loops"] for line in answer.inner] == [10] * 3
-    assert len(answer.stdout.split()) == 2  # its seed, and that of its one sample
-    assert "absent" in drive([cases], {**ASKED, "run": "a 1", "before": "5:absent"}).error
-    assert "before=0" in drive([cases], {**ASKED, "run": "a 1", "before": "0:seeds"}).error
+    response = drive([cases], {**ASKED, "run": "a 1", "before": "5:seeds"})
+    assert [line["loops"] for line in response.samples] == [10] * 3
+    assert len(response.stdout.split()) == 2  # its seed, and that of its one sample
+    assert "absent" in refused([cases], {**ASKED, "run": "a 1", "before": "5:absent"}, 2)
+    assert "before=0" in refused([cases], {**ASKED, "run": "a 1", "before": "0:seeds"}, 2)
 
 
 def test_any_name_runs(cases: str) -> None:
@@ -194,7 +170,7 @@ def test_no_child_holds_the_descriptor(cases: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "value", "message"),
+    ("key", "value", "message"),
     [
         ("run", "sum_of_ten ", "no benchmark is called 'sum_of_ten '"),
         ("run", "", "no benchmark is called ''"),
@@ -210,32 +186,29 @@ def test_no_child_holds_the_descriptor(cases: str) -> None:
         ("list", "", "exclude each other"),
     ],
 )
-def test_wrong_words_are_refused(cases: str, word: str, value: str, message: str) -> None:
-    answer = drive([cases], {**ASKED, "run": "sum_of_ten", word: value})
-    assert message in answer.error
-    assert (answer.status, answer.stdout) == (2, "")
+def test_wrong_arguments_are_refused(cases: str, key: str, value: str, message: str) -> None:
+    assert message in refused([cases], {**ASKED, "run": "sum_of_ten", key: value}, 2)
 
 
-@pytest.mark.parametrize("word", ["protocol", "run", "loops", "samples", "seed"])
-def test_a_missing_word_is_named(cases: str, word: str) -> None:
-    words = {**ASKED, "run": "sum_of_ten"}
-    del words[word]
-    answer = drive([cases], words)
-    assert f"--steelyard-{word}" in answer.error
-    assert answer.error.endswith("is missing")
-    assert answer.status == 2
+@pytest.mark.parametrize("key", ["protocol", "run", "loops", "samples", "seed"])
+def test_a_missing_argument_is_named(cases: str, key: str) -> None:
+    arguments = {**ASKED, "run": "sum_of_ten"}
+    del arguments[key]
+    message = refused([cases], arguments, 2)
+    assert f"--steelyard-{key}" in message
+    assert message.endswith("is missing")
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         ([], "--steelyard-fd is missing"),
         (["--steelyard-fd=abc"], "--steelyard-fd=abc has to be a whole number"),
         (["--steelyard-fd=77"], "--steelyard-fd=77 cannot be written to"),
     ],
 )
-def test_without_a_descriptor_the_error_is_on_stderr(cases: str, words: list[str], message: str) -> None:
-    command = [cases, "--steelyard-protocol=1", "--steelyard-list", *words]
+def test_without_a_descriptor_the_error_is_on_stderr(cases: str, arguments: list[str], message: str) -> None:
+    command = [cases, "--steelyard-protocol=1", "--steelyard-list", *arguments]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 2
     assert message in ended.stderr
@@ -264,10 +237,9 @@ def test_a_reader_that_has_gone_is_noticed(cases: str) -> None:
 )
 def test_what_is_no_name_is_refused_in_both_calls(cases: str, name: str, message: str) -> None:
     for call in ({"list": ""}, {"run": "sum_of_ten"}):
-        answer = drive([cases, f"--also={name}"], {**ASKED, **call})
-        assert message in answer.error
-        assert re.search(r"\(examples/cases\.rs:\d+\)", answer.error)
-        assert answer.status == 2
+        said = refused([cases, f"--also={name}"], {**ASKED, **call}, 2)
+        assert message in said
+        assert re.search(r"\(examples/cases\.rs:\d+\)", said)
 
 
 @pytest.mark.parametrize(
@@ -279,9 +251,7 @@ def test_what_is_no_name_is_refused_in_both_calls(cases: str, name: str, message
     ],
 )
 def test_a_benchmark_that_cannot_be_run_says_why(cases: str, name: str, message: str) -> None:
-    answer = drive([cases, f"--also={name}"], {**ASKED, "run": name})
-    assert message in answer.error
-    assert answer.status == 1
+    assert message in refused([cases, f"--also={name}"], {**ASKED, "run": name}, 1)
 
 
 # What is timed
@@ -310,8 +280,8 @@ def counted(program: str, folder: Path, name: str, loops: int, environment: Mapp
     """The instructions between the requests of one sample."""
     kept = folder / "callgrind.out"
     valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={kept}"]
-    words = {**ASKED, "run": name, "loops": str(loops), "samples": "1"}
-    assert drive([*valgrind, program], words, environment).status == 0
+    arguments = {**ASKED, "run": name, "loops": str(loops), "samples": "1"}
+    assert drive([*valgrind, program], arguments, environment).status == 0
     (total,) = re.findall(r"^totals: (\d+)$", kept.read_text(), re.MULTILINE)
     assert int(total) > 0
     return int(total)
@@ -343,14 +313,14 @@ def test_set_up_is_not_counted(cases: str, tmp_path: Path) -> None:
     assert counted(cases, tmp_path, ODD_NAME, 1) < 2_000
 
 
-# For a person
+# Interactively
 
 
-def shown(program: str, *words: str, environment: Mapping[str, str] = PLAIN) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([program, *words], env=environment, capture_output=True, encoding="utf-8", check=False)
+def shown(program: str, *arguments: str, environment: Mapping[str, str] = PLAIN) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([program, *arguments], env=environment, capture_output=True, encoding="utf-8", check=False)
 
 
-def test_a_person_gets_a_time_of_each_and_the_way_to_weigh(cases: str) -> None:
+def test_a_time_of_each_and_the_way_to_weigh_are_shown(cases: str) -> None:
     by_cargo = {**PLAIN, "CARGO": "cargo"}
     for ended in (shown(cases, "sum"), shown(cases, "--bench", "sum", environment=by_cargo)):
         assert ended.returncode == 0
@@ -370,14 +340,14 @@ def test_cargo_test_runs_each_body_once(cases: str) -> None:
     assert f"{len(list_of(cases))} passed, 0 failed" in lines[-1]
 
 
-@pytest.mark.parametrize("words", [["--bench"], ["--test"]])
-def test_a_person_sees_what_fails(cases: str, words: list[str]) -> None:
-    ended = shown(cases, "--also=panic", "panic", *words)
+@pytest.mark.parametrize("flag", ["--bench", "--test"])
+def test_what_fails_is_shown(cases: str, flag: str) -> None:
+    ended = shown(cases, "--also=panic", "panic", flag)
     assert ended.returncode == 1
     assert "'panic' panicked: no \"quoted\"" in ended.stdout
 
 
-def test_a_person_sees_what_is_wrong_with_the_names(cases: str) -> None:
+def test_what_is_wrong_with_the_names_is_shown(cases: str) -> None:
     ended = shown(cases, "--also=sum_of_ten")
     assert ended.returncode == 2
     assert "two benchmarks are called 'sum_of_ten'" in ended.stderr

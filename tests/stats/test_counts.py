@@ -13,18 +13,19 @@ ALPHA, MARGIN = 0.01, 0.005
 def test_equal_counts_make_any_change_real_and_the_interval_a_point() -> None:
     judged = judge_counts([1000.0, 1000.0], [1010.0, 1010.0], MARGIN, ALPHA)
     assert judged is not None
-    assert (judged.word, judged.stability, judged.floor) == ("slower", "exact", 0)
+    assert (judged.verdict, judged.stability, judged.floor) == ("slower", "exact", 0)
     assert judged.interval == pytest.approx((0.01, 0.01))
     assert judged.change == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize(
-    ("candidate", "word"), [(1004.0, "same"), (1005.1, "slower"), (1000.0, "same"), (990.0, "faster"), (996.0, "same")]
+    ("candidate", "verdict"),
+    [(1004.0, "same"), (1005.0, "slower"), (1000.0, "same"), (990.0, "faster"), (996.0, "same")],
 )
-def test_the_margin_gates_exact_counts(candidate: float, word: str) -> None:
+def test_the_margin_gates_exact_counts(candidate: float, verdict: str) -> None:
     judged = judge_counts([1000.0] * 2, [candidate] * 2, MARGIN, ALPHA)
     assert judged is not None
-    assert judged.word == word
+    assert judged.verdict == verdict
 
 
 def test_swapping_the_sides_mirrors_the_verdict() -> None:
@@ -33,7 +34,15 @@ def test_swapping_the_sides_mirrors_the_verdict() -> None:
         down = judge_counts([1e6 * (1 + change)] * 2, [1e6] * 2, MARGIN, ALPHA)
         assert up is not None
         assert down is not None
-        assert {up.word: down.word} in ({"same": "same"}, {"slower": "faster"})
+        assert {up.verdict: down.verdict} in ({"same": "same"}, {"slower": "faster"})
+
+
+@pytest.mark.parametrize(("one", "other"), [(1000.0, 1005.0), (200.0, 201.0), (2e6, 2.01e6)])
+def test_a_change_of_just_the_margin_is_one_in_both_directions(one: float, other: float) -> None:
+    up, down = judge_counts([one] * 2, [other] * 2, MARGIN, ALPHA), judge_counts([other] * 2, [one] * 2, MARGIN, ALPHA)
+    assert up is not None
+    assert down is not None
+    assert (up.verdict, down.verdict) == ("slower", "faster")
 
 
 def test_one_count_a_side_says_nothing() -> None:
@@ -45,7 +54,7 @@ def test_counts_that_differ_decide_nothing_until_there_are_enough() -> None:
     enough = judge_counts([1000.0, 1001.0] * 3, [2000.0, 2002.0] * 3, MARGIN, ALPHA)
     assert few is not None
     assert enough is not None
-    assert (few.word, enough.word) == ("undecided", "slower")
+    assert (few.verdict, enough.verdict) == ("undecided", "slower")
 
 
 @pytest.mark.parametrize(("alpha", "counts"), [(0.2, 3), (0.05, 4), (0.01, 5), (1e-4, 9), (1e-5, 11)])
@@ -75,7 +84,7 @@ def test_alike_sides_that_do_not_repeat_alarm_at_most_at_alpha(shape: str) -> No
             noise = np.round(noise)
         baseline, candidate = (1000 + 10 * noise).tolist()
         judged = judge_counts(baseline, candidate, 1e-5, ALPHA)
-        alarms += judged is not None and judged.word in ("slower", "faster")
+        alarms += judged is not None and judged.verdict in ("slower", "faster")
     assert alarms <= 1.15 * ALPHA * tries
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from benchmarks.simulation import SYNTHETIC, simulate_discoveries, simulate_suite
 
 from steelyard.stats.family import judge_family, sharing_now, step_down, step_up
-from steelyard.stats.verdict import Judgement, judge
+from steelyard.stats.paired import Judgement, judge
 
 
 def judged(changes: list[float], pairs: int = 45, noise: float = 0.01) -> Callable[[int, float], Judgement | None]:
@@ -26,8 +26,8 @@ def judged(changes: list[float], pairs: int = 45, noise: float = 0.01) -> Callab
     return judge_member
 
 
-def words(found: list[Judgement | None]) -> list[str]:
-    return [one.word for one in found if one is not None]
+def verdicts(found: list[Judgement | None]) -> list[str]:
+    return [one.verdict for one in found if one is not None]
 
 
 def test_each_finding_gives_its_share_to_the_others() -> None:
@@ -39,7 +39,7 @@ def test_each_finding_gives_its_share_to_the_others() -> None:
         asked.append((member, sharing))
         return plain(member, sharing)
 
-    assert words(step_down(3, watch)) == ["slower", "undecided", "slower"]
+    assert verdicts(step_down(3, watch)) == ["slower", "undecided", "slower"]
     assert asked == [(0, 3), (1, 3), (2, 3), (1, 1)]
 
 
@@ -49,11 +49,11 @@ def test_a_borderline_change_is_found_beside_clear_ones_and_not_beside_none() ->
     for sharing in (1, 8):
         one = judged([0.006], pairs=29)(0, sharing)
         assert one is not None
-        shares[sharing] = one.word
+        shares[sharing] = one.verdict
     assert shares == {1: "slower", 8: "undecided"}
     clear = [0.3] * 7
-    assert words(step_down(8, judged([0.006, *clear], pairs=29)))[0] == "slower"
-    assert words(step_down(8, judged([0.006, *[0.0] * 7], pairs=29)))[0] == "undecided"
+    assert verdicts(step_down(8, judged([0.006, *clear], pairs=29)))[0] == "slower"
+    assert verdicts(step_down(8, judged([0.006, *[0.0] * 7], pairs=29)))[0] == "undecided"
 
 
 def test_a_member_without_pairs_has_no_judgement() -> None:
@@ -83,13 +83,13 @@ def test_the_step_up_asks_with_as_many_as_it_found() -> None:
         asked.append(sharing)
         return plain(member, sharing)
 
-    assert words(step_up(4, watch)) == ["slower", "undecided", "slower", "undecided"]
+    assert verdicts(step_up(4, watch)) == ["slower", "undecided", "slower", "undecided"]
     assert asked[::4] == [1, 2]
 
 
 def test_a_borderline_change_is_found_beside_fewer_clear_ones_than_holm_needs() -> None:
     members = judged([0.006, *[0.3] * 5, 0.0, 0.0], pairs=29)
-    found = {family: words(judge_family(family, 8, members)) for family in ("holm", "fdr")}
+    found = {family: verdicts(judge_family(family, 8, members)) for family in ("holm", "fdr")}
     assert found["fdr"][:6] == ["slower"] * 6
     assert found["holm"][:6] == ["undecided", *["slower"] * 5]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from steelyard.stats.summary import centre, median_interval, modes
+from steelyard.stats.summary import centre, median_interval
 
 
 def test_centre_of_normal_values_is_their_median_and_deviation() -> None:
@@ -37,21 +37,3 @@ def test_the_interval_covers_the_median_as_often_as_it_says(n: int) -> None:
 def test_no_interval_from_too_few_values() -> None:
     assert median_interval([1.0, 2.0, 3.0], 0.01) is None
     assert median_interval(range(8), 0.01) == (0.0, 7.0)
-
-
-@pytest.mark.parametrize(("n", "normal", "heavy"), [(50, 0.01, 0.03), (200, 0.01, 0.01)])
-def test_one_crowd_is_seldom_called_two(n: int, normal: float, heavy: float) -> None:
-    generator = np.random.default_rng(3)
-    assert np.mean([len(modes(generator.normal(0, 1, n))) > 1 for _ in range(500)]) <= normal
-    assert np.mean([len(modes(generator.standard_t(2, n))) > 1 for _ in range(500)]) <= heavy
-
-
-def test_two_crowds_are_found_where_they_are() -> None:
-    generator = np.random.default_rng(4)
-    found = modes(np.append(generator.normal(100, 1, 120), generator.normal(106, 1, 80)))
-    assert found == pytest.approx([100, 106], abs=1)
-
-
-def test_too_few_or_equal_values_have_one_mode() -> None:
-    assert modes([1.0, 1.0, 9.0]) == [1.0]
-    assert modes([5.0] * 100) == [5.0]

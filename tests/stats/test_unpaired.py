@@ -1,11 +1,10 @@
-"""Two runs measured apart; benchmarks/diff_apart.py prints the whole table of what is held to its bars here."""
+"""Two unpaired runs; benchmarks/diff_unpaired.py prints the whole table of what is held to its bars here."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.diff_apart import SESSIONS, WRONG, simulate_apart
-from scipy import stats
+from benchmarks.diff_unpaired import SESSIONS, WRONG, simulate_unpaired
 
 from steelyard.stats.unpaired import (
     FEWEST_LAUNCHES,
@@ -13,11 +12,11 @@ from steelyard.stats.unpaired import (
     FLOOR,
     SHORT_FLOOR,
     SHORT_SECONDS,
-    Sample,
-    Unpaired,
+    RunValues,
+    UnpairedJudgement,
+    between_block_spread,
     judge_unpaired,
-    student_quantile,
-    wander,
+    resolution,
 )
 
 ALPHA = 0.01
@@ -25,24 +24,24 @@ ALPHA = 0.01
 
 def calm(
     level: float = 0.0, launches: int = 1000, *, noise: float = 0.002, seconds: float = 30, seed: int = 1
-) -> Sample:
-    return Sample(level + noise * np.random.default_rng(seed).standard_normal(launches), seconds)
+) -> RunValues:
+    return RunValues(level + noise * np.random.default_rng(seed).standard_normal(launches), seconds)
 
 
-def judge(one: Sample, other: Sample, margin: float = 0.005, alpha: float = ALPHA) -> Unpaired:
+def judge(one: RunValues, other: RunValues, margin: float = 0.005, alpha: float = ALPHA) -> UnpairedJudgement:
     return judge_unpaired(one, other, margin, alpha)
 
 
 @pytest.mark.parametrize("name", SESSIONS)
 def test_false_alarms_and_coverage(name: str) -> None:
-    tally = simulate_apart(SESSIONS[name], 300, tries=100)
+    tally = simulate_unpaired(SESSIONS[name], 300, tries=100)
     assert tally.share(*WRONG) <= ALPHA
     assert tally.coverage >= 1 - ALPHA
 
 
 @pytest.mark.parametrize("name", ["ambient, bursts, active", "bursts, bursts, cpu", "a step of 1.0%"])
 def test_the_bars_can_fail_by_mann_whitney_alone(name: str) -> None:
-    assert simulate_apart(SESSIONS[name], 400, tries=20).plain > 0.5
+    assert simulate_unpaired(SESSIONS[name], 400, tries=20).plain > 0.5
 
 
 @pytest.mark.parametrize(
@@ -54,66 +53,67 @@ def test_the_bars_can_fail_by_mann_whitney_alone(name: str) -> None:
     ],
 )
 def test_large_changes_are_found(name: str, launches: int, change: float, found: float) -> None:
-    assert simulate_apart(SESSIONS[name], launches, change, tries=50).share("slower") >= found
+    assert simulate_unpaired(SESSIONS[name], launches, change, tries=50).share("slower") >= found
 
 
 def test_a_calm_run_is_no_reason_to_believe_a_small_change() -> None:
-    assert judge(calm(), calm(0.03, seed=2)).word == "undecided"
-    assert judge(calm(), calm(0.05, seed=2)).word == "slower"
-    assert judge(calm(0.05), calm(seed=2)).word == "faster"
+    assert judge(calm(), calm(0.03, seed=2)).verdict == "undecided"
+    assert judge(calm(), calm(0.05, seed=2)).verdict == "slower"
+    assert judge(calm(0.05), calm(seed=2)).verdict == "faster"
 
 
 def test_short_runs_are_believed_less() -> None:
     short, long = calm(0.05, seconds=SHORT_SECONDS - 1, seed=2), calm(0.05, seconds=SHORT_SECONDS, seed=2)
-    assert (judge(calm(), short).word, judge(calm(), long).word) == ("undecided", "slower")
+    assert (judge(calm(), short).verdict, judge(calm(), long).verdict) == ("undecided", "slower")
     assert (judge(short, calm()).floor, judge(calm(), long).floor) == (SHORT_FLOOR, FLOOR)
 
 
-def test_the_larger_wander_of_the_two_widens_the_interval() -> None:
-    drifting = Sample(calm(seed=2).logs + np.linspace(0, 0.2, 1000), 30)
+def test_the_larger_between_block_spread_of_the_two_widens_the_interval() -> None:
+    drifting = RunValues(calm(seed=2).logs + np.linspace(0, 0.2, 1000), 30)
     alone = judge(calm(), calm(seed=2)).allowance
     assert judge(calm(), drifting).allowance == pytest.approx(judge(drifting, calm()).allowance)
     assert judge(calm(), drifting).allowance > 5 * alone
-    assert judge(calm(), drifting).wanders[1] == pytest.approx(0.2 / np.sqrt(12), rel=0.15)
+    assert judge(calm(), drifting).block_spreads[1] == pytest.approx(0.2 / np.sqrt(12), rel=0.15)
 
 
 def test_a_smaller_alpha_widens_more() -> None:
     assert judge(calm(), calm(seed=2), alpha=0.001).allowance > 1.2 * judge(calm(), calm(seed=2)).allowance
 
 
-def test_too_few_launches_to_see_the_wander_decide_nothing() -> None:
+def test_too_few_launches_to_see_the_level_move_decide_nothing() -> None:
     few, enough = calm(1.0, FEWEST_LAUNCHES - 1), calm(1.0, FEWEST_LAUNCHES)
-    assert (judge(calm(), few).word, judge(few, calm()).word) == ("undecided", "undecided")
+    assert (judge(calm(), few).verdict, judge(few, calm()).verdict) == ("undecided", "undecided")
     assert judge(calm(), few).lower == -np.inf
-    assert judge(calm(), enough).word == "slower"
+    assert judge(calm(), enough).verdict == "slower"
 
 
 def test_too_short_a_time_decides_nothing_however_many_launches() -> None:
-    assert judge(calm(), calm(1.0, seconds=FEWEST_SECONDS / 2)).word == "undecided"
-    assert judge(calm(), calm(1.0, seconds=FEWEST_SECONDS)).word == "slower"
+    assert judge(calm(), calm(1.0, seconds=FEWEST_SECONDS / 2)).verdict == "undecided"
+    assert judge(calm(), calm(1.0, seconds=FEWEST_SECONDS)).verdict == "slower"
 
 
 def test_same_needs_the_whole_interval_within_the_margin() -> None:
-    assert judge(calm(), calm(seed=2), margin=0.1).word == "same"
-    assert judge(calm(), calm(0.09, seed=2), margin=0.1).word == "undecided"
+    assert judge(calm(), calm(seed=2), margin=0.1).verdict == "same"
+    assert judge(calm(), calm(0.09, seed=2), margin=0.1).verdict == "undecided"
+
+
+def test_the_resolution_is_found_nine_times_out_of_ten_whichever_bound_is_the_wider() -> None:
+    judged = judge(calm(), calm(seed=2))
+    usual = np.sqrt(2) * FLOOR
+    assert resolution(judged, 0.005) == pytest.approx((judged.upper - judged.lower) / 2 + 1.2816 * usual, rel=1e-4)
+    assert resolution(judged, 0.2) == pytest.approx(np.log1p(0.2) + 1.2816 * usual, rel=1e-4)
 
 
 def test_what_waiting_explains_is_no_change_of_the_program() -> None:
     one = calm()
-    kept_waiting = Sample(one.logs + 0.5, 30, unwaited=one.logs)
-    patient = Sample(one.logs, 30, unwaited=one.logs)
+    kept_waiting = RunValues(one.logs + 0.5, 30, unwaited=one.logs)
+    patient = RunValues(one.logs, 30, unwaited=one.logs)
     judged = judge(patient, kept_waiting)
-    assert (judged.word, judged.waiting) == ("undecided", True)
+    assert (judged.verdict, judged.waiting) == ("undecided", True)
     assert judged.lower < 0 < 0.5 < judged.upper
-    really = Sample(one.logs + 0.5, 30, unwaited=one.logs + 0.4)
-    assert (judge(patient, really).word, judge(patient, really).waiting) == ("slower", False)
+    really = RunValues(one.logs + 0.5, 30, unwaited=one.logs + 0.4)
+    assert (judge(patient, really).verdict, judge(patient, really).waiting) == ("slower", False)
 
 
-def test_wander_is_the_spread_of_block_medians() -> None:
-    assert wander(np.array([0.0, 0, 9, 1, 1, 1, 2, 2, -9]), 3) == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("freedom", [*range(1, 13), 30])
-@pytest.mark.parametrize("level", [0.2, 0.01, 1e-5])
-def test_student_s_quantile_is_scipy_s(freedom: int, level: float) -> None:
-    assert student_quantile(freedom, level) == pytest.approx(stats.t.ppf(1 - level / 2, freedom), rel=1e-6)
+def test_the_between_block_spread_is_the_spread_of_block_medians() -> None:
+    assert between_block_spread(np.array([0.0, 0, 9, 1, 1, 1, 2, 2, -9]), 3) == pytest.approx(1.0)

@@ -16,6 +16,8 @@
 pub mod block;
 pub mod bump;
 mod clock;
+#[path = "../../preload/src/environment.rs"]
+mod environment;
 pub mod interpose;
 mod libc;
 pub mod real;

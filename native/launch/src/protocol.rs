@@ -240,6 +240,9 @@ pub struct Hello {
 }
 
 /// What a launch cost and how it ended. Times are in nanoseconds.
+///
+/// Down to `signal` these are the numbers that the driver declares in `model/numbers.py`, in the
+/// same order; its tests hold the two together.
 #[derive(Debug, Serialize)]
 pub struct Report {
     /// `CLOCK_MONOTONIC` just before the spawn.

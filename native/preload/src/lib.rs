@@ -14,8 +14,10 @@
 #![cfg_attr(not(test), no_std)]
 #![warn(missing_docs)]
 
+mod client_requests;
+pub mod counting;
+mod environment;
 pub mod random;
-pub mod requests;
 pub mod stack;
 mod start;
 

@@ -12,8 +12,12 @@
 #![cfg_attr(not(test), no_std)]
 #![warn(missing_docs)]
 
-use core::ffi::{c_char, c_int, c_void, CStr};
+#[path = "../../preload/src/environment.rs"]
+mod environment;
+
+use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
+use environment::{value_of, Strings};
 
 /// There is nothing to tell and nobody to tell it to.
 #[cfg(not(test))]
@@ -39,8 +43,6 @@ const EXPONENTS: u64 = 6;
 const STEPS: u64 = 256;
 const STEP: usize = 16;
 
-type Strings = *const *const c_char;
-
 extern "C" {
     fn malloc(size: usize) -> *mut c_void;
     fn free(block: *mut c_void);
@@ -58,7 +60,8 @@ static CONSTRUCTOR: unsafe extern "C" fn(c_int, Strings, Strings) = loaded;
 #[cfg_attr(test, allow(dead_code))]
 unsafe extern "C" fn loaded(_count: c_int, _arguments: Strings, environment: Strings) {
     // SAFETY: as this function's caller promises.
-    if let Some(seed) = unsafe { seed_in(environment) } {
+    let seed = unsafe { value_of(environment, SEED) };
+    if let Some(seed) = seed.and_then(number) {
         scatter(Random(seed));
     }
 }
@@ -103,25 +106,7 @@ fn scatter(mut random: Random) {
     }
 }
 
-/// The seed in an environment; None if there is none, or something else than digits.
-///
-/// # Safety
-/// `environment` is null or an array of C strings that ends in a null pointer.
-unsafe fn seed_in(environment: Strings) -> Option<u64> {
-    let mut place = environment;
-    // SAFETY: the array has not ended before this place, as it ends in a null pointer.
-    while let Some(text) = unsafe { place.as_ref() }.filter(|text| !text.is_null()) {
-        // SAFETY: each pointer of the array is that of a C string.
-        let bytes = unsafe { CStr::from_ptr(*text) }.to_bytes();
-        if let Some(digits) = bytes.strip_prefix(SEED) {
-            return number(digits);
-        }
-        // SAFETY: this place was not the array's last, which is null.
-        place = unsafe { place.add(1) };
-    }
-    None
-}
-
+/// The number that is written in digits; None if they are something else.
 fn number(digits: &[u8]) -> Option<u64> {
     let mut found: u64 = 0;
     for digit in digits {
@@ -135,30 +120,12 @@ fn number(digits: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn seed(entries: &[&'static [u8]]) -> Option<u64> {
-        let mut pointers: Vec<_> = entries.iter().map(|entry| entry.as_ptr().cast()).collect();
-        pointers.push(core::ptr::null());
-        // SAFETY: C strings, and a null pointer at the end.
-        unsafe { seed_in(pointers.as_ptr()) }
-    }
-
     #[test]
-    fn the_seed_is_found_in_an_environment() {
-        assert_eq!(
-            seed(&[b"A=1\0", b"STEELYARD_HEAP_SEED=4294967295\0"]),
-            Some(4_294_967_295)
-        );
-        assert_eq!(seed(&[b"STEELYARD_HEAP_SEED=0\0"]), Some(0));
-    }
-
-    #[test]
-    fn nothing_else_is_a_seed() {
-        assert_eq!(seed(&[]), None);
-        assert_eq!(seed(&[b"STEELYARD_HEAP_SEED=\0"]), None);
-        assert_eq!(seed(&[b"STEELYARD_HEAP_SEED=1x\0"]), None);
-        assert_eq!(seed(&[b"STEELYARD_HEAP=1\0"]), None);
-        // SAFETY: null is allowed.
-        assert_eq!(unsafe { seed_in(core::ptr::null()) }, None);
+    fn a_seed_is_written_in_digits() {
+        assert_eq!(number(b"4294967295"), Some(4_294_967_295));
+        assert_eq!(number(b"0"), Some(0));
+        assert_eq!(number(b""), None);
+        assert_eq!(number(b"1x"), None);
     }
 
     #[test]

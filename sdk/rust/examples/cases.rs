@@ -80,8 +80,8 @@ fn main() -> std::process::ExitCode {
     bench!(suite, "threads" => threads);
     bench!(suite, "child" => child);
     // Those that cannot be run, and what is no name, only where a test asks for them.
-    for name in std::env::args().filter_map(|word| word.strip_prefix("--also=").map(str::to_owned))
-    {
+    let also = |argument: String| argument.strip_prefix("--also=").map(str::to_owned);
+    for name in std::env::args().filter_map(also) {
         match name.as_str() {
             "panic" => bench!(suite, "panic" => panic),
             "idle" => bench!(suite, "idle" => |_| ()),

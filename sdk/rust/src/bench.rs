@@ -3,7 +3,7 @@
 use crate::meter::{Meter, Sample};
 use std::hint::black_box;
 
-/// Long enough for a person's quick look: the clock's own time is far below a thousandth of it.
+/// Long enough for a quick look: the clock's own time is far below a thousandth of it.
 const QUICK_LOOK_NS: u64 = 2_000_000;
 
 /// How often the body is run.

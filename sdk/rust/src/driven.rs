@@ -1,11 +1,12 @@
 //! The driver's two calls.
 
-use crate::answer::Answer;
+use crate::arguments::{Arguments, Request, Work};
 use crate::bench::{Bench, Plan};
+use crate::entry::{check_names, Entry};
 use crate::meter::Sample;
 use crate::output::Output;
-use crate::suite::{Entry, Suite, FAILED, WRONG_USE};
-use crate::words::{Call, Words, Work};
+use crate::response::Response;
+use crate::status::{complain, FAILED, WRONG_USE};
 
 /// What went wrong, and the status to exit with.
 struct Complaint(u8, String);
@@ -14,51 +15,46 @@ fn wrong_use(message: String) -> Complaint {
     Complaint(WRONG_USE, message)
 }
 
-/// Answers the driver; the status to exit with.
-pub(crate) fn answer(suite: Suite<'_>, words: &Words<'_>) -> u8 {
+/// Does what the driver's arguments say, and writes the response; the status to exit with.
+pub(crate) fn respond(entries: Vec<Entry<'_>>, arguments: &Arguments<'_>) -> u8 {
     // First of all, so that no child of a benchmark gets the descriptor.
-    let output = match words.fd().and_then(Output::on) {
+    let output = match arguments.fd().and_then(Output::on) {
         Ok(output) => output,
-        Err(message) => return tell(WRONG_USE, &message),
+        Err(message) => return complain(WRONG_USE, &message),
     };
-    let mut answer = Answer::new();
-    let status = match fill(&mut answer, suite, words) {
+    let mut response = Response::new();
+    let status = match fill(&mut response, entries, arguments) {
         Ok(()) => 0,
         Err(Complaint(status, message)) => {
-            answer.error(&message);
-            tell(status, &message)
+            response.error(&message);
+            complain(status, &message)
         }
     };
     // All at once after the last sample: writing in between would wake the driver.
-    match output.write(&answer.ended()) {
+    match output.write(&response.ended()) {
         Ok(()) => status,
-        Err(error) => tell(FAILED, &format!("cannot write the results: {error}")),
+        Err(error) => complain(FAILED, &format!("cannot write the results: {error}")),
     }
 }
 
-/// People who look for what went wrong see it, too.
-fn tell(status: u8, message: &str) -> u8 {
-    eprintln!("{}: {message}", env!("CARGO_PKG_NAME"));
-    status
-}
-
-fn fill(answer: &mut Answer, suite: Suite<'_>, words: &Words<'_>) -> Result<(), Complaint> {
-    let call = words.call().map_err(wrong_use)?;
-    suite.check().map_err(wrong_use)?;
-    match call {
-        Call::List => {
-            let entries = suite.into_entries();
-            entries.iter().for_each(|entry| answer.benchmark(entry));
-        }
-        Call::Run(work) => {
-            let samples = run(suite, &work)?;
-            samples.iter().for_each(|sample| answer.sample(sample));
+fn fill(
+    response: &mut Response,
+    entries: Vec<Entry<'_>>,
+    arguments: &Arguments<'_>,
+) -> Result<(), Complaint> {
+    let request = arguments.request().map_err(wrong_use)?;
+    check_names(&entries).map_err(wrong_use)?;
+    match request {
+        Request::List => entries.iter().for_each(|entry| response.benchmark(entry)),
+        Request::Run(work) => {
+            let samples = run(entries, &work)?;
+            samples.iter().for_each(|sample| response.sample(sample));
         }
     }
     Ok(())
 }
 
-fn run(suite: Suite<'_>, work: &Work) -> Result<Vec<Sample>, Complaint> {
+fn run(mut entries: Vec<Entry<'_>>, work: &Work) -> Result<Vec<Sample>, Complaint> {
     let Work {
         ref name,
         loops,
@@ -66,7 +62,6 @@ fn run(suite: Suite<'_>, work: &Work) -> Result<Vec<Sample>, Complaint> {
         seed,
         ref before,
     } = *work;
-    let mut entries = suite.into_entries();
     for (earlier, loops) in before {
         let plan = Plan::Asked {
             loops: *loops,
@@ -107,20 +102,26 @@ fn run_entry(entry: Entry<'_>, plan: Plan, seed: u64) -> Result<Vec<Sample>, Com
 mod tests {
     use super::*;
 
-    fn filled(word: &str, name: &str) -> Result<String, (u8, String)> {
-        let mut suite = Suite::new();
-        suite.bench("a", |bench| bench.run(|| ()));
-        suite.bench("idle", |_| ());
-        suite.bench(name, |_| panic!("no"));
-        let words: Vec<String> = "protocol=1 loops=3 samples=2 seed=0"
+    fn responded(entries: Vec<Entry<'_>>, line: &str) -> Result<String, (u8, String)> {
+        let all: Vec<_> = line
             .split(' ')
-            .chain([word])
-            .map(|word| format!("--steelyard-{word}"))
+            .map(|argument| format!("--steelyard-{argument}"))
             .collect();
-        let mut answer = Answer::new();
-        let words = Words::among(&words).expect("words of ours");
-        fill(&mut answer, suite, &words).map_err(|Complaint(status, message)| (status, message))?;
-        Ok(answer.ended())
+        let arguments = Arguments::among(&all).expect("some of ours");
+        let mut response = Response::new();
+        fill(&mut response, entries, &arguments)
+            .map_err(|Complaint(status, message)| (status, message))?;
+        Ok(response.ended())
+    }
+
+    fn filled(argument: &str, name: &str) -> Result<String, (u8, String)> {
+        let entries = vec![
+            Entry::new("a", |bench| bench.run(|| ())),
+            Entry::new("idle", |_| ()),
+            Entry::new(name, |_| panic!("no")),
+        ];
+        let line = format!("protocol=1 loops=3 samples=2 seed=0 {argument}");
+        responded(entries, &line)
     }
 
     #[test]
@@ -141,20 +142,14 @@ mod tests {
     #[test]
     fn others_run_before() {
         let order = std::cell::RefCell::new(Vec::new());
-        let mut suite = Suite::new();
-        for name in ["a", "b"] {
+        let entry = |name| {
             let order = &order;
-            suite.bench(name, move |bench| {
-                bench.run(|| order.borrow_mut().push(name))
-            });
-        }
-        let words: Vec<String> = "protocol=1 run=a loops=3 samples=1 seed=0 before=2:b"
-            .split(' ')
-            .map(|word| format!("--steelyard-{word}"))
-            .collect();
-        let mut answer = Answer::new();
-        let words = Words::among(&words).expect("words of ours");
-        assert!(fill(&mut answer, suite, &words).is_ok());
+            Entry::new(name, move |bench| {
+                bench.run(|| order.borrow_mut().push(name));
+            })
+        };
+        let line = "protocol=1 run=a loops=3 samples=1 seed=0 before=2:b";
+        assert!(responded(vec![entry("a"), entry("b")], line).is_ok());
         assert_eq!(*order.borrow(), ["b", "b", "a", "a", "a"]);
     }
 
@@ -168,8 +163,8 @@ mod tests {
             ("run=a", "a", 2, "two benchmarks are called 'a'"),
             ("seed=x", "b", 2, "is missing"),
         ];
-        for (word, name, status, message) in cases {
-            let (was, error) = filled(word, name).unwrap_err();
+        for (argument, name, status, message) in cases {
+            let (was, error) = filled(argument, name).unwrap_err();
             assert!(was == status && error.contains(message), "{was} {error}");
         }
     }

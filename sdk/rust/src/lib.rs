@@ -41,17 +41,20 @@
 #![warn(missing_docs)]
 #![deny(unsafe_code)] // allowed where it is needed, with a reason
 
-mod answer;
+mod arguments;
 mod bench;
+mod client_requests;
 mod driven;
+mod entry;
+mod interactive;
 mod macros;
 mod meter;
 mod output;
-mod person;
-mod requests;
+mod response;
+mod status;
 mod suite;
-mod words;
 
 pub use bench::Bench;
+pub use entry::Entry;
 pub use std::hint::black_box;
-pub use suite::{Entry, Suite};
+pub use suite::Suite;

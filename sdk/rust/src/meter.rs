@@ -1,6 +1,6 @@
 //! What is measured of one sample.
 
-use crate::requests;
+use crate::client_requests;
 use std::fs::File;
 use std::time::Instant;
 
@@ -66,7 +66,7 @@ impl Meter {
 
     #[inline(never)]
     pub(crate) fn start(&mut self) {
-        requests::start_instrumentation();
+        client_requests::start_instrumentation();
         self.before = Reading::of(self.schedstat.as_ref());
         self.started = Instant::now();
     }
@@ -75,7 +75,7 @@ impl Meter {
     pub(crate) fn stop(&self, loops: u64) -> Sample {
         let stopped = Instant::now();
         let after = Reading::of(self.schedstat.as_ref());
-        requests::stop_instrumentation();
+        client_requests::stop_instrumentation();
         let ns = stopped.duration_since(self.started).as_nanos();
         Sample {
             loops,
@@ -142,7 +142,7 @@ fn bring_up_to_date() {
     }
     let mut time = [0; 2];
     // SAFETY: the C library, which the standard library is linked to, writes a timespec: two numbers of at most 64
-    // bits. What it answers does not matter here.
+    // bits. What it returns does not matter here.
     unsafe { clock_gettime(THREAD_CPU_TIME, &mut time) };
 }
 

@@ -4,7 +4,7 @@
 
 use std::io;
 
-/// Where the answer is written to.
+/// Where the response is written to.
 pub(crate) struct Output(imp::Descriptor);
 
 impl Output {
@@ -80,10 +80,10 @@ mod imp {
         fn what_is_written_arrives() {
             let (ours, mut theirs) = UnixStream::pair().unwrap();
             let output = Descriptor::take(ours.into_raw_fd()).unwrap();
-            output.write(b"word").unwrap();
+            output.write(b"text").unwrap();
             let mut read = [0; 4];
             theirs.read_exact(&mut read).unwrap();
-            assert_eq!(&read, b"word");
+            assert_eq!(&read, b"text");
         }
 
         #[test]

@@ -12,6 +12,7 @@ from steelyard.cli.command import Options, command
 from steelyard.cli.counting import jobs_checked
 from steelyard.cli.outputs import check_writable
 from steelyard.cli.values import in_range
+from steelyard.model.errors import InterruptedBeforeEnd
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -57,7 +58,7 @@ def calibrate(options: CalibrateOptions, world: World) -> int:
     well the cost follows the time. A cost stays a convention, not a time.
 
     Exit status: 0 the weights are stored, 2 wrong usage, 3 the probes could not be measured or no weights fit,
-    130 interrupted (nothing is stored).
+    130 interrupted (no weights are stored; what was measured is kept).
     """
     jobs_checked(options.jobs)
     in_range("--repeats", options.repeats, 1, 1000)
@@ -65,23 +66,18 @@ def calibrate(options: CalibrateOptions, world: World) -> int:
 
     from steelyard.cli.screen import output, watching
     from steelyard.design.calibration.calibration import calibrate as measure
-    from steelyard.history.calibrations import store, to_json
+    from steelyard.history.calibrations import to_json
+    from steelyard.model.calibration import InterruptedCalibration
     from steelyard.model.files import write_atomically
     from steelyard.report import calibration as report
 
     with watching(world, noun="measurement") as watch:
-        calibration = measure(
-            jobs=options.jobs or len(world.processors()),
-            repeats=options.repeats,
-            seed=world.new_seed(),
-            watch=watch,
-            caches=options.caches,
-            source=world.environment,
-        )
+        kept = measure(world, watch, repeats=options.repeats, jobs=options.jobs, caches=options.caches)
     if options.json is not None:
-        write_atomically(options.json, to_json(calibration))
+        write_atomically(options.json, to_json(kept.record))
+    if isinstance(kept.record, InterruptedCalibration):
+        raise InterruptedBeforeEnd(report.interrupted(kept.record, str(kept.path)))
     if options.chart is not None:
-        write_atomically(options.chart, report.svg(calibration).encode())
-    place = store(calibration, world.environment)
-    report.show(output(world.environment), calibration, str(place))
+        write_atomically(options.chart, report.svg(kept.record).encode())
+    report.show(output(world.environment), kept.record, str(kept.path))
     return 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,13 +12,12 @@ from steelyard.cli.command import Only, command
 from steelyard.cli.options import LaunchOptions
 from steelyard.cli.outputs import check_writable
 from steelyard.cli.settings import MeasuringOptions, settings_of
-from steelyard.cli.status import FOUND
+from steelyard.cli.status import FOUND, INTERRUPTED
 from steelyard.cli.suite import SuiteOptions
 from steelyard.cli.values import in_range
-from steelyard.model.errors import InterruptedBeforeStart, UsageError
+from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from steelyard.design.runner.runner import Runner
     from steelyard.design.world import World
     from steelyard.model.records import Settings, Subject
 
@@ -76,13 +73,12 @@ def check(options: CheckOptions, world: World) -> int:
 
 def _conformance(subject: Subject, settings: Settings, world: World) -> int:
     from steelyard.cli.screen import output
-    from steelyard.design.check.conformance import Conformance
+    from steelyard.design.check.conformance import try_protocol
     from steelyard.report.conformance import rules
 
-    with _runner(world) as runner:
-        found = Conformance(subject, settings, runner, world.environment).rules()
-    rules(output(world.environment), subject.command, found)
-    return FOUND if any(rule.trouble for rule in found) else 0
+    found = try_protocol(subject, settings, world)
+    rules(output(world.environment), subject.command, found.rules, interrupted=found.interrupted)
+    return _status(any(rule.trouble for rule in found.rules), found.interrupted)
 
 
 def _soundness(subject: Subject, settings: Settings, options: CheckOptions, world: World) -> int:
@@ -91,33 +87,16 @@ def _soundness(subject: Subject, settings: Settings, options: CheckOptions, worl
     from steelyard.model.files import write_atomically
     from steelyard.report.check import soundness
 
-    with _runner(world) as runner, watching(world) as watch:
-        found = check_target(
-            subject,
-            settings,
-            runner,
-            world.environment,
-            watch,
-            only=options.suite.benchmark or [],
-            seconds=options.max_time,
-            heap=options.allocations,
-            clock=world.clock,
-        )
+    only, seconds = options.suite.benchmark or [], options.max_time
+    with watching(world) as watch:
+        found = check_target(subject, settings, world, watch, only=only, seconds=seconds, heap=options.allocations)
     if options.json is not None:
         write_atomically(options.json, f"{found.model_dump_json(indent=1)}\n".encode())
     soundness(output(world.environment), found)
-    return FOUND if found.troubles() else 0
+    return _status(bool(found.troubles()), found.interrupted)
 
 
-@contextmanager
-def _runner(world: World) -> Iterator[Runner]:
-    """Starts launches until somebody interrupts, which is an error: then not every rule was tried."""
-    from steelyard.design.runner.failure import Interrupted
-    from steelyard.design.runner.interrupt import Interrupt
-    from steelyard.design.runner.runner import Runner
-
-    with world.launcher() as launcher, Interrupt(launcher.cancel) as interrupt:
-        try:
-            yield Runner(launcher, interrupt.is_requested)
-        except Interrupted:
-            raise InterruptedBeforeStart("interrupted before every rule was tried") from None
+def _status(troubled: bool, interrupted: bool) -> int:
+    if interrupted:
+        return INTERRUPTED
+    return FOUND if troubled else 0

@@ -26,7 +26,7 @@ from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
-    from steelyard.model.foreign import Imported
+    from steelyard.model.foreign import ForeignResults
     from steelyard.model.records import Run
 
 
@@ -64,7 +64,7 @@ def diff(options: DiffOptions, world: World) -> int:
     """
     from steelyard.design.unpaired.runs import run_of
     from steelyard.model.files import load_any
-    from steelyard.model.foreign import Imported
+    from steelyard.model.foreign import ForeignResults
     from steelyard.model.metrics import METRICS
 
     margin = relative_margin(options.margin)
@@ -72,7 +72,7 @@ def diff(options: DiffOptions, world: World) -> int:
     metrics = metric_names(options.metric) if options.metric else None
     _check_markdown(options)
     records = [load_any(path) for path in (options.baseline, options.candidate)]
-    if isinstance(records[0], Imported) and isinstance(records[1], Imported):
+    if isinstance(records[0], ForeignResults) and isinstance(records[1], ForeignResults):
         return _diff_imports(records[0], records[1], options, margin)
     if options.same_conditions:
         raise UsageError("--same-conditions is for imports: what runs tell of their conditions is judged; leave it out")
@@ -91,12 +91,12 @@ def _check_markdown(options: DiffOptions) -> None:
         raise UsageError(f"--markdown {options.markdown} would overwrite a run: give another file")
 
 
-def _diff_imports(baseline: Imported, candidate: Imported, options: DiffOptions, margin: float) -> int:
-    from steelyard.cli.foreign import diff_imports
+def _diff_imports(baseline: ForeignResults, candidate: ForeignResults, options: DiffOptions, margin: float) -> int:
+    from steelyard.cli.foreign import diff_foreign
 
     if options.metric:
         raise UsageError("--metric chooses from what steelyard measures; imports have one value a benchmark")
-    diff_imports(
+    diff_foreign(
         baseline,
         candidate,
         margin=margin,

@@ -8,13 +8,13 @@ import typer
 
 from steelyard.cli import status
 from steelyard.cli.screen import output
-from steelyard.design.unpaired.imports import compare_imports, levels
+from steelyard.design.unpaired.foreign import compare_foreign, levels
 from steelyard.model.files import save, write_atomically
-from steelyard.model.foreign import Imported
+from steelyard.model.foreign import ForeignResults
 from steelyard.report import foreign as report
 
 
-def show_import(record: Imported, *, json: Path | None, markdown: Path | None, csv: Path | None) -> None:
+def show_foreign(record: ForeignResults, *, json: Path | None, markdown: Path | None, csv: Path | None) -> None:
     """Print an import, and write the files asked for."""
     described = levels(record)
     if json is not None:
@@ -26,9 +26,9 @@ def show_import(record: Imported, *, json: Path | None, markdown: Path | None, c
     report.show(output(), record, described)
 
 
-def diff_imports(
-    baseline: Imported,
-    candidate: Imported,
+def diff_foreign(
+    baseline: ForeignResults,
+    candidate: ForeignResults,
     *,
     margin: float,
     alpha: float,
@@ -38,14 +38,14 @@ def diff_imports(
     strict: bool,
 ) -> None:
     """Compare two imports, print what they say, and exit with the verdict's status."""
-    found = compare_imports(
+    found = compare_foreign(
         baseline, candidate, margin=margin, alpha=alpha, same_conditions=same_conditions, force=force
     )
     if markdown is not None:
         _write(markdown, report.diff_markdown(found))
     report.show_diff(output(), found)
-    words = {verdict.verdict for verdict in found.verdicts}
-    raise typer.Exit(status.of_words(words, strict=strict))
+    verdicts = {verdict.verdict for verdict in found.verdicts}
+    raise typer.Exit(status.of_words(verdicts, strict=strict))
 
 
 def _write(path: Path, text: str) -> None:

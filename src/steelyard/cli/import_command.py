@@ -52,8 +52,8 @@ def import_(options: ImportOptions, world: World) -> int:  # noqa: ARG001 - what
     Benchmark_O write. Units and direction are kept. Such results are marked as not measured by Steelyard, and are
     never compared with any that are.
     """
-    from steelyard.cli.foreign import show_import
-    from steelyard.design.conversion import import_files
+    from steelyard.cli.foreign import show_foreign
+    from steelyard.design.conversion import convert_files
 
     outputs = {"json": options.json, "markdown": options.markdown, "csv": options.csv}
     check_writable(*outputs.values())
@@ -61,5 +61,5 @@ def import_(options: ImportOptions, world: World) -> int:  # noqa: ARG001 - what
     for output in outputs.values():
         if output is not None and output.resolve() in given:
             raise UsageError(f"{output} would be overwritten, which is to be imported: give another file")
-    show_import(import_files(options.files, name=options.format, patterns=options.benchmark or []), **outputs)
+    show_foreign(convert_files(options.files, name=options.format, patterns=options.benchmark or []), **outputs)
     return 0

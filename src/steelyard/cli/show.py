@@ -39,9 +39,9 @@ def show(options: ShowOptions, world: World) -> int:
     try:
         outcome = recall(options.file or world.store().latest())
     except NotMeasuredError as found:
-        from steelyard.cli.foreign import show_import
+        from steelyard.cli.foreign import show_foreign
 
-        show_import(found.record, json=files.json, markdown=files.markdown, csv=files.csv)
+        show_foreign(found.record, json=files.json, markdown=files.markdown, csv=files.csv)
     else:
         show_outcome(outcome, files, world)
     return 0

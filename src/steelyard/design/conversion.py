@@ -13,12 +13,12 @@ import steelyard
 from steelyard.design.findings import some_names
 from steelyard.design.suite.selection import chosen_benchmarks
 from steelyard.model.errors import UsageError
-from steelyard.model.foreign import CORES, PROCESSOR, Imported, ImportedBenchmark, ImportedFile, Provenance
+from steelyard.model.foreign import CORES, PROCESSOR, ForeignBenchmark, ForeignFile, ForeignResults, Provenance
 from steelyard.model.records import Finding
 from steelyard.subjects.answers import shown
+from steelyard.subjects.formats.contents import Contents, Format, Found, grouped
+from steelyard.subjects.formats.recognise import contents_of, format_named
 from steelyard.subjects.harness import Listed
-from steelyard.subjects.imports.contents import Contents, Format, Found, grouped
-from steelyard.subjects.imports.recognise import contents_of, format_named
 
 _MOST_NAME, _MOST_UNIT = 10_000, 50
 _NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
@@ -33,7 +33,7 @@ class _File:
     named: dict[str, list[Found]]
 
 
-def import_files(paths: Sequence[Path], *, name: str | None = None, patterns: Sequence[str] = ()) -> Imported:
+def convert_files(paths: Sequence[Path], *, name: str | None = None, patterns: Sequence[str] = ()) -> ForeignResults:
     """Read the files, each a process (or several) of the same benchmarks; of these, those that fit one of `patterns`.
 
     `name` is that of a format; None recognises it. Raises UsageError for a file that cannot be trusted in all of it.
@@ -51,7 +51,7 @@ def import_files(paths: Sequence[Path], *, name: str | None = None, patterns: Se
     if not listed:
         raise UsageError(f"cannot import {paths[0]}: no benchmark was measured in it")
     chosen = chosen_benchmarks([Listed(one) for one in listed], patterns, whose="the files'")
-    return Imported(
+    return ForeignResults(
         tool=steelyard.__version__,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         provenance=_provenance(wanted, files, sources),
@@ -61,7 +61,7 @@ def import_files(paths: Sequence[Path], *, name: str | None = None, patterns: Se
     )
 
 
-def _alike(path: Path, before: Format | None) -> tuple[Format, Contents, list[ImportedFile]]:
+def _alike(path: Path, before: Format | None) -> tuple[Format, Contents, list[ForeignFile]]:
     found = contents_of(path)
     if before is not None and found[0] is not before:
         raise UsageError(
@@ -71,7 +71,7 @@ def _alike(path: Path, before: Format | None) -> tuple[Format, Contents, list[Im
     return found
 
 
-def _provenance(format_: Format, files: list[_File], sources: list[ImportedFile]) -> Provenance:
+def _provenance(format_: Format, files: list[_File], sources: list[ForeignFile]) -> Provenance:
     versions = dict.fromkeys(file.contents.version for file in files if file.contents.version)
     return Provenance(
         format=format_.name,
@@ -82,7 +82,7 @@ def _provenance(format_: Format, files: list[_File], sources: list[ImportedFile]
     )
 
 
-def _check_twice(sources: list[ImportedFile]) -> None:
+def _check_twice(sources: list[ForeignFile]) -> None:
     seen: dict[str, str] = {}
     for source in sources:
         if (before := seen.setdefault(source.sha256, source.name)) != source.name or sources.count(source) > 1:
@@ -128,13 +128,13 @@ def _findings(files: list[_File], chosen: list[str]) -> Iterator[Finding]:
 # --- one benchmark
 
 
-def _benchmark(name: str, files: list[_File]) -> ImportedBenchmark:
+def _benchmark(name: str, files: list[_File]) -> ForeignBenchmark:
     having = [file for file in files if name in file.named]
     found = [_only(file, name) for file in having]
     for file, one in zip(having, found, strict=True):
         _check_alike(having[0].path, found[0], file.path, one)
     values = [values for file, one in zip(having, found, strict=True) for values in _values(file, one)]
-    return ImportedBenchmark(
+    return ForeignBenchmark(
         name=name,
         params=found[0].params,
         unit=found[0].unit,

@@ -11,7 +11,7 @@ from typing import Any
 
 import steelyard
 from steelyard.design.counting.plan import missing
-from steelyard.design.counting.stage import Counting, CountingStage, with_tool
+from steelyard.design.counting.stage import CountingStage, CountingTools, with_tool
 from steelyard.design.findings import same_command_finding
 from steelyard.design.heap import HeapStage, check_heap
 from steelyard.design.preliminaries import with_preliminaries
@@ -19,9 +19,10 @@ from steelyard.design.request import Request
 from steelyard.design.runner.collector import no_collector
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
-from steelyard.design.runner.runner import LaunchSeries, LaunchServer, Runner
+from steelyard.design.runner.runner import LaunchServer, Runner
+from steelyard.design.runner.series import series_of
 from steelyard.design.runner.targets import Targets, hooks_of, targets_of
-from steelyard.design.suite.planner import Planner
+from steelyard.design.suite.planner import Planner, relist
 from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.recorder import Recorder
@@ -29,10 +30,10 @@ from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError, UsageError
 from steelyard.model.files import load, save, with_derived
 from steelyard.model.journal import Journal, is_journal
-from steelyard.model.launches import Launches, LaunchRow, LaunchSpec, Measured, Place
+from steelyard.model.launches import Launches, LaunchRow
 from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Progress
-from steelyard.model.records import Derived, Finding, MachineFacts, Run, Settings, Subject, Weighing
+from steelyard.model.records import Derived, Finding, MachineFacts, Run, Subject, Weighing
 from steelyard.subjects.command import shared_environment
 from steelyard.subjects.programs import digest
 
@@ -156,9 +157,11 @@ def _prepared(header: Weighing | Run, session: _Session, selection: Selection | 
     check_heap(header)
     runner = Runner(session.launcher, session.interrupt.is_requested)
     try:
+        asking = Runner(session.launcher, session.interrupt.is_requested, hooks_of(settings, shared))
         if selection is not None and settings.harness is not None:
-            asking = Runner(session.launcher, session.interrupt.is_requested, hooks_of(settings, shared))
             header = Planner(header, shared, asking, session.watch).planned(selection)
+        elif settings.harness is not None:
+            relist(header, shared, asking)
         targets = targets_of(header, shared)
         header = with_preliminaries(header, targets, runner)
     except Interrupted:
@@ -235,7 +238,7 @@ def _count(
     record: Weighing | Run, journal: Journal, runner: Runner, session: _Session
 ) -> tuple[Weighing | Run, SteelyardError | None]:
     world = session.world
-    tools = Counting(
+    tools = CountingTools(
         world.valgrind(world.environment.get("PATH")),
         world.environment,
         session.jobs or len(world.processors()),
@@ -261,24 +264,6 @@ def _time(
         else Measuring(record, recorder, clock, watch)
     )
     return experiment.run(), experiment.error
-
-
-def series_of(
-    settings: Settings, targets: Targets, launcher: LaunchServer, journal: Journal
-) -> Callable[[Sequence[Place]], LaunchSeries] | None:
-    """How to launch several in one request; None where the driver has something to do between two launches."""
-    if targets.hooks.prepare or targets.empty_shell or settings.harness is not None or settings.repeat > 1:
-        return None
-    launcher.keep_rows_in(journal.fileno())
-
-    def series(places: Sequence[Place], specs: Sequence[LaunchSpec]) -> list[Measured | SteelyardError]:
-        begun = journal.size()
-        try:
-            return [*launcher.launch_series(specs, [journal.frame(place, 0) for place in places[:-1]])]
-        except MeasurementError as error:  # the server has ended; what it had kept by then is not lost
-            return [*map(Measured.of_row, journal.rows_after(begun)), error]
-
-    return lambda places: partial(series, places)
 
 
 # --- judge

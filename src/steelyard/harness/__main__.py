@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from steelyard.harness.driven import DONE, complain, obey
+from steelyard.harness.arguments import separated
+from steelyard.harness.driven import respond
+from steelyard.harness.faults import DONE, complain
 from steelyard.harness.suite import Files, Statement
-from steelyard.harness.words import separated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,10 +30,10 @@ class _UsageError(Exception):
     """The command line cannot be followed."""
 
 
-def main(arguments: list[str]) -> int:
+def main(command_line: list[str]) -> int:
     """Do what the command line says; the exit status."""
-    words, own = separated(arguments)
-    if not words and ("-h" in own or "--help" in own):
+    arguments, own = separated(command_line)
+    if not arguments and ("-h" in own or "--help" in own):
         print(_HELP, end="")
         return DONE
     sys.argv[1:] = own  # bench files that read them shall see the same in each call
@@ -40,15 +41,15 @@ def main(arguments: list[str]) -> int:
         suite = _suite(own)
     except _UsageError as error:
         return complain(f"{error}; see --help")
-    if words:
-        return obey(words, suite)
-    from steelyard.harness.person import show
+    if arguments:
+        return respond(arguments, suite)
+    from steelyard.harness.interactive import show
 
     return show(suite, own)
 
 
-def _suite(arguments: list[str]) -> Suite:
-    options, paths = _read(arguments)
+def _suite(own: list[str]) -> Suite:
+    options, paths = _read(own)
     if "--timeit" in options:
         if paths:
             raise _UsageError(f"--timeit takes one statement, and {paths[0]!r} stands beside it")
@@ -60,11 +61,11 @@ def _suite(arguments: list[str]) -> Suite:
     return Files(paths)
 
 
-def _read(arguments: list[str]) -> tuple[dict[str, str], list[str]]:
+def _read(own: list[str]) -> tuple[dict[str, str], list[str]]:
     """Options and paths. By hand: argparse would add a third to the time that each launch needs to start."""
     options: dict[str, str] = {}
     paths: list[str] = []
-    left = iter(arguments)
+    left = iter(own)
     for argument in left:
         option, equals, value = argument.partition("=")
         if argument == "--":

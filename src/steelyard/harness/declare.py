@@ -83,12 +83,13 @@ def bench(
     - `inputs` is called before each sample, outside the clock, with a `random.Random` that is seeded alike in both
       launches of a pair, and those of the parameters that it names. What it returns is the first argument of each
       iteration.
-    - `tags` are words to choose benchmarks by.
+    - `tags` are texts to choose benchmarks by.
     - `gc=True` leaves Python's garbage collector on during the samples.
     - `name` stands for the function's own.
-    - All other words are parameters, with the lists of their values. Each combination is a benchmark, called with it.
+    - All other arguments are parameters, with the lists of their values. Each combination is a benchmark, called with
+      it.
 
-    Raises TypeError if the words do not fit the function.
+    Raises TypeError if the arguments do not fit the function.
     """
     frame = sys._getframe(1)
 

@@ -1,15 +1,33 @@
-"""What is said of an exception: where in the user's own files it came up, its type and its message."""
+"""What is said of what goes wrong, and the exit status for it."""
 
 from __future__ import annotations
+
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
+DONE, RAISED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
 
 class BodyError(Exception):
     """The user's code raised, or is not what a benchmark has to be. Its cause is the exception, if there was one."""
+
+
+def complain(message: str) -> int:
+    """Say on stderr what is wrong with the command line; the exit status for that."""
+    print(f"steelyard.harness: {message}", file=sys.stderr)
+    return USAGE
+
+
+def fault(error: BaseException, files: Mapping[str, str]) -> str:
+    """What a benchmark did wrong, in a line as of `told`; its traceback goes to stderr."""
+    if isinstance(error, BodyError):
+        return str(error)
+    sys.__excepthook__(type(error), error, error.__traceback__)
+    return told(error, files)
 
 
 def told(error: BaseException, files: Mapping[str, str]) -> str:

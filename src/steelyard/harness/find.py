@@ -6,38 +6,17 @@ import os
 import sys
 
 from steelyard.harness.declare import bench_files, declarations
+from steelyard.harness.entry import Entry
 from steelyard.harness.faults import told
 from steelyard.harness.names import bracketed, check_names, combinations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
-
-    from steelyard.harness.declare import Declaration
 
 
 class FindError(Exception):
     """There is no such file, or it cannot be loaded."""
-
-
-class Entry:
-    """One benchmark: a declaration with one value of each parameter."""
-
-    __slots__ = ("declaration", "name", "params", "source", "tags", "values")
-
-    def __init__(
-        self,
-        name: str,
-        source: str,
-        params: dict[str, str] | None = None,
-        tags: tuple[str, ...] = (),
-        *,
-        declaration: Declaration | None = None,
-        values: dict[str, Any] | None = None,
-    ) -> None:
-        self.name, self.source, self.params, self.tags = name, source, params or {}, tags
-        self.declaration, self.values = declaration, values or {}
 
 
 def files_of(paths: list[str]) -> dict[str, str]:

@@ -3,8 +3,9 @@
     def test_sort(weigh):
         assert weigh(sorted, [3, 1, 2]) == [1, 2, 3]
 
-By itself pytest runs it once, as any test. With the protocol's words it lists the tests that use the fixture, or runs
-one of them and takes its samples. pytest loads this file in every run, so all else is loaded only for those words.
+By itself pytest runs it once, as any test. With the protocol's arguments it lists the tests that use the fixture, or
+runs one of them and takes its samples. pytest loads this file in every run, so all else is loaded only for those
+arguments.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def weigh(request: pytest.FixtureRequest) -> Weigh:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Generator[None, object, object]:
-    """Take the protocol's words off the command line, whose words pytest would not know, and follow them."""
+    """Take the protocol's arguments off the command line, as pytest would not know them, and follow them."""
     if not any(argument.startswith("--steelyard-") for argument in args):
         return (yield)
     from steelyard.harness.pytest_run import started

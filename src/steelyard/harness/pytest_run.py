@@ -1,4 +1,4 @@
-"""What pytest does under the protocol's words: list the tests that use `weigh`, or run one of them and no other."""
+"""What pytest does under the protocol's arguments: list the tests that use `weigh`, or run one of them and no other."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 
 import pytest
 
-from steelyard.harness.answer import Answer
+from steelyard.harness.arguments import ArgumentError, Request, descriptor, request, separated
 from steelyard.harness.bodies import prepared_call
+from steelyard.harness.entry import Entry
 from steelyard.harness.faults import told
-from steelyard.harness.find import Entry
 from steelyard.harness.names import BadNameError, check_names, value_text
-from steelyard.harness.words import Order, WordError, descriptor, order, separated
+from steelyard.harness.response import Response
 from steelyard.harness.worker import samples_of
 
 TYPE_CHECKING = False
@@ -23,69 +23,70 @@ if TYPE_CHECKING:
 FIXTURE = "weigh"
 # Marks that say how a test is run, and not what it is about.
 _OF_PYTEST = {"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"}
-# Plugins that would run tests in other processes, or trace the body, and the words that turn them off.
+# Plugins that would run tests in other processes, or trace the body, and the arguments that turn them off.
 _QUIET = {"xdist": "-n0", "pytest_cov": "--no-cov"}
 
 
 def started(config: pytest.Config, args: list[str]) -> Run:
-    """Take the words out of the command line; raises pytest.UsageError for words that cannot be followed."""
-    words, own = separated(args)
+    """Take the protocol's arguments out of `args`; raises pytest.UsageError for some that cannot be followed."""
+    arguments, own = separated(args)
     end = own.index("--") if "--" in own else len(own)
-    args[:] = own[:end] + [word for name, word in _QUIET.items() if config.pluginmanager.hasplugin(name)] + own[end:]
-    config.known_args_namespace.no_cov = True  # pytest-cov looks there, before the words are read again
+    quiet = [argument for name, argument in _QUIET.items() if config.pluginmanager.hasplugin(name)]
+    args[:] = own[:end] + quiet + own[end:]
+    config.known_args_namespace.no_cov = True  # pytest-cov looks there, before the arguments are read again
     try:
-        answer = Answer(descriptor(words), inside=f" in pytest {pytest.__version__}")
-    except WordError as error:
+        response = Response(descriptor(arguments), inside=f" in pytest {pytest.__version__}")
+    except ArgumentError as error:
         raise pytest.UsageError(str(error)) from error
-    run = Run(config, answer)
-    config.add_cleanup(run.finish)  # whatever happens from here on, the driver gets an answer
-    run.follow(words)
+    run = Run(config, response)
+    config.add_cleanup(run.finish)  # whatever happens from here on, the driver gets a response
+    run.follow(arguments)
     return run
 
 
 class Run:
-    """A pytest plugin that is there only under the words."""
+    """A pytest plugin that is there only under the protocol's arguments."""
 
-    def __init__(self, config: pytest.Config, answer: Answer) -> None:
-        self._config, self._answer = config, answer
-        self._order: Order | None = None
+    def __init__(self, config: pytest.Config, response: Response) -> None:
+        self._config, self._response = config, response
+        self._request: Request | None = None
         self._done = False
 
     @property
     def seed(self) -> int:
         """What inputs are drawn from."""
-        return self._order.seed if self._order else 0
+        return self._request.seed if self._request else 0
 
-    def follow(self, words: dict[str, str]) -> None:
-        """Read the words; raises pytest.UsageError."""
+    def follow(self, arguments: dict[str, str]) -> None:
+        """Read the arguments; raises pytest.UsageError."""
         try:
-            self._order = order(words)
-        except WordError as error:
+            self._request = request(arguments)
+        except ArgumentError as error:
             raise self._refused(str(error)) from error
 
     def measure(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Take the samples."""
-        if self._order is None:
+        if self._request is None:
             return
         with prepared_call(function, args, kwargs) as work:
-            taken = samples_of(work, self._order.loops, self._order.samples)
+            taken = samples_of(work, self._request.loops, self._request.samples)
         for sample in taken:
-            self._answer.sample(sample)
+            self._response.sample(sample)
         self._done = True
 
     def broken(self, error: BaseException) -> None:
         """An exception that ended pytest before there was a session."""
-        if not self._answer.failed:
-            self._answer.error(f"pytest could not start: {told(_cause(error), {})}")
+        if not self._response.failed:
+            self._response.error(f"pytest could not start: {told(_cause(error), {})}")
 
     def finish(self) -> None:
-        """Send the answer, when all else is over."""
-        if not self._done and not self._answer.failed:
-            self._answer.error("pytest ended before it came to this: see what it printed")
-        self._answer.send()
+        """Send the response, when all else is over."""
+        if not self._done and not self._response.failed:
+            self._response.error("pytest ended before it came to this: see what it printed")
+        self._response.send()
 
     def _refused(self, message: str) -> pytest.UsageError:
-        self._answer.error(message)
+        self._response.error(message)
         return pytest.UsageError(message)
 
     # The hooks, in the order in which pytest calls them.
@@ -101,11 +102,11 @@ class Run:
         """A file of tests that cannot be loaded, or a test that failed."""
         if call.excinfo is not None:
             label = node.nodeid.partition("::")[0]
-            self._answer.error(told(_cause(call.excinfo.value), {str(node.path): label}))
+            self._response.error(told(_cause(call.excinfo.value), {str(node.path): label}))
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Choose the one test, out of those that the user's own words leave."""
+        """Choose the one test, out of those that the user's own arguments leave."""
         if self._name is None:
             return
         chosen = [item for item in items if item.nodeid == self._name and _weighs(item)]
@@ -116,7 +117,7 @@ class Run:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         """List instead of running; run only what there is once."""
-        if self._answer.failed:
+        if self._response.failed:
             return None  # pytest itself says that some files cannot be loaded
         if self._name is not None:
             if len(session.items) != 1:
@@ -134,38 +135,38 @@ class Run:
         if not report.skipped:
             return
         if hasattr(report, "wasxfail"):
-            self._answer.error("the test fails, as it was expected to: it cannot be a benchmark")
+            self._response.error("the test fails, as it was expected to: it cannot be a benchmark")
         else:
             reason = report.longrepr[-1] if isinstance(report.longrepr, tuple) else ""
-            self._answer.error(f"the test was skipped: {reason.removeprefix('Skipped: ')}")
+            self._response.error(f"the test was skipped: {reason.removeprefix('Skipped: ')}")
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Ctrl-C, or a test that ended pytest."""
-        if not self._answer.failed:
-            self._answer.error(f"interrupted: {excinfo.exconly()}")
+        if not self._response.failed:
+            self._response.error(f"interrupted: {excinfo.exconly()}")
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Say what pytest finds nothing wrong with, and have the exit status say it too."""
         if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self._done:
             session.exitstatus = pytest.ExitCode.OK  # an empty list is one
-        elif exitstatus == pytest.ExitCode.TESTS_FAILED and not self._answer.failed:
-            self._answer.error("the test failed: see what pytest printed")
+        elif exitstatus == pytest.ExitCode.TESTS_FAILED and not self._response.failed:
+            self._response.error("the test failed: see what pytest printed")
         elif exitstatus == pytest.ExitCode.OK:
-            if self._name is not None and not self._done and not self._answer.failed:
-                self._answer.error(f"the test never called {FIXTURE}(), so there is nothing to measure")
-            if self._answer.failed:
+            if self._name is not None and not self._done and not self._response.failed:
+                self._response.error(f"the test never called {FIXTURE}(), so there is nothing to measure")
+            if self._response.failed:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     @property
     def _name(self) -> str | None:
-        return self._order.name if self._order else None
+        return self._request.name if self._request else None
 
     def _list(self, session: pytest.Session) -> None:
         entries = [_entry(item) for item in sorted(session.items, key=_place) if _weighs(item)]
         check_names(entry.name for entry in entries)
         for entry in entries:
-            self._answer.list(entry)
+            self._response.list(entry)
         self._done = True
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from steelyard.harness.find import Entry, FindError, entries_of, entry_called, files_of
+from steelyard.harness.entry import Entry
+from steelyard.harness.faults import told
+from steelyard.harness.find import FindError, entries_of, entry_called, files_of
 from steelyard.harness.loop import Text
 from steelyard.harness.names import check_names
 
@@ -83,8 +85,6 @@ class Statement:
 
     def entries(self) -> list[Entry]:
         """The statement; raises FindError if it is no Python."""
-        from steelyard.harness.faults import told
-
         text = self._text
         try:
             # As statements of a module, so that none can leave the loop that it will stand in: return, break, await.

@@ -1,35 +1,50 @@
-"""Calibrations, one a machine: the latest one under the machine's key, beside the store of records."""
+"""Calibrations, one a machine: the latest one under the machine's key, beside the store of records.
+
+Beside it stands what the last one had measured that was interrupted, if none has come to its end since.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from steelyard.history.store import Store
-from steelyard.model.calibration import Calibration
+from steelyard.model.calibration import Calibration, InterruptedCalibration
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import write_atomically
 
 
 def store(calibration: Calibration, environment: Mapping[str, str] = os.environ) -> Path:
     """Keep a calibration in the place of the machine's last one; raises MeasurementError where that cannot be."""
-    path = _path(calibration.machine, environment)
+    path = _written(_path(calibration.machine, environment), calibration)
+    with suppress(OSError):
+        _interrupted_path(calibration.machine, environment).unlink()
+    return path
+
+
+def store_interrupted(record: InterruptedCalibration, environment: Mapping[str, str] = os.environ) -> Path:
+    """Keep what was measured beside the machine's calibration, which stays; raises MeasurementError as `store`."""
+    return _written(_interrupted_path(record.machine, environment), record)
+
+
+def to_json(record: Calibration | InterruptedCalibration) -> bytes:
+    """The file's contents."""
+    return record.model_dump_json(indent=1).encode() + b"\n"
+
+
+def _written(path: Path, record: Calibration | InterruptedCalibration) -> Path:
     try:
         path.parent.mkdir(exist_ok=True)
     except OSError as error:
         raise MeasurementError(
             f"cannot make the folder {path.parent} ({error.strerror}); set XDG_STATE_HOME"
         ) from error
-    write_atomically(path, to_json(calibration))
+    write_atomically(path, to_json(record))
     return path
-
-
-def to_json(calibration: Calibration) -> bytes:
-    """The file's contents."""
-    return calibration.model_dump_json(indent=1).encode() + b"\n"
 
 
 def load_calibration(key: str, environment: Mapping[str, str] = os.environ) -> Calibration | None:
@@ -58,6 +73,10 @@ def load_calibration(key: str, environment: Mapping[str, str] = os.environ) -> C
 
 def _path(key: str, environment: Mapping[str, str]) -> Path:
     return Store.of_user(environment).folder / "calibrations" / f"{key}.json"
+
+
+def _interrupted_path(key: str, environment: Mapping[str, str]) -> Path:
+    return _path(key, environment).with_suffix(".interrupted.json")
 
 
 def _first(error: ValidationError) -> str:

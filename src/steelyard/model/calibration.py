@@ -1,4 +1,7 @@
-"""A calibration: what a hit of each level takes on one machine, with the measurements that say so."""
+"""A calibration: what a hit of each level takes on one machine, with the measurements that say so.
+
+And one that was interrupted: the measurements until then, which say nothing yet.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,8 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Point(_Part):
-    """One pattern at one size: iterations of its walk, timed natively and counted with this machine's cache sizes.
+class PointTimes(_Part):
+    """One pattern at one size: iterations of its walk, timed natively.
 
     Each was run up to the beginning of the walk and beyond it; the walk is the difference.
     """
@@ -24,9 +27,14 @@ class Point(_Part):
     size_bytes: int = Field(ge=1, description="of all that the walk goes over")
     before: int = Field(ge=0, description="iterations before the walk, which fill the caches")
     timed_iterations: int = Field(ge=1, description="of the walk, natively")
-    counted_iterations: int = Field(ge=1, description="of the walk, under Valgrind")
     cpu_before_ns: list[int] = Field(description="CPU time up to the walk, one a repeat, ns")
     cpu_with_ns: list[int] = Field(description="CPU time with the walk, one a repeat, ns")
+
+
+class Point(PointTimes):
+    """The same, counted as well, with this machine's cache sizes."""
+
+    counted_iterations: int = Field(ge=1, description="of the walk, under Valgrind")
     ns: float = Field(gt=0, allow_inf_nan=False, description="CPU time of an iteration, from the lists above")
     events: dict[str, int] = Field(description="Valgrind's counts of the walk")
     l1: float = Field(ge=0, allow_inf_nan=False, description="hits of the first level, an iteration")
@@ -85,3 +93,33 @@ class Calibration(_Part):
     fit: Fit = Field(description="to all patterns together")
     weights: Weights = Field(description="those of `fit`, named calibrated")
     patterns: list[PatternFit]
+
+
+class CountedPoints(_Part):
+    """What was counted with some caches: points that were timed in all their repeats before."""
+
+    caches: Caches
+    points: list[Point]
+
+
+class InterruptedCalibration(_Part):
+    """What one calibration had measured when the user stopped it: no weights can be fitted to a part."""
+
+    format: Literal["steelyard-interrupted-calibration"] = "steelyard-interrupted-calibration"
+    version: Literal[1] = 1
+    tool: str = Field(description="the version of Steelyard")
+    created: str
+    machine: str = Field(description="the machine's key")
+    processor: str
+    valgrind: str = Field(description="its version")
+    repeats: int = Field(ge=1, description="of each point, that were asked for")
+    seed: int = Field(ge=0, description="of the random order")
+    seconds: float = Field(ge=0, allow_inf_nan=False)
+    counted: list[CountedPoints] = Field(description="in the order of the caches that were simulated")
+    times: list[PointTimes] = Field(description="of the points that were timed and not counted yet")
+
+    def measurements(self) -> int:
+        """How many launches it is made of."""
+        counts = [point for each in self.counted for point in each.points]
+        timed = {(point.pattern, point.elements): point for point in [*self.times, *counts]}.values()
+        return sum(len(point.cpu_before_ns) + len(point.cpu_with_ns) for point in timed) + 2 * len(counts)

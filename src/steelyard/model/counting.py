@@ -9,8 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 Tool = Literal["cachegrind", "callgrind"]
 
 INSTRUCTIONS: Final = "Ir"
-# Valgrind's names: reads of instructions and data, writes; misses of the first and of the last level.
-CACHE_EVENTS: Final = ("I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw")
 
 
 class _Part(BaseModel):

@@ -22,6 +22,12 @@ class InterruptedBeforeStart(SteelyardError):  # noqa: N818 - it is no error
     exit_status = 130
 
 
+class InterruptedBeforeEnd(SteelyardError):  # noqa: N818 - it is no error
+    """The user stopped before there was anything to show; what was measured is kept, and the message says where."""
+
+    exit_status = 130
+
+
 class MeasurementError(SteelyardError):
     """A measurement that failed: never a number, never a verdict."""
 

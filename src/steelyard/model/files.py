@@ -16,11 +16,11 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.foreign import AnyRecord, Imported, NotMeasuredError
+from steelyard.model.foreign import AnyRecord, ForeignResults, NotMeasuredError
 from steelyard.model.journal import assemble, parse
 from steelyard.model.records import FORMAT, VERSION, Derived, Run, Weighing
 
-_RECORD: TypeAdapter[Weighing | Run | Imported] = TypeAdapter(AnyRecord)
+_RECORD: TypeAdapter[Weighing | Run | ForeignResults] = TypeAdapter(AnyRecord)
 _GZIP_MAGIC = b"\x1f\x8b"
 # A weighing of a million launches is about 150 MB; what is larger is not one, and is not read into memory to find out.
 _LARGEST_BYTES = 1 << 28
@@ -40,7 +40,7 @@ def with_derived(record: Weighing | Run, derived: Derived) -> Weighing | Run:
     return record.model_copy(update={**top, "derived": derived})
 
 
-def save(record: Weighing | Run | Imported, path: Path) -> None:
+def save(record: Weighing | Run | ForeignResults, path: Path) -> None:
     """Write a record; raises MeasurementError where that fails, leaving what stood there before."""
     fields = record.model_dump(mode="json")
     text = json.dumps({"format": fields.pop("format"), "version": fields.pop("version"), **fields}, allow_nan=False)
@@ -88,7 +88,7 @@ def _replace(path: Path, data: bytes) -> None:
 def load(path: Path) -> Weighing | Run:
     """Read what Steelyard measured, a record or a journal; raises UsageError, and NotMeasuredError for an import."""
     record = load_any(path)
-    if isinstance(record, Imported):
+    if isinstance(record, ForeignResults):
         raise NotMeasuredError(
             f"{path} was imported, and not measured by steelyard: look at it with steelyard show, or compare it with "
             "another import by steelyard diff",
@@ -97,7 +97,7 @@ def load(path: Path) -> Weighing | Run:
     return record
 
 
-def load_any(path: Path) -> Weighing | Run | Imported:
+def load_any(path: Path) -> Weighing | Run | ForeignResults:
     """Read a record of any kind, or a journal; raises UsageError, naming the file and what is wrong with it."""
     data = plausible(path, unpacked(path, read_bytes(path)))
     try:

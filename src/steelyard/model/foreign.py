@@ -1,4 +1,4 @@
-"""Results that Steelyard did not measure, as another tool's file tells them: a record of its own kind, and no run.
+"""Foreign results, which Steelyard did not measure: as another tool's file tells them, a record of its own kind.
 
 Nothing is known of their launches but the values: neither when each began nor what ran beside it. So they are shown,
 and compared with each other, but never with what Steelyard measured.
@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from steelyard.model.errors import UsageError
-from steelyard.model.records import FORMAT, VERSION, Finding, Run, Weighing, Word
+from steelyard.model.records import FORMAT, VERSION, Finding, Run, VerdictName, Weighing
 
 PROCESSOR: Final = "processor"
 CORES: Final = "cores"
@@ -25,7 +25,7 @@ class _Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class ImportedFile(_Record):
+class ForeignFile(_Record):
     """One file that was read: what it was called, and what was in it."""
 
     name: str
@@ -33,16 +33,16 @@ class ImportedFile(_Record):
 
 
 class Provenance(_Record):
-    """Where imported results come from."""
+    """Where the results come from."""
 
     format: str = Field(description="as --format names it")
     tool: str = Field(description="the program that measured")
     version: str | None = Field(default=None, description="its version, if it says so")
     measured: list[str] = Field(default_factory=list, description="when, of each file that says so, in its own words")
-    files: list[ImportedFile] = Field(min_length=1)
+    files: list[ForeignFile] = Field(min_length=1)
 
 
-class ImportedBenchmark(_Record):
+class ForeignBenchmark(_Record):
     """One benchmark: its values in the unit and with the direction that the tool measured it in."""
 
     name: str = Field(min_length=1)
@@ -57,7 +57,7 @@ class ImportedBenchmark(_Record):
     )
 
 
-class Imported(_Record):
+class ForeignResults(_Record):
     """Results of another tool, kept to look at them and to compare them with more of its results."""
 
     kind: Literal["import"] = "import"
@@ -67,24 +67,24 @@ class Imported(_Record):
     created: str = Field(description="when it was imported, ISO 8601 in UTC")
     provenance: Provenance
     machine: dict[str, str] = Field(default_factory=dict, description="as the files describe it")
-    benchmarks: list[ImportedBenchmark] = Field(min_length=1)
+    benchmarks: list[ForeignBenchmark] = Field(min_length=1)
     findings: list[Finding] = Field(default_factory=list, description="seen while importing")
 
 
-AnyRecord = Annotated[Weighing | Run | Imported, Field(discriminator="kind")]
+AnyRecord = Annotated[Weighing | Run | ForeignResults, Field(discriminator="kind")]
 
 
 class NotMeasuredError(UsageError):
     """What was read is an import, where a record was wanted that Steelyard measured."""
 
-    def __init__(self, message: str, record: Imported) -> None:
+    def __init__(self, message: str, record: ForeignResults) -> None:
         super().__init__(message)
         self.record = record
 
 
 @dataclass(frozen=True)
 class Level:
-    """One imported benchmark described: the median of its processes' medians, in its unit.
+    """One benchmark described: the median of its processes' medians, in its unit.
 
     `between` is the relative spread of the processes' medians, `within` that of the samples within a process (their
     median); None where there is only one.
@@ -98,20 +98,20 @@ class Level:
 
 
 @dataclass(frozen=True)
-class ImportVerdict:
-    """One benchmark of two imports. `change` is that of the value: of a throughput, -0.1 is slower.
+class ForeignVerdict:
+    """One benchmark of two such results. `change` is that of the value: of a throughput, -0.1 is slower.
 
-    `interval` has as much drift in it as is `assumed` at least, and more if the level `wanders` more within A or B
-    (relative standard deviations); `wanders` is None where that cannot be seen. `findings` say why there is no verdict.
+    `interval` has as much drift in it as is `assumed` at least, and more if `block_spreads` are larger: the relative
+    between-block spreads within A and B, None where they cannot be seen. `findings` say why there is no verdict.
     """
 
     benchmark: str
     unit: str
     higher_is_better: bool
-    verdict: Word
+    verdict: VerdictName
     change: float
     interval: tuple[float, float] | None
-    wanders: tuple[float, float] | None
+    block_spreads: tuple[float, float] | None
     assumed: float
     baseline: Level
     candidate: Level
@@ -119,12 +119,12 @@ class ImportVerdict:
 
 
 @dataclass(frozen=True)
-class ImportReport:
-    """Two imports, A and B, with the verdicts in the order of A's benchmarks."""
+class ForeignReport:
+    """Two such results, A and B, with the verdicts in the order of A's benchmarks."""
 
-    baseline: Imported
-    candidate: Imported
+    baseline: ForeignResults
+    candidate: ForeignResults
     margin: float
     alpha: float
-    verdicts: list[ImportVerdict]
+    verdicts: list[ForeignVerdict]
     findings: list[Finding]

@@ -1,257 +1,91 @@
-"""Launches: one row while it is measured, columns once it is kept."""
+"""Launches as a record keeps them: in columns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from math import nan
 from statistics import median
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 from steelyard.model.errors import MeasurementError
-from steelyard.model.metrics import PER_ITERATION
+from steelyard.model.launch_spec import Draw, LaunchSpec
+from steelyard.model.measured import Measured
+from steelyard.model.metrics import METRICS, PER_ITERATION, timed
+from steelyard.model.numbers import NUMBERS, Count, Time, declared
+from steelyard.model.rows import (
+    COLUMNS,
+    DISTURBED,
+    ROLES,
+    USED,
+    WARM_UP,
+    Frame,
+    LaunchRow,
+    Place,
+    Sample,
+    judged_samples,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+__all__ = [
+    "COLUMNS",
+    "DISTURBED",
+    "NUMBERS",
+    "ROLES",
+    "USED",
+    "WARM_UP",
+    "Draw",
+    "FloatArray",
+    "Frame",
+    "LaunchRow",
+    "LaunchSpec",
+    "Launches",
+    "Measured",
+    "Place",
+    "Sample",
+    "judged_samples",
+    "most_of_others",
+]
+
 # numpy takes a quarter of the start of `steelyard count`, which has no use for it: whoever computes imports it.
 FloatArray: TypeAlias = "npt.NDArray[np.float64]"
 _Times = TypeVar("_Times", float, "FloatArray")
 
-WARM_UP, USED, DISTURBED = "warm-up", "used", "disturbed"
-ROLES = (WARM_UP, USED, DISTURBED)
-
-
-@dataclass(frozen=True)
-class LaunchSpec:
-    """Everything that fixes one launch: what to execute and the surroundings it finds.
-
-    Bytes, because paths, arguments and environments are bytes to the kernel. `stdin`, `stdout` and `stderr` are paths;
-    None is /dev/null, and an int keeps the last so many bytes of an output for error messages.
-    """
-
-    program: bytes
-    argv: tuple[bytes, ...]
-    env: tuple[bytes, ...]
-    cwd: bytes | None = None
-    stdin: bytes | None = None
-    stdout: bytes | int | None = None
-    stderr: bytes | int | None = 4096
-    timeout_ns: int | None = None
-    cpus: tuple[int, ...] | None = None
-    repeat: int = 1
-    """How many processes, one after the other, make up this launch; its numbers are their sums."""
-    fixed_layout: bool = False
-    """Whether addresses are the same in every launch, where the system allows that; else they are random."""
-    results: int | None = None
-    """Of what it writes to fd 3, where a harness puts its results, the last so many bytes are kept; None closes it."""
-
-
-class Draw(NamedTuple):
-    """What is drawn anew for each pair and shared by its two launches, so that it cancels."""
-
-    hash_seed: int
-    padding_bytes: int
-
-
-class Place(NamedTuple):
-    """Where a launch stands in the plan: the first fields of its row."""
-
-    benchmark: int
-    pair: int
-    side: int
-    order: int
-    role: int
-    hash_seed: int
-    padding_bytes: int
-
-
-class Frame(NamedTuple):
-    """A row of the journal that somebody else is to write: what stands before and after the numbers of its launch."""
-
-    before: str
-    after: str
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What one launch measured, from outside. Times in ns, sizes in bytes; None where the machine cannot tell."""
-
-    start_ns: int
-    wall_ns: int
-    spawn_ns: int
-    cpu_ns: int | None
-    delay_ns: int | None
-    timeslices: int | None
-    user_ns: int
-    sys_ns: int
-    max_rss_bytes: int
-    minor_faults: int
-    major_faults: int
-    voluntary_switches: int
-    involuntary_switches: int
-    others_ns: int | None
-    pressure_ns: int | None
-    steal_ns: int | None
-    exit_code: int | None
-    signal: int | None
-    timed_out: bool = False
-    cancelled: bool = False
-    stdout: bytes | None = None
-    stdout_bytes: int | None = None
-    stderr: bytes | None = None
-    stderr_bytes: int | None = None
-    results: bytes | None = None
-    results_bytes: int | None = None
-    left_behind: tuple[str, ...] = ()
-
-    @classmethod
-    def of_row(cls, row: LaunchRow) -> Self:
-        """What was measured, as far as a row has it: the numbers."""
-        return cls(**{name: getattr(row, name) for name in NUMBERS})
-
-    def has_failed(self) -> bool:
-        """Whether it did not end by itself with exit status 0."""
-        return self.cancelled or self.timed_out or self.signal is not None or self.exit_code != 0
-
-    def followed_by(self, later: Measured) -> Measured:
-        """Both as one launch: times and counts add up, the memory is the larger one's, a failure is either one's."""
-        summed = {name: _sum(getattr(self, name), getattr(later, name)) for name in _ADD_UP}
-        return replace(
-            self if self.has_failed() else later,
-            start_ns=self.start_ns,
-            max_rss_bytes=max(self.max_rss_bytes, later.max_rss_bytes),
-            left_behind=self.left_behind + later.left_behind,
-            **summed,
-        )
-
-
-_ADD_UP = (
-    "wall_ns",
-    "spawn_ns",
-    "cpu_ns",
-    "delay_ns",
-    "timeslices",
-    "user_ns",
-    "sys_ns",
-    "minor_faults",
-    "major_faults",
-    "voluntary_switches",
-    "involuntary_switches",
-    "others_ns",
-    "pressure_ns",
-    "steal_ns",
-)
-
-
-def _sum(one: int | None, other: int | None) -> Any:
-    return None if one is None or other is None else one + other
-
-
-class Sample(NamedTuple):
-    """One timed batch of iterations inside a launch, as its harness measured it. Times in ns, of all `loops`."""
-
-    loops: int
-    ns: int
-    cpu_ns: int | None = None
-    delay_ns: int | None = None
-
-    def time_ns(self, metric: str) -> float | None:
-        """`wall`, `cpu` or `active` of one iteration; None where the harness could not tell."""
-        match metric:
-            case "wall":
-                time: int | None = self.ns
-            case "cpu":
-                time = self.cpu_ns
-            case _:
-                time = None if self.delay_ns is None else self.ns - self.delay_ns
-        return None if time is None else time / self.loops
-
-
-class LaunchRow(NamedTuple):
-    """One launch as it is journaled: where it stands in the plan, its raw numbers, and the samples of a harness.
-
-    `role` indexes ROLES; `side` is 0 for the baseline, 1 for the candidate; `order` is 0 for the launch that ran
-    first in its pair. A run (one subject alone) has only side 0. A command has no `samples`: it is one itself.
-    """
-
-    benchmark: int
-    pair: int
-    side: int
-    order: int
-    role: int
-    hash_seed: int
-    padding_bytes: int
-    start_ns: int
-    wall_ns: int
-    spawn_ns: int
-    cpu_ns: int | None
-    delay_ns: int | None
-    timeslices: int | None
-    user_ns: int
-    sys_ns: int
-    max_rss_bytes: int
-    minor_faults: int
-    major_faults: int
-    voluntary_switches: int
-    involuntary_switches: int
-    others_ns: int | None
-    pressure_ns: int | None
-    steal_ns: int | None
-    exit_code: int | None
-    signal: int | None
-    overhead_ns: int
-    samples: tuple[Sample, ...] = ()
-
-
-COLUMNS = LaunchRow._fields[:-1]
-"""The fields of a launch that are one number each."""
-
-NUMBERS = COLUMNS[len(Place._fields) : -1]
-"""Those of them that the launch itself measured: all but its place in the plan and the overhead."""
-
-# What a kernel can count. More would be no measurement, and has no place in an array of floats either.
-Count = Annotated[int, Field(ge=0, lt=2**63)]
-Time = Annotated[int, Field(gt=0, lt=2**63)]
 _KeptSample = tuple[Time, Time, Count | None, Count | None]
 
 
-class Launches(BaseModel):
+# Not `list` itself: pydantic asks for the signature, which for a builtin takes 0.2 ms a column at every start.
+def _no_launches() -> list[Any]:
+    return []
+
+
+if TYPE_CHECKING:
+
+    class _Columns(BaseModel):
+        def __getattr__(self, name: str) -> list[Any]: ...
+else:
+    # Built as part of Launches, and not before.
+    _Columns = create_model(
+        "_Columns",
+        __config__=ConfigDict(defer_build=True),
+        **{
+            name: (list[kind], Field(default_factory=_no_launches, description=column.description))
+            for name, (kind, column) in declared(LaunchRow).items()
+        },
+    )
+
+
+class Launches(_Columns):
     """The raw launches of a record, one list a column, in the order in which they ran (fields as in LaunchRow)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=False)
 
-    benchmark: list[Count] = Field(default_factory=list, description="index into `benchmarks`")
-    pair: list[Count] = Field(default_factory=list, description="number of the pair within its benchmark")
-    side: list[Count] = Field(default_factory=list, description="0 baseline, 1 candidate")
-    order: list[Count] = Field(default_factory=list, description="0 ran first in its pair, 1 second")
-    role: list[Count] = Field(default_factory=list, description="0 warm-up, 1 used, 2 disturbed and repeated")
-    hash_seed: list[Count] = Field(default_factory=list, description="hash seed drawn for the pair")
-    padding_bytes: list[Count] = Field(default_factory=list, description="environment padding drawn for the pair")
-    start_ns: list[Count] = Field(default_factory=list, description="monotonic clock just before the spawn, ns")
-    wall_ns: list[Time] = Field(default_factory=list, description="elapsed time, ns")
-    spawn_ns: list[Count] = Field(default_factory=list, description="time the spawn itself took, ns")
-    cpu_ns: list[Count | None] = Field(default_factory=list, description="scheduler's run time, main thread, ns")
-    delay_ns: list[Count | None] = Field(default_factory=list, description="runnable but waiting, main thread, ns")
-    timeslices: list[Count | None] = Field(default_factory=list, description="times put on a processor")
-    user_ns: list[Count] = Field(default_factory=list, description="user time of all threads, ns")
-    sys_ns: list[Count] = Field(default_factory=list, description="system time of all threads, ns")
-    max_rss_bytes: list[Count] = Field(default_factory=list, description="largest resident set, bytes")
-    minor_faults: list[Count] = Field(default_factory=list, description="page faults without I/O")
-    major_faults: list[Count] = Field(default_factory=list, description="page faults with I/O")
-    voluntary_switches: list[Count] = Field(default_factory=list, description="voluntary context switches")
-    involuntary_switches: list[Count] = Field(default_factory=list, description="involuntary context switches")
-    others_ns: list[Count | None] = Field(default_factory=list, description="cpu of other threads and children, ns")
-    pressure_ns: list[Count | None] = Field(default_factory=list, description="machine's CPU pressure meanwhile, ns")
-    steal_ns: list[Count | None] = Field(default_factory=list, description="machine's stolen time meanwhile, ns")
-    exit_code: list[Count | None] = Field(default_factory=list, description="exit status; null if a signal ended it")
-    signal: list[Count | None] = Field(default_factory=list, description="the signal that ended it; else null")
-    overhead_ns: list[Count] = Field(default_factory=list, description="start of an empty shell in this pair, ns, or 0")
     samples: list[list[_KeptSample]] = Field(
-        default_factory=list,
+        default_factory=_no_launches,
         description="of a harness: each launch's samples as [loops, ns, cpu_ns, delay_ns], the first one not judged; "
         "else empty",
     )
@@ -321,12 +155,8 @@ class Launches(BaseModel):
             case "cpu":
                 total = self.column("user_ns") + self.column("sys_ns")
                 return np.where(self.worked_alone(), self.column("cpu_ns"), total)
-            case "max_rss":
-                return self.column("max_rss_bytes")
-            case "user" | "sys" | "delay":
-                return self.column(f"{name}_ns")
-            case _ if name in COLUMNS:
-                return self.column(name)
+            case _ if name in timed([*METRICS]):
+                return self.column(METRICS[name].column)
         raise MeasurementError(f"no launch has a metric named {name!r}")
 
     def worked_alone(self) -> npt.NDArray[np.bool_]:
@@ -365,11 +195,6 @@ def most_of_others(cpu_ns: _Times) -> _Times:
     rusage is in µs and the exit path is billed after schedstat was read, hence the allowance.
     """
     return 100_000 + 0.005 * cpu_ns
-
-
-def judged_samples(samples: Sequence[Sequence[Any]]) -> list[Sample]:
-    """The samples of a launch but for the first, which pays for cold caches; the only one, if there is just one."""
-    return [Sample._make(sample) for sample in samples[1:] or samples]
 
 
 def _of_iteration(samples: Sequence[Sequence[Any]], metric: str) -> float:

@@ -24,8 +24,13 @@ class Metric:
     counted: bool = False
     """Counted under Valgrind instead of timed: from what was counted, not from the launches."""
 
+    @property
+    def column(self) -> str:
+        """The number of a launch that it is, or is computed from (`active` is from several)."""
+        return self.name if self.unit == "count" else f"{self.name}_{self.unit}"
 
-# 16-28 % pair spread for user and sys where their sum has 3-6 % (STATISTICS.md, "Facts that bite").
+
+# Pairs spread by 16-28 % in user and in sys where they spread by 3-6 % in the sum of both.
 _SPLIT_BY_TICKS = (
     "the kernel splits user from system time by clock ticks, so this metric is several times noisier than cpu; "
     "--metric cpu needs far fewer pairs"

@@ -14,7 +14,7 @@ from steelyard.model.metrics import DEFAULT_METRIC, METRICS
 FORMAT: Final = "steelyard"
 VERSION: Final = 2
 
-Word = Literal["slower", "faster", "same", "undecided"]
+VerdictName = Literal["slower", "faster", "same", "undecided"]
 # Of the counts of one program: equal; within 1e-5 of each other; anything else.
 Stability = Literal["exact", "stable", "noisy"]
 StopReason = Literal["decided", "pairs", "time", "futile", "interrupted", "failed"]
@@ -133,7 +133,7 @@ class Verdict(_Record):
     index: int = Field(default=0, ge=0, description="of the benchmark in `benchmarks`")
     control: bool = Field(default=False, description="the baseline against itself")
     metric: str
-    verdict: Word
+    verdict: VerdictName
     change: float | None = Field(description="relative change of the candidate; +0.01 is 1 % slower")
     interval: tuple[float, float] | None = Field(description="repeated interval of `change` at 1 - alpha")
     p_value: float | None = Field(description="of no change, at the look that was judged")
@@ -163,7 +163,7 @@ class Summary(_Record):
     interval: tuple[float, float] | None = Field(description="of the median, at 1 - alpha")
     lowest: float
     highest: float
-    modes: list[float] = Field(description="where the values crowd; more than one is worth a look")
+    modes: list[float] = Field(description="median of each mode; more than one is worth a look")
     launches: int
     seconds: float
     quality: Literal["quiet", "noisy", "disturbed"]
@@ -222,7 +222,7 @@ class Weighing(_Kept):
     """
 
     kind: Literal["weighing"] = "weighing"
-    verdict: Word | None = None
+    verdict: VerdictName | None = None
     change: float | None = None
     interval: tuple[float, float] | None = None
     pairs: int | None = None

@@ -1,4 +1,4 @@
-"""`python -m steelyard.model.schema` prints the JSON Schema of a record file; `make schema` keeps the shipped copy."""
+"""`python -m steelyard.model.schema` prints the JSON Schema of a record; `make generated` keeps the shipped copy."""
 
 from __future__ import annotations
 

@@ -55,6 +55,7 @@ class Soundness(BaseModel):
     benchmarks: list[str]
     launches: int = Field(description="how many processes were started")
     seconds: float
+    interrupted: bool = Field(default=False, description="whether the user stopped it before all rules were tried")
     looked: list[Looked]
     allocating: list[Allocating] = Field(default_factory=list, description="with --heap, one a benchmark")
 

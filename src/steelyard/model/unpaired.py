@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from steelyard.model.records import Finding, Run, Side, Word
+from steelyard.model.records import Finding, Run, Side, VerdictName
 
 
 @dataclass(frozen=True)
 class UnpairedVerdict:
     """One benchmark of two runs in one metric; changes are relative, +0.01 is 1 % slower.
 
-    `change` and what follows from it are None where a run has too few launches to show how its level wanders.
-    `wanders` are the relative standard deviations of each run's level, `assumed` the least that is assumed of them.
+    `change` and what follows from it are None where a run has too few launches to show how its level moves.
+    `block_spreads` are the relative between-block spreads of each run, `assumed` the least that is assumed of them.
     """
 
     benchmark: str
     metric: str
-    verdict: Word
+    verdict: VerdictName
     change: float | None
     interval: tuple[float, float] | None
-    wanders: tuple[float, float] | None
+    block_spreads: tuple[float, float] | None
     assumed: float
     resolution: float | None
     baseline: Side

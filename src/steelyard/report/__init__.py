@@ -1,1 +1,1 @@
-"""Records in words: one module a format. Nothing here measures, judges or opens a file."""
+"""Records for a reader: one module a format. Nothing here measures, judges or opens a file."""

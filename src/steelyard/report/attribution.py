@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from steelyard.report import words
-from steelyard.report.markup import code, escape
+from steelyard.report import figures
+from steelyard.report.markup import code, escape, table
 from steelyard.report.sheet import Sheet
 from steelyard.stats.attribution import Rest, Row
 
@@ -36,13 +36,13 @@ def markdown_rows(rows: Sequence[Row], rest: Rest, total: int, baseline_total: i
         return [escape(_NOTHING)]
     lines = [[*_HEADS, "function"], ["--:", "--:", "--:", ":--"]]
     lines += [[*_figures(row.change, baseline_total, row.inclusive_change), _markdown_name(row)] for row in rows]
-    lines += [[*figures, text] for figures, text in _ends(rest, total, baseline_total)]
+    lines += [[*numbers, text] for numbers, text in _ends(rest, total, baseline_total)]
     if not _inclusive_known(rows):
         lines = [[own, share, text] for own, share, _, text in lines]
-    return [f"| {' | '.join(line)} |" for line in lines]
+    return table(lines)
 
 
-# --- figures and words
+# --- what the cells hold
 
 
 def _signed(count: int) -> str:
@@ -50,7 +50,7 @@ def _signed(count: int) -> str:
 
 
 def _share(count: int, baseline_total: int) -> str:
-    return words.change(count / baseline_total) if baseline_total else words.NOT_KNOWN
+    return figures.change(count / baseline_total) if baseline_total else figures.NOT_KNOWN
 
 
 def _figures(change: int, baseline_total: int, inclusive: int | None) -> list[str]:
@@ -62,8 +62,8 @@ def _inclusive_known(rows: Sequence[Row]) -> bool:
 
 
 def _others(rest: Rest, room: int) -> str:
-    text = words.count(rest.functions, "other function")
-    return text if len(text) <= room else words.count(rest.functions, "other")
+    text = figures.count(rest.functions, "other function")
+    return text if len(text) <= room else figures.count(rest.functions, "other")
 
 
 def _place(row: Row) -> str:
@@ -103,16 +103,16 @@ def _marks(sheet: Sheet, row: Row, width: int) -> list[Text]:
 def _table(sheet: Sheet, rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> None:
     """Print figures flush right and names behind them; what does not fit beside a name stands below it."""
     cells = [_figures(row.change, baseline_total, row.inclusive_change) for row in rows]
-    sums = [figures for figures, _ in _ends(rest, total, baseline_total)]
+    sums = [numbers for numbers, _ in _ends(rest, total, baseline_total)]
     widths, room = _columns(sheet, [_HEADS, *cells, *sums], _inclusive_known(rows))
     sheet.line(_aligned(_HEADS, widths, "dim") + Text("function", "dim"))
-    for row, figures in zip(rows, cells, strict=True):
+    for row, numbers in zip(rows, cells, strict=True):
         first, *below = _beside(sheet, row, room)
-        sheet.line(_aligned(figures, widths) + first)
+        sheet.line(_aligned(numbers, widths) + first)
         for line in below:
             sheet.line(Text(" " * (sheet.width - room)) + line)
-    for figures, text in _ends(rest, total, baseline_total, room):
-        sheet.line(_aligned(figures, widths) + Text(text, "dim"))
+    for numbers, text in _ends(rest, total, baseline_total, room):
+        sheet.line(_aligned(numbers, widths) + Text(text, "dim"))
 
 
 def _columns(sheet: Sheet, lines: Sequence[Sequence[str]], inclusive: bool) -> tuple[list[int], int]:
@@ -131,9 +131,9 @@ def _ends(rest: Rest, total: int, baseline_total: int, room: int = 80) -> list[t
     return [*others, (_figures(total, baseline_total, None), "in all")]
 
 
-def _aligned(figures: Sequence[str], widths: Sequence[int], style: str = "") -> Text:
+def _aligned(numbers: Sequence[str], widths: Sequence[int], style: str = "") -> Text:
     # The columns that are not shown are the last.
-    cells = [f"{figure.rjust(width)}  " for figure, width in zip(figures, widths, strict=False)]
+    cells = [f"{figure.rjust(width)}  " for figure, width in zip(numbers, widths, strict=False)]
     return Text("".join(cells), style)
 
 

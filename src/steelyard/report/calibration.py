@@ -9,9 +9,9 @@ from html import escape
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.model.calibration import Calibration, PatternFit, Point
+from steelyard.model.calibration import Calibration, InterruptedCalibration, PatternFit, Point
 from steelyard.model.counting import Caches, Weights
-from steelyard.report import words
+from steelyard.report import figures, notes, printable
 from steelyard.report.sheet import Sheet
 
 # Narrower than this, a chart would show nothing.
@@ -29,27 +29,35 @@ Drawn = tuple[str, float, float]
 def show(console: Console, calibration: Calibration, stored: str) -> None:
     """Print the weights, the caution, the patterns, the chart and where it was stored."""
     sheet = Sheet(console)
-    hit = words.duration(calibration.fit.l1_ns)
+    hit = figures.duration(calibration.fit.l1_ns)
     sheet.row("weights", Text(_ratio(calibration.weights), "bold") + Text(f", where an L1 hit takes {hit}"))
-    sheet.row("", f"hits of L1 : LL : RAM, fitted to {words.count(len(calibration.points), 'point')} of all patterns")
+    sheet.row("", f"hits of L1 : LL : RAM, fitted to {figures.count(len(calibration.points), 'point')} of all patterns")
     sheet.row("caution", Text(caution(calibration), "yellow"), style="bold yellow")
     sheet.blank()
     _patterns(sheet, calibration)
     flat = [fit.pattern for fit in calibration.patterns if _ends(calibration, fit.pattern)[2] < _LITTLE]
     if flat:
         text = f"{', '.join(flat)}: these times hardly vary, so that a correlation says little"
-        sheet.row("note", words.plain(text, sheet.encoding), style="yellow")
+        notes.show(sheet, [notes.Note(text)])
     sheet.blank()
     _chart(sheet, calibration)
-    sheet.row("off most", words.plain(furthest(calibration), sheet.encoding))
+    sheet.row("off most", printable.plain(furthest(calibration), sheet.encoding))
     sheet.row("caches", f"{_caches(calibration.caches)} ({calibration.caches.name})")
     if len(calibration.last_levels) > 1:
         sheet.row("", _last_levels(calibration))
-    sheet.row("machine", words.plain(f"{calibration.processor or 'unknown'} ({calibration.machine})", sheet.encoding))
     sheet.row(
-        "measured", f"in {words.seconds(calibration.seconds)}, {words.count(calibration.repeats, 'repeat')} a point"
+        "machine", printable.plain(f"{calibration.processor or 'unknown'} ({calibration.machine})", sheet.encoding)
     )
-    sheet.row("stored", words.plain(stored, sheet.encoding))
+    sheet.row(
+        "measured", f"in {figures.seconds(calibration.seconds)}, {figures.count(calibration.repeats, 'repeat')} a point"
+    )
+    sheet.row("stored", printable.plain(stored, sheet.encoding))
+
+
+def interrupted(record: InterruptedCalibration, kept: str) -> str:
+    """What became of one that was interrupted, in a sentence."""
+    made = words.count(record.measurements(), "measurement")
+    return f"interrupted before weights could be fitted; what was measured until then ({made}) is kept in {kept}"
 
 
 def caution(calibration: Calibration) -> str:
@@ -71,7 +79,7 @@ def _ratio(weights: Weights) -> str:
 
 
 def _own(fit: PatternFit) -> str:
-    return _ratio(fit.fit.weights) if fit.fit.weights else words.NOT_KNOWN
+    return _ratio(fit.fit.weights) if fit.fit.weights else figures.NOT_KNOWN
 
 
 def _number(weight: float) -> str:
@@ -96,7 +104,7 @@ def _last_levels(calibration: Calibration) -> str:
 
 
 def _size(size_bytes: int) -> str:
-    number, unit = words.size(size_bytes).split()
+    number, unit = figures.size(size_bytes).split()
     return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {unit}"
 
 
@@ -109,7 +117,9 @@ def furthest(calibration: Calibration) -> str:
 
     worst = max(calibration.points, key=factor)
     predicted = _ns(calibration.fit.predicted_ns(worst))
-    return f"{worst.pattern} over {words.size(worst.size_bytes)}: {_ns(worst.ns)} ns measured, {predicted} ns predicted"
+    return (
+        f"{worst.pattern} over {figures.size(worst.size_bytes)}: {_ns(worst.ns)} ns measured, {predicted} ns predicted"
+    )
 
 
 # --- the patterns
@@ -142,7 +152,7 @@ def _cells(sheet: Sheet, calibration: Calibration, fit: PatternFit) -> Iterator[
     yield f"{_ns(low)} to {_ns(high)} ns"
     yield _own(fit)
     for correlation in (fit.by_default, fit.by_calibrated, fit.by_own):
-        yield words.NOT_KNOWN if correlation is None else f"{correlation:.2f}"
+        yield figures.NOT_KNOWN if correlation is None else f"{correlation:.2f}"
 
 
 def _ends(calibration: Calibration, pattern: str) -> tuple[float, float, float]:
@@ -166,7 +176,7 @@ def _chart(sheet: Sheet, calibration: Calibration) -> None:
     for line in lines:
         sheet.line(Text(line))
     marks = ", ".join(f"{_MARKS.get(fit.pattern, '+')} {fit.pattern}" for fit in calibration.patterns)
-    sheet.row("", words.plain(f"{marks}; {_SEVERAL} several; {_EQUAL} as predicted", sheet.encoding))
+    sheet.row("", printable.plain(f"{marks}; {_SEVERAL} several; {_EQUAL} as predicted", sheet.encoding))
     sheet.blank()
 
 
@@ -284,7 +294,7 @@ def _grid(along: float, label: str) -> list[str]:
 
 def _legend(place: int, fit: PatternFit, colour: str) -> list[str]:
     x, y = _LEFT + _SIDE + 20, _TOP + 14 + 40 * place
-    known = words.NOT_KNOWN if fit.by_calibrated is None else f"{fit.by_calibrated:.2f}"
+    known = figures.NOT_KNOWN if fit.by_calibrated is None else f"{fit.by_calibrated:.2f}"
     return [
         _dot(x, y - 4, fit.pattern, colour, fit.pattern),
         _label(x + 12, y, fit.pattern),
@@ -309,4 +319,4 @@ def _line(start: tuple[float, float], end: tuple[float, float], kind: str) -> st
 
 
 def _text(text: str) -> str:
-    return escape(words.plain(text))
+    return escape(printable.plain(text))

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.soundness import Allocating, Looked, Soundness
-from steelyard.report import words
+from steelyard.report import figures
 from steelyard.report.sheet import Sheet
 
 _NEVER_TRIED = "not tried"
@@ -28,15 +28,18 @@ def soundness(console: Console, found: Soundness) -> None:
     sheet.blank()
     troubles = found.troubles()
     bad = len({one.benchmark for one in troubles})
-    many = words.count(len(found.benchmarks), "benchmark") if found.harness else "the command"
-    looked = f"{words.count(found.launches, 'launch', 'launches')} in {words.seconds(found.seconds)}"
+    many = figures.count(len(found.benchmarks), "benchmark") if found.harness else "the command"
+    looked = f"{figures.count(found.launches, 'launch', 'launches')} in {figures.seconds(found.seconds)}"
+    if found.interrupted:
+        sheet.row("caution", "interrupted: only what was launched until then is judged", style="bold yellow")
     if not troubles:
-        sheet.row("in all", f"no trouble with {many} ({looked})")
+        so_far = " so far" if found.interrupted else ""
+        sheet.row("in all", f"no trouble{so_far} with {many} ({looked})")
         return
     in_all = (
-        f"{words.count(len(troubles), 'trouble')} with {bad} of {many}"
+        f"{figures.count(len(troubles), 'trouble')} with {bad} of {many}"
         if found.harness
-        else words.count(len(troubles), "trouble")
+        else figures.count(len(troubles), "trouble")
     )
     sheet.row("in all", f"{in_all} ({looked}): docs/check.md says how each rule is meant")
 
@@ -45,8 +48,10 @@ def _benchmark(sheet: Sheet, name: str, looked: Sequence[Looked]) -> None:
     shown = sheet.name(name, 2 * sheet.text_width)
     troubles = [one for one in looked if one.outcome == "trouble"]
     tried = [one for one in looked if one.outcome != "untried"]
-    if not troubles:
-        sheet.row("sound", f"{shown}: {words.count(len(tried), 'rule holds', 'rules hold')}", style="green")
+    if not tried:
+        sheet.row("untried", shown)
+    elif not troubles:
+        sheet.row("sound", f"{shown}: {figures.count(len(tried), 'rule holds', 'rules hold')}", style="green")
     else:
         sheet.row("trouble", Text(shown, "bold"), style="bold red")
     for one in troubles:
@@ -71,9 +76,9 @@ def _heap(one: Allocating) -> str:
         return f"heap: not seen: {one.note}"
     many = f"{one.allocations:,.2f}".rstrip("0").rstrip(".")
     each = {"iteration": "an iteration", "launch": "a launch"}[one.each]
-    text = f"heap: {many} {'allocation' if many == '1' else 'allocations'} of {words.size(one.bytes)} in all {each}"
+    text = f"heap: {many} {'allocation' if many == '1' else 'allocations'} of {figures.size(one.bytes)} in all {each}"
     if one.share is not None and one.allocations:
-        text += f", about {words.percent(one.share)} of its time"
+        text += f", about {figures.percent(one.share)} of its time"
     return f"{text} ({one.note})" if one.note else text
 
 
@@ -81,11 +86,11 @@ def _in_unit(one: Looked) -> str:
     threshold = one.threshold or 0.0
     match one.unit:
         case "ns":
-            return words.duration(threshold)
+            return figures.duration(threshold)
         case "s":
-            return words.duration(threshold * 1e9)
+            return figures.duration(threshold * 1e9)
         case "bytes":
-            return words.size(threshold)
+            return figures.size(threshold)
         case "blocks":
             return f"{threshold:g} blocks"
         case _:

@@ -8,12 +8,12 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.checked import Checked
-from steelyard.report import words
+from steelyard.report import figures, printable
 from steelyard.report.sheet import Sheet
 
 
-def rules(console: Console, command: str, found: Sequence[Checked]) -> None:
-    """Print each rule with what was seen, and whether all hold."""
+def rules(console: Console, command: str, found: Sequence[Checked], *, interrupted: bool = False) -> None:
+    """Print each rule with what was seen, and whether all hold, or as many as were tried before an interruption."""
     sheet = Sheet(console)
     sheet.row("checked", Text(sheet.name(command, 3 * sheet.text_width), "bold"))
     sheet.blank()
@@ -21,12 +21,15 @@ def rules(console: Console, command: str, found: Sequence[Checked]) -> None:
         if rule.trouble is None:
             sheet.row("holds", rule.rule, style="green")
         else:
-            sheet.row("broken", rule.rule, *words.plain_lines(rule.trouble, sheet.encoding), style="bold red")
+            sheet.row("broken", rule.rule, *printable.plain_lines(rule.trouble, sheet.encoding), style="bold red")
     sheet.blank()
     broken = sum(rule.trouble is not None for rule in found)
-    if not broken:
+    if interrupted:
+        tried = figures.count(len(found), "rule was", "rules were")
+        sheet.row("in all", f"interrupted: {tried} tried until then, {broken or 'none'} of them broken")
+    elif not broken:
         sheet.row("in all", f"all {len(found)} rules hold")
     else:
         sheet.row(
-            "in all", f"{broken} of {words.count(len(found), 'rule')} broken: docs/protocol.md says how it is meant"
+            "in all", f"{broken} of {figures.count(len(found), 'rule')} broken: docs/protocol.md says how it is meant"
         )

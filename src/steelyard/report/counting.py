@@ -9,7 +9,7 @@ from rich.text import Text
 
 from steelyard.model.counting import INSTRUCTIONS, Counting, CountSettings, Functions
 from steelyard.model.records import Run, Summary, Verdict, Weighing
-from steelyard.report import attribution, words
+from steelyard.report import attribution, figures
 from steelyard.report.markup import code
 from steelyard.report.sheet import Sheet
 from steelyard.stats import cost
@@ -45,7 +45,7 @@ def how(sheet: Sheet, record: Weighing | Run) -> None:
 
 def _caches(settings: CountSettings) -> str:
     caches = settings.caches
-    sizes = (_ROUND.sub(" ", words.size(shape[0])) for shape in (caches.i1, caches.d1, caches.ll))
+    sizes = (_ROUND.sub(" ", figures.size(shape[0])) for shape in (caches.i1, caches.d1, caches.ll))
     return f"caches {caches.name} (I1, D1, last level {', '.join(sizes)})"
 
 
@@ -55,7 +55,7 @@ def equality(verdict: Verdict) -> str:
         return "not known"
     text = f"{verdict.stability}: {_EQUAL[verdict.stability]}"
     if verdict.floor:
-        text += f"; the same program differs by {words.extent(verdict.floor)}"
+        text += f"; the same program differs by {figures.extent(verdict.floor)}"
     if verdict.pairs_needed:
         text += f", and {verdict.pairs_needed} counts a side are needed to decide"
     return text
@@ -94,7 +94,7 @@ def markdown(record: Weighing, verdicts: list[Verdict], most: int) -> list[str]:
             lines += [*table, ""]
     left_out = len(changed) - len(sources)
     if left_out and most:
-        lines += [f"{words.count(left_out, 'more benchmark')} changed: `steelyard show` has their functions.", ""]
+        lines += [f"{figures.count(left_out, 'more benchmark')} changed: `steelyard show` has their functions.", ""]
     return lines
 
 
@@ -107,7 +107,7 @@ def _source(record: Weighing, verdict: Verdict, most: int) -> _Source | None:
     total = sum(part.own for part in baseline)
     unit = "cost" if _by_cost(record, verdict.metric) else "instructions"
     if loops := record.benchmarks[verdict.index].loops:
-        unit += f", {words.count(loops, 'iteration')} together"
+        unit += f", {figures.count(loops, 'iteration')} together"
     return _Source(rows, rest, sum(part.own for part in candidate) - total, total, unit)
 
 
@@ -121,7 +121,7 @@ def largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None:
     sheet.blank()
     rows = []
     for part in sorted(own, key=lambda function: -function.own)[:most]:
-        count, share = f"{part.own:,}", words.percent(part.own / total)
+        count, share = f"{part.own:,}", figures.percent(part.own / total)
         if sheet.narrow:
             sheet.row(sheet.name(part.name, sheet.width), f"{count} {share}", style="")
         else:

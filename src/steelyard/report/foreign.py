@@ -1,4 +1,4 @@
-"""Imports and what two of them say: on a terminal, as Markdown and as CSV; that they are imported comes first."""
+"""Other tools' results and what two of them say, as text, Markdown and CSV: that they are imported comes first."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.model.foreign import Imported, ImportReport, ImportVerdict, Level
-from steelyard.model.records import Finding
-from steelyard.report import words
-from steelyard.report.markup import code, escape
+from steelyard.model.foreign import ForeignReport, ForeignResults, ForeignVerdict, Level
+from steelyard.report import figures, notes, printable
+from steelyard.report.markup import code, escape, items, table
 from steelyard.report.sheet import Sheet
-from steelyard.report.terminal import STYLES
+from steelyard.report.terminal import STYLES, emphasised
 
 WARNING = "imported, not measured by Steelyard"
-APART = (
+UNPAIRED_WARNING = (
     f"{WARNING}, and measured apart: what drifted between the two looks like a change of the program, and is allowed "
     "for as far as it can be guessed; steelyard compare weighs both in adjacent pairs, where drift cancels"
 )
@@ -31,10 +30,10 @@ def value(amount: float, unit: str, encoding: str = "utf-8") -> str:
     own = unit.removesuffix(_PER)
     per = unit.removeprefix(own)
     if own in _NS:
-        return words.duration(amount * _NS[own]) + per
+        return figures.duration(amount * _NS[own]) + per
     if own == "B":
-        return words.size(amount) + per
-    return f"{words.quantity(amount, '')} {words.plain(unit, encoding)}"
+        return figures.size(amount) + per
+    return f"{figures.quantity(amount, '')} {printable.plain(unit, encoding)}"
 
 
 def direction(higher_is_better: bool) -> str:
@@ -42,11 +41,11 @@ def direction(higher_is_better: bool) -> str:
     return "higher is better" if higher_is_better else "lower is better"
 
 
-def origin(record: Imported) -> str:
+def origin(record: ForeignResults) -> str:
     """Say where results come from: `imported, not measured by Steelyard: pyperf 2.10.0, 2 files, ...`."""
     provenance = record.provenance
     tool = f"{provenance.tool} {provenance.version}" if provenance.version else f"{provenance.tool}, version not told"
-    files = words.count(len(provenance.files), "file")
+    files = figures.count(len(provenance.files), "file")
     measured = f", measured {provenance.measured[0]}" if provenance.measured else ""
     return f"{WARNING}: {tool}, {files}{measured}"
 
@@ -55,43 +54,37 @@ def effort(level: Level) -> str:
     """Write how many processes and samples there are, and how much they vary."""
     parts = []
     if level.between is not None:
-        parts.append(f"varies by {words.percent(level.between)} from process to process")
+        parts.append(f"varies by {figures.percent(level.between)} from process to process")
     if level.within is not None:
-        parts.append(f"varies by {words.percent(level.within)} within a process")
-    counts = f"{words.count(level.processes, 'process', 'processes')}, {words.count(level.samples, 'sample')}"
+        parts.append(f"varies by {figures.percent(level.within)} within a process")
+    counts = f"{figures.count(level.processes, 'process', 'processes')}, {figures.count(level.samples, 'sample')}"
     return ", ".join([*parts, counts])
 
 
 # --- one import
 
 
-def show(console: Console, record: Imported, levels: Sequence[Level]) -> None:
-    """Print an import: where it comes from, then each benchmark's level."""
+def show(console: Console, record: ForeignResults, levels: Sequence[Level]) -> None:
+    """Print such results: where they come from, then each benchmark's level."""
     sheet = Sheet(console)
-    sheet.row("imported", Text(words.plain(origin(record), sheet.encoding), "yellow"), style="bold yellow")
+    sheet.row("imported", Text(printable.plain(origin(record), sheet.encoding), "yellow"), style="bold yellow")
     for file in record.provenance.files[:_MOST_FILES]:
         sheet.row("file", Text(f"{sheet.name(file.name, sheet.text_width)}", "dim"), f"SHA-256 {file.sha256[:16]}…")
     if (more := len(record.provenance.files) - _MOST_FILES) > 0:
-        sheet.row("", f"and {words.count(more, 'more file')}")
+        sheet.row("", f"and {figures.count(more, 'more file')}")
     if record.machine:
         told = ", ".join(f"{name} {value}" for name, value in record.machine.items())
-        sheet.row("machine", words.plain(told, sheet.encoding))
+        sheet.row("machine", printable.plain(told, sheet.encoding))
     for benchmark, level in zip(record.benchmarks, levels, strict=True):
         sheet.blank()
         sheet.row("benchmark", Text(sheet.name(benchmark.name, 3 * sheet.text_width), "bold"))
         line = Text(f"{value(level.median, benchmark.unit, sheet.encoding)} median", "bold")
         sheet.row("value", line + Text(f", {direction(benchmark.higher_is_better)}", "not bold"), effort(level))
-    _findings(sheet, record.findings)
+    notes.show(sheet, notes.of_foreign(record))
 
 
-def _findings(sheet: Sheet, findings: Sequence[Finding]) -> None:
-    for finding in dict.fromkeys((one.message, one.remedy) for one in findings):
-        message, remedy = (words.plain_lines(text, sheet.encoding) if text else [] for text in finding)
-        sheet.row("note", *message, *(Text(line, "italic") for line in remedy), style="yellow")
-
-
-def markdown(record: Imported, levels: Sequence[Level]) -> str:
-    """Write an import as a GitHub table."""
+def markdown(record: ForeignResults, levels: Sequence[Level]) -> str:
+    """Write such results as a GitHub table."""
     titles = ["benchmark", "median", "better", "processes vary by", "processes", "samples"]
     rows = [titles, [":--", "--:", ":--", "--:", "--:", "--:"]]
     for benchmark, level in zip(record.benchmarks, levels, strict=True):
@@ -100,25 +93,24 @@ def markdown(record: Imported, levels: Sequence[Level]) -> str:
                 code(benchmark.name),
                 escape(value(level.median, benchmark.unit)),
                 "higher" if benchmark.higher_is_better else "lower",
-                words.percent(level.between) if level.between is not None else words.NOT_KNOWN,
+                figures.percent(level.between) if level.between is not None else figures.NOT_KNOWN,
                 f"{level.processes:,}",
                 f"{level.samples:,}",
             ]
         )
-    lines = [f"_{escape(origin(record))}_", "", *(f"| {' | '.join(cells)} |" for cells in rows)]
-    notes = [f"- note: {escape(finding.message)}" for finding in record.findings]
-    return "\n".join([*lines, *(["", *notes] if notes else [])]) + "\n"
+    lines = [f"_{escape(origin(record))}_", "", *table(rows)]
+    return "\n".join([*lines, *_list(notes.of_foreign(record))]) + "\n"
 
 
-def csv(record: Imported) -> str:
+def csv(record: ForeignResults) -> str:
     """Write every sample as one row, in the order of the file."""
     out = io.StringIO()
     writer = csv_module.writer(out, lineterminator="\n")
     writer.writerow(["benchmark_name", "process", "sample", "value", "unit", "higher_is_better"])
     for benchmark in record.benchmarks:
-        about = [words.plain(benchmark.unit), str(benchmark.higher_is_better).lower()]
+        about = [printable.plain(benchmark.unit), str(benchmark.higher_is_better).lower()]
         for process, values in enumerate(benchmark.values):
-            name = words.plain(benchmark.name)
+            name = printable.plain(benchmark.name)
             writer.writerows([name, process, sample, amount, *about] for sample, amount in enumerate(values))
     return out.getvalue()
 
@@ -126,85 +118,82 @@ def csv(record: Imported) -> str:
 # --- two of them
 
 
-def show_diff(console: Console, report: ImportReport) -> None:
-    """Print what two imports say, each benchmark in full."""
+def show_diff(console: Console, report: ForeignReport) -> None:
+    """Print what two such results say, each benchmark in full."""
     sheet = Sheet(console)
-    sheet.row("imported", Text(APART, "yellow"), style="bold yellow")
+    sheet.row("imported", Text(UNPAIRED_WARNING, "yellow"), style="bold yellow")
     sheet.blank()
     for label, record in (("A", report.baseline), ("B", report.candidate)):
         name = Text(sheet.name(record.provenance.files[0].name, sheet.text_width), "bold")
-        sheet.row(label, name, words.plain(origin(record).removeprefix(f"{WARNING}: "), sheet.encoding))
+        sheet.row(label, name, printable.plain(origin(record).removeprefix(f"{WARNING}: "), sheet.encoding))
     for verdict in report.verdicts:
         sheet.blank()
         sheet.row("benchmark", Text(sheet.name(verdict.benchmark, sheet.text_width), "bold"))
-        line = Text(evidence(verdict, report.alpha))
-        line.stylize(STYLES[verdict.verdict], 0, len(words.change(verdict.change)))
+        line = emphasised(evidence(verdict, report.alpha), verdict.verdict, verdict.change)
         sheet.row(verdict.verdict, line, *explanation(verdict, report.margin), style=STYLES[verdict.verdict])
         for label, level in (("A", verdict.baseline), ("B", verdict.candidate)):
             sheet.row(label, f"{value(level.median, verdict.unit, sheet.encoding)} median, {effort(level)}")
         sheet.row("drift", drift(verdict))
-    _findings(sheet, _all_findings(report))
+    notes.show(sheet, notes.of_two_foreign(report))
 
 
-def evidence(verdict: ImportVerdict, alpha: float) -> str:
+def evidence(verdict: ForeignVerdict, alpha: float) -> str:
     """Write the change of the value, its interval, and what they rest on."""
-    processes = f"{verdict.baseline.processes:,} and {words.count(verdict.candidate.processes, 'process', 'processes')}"
-    change = f"{words.change(verdict.change)} {direction(verdict.higher_is_better).join('()')}"
+    candidate = figures.count(verdict.candidate.processes, "process", "processes")
+    processes = f"{verdict.baseline.processes:,} and {candidate}"
+    change = f"{figures.change(verdict.change)} {direction(verdict.higher_is_better).join('()')}"
     if verdict.interval is None:
         return f"{change}, no interval: {processes} are too few for one"
     if verdict.findings:
-        return f"{change} {words.interval(verdict.interval)} if drift was no more than told below, {processes}"
-    return f"{change} {words.interval(verdict.interval)} at {words.confidence(alpha)} confidence, {processes}"
+        return f"{change} {figures.interval(verdict.interval)} if drift was no more than told below, {processes}"
+    return f"{change} {figures.interval(verdict.interval)} at {figures.confidence(alpha)} confidence, {processes}"
 
 
-def explanation(verdict: ImportVerdict, margin: float) -> list[str]:
-    """Explain the verdict where the word and the numbers do not."""
+def explanation(verdict: ForeignVerdict, margin: float) -> list[str]:
+    """Explain the verdict where its name and the numbers do not."""
     if verdict.verdict == "same":
-        return [f"any change is smaller than your margin of {words.percent(margin)}"]
+        return [f"any change is smaller than your margin of {figures.percent(margin)}"]
     if verdict.verdict == "undecided":
         return ["steelyard compare decides it, in adjacent pairs"]
     rate = "lower" if verdict.change < 0 else "higher"
-    amount = f"{words.extent(verdict.change)} {rate} in B than in A"
+    amount = f"{figures.extent(verdict.change)} {rate} in B than in A"
     return [f"it is {amount}, which is more than drift between the two would explain"]
 
 
-def drift(verdict: ImportVerdict) -> str:
-    """Say how far the level wandered, or that this was not to be seen, and the least that was assumed."""
-    assumed = words.percent(verdict.assumed)
-    if verdict.wanders is None:
+def drift(verdict: ForeignVerdict) -> str:
+    """Say the between-block spread, or that it was not to be seen, and the least that was assumed."""
+    assumed = figures.percent(verdict.assumed)
+    if verdict.block_spreads is None:
         return f"not to be seen in so few or so short processes; {assumed} is assumed, and it may have been more"
-    one, other = map(words.percent, verdict.wanders)
+    one, other = map(figures.percent, verdict.block_spreads)
     return (
         f"the level wandered by {one} within A and {other} within B (standard deviation); between them at least "
         f"{assumed} is assumed"
     )
 
 
-def diff_markdown(report: ImportReport) -> str:
-    """Write what two imports say as a GitHub table."""
-    titles = ["benchmark", "verdict", "change", f"interval at {words.confidence(report.alpha)}", "better", "A", "B"]
+def diff_markdown(report: ForeignReport) -> str:
+    """Write what two such results say as a GitHub table."""
+    titles = ["benchmark", "verdict", "change", f"interval at {figures.confidence(report.alpha)}", "better", "A", "B"]
     rows = [titles, [":--", ":--", "--:", "--:", ":--", "--:", "--:"], *map(_row, report.verdicts)]
-    notes = [f"- note: {escape(finding.message)}" for finding in _all_findings(report)]
     lines = [
-        f"_{escape(APART)}_",
+        f"_{escape(UNPAIRED_WARNING)}_",
         "",
-        *(f"| {' | '.join(cells)} |" for cells in rows),
-        *(["", *notes] if notes else []),
+        *table(rows),
+        *_list(notes.of_two_foreign(report)),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _row(verdict: ImportVerdict) -> list[str]:
+def _row(verdict: ForeignVerdict) -> list[str]:
     sides = (
-        escape(f"{value(level.median, verdict.unit)}, {words.count(level.processes, 'process', 'processes')}")
+        escape(f"{value(level.median, verdict.unit)}, {figures.count(level.processes, 'process', 'processes')}")
         for level in (verdict.baseline, verdict.candidate)
     )
-    bounds = words.interval(verdict.interval) if verdict.interval is not None else words.NOT_KNOWN
+    bounds = figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN
     better = "higher" if verdict.higher_is_better else "lower"
-    return [code(verdict.benchmark), f"**{verdict.verdict}**", words.change(verdict.change), bounds, better, *sides]
+    return [code(verdict.benchmark), f"**{verdict.verdict}**", figures.change(verdict.change), bounds, better, *sides]
 
 
-def _all_findings(report: ImportReport) -> list[Finding]:
-    own = [*report.baseline.findings, *report.candidate.findings, *report.findings]
-    found = [*own, *(finding for verdict in report.verdicts for finding in verdict.findings)]
-    return [finding for place, finding in enumerate(found) if finding not in found[:place]]
+def _list(noted: Sequence[notes.Note]) -> list[str]:
+    return ["", *items(notes.markdown(noted))] if noted else []

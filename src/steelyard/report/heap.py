@@ -10,8 +10,8 @@ from rich.text import Text
 
 from steelyard.model.heap import HeapLaunch
 from steelyard.model.records import Run, Weighing
-from steelyard.report import words
-from steelyard.report.markup import code
+from steelyard.report import figures
+from steelyard.report.markup import code, table
 from steelyard.report.sheet import Sheet
 
 _TITLE = "launches under a library that counts, not among those that are timed"
@@ -29,9 +29,9 @@ class _Column:
 
 _COLUMNS = (
     _Column("allocations", lambda launch: launch.use.allocations, lambda value: f"{value:,.0f}"),
-    _Column("bytes", lambda launch: launch.use.bytes, words.size),
-    _Column("peak", lambda launch: launch.use.peak_bytes, words.size),
-    _Column("time in it", HeapLaunch.share, words.percent),
+    _Column("bytes", lambda launch: launch.use.bytes, figures.size),
+    _Column("peak", lambda launch: launch.use.peak_bytes, figures.size),
+    _Column("time in it", HeapLaunch.share, figures.percent),
 )
 
 
@@ -86,12 +86,13 @@ def markdown(record: Weighing | Run) -> list[str]:
         return []
     sides = _SIDES if isinstance(record, Weighing) else ("",)
     titles = ["benchmark", "heap", *sides]
-    lines = [f"heap: {_TITLE}; {_CAUTION}", "", f"| {' | '.join(titles)} |"]
-    lines.append(f"| {' | '.join([':--', ':--', *('--:' for _ in sides)])} |")
-    for row in found:
-        for column, cells in zip(_COLUMNS, row.cells, strict=True):
-            lines.append(f"| {' | '.join([code(row.benchmark), column.title, *cells])} |")
-    return [*lines, ""]
+    lines = [
+        [code(row.benchmark), column.title, *cells]
+        for row in found
+        for column, cells in zip(_COLUMNS, row.cells, strict=True)
+    ]
+    rule = [":--", ":--", *("--:" for _ in sides)]
+    return [f"heap: {_TITLE}; {_CAUTION}", "", *table([titles, rule, *lines]), ""]
 
 
 def _found(record: Weighing | Run) -> list[_Row]:
@@ -117,7 +118,7 @@ def _cells(sides: Sequence[Sequence[HeapLaunch]], column: _Column) -> list[str]:
 def _level(values: Sequence[float], column: _Column) -> str:
     """One value; the range if launches differ, or of what is estimated the median."""
     if not values:
-        return words.NOT_KNOWN
+        return figures.NOT_KNOWN
     low, high = column.shown(min(values)), column.shown(max(values))
     if column.value is HeapLaunch.share or low == high:
         return column.shown(median(values))
@@ -127,10 +128,10 @@ def _level(values: Sequence[float], column: _Column) -> str:
 def _change(values: Sequence[Sequence[float]], column: _Column) -> str:
     """The change between the medians; of a share in points."""
     if not all(values):
-        return words.NOT_KNOWN
+        return figures.NOT_KNOWN
     before, after = (median(side) for side in values)
     if column.value is HeapLaunch.share:
         return f"{100 * (after - before):+.1f} points"
     if before == after:
         return "none"
-    return words.change(after / before - 1) if before else words.NOT_KNOWN
+    return figures.change(after / before - 1) if before else figures.NOT_KNOWN

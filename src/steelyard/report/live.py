@@ -12,7 +12,7 @@ from typing import Self, TextIO
 from rich.cells import cell_len
 
 from steelyard.model.progress import Progress
-from steelyard.report import words
+from steelyard.report import figures, printable
 
 _WIPE = "\r\x1b[K"
 _BETWEEN_REFRESHES_S = 0.25
@@ -70,8 +70,8 @@ class LiveLine:
 
     def _line(self, progress: Progress, width: int) -> str:
         encoding = self._stream.encoding or "utf-8"
-        name = words.plain(progress.benchmark, encoding)
-        return words.symbols(fit(progress, name, width, self._noun, self._plural), encoding)
+        name = printable.plain(progress.benchmark, encoding)
+        return printable.symbols(fit(progress, name, width, self._noun, self._plural), encoding)
 
     def _write(self, text: str) -> None:
         try:
@@ -92,12 +92,12 @@ def fit(progress: Progress, name: str, width: int, noun: str = "pair", plural: s
     """Write the progress in at most `width` columns: what matters least is left out first."""
     of_limit = f"{progress.done:,}" + (f"/{progress.limit:,}" if progress.limit is not None else "")
     done = f"{of_limit} {noun if (progress.limit or progress.done) == 1 else plural or noun + 's'}"
-    change = words.change(progress.change) if progress.change is not None else ""
-    interval = words.interval(progress.interval) if progress.interval is not None else ""
-    left = f"{words.seconds(max(0.0, progress.seconds_left))} left" if progress.seconds_left is not None else ""
+    change = figures.change(progress.change) if progress.change is not None else ""
+    interval = figures.interval(progress.interval) if progress.interval is not None else ""
+    left = f"{figures.seconds(max(0.0, progress.seconds_left))} left" if progress.seconds_left is not None else ""
     estimate = " ".join(filter(None, (change, interval)))
     choices = (
-        (words.shorten(name, 30), done, estimate, left),
+        (printable.shorten(name, 30), done, estimate, left),
         (done, estimate, left),
         (done, change, left),
         (of_limit, change, left),
@@ -105,4 +105,4 @@ def fit(progress: Progress, name: str, width: int, noun: str = "pair", plural: s
         (of_limit,),
     )
     lines = ["  ".join(filter(None, parts)) for parts in choices]
-    return next((line for line in lines if cell_len(line) <= width), words.shorten(of_limit, width))
+    return next((line for line in lines if cell_len(line) <= width), printable.shorten(of_limit, width))

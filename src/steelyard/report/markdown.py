@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from steelyard.model.records import Finding, Run, Side, Summary, Verdict, Weighing
-from steelyard.report import counting, heap, sentences, words
-from steelyard.report.markup import code, escape
-
-__all__ = ["code", "escape", "run", "weighing"]
+from steelyard.model.records import Run, Side, Summary, Verdict, Weighing
+from steelyard.report import counting, figures, heap, notes, sentences
+from steelyard.report.markup import code, escape, items, table
 
 
 def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) -> str:
@@ -25,7 +21,7 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) 
     lines += _list(_explanations(record, verdicts))
     lines += counting.markdown(record, verdicts, functions)
     lines += heap.markdown(record)
-    lines += _list(_notes(record.findings, verdicts))
+    lines += _list(notes.markdown(notes.of_weighing(record, verdicts)))
     lines.append(_origin(record))
     return "\n".join(lines) + "\n"
 
@@ -34,7 +30,7 @@ def run(record: Run, summaries: list[Summary]) -> str:
     """Write a run: a table of levels and spreads, and what to know."""
     stopped = sentences.stopped(record.stop)
     lines = [f"subject {code(record.subjects[0].name)}" + (f" ({stopped})" if stopped else ""), ""]
-    confidence = words.confidence(record.settings.alpha)
+    confidence = figures.confidence(record.settings.alpha)
     titles = [
         "benchmark",
         "metric",
@@ -48,7 +44,7 @@ def run(record: Run, summaries: list[Summary]) -> str:
     if summaries:
         lines += [*_table(titles, [_summary_row(summary) for summary in summaries]), ""]
     lines += heap.markdown(record)
-    lines += _list(_notes(record.findings, summaries))
+    lines += _list(notes.markdown(notes.of_run(record, summaries)))
     lines.append(_origin(record))
     return "\n".join(lines) + "\n"
 
@@ -65,7 +61,7 @@ def _heading(record: Weighing, verdicts: list[Verdict]) -> str:
 
 
 def _titles(record: Weighing) -> list[str]:
-    interval = f"interval at {words.confidence(record.settings.alpha)}"
+    interval = f"interval at {figures.confidence(record.settings.alpha)}"
     return [
         "benchmark",
         "metric",
@@ -84,32 +80,32 @@ def _row(verdict: Verdict) -> list[str]:
         code(verdict.benchmark),
         escape(verdict.metric),
         f"**{verdict.verdict}**",
-        words.change(verdict.change) if verdict.change is not None else words.NOT_KNOWN,
-        words.interval(verdict.interval) if verdict.interval is not None else words.NOT_KNOWN,
+        figures.change(verdict.change) if verdict.change is not None else figures.NOT_KNOWN,
+        figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN,
         f"{verdict.pairs:,}",
         _level(verdict.baseline, verdict.metric),
         _level(verdict.candidate, verdict.metric),
-        words.extent(verdict.resolution) if verdict.resolution is not None else words.NOT_KNOWN,
+        figures.extent(verdict.resolution) if verdict.resolution is not None else figures.NOT_KNOWN,
     ]
 
 
 def _level(side: Side | None, metric: str) -> str:
     if side is None:
-        return words.NOT_KNOWN
-    return f"{words.quantity(side.median, metric)} ± {words.percent(side.spread)}"
+        return figures.NOT_KNOWN
+    return f"{figures.quantity(side.median, metric)} ± {figures.percent(side.spread)}"
 
 
 def _summary_row(summary: Summary) -> list[str]:
     median, lowest, highest = (
-        words.quantity(value, summary.metric) for value in (summary.median, summary.lowest, summary.highest)
+        figures.quantity(value, summary.metric) for value in (summary.median, summary.lowest, summary.highest)
     )
-    ends = [words.quantity(end, summary.metric) for end in summary.interval or ()]
+    ends = [figures.quantity(end, summary.metric) for end in summary.interval or ()]
     return [
         code(summary.benchmark),
         escape(summary.metric),
         median,
-        f"[{', '.join(ends)}]" if ends else words.NOT_KNOWN,
-        words.percent(summary.spread),
+        f"[{', '.join(ends)}]" if ends else figures.NOT_KNOWN,
+        figures.percent(summary.spread),
         f"{lowest} to {highest}",
         f"{summary.launches:,}",
         summary.quality,
@@ -119,7 +115,7 @@ def _summary_row(summary: Summary) -> list[str]:
 def _table(titles: list[str], rows: list[list[str]]) -> list[str]:
     left = {"benchmark", "metric", "verdict", "machine was"}
     rule = [":--" if title in left else "--:" for title in titles]
-    return [f"| {' | '.join(cells)} |" for cells in (titles, rule, *rows)]
+    return table([titles, rule, *rows])
 
 
 def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
@@ -136,25 +132,12 @@ def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
     return explained
 
 
-def _notes(kept: Sequence[Finding], derived: Sequence[Verdict | Summary]) -> list[str]:
-    found = list(kept)
-    for each in derived:
-        found += sentences.notes([], each)
-    lines = [_note(finding) for finding in found]
-    return list(dict.fromkeys(lines))
-
-
-def _note(finding: Finding) -> str:
-    remedy = f" ({escape(finding.remedy)})" if finding.remedy else ""
-    return f"note: {escape(finding.message)}{remedy}"
-
-
-def _list(items: list[str]) -> list[str]:
-    return [*(f"- {item}" for item in items), ""] if items else []
+def _list(texts: list[str]) -> list[str]:
+    return [*items(texts), ""] if texts else []
 
 
 def _origin(record: Weighing | Run) -> str:
     machine = record.machine
-    cores = words.count(machine.cores_logical, "core")
+    cores = figures.count(machine.cores_logical, "core")
     where = f"{escape(machine.cpu_model or 'an unknown processor')}, {cores}"
     return f"<sub>Steelyard {escape(record.tool)}, {escape(record.created)}, on {where}</sub>"

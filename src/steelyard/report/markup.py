@@ -1,8 +1,10 @@
-"""Any text made safe for Markdown, as a plain word and as code."""
+"""Any text made safe for Markdown, as plain text and as code."""
 
 from __future__ import annotations
 
-from steelyard.report import words
+from collections.abc import Iterable
+
+from steelyard.report import printable
 
 # As entities these stay text: no table cell, code span, link, emphasis, formula or mention begins with one.
 _SPECIAL = frozenset('&<>|`*_~[]\\#@!:${}^"')
@@ -11,10 +13,20 @@ _LONGEST_NAME = 120
 
 def escape(text: str) -> str:
     """Make any text safe within a table cell: nothing of it is taken for Markdown or HTML."""
-    safe = words.plain(text)
+    safe = printable.plain(text)
     return "".join(f"&#{ord(character)};" if character in _SPECIAL else character for character in safe)
+
+
+def table(rows: Iterable[Iterable[str]]) -> list[str]:
+    """Write rows of cells as the lines of a table: titles first, then how each column is aligned."""
+    return [f"| {' | '.join(cells)} |" for cells in rows]
+
+
+def items(texts: Iterable[str]) -> list[str]:
+    """Write texts as the lines of a list."""
+    return [f"- {text}" for text in texts]
 
 
 def code(text: str) -> str:
     """Show a name or a command as code; a cut one keeps both ends."""
-    return f"<code>{escape(words.shorten(words.plain(text), _LONGEST_NAME))}</code>"
+    return f"<code>{escape(printable.shorten(printable.plain(text), _LONGEST_NAME))}</code>"

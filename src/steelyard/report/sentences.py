@@ -1,12 +1,13 @@
-"""What a verdict says, in plain words; every format that speaks to people takes its sentences from here."""
+"""What a verdict says, in sentences; every format that speaks to people takes its sentences from here."""
 
 from __future__ import annotations
 
 import math
 
 from steelyard.model.metrics import METRICS
-from steelyard.model.records import Finding, Settings, Side, StopReason, Summary, Verdict
-from steelyard.report import words
+from steelyard.model.records import Settings, Side, StopReason, Summary, Verdict
+from steelyard.model.unpaired import UnpairedVerdict
+from steelyard.report import figures
 
 _STOPPED: dict[StopReason, str] = {
     "interrupted": "interrupted: this is what was measured until then",
@@ -44,41 +45,41 @@ def evidence(verdict: Verdict, settings: Settings) -> str:
     """Write the change with what it rests on: interval, confidence, pairs and seconds."""
     if verdict.metric in METRICS and METRICS[verdict.metric].counted:
         return _counted_evidence(verdict)
-    effort = f"{words.count(verdict.pairs, 'pair')} in {words.seconds(verdict.seconds)}"
+    effort = f"{figures.count(verdict.pairs, 'pair')} in {figures.seconds(verdict.seconds)}"
     if verdict.change is None:
         return f"no change can be told, {effort}"
     if verdict.interval is None:
-        return f"{words.change(verdict.change)}, no interval yet, {effort}"
-    confidence = words.confidence(settings.alpha)
-    change = f"{words.change(verdict.change)} {words.interval(verdict.interval)}"
+        return f"{figures.change(verdict.change)}, no interval yet, {effort}"
+    confidence = figures.confidence(settings.alpha)
+    change = f"{figures.change(verdict.change)} {figures.interval(verdict.interval)}"
     return f"{change} at {confidence} confidence, {effort}"
 
 
 def _counted_evidence(verdict: Verdict) -> str:
-    effort = f"{words.count(verdict.pairs, 'count')} a side in {words.seconds(verdict.seconds)}"
+    effort = f"{figures.count(verdict.pairs, 'count')} a side in {figures.seconds(verdict.seconds)}"
     if verdict.change is None or verdict.interval is None:
         return f"no change can be told, {effort}"
     if verdict.stability == "exact":
-        return f"{words.change(verdict.change)} exactly, {effort}"
-    return f"{words.change(verdict.change)} {words.interval(verdict.interval)}, {effort}"
+        return f"{figures.change(verdict.change)} exactly, {effort}"
+    return f"{figures.change(verdict.change)} {figures.interval(verdict.interval)}, {effort}"
 
 
 def side(summary: Side, metric_name: str) -> list[str]:
     """Write one side's median, spread and launches, as parts that can be aligned below each other."""
     if metric_name in METRICS and METRICS[metric_name].counted:
-        repeats = "repeats exactly" if summary.spread == 0 else f"varies by {words.percent(summary.spread)}"
+        repeats = "repeats exactly" if summary.spread == 0 else f"varies by {figures.percent(summary.spread)}"
         if summary.launches < 2:
             repeats = "not known whether it repeats"
-        return [words.quantity(summary.median, metric_name), repeats, words.count(summary.launches, "count")]
+        return [figures.quantity(summary.median, metric_name), repeats, figures.count(summary.launches, "count")]
     return [
-        words.quantity(summary.median, metric_name),
-        f"varies by {words.percent(summary.spread)}",
-        words.count(summary.launches, "launch", "launches"),
+        figures.quantity(summary.median, metric_name),
+        f"varies by {figures.percent(summary.spread)}",
+        figures.count(summary.launches, "launch", "launches"),
     ]
 
 
 def explanation(verdict: Verdict, settings: Settings, reason: StopReason | None) -> list[str]:
-    """Explain the verdict where the word and the numbers do not: what `same` and `undecided` mean here."""
+    """Explain the verdict where its name and the numbers do not: what `same` and `undecided` mean here."""
     if verdict.verdict == "same":
         return [_same(verdict, settings)]
     if verdict.verdict == "undecided":
@@ -88,14 +89,14 @@ def explanation(verdict: Verdict, settings: Settings, reason: StopReason | None)
 
 def _needs(verdict: Verdict) -> str:
     """Say who is slower, and what that means where the metric is no time."""
-    amount = f"{words.extent(verdict.change or 0.0)} {'less' if verdict.verdict == 'faster' else 'more'}"
+    amount = f"{figures.extent(verdict.change or 0.0)} {'less' if verdict.verdict == 'faster' else 'more'}"
     if verdict.metric in METRICS and METRICS[verdict.metric].unit == "ns":
         return f"the candidate needs {amount} time than the baseline"
     return f"the candidate needs {amount} {verdict.metric}, which counts as {verdict.verdict}"
 
 
 def _same(verdict: Verdict, settings: Settings) -> str:
-    margin = words.percent(settings.margin)
+    margin = figures.percent(settings.margin)
     low, high = verdict.interval or (0.0, 0.0)
     if verdict.change is not None and (low > 0 or high < 0):
         return f"there is a change, smaller than your margin of {margin}"
@@ -109,10 +110,10 @@ def excluded(verdict: Verdict, settings: Settings) -> str | None:
     low, high = verdict.interval
     margin = settings.margin
     if low > 0 or high < 0:
-        word, least, most = ("slower", low, high) if low > 0 else ("faster", -high, -low)
-        text = f"{word} by at least {words.extent(least)}, {_not_more_than(most)}"
+        leaning_to, least, most = ("slower", low, high) if low > 0 else ("faster", -high, -low)
+        text = f"{leaning_to} by at least {figures.extent(least)}, {_not_more_than(most)}"
         if least < margin <= most:
-            text += f", with your margin of {words.percent(margin)} in between"
+            text += f", with your margin of {figures.percent(margin)} in between"
     else:
         text = f"not slower{_by_more_than(high)}, not faster{_by_more_than(-low)}"
         if not math.isfinite(high) or low <= -1:
@@ -121,11 +122,11 @@ def excluded(verdict: Verdict, settings: Settings) -> str | None:
 
 
 def _not_more_than(most: float) -> str:
-    return f"not by more than {words.extent(most)}" if math.isfinite(most) else "how much at most is open"
+    return f"not by more than {figures.extent(most)}" if math.isfinite(most) else "how much at most is open"
 
 
 def _by_more_than(bound: float) -> str:
-    return f" by more than {words.extent(bound)}" if bound > 0 else ""
+    return f" by more than {figures.extent(bound)}" if bound > 0 else ""
 
 
 def leaning(change: float, interval: tuple[float, float], margin: float) -> str:
@@ -151,13 +152,13 @@ def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None) ->
         return f"too few pairs for any verdict: let it run longer ({option})"
     if verdict.pairs_needed is None:
         return (
-            f"too close to your margin of {words.percent(settings.margin)} for any sensible budget;"
+            f"too close to your margin of {figures.percent(settings.margin)} for any sensible budget;"
             " another --margin would decide"
         )
     pairs = _rounded_up(verdict.pairs_needed)
     elapsed = verdict.seconds / max(verdict.pairs, 1) * pairs
     options = _options(pairs, elapsed, settings, reason)
-    return f"about {words.count(pairs, 'pair')}, {words.seconds(elapsed)}, would decide{options}"
+    return f"about {figures.count(pairs, 'pair')}, {figures.seconds(elapsed)}, would decide{options}"
 
 
 def _way_out_of_counts(verdict: Verdict) -> str:
@@ -185,11 +186,11 @@ def _rounded_up(number: float) -> int:
     return math.ceil(number / step) * step
 
 
-def resolution(verdict: Verdict) -> str | None:
-    """Say how small a change this weighing could have seen."""
+def resolution(verdict: Verdict | UnpairedVerdict) -> str | None:
+    """Say how small a change would have been seen."""
     if verdict.resolution is None:
         return None
-    return f"a change of {words.extent(verdict.resolution)} would have been found 9 times out of 10"
+    return f"a change of {figures.extent(verdict.resolution)} would have been found 9 times out of 10"
 
 
 def noise(verdict: Verdict | Summary) -> str:
@@ -202,9 +203,9 @@ def noise(verdict: Verdict | Summary) -> str:
     else:
         text = f"{_of_launches(verdict)} waited for a processor"
         if verdict.worst_delay is not None:
-            text += f", the worst for {words.percent(verdict.worst_delay)} of its time"
+            text += f", the worst for {figures.percent(verdict.worst_delay)} of its time"
     if repeated:
-        text += f"; {words.count(repeated, 'disturbed pair')} repeated"
+        text += f"; {figures.count(repeated, 'disturbed pair')} repeated"
     return text
 
 
@@ -215,21 +216,12 @@ def _of_launches(verdict: Verdict | Summary) -> str:
         else verdict.launches
     )
     if launches < verdict.disturbed:
-        return words.count(verdict.disturbed, "launch", "launches")
-    return f"{verdict.disturbed:,} of {words.count(launches, 'launch', 'launches')}"
+        return figures.count(verdict.disturbed, "launch", "launches")
+    return f"{verdict.disturbed:,} of {figures.count(launches, 'launch', 'launches')}"
 
 
 def tally(verdicts: list[Verdict]) -> str:
     """Count the verdicts of several benchmarks: `1 slower, 3 same`."""
     found = [verdict.verdict for verdict in verdicts]
     order = ("slower", "faster", "same", "undecided")
-    return ", ".join(f"{found.count(word)} {word}" for word in order if word in found)
-
-
-def notes(kept: list[Finding], derived: Verdict | Summary) -> list[Finding]:
-    """Collect what the user should know, each once; a metric's own caution comes last."""
-    found = [*kept, *derived.findings]
-    caution = METRICS[derived.metric].caution if derived.metric in METRICS else None
-    if caution and all(caution not in finding.message for finding in found):
-        found.append(Finding(code="metric-caution", message=f"{derived.metric}: {caution}"))
-    return [finding for position, finding in enumerate(found) if finding not in found[:position]]
+    return ", ".join(f"{found.count(name)} {name}" for name in order if name in found)

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.report import words
+from steelyard.report import printable
 
 LABEL_COLUMNS = 11
 _NARROW = 50
@@ -37,7 +37,7 @@ class Sheet:
 
     def name(self, text: str, width: int) -> str:
         """Make a user-given name printable here, in at most `width` columns."""
-        return words.shorten(words.plain(text, self.encoding), width)
+        return printable.shorten(printable.plain(text, self.encoding), width)
 
     def row(self, label: str, *paragraphs: Text | str, style: str = "dim") -> None:
         """Print a label and its paragraphs, each starting on a new line; `style` is the label's."""
@@ -84,7 +84,7 @@ class Sheet:
         """Print one line as it is; what is too wide would be the caller's mistake and is cut."""
         text = text.copy()
         text.rstrip()
-        text.plain = words.symbols(text.plain, self.encoding)
+        text.plain = printable.symbols(text.plain, self.encoding)
         if cell_len(text.plain) > self.width:
             text.truncate(self.width, overflow="crop")
         self._console.print(text, no_wrap=True, crop=False, overflow="ignore", soft_wrap=True)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from rich.cells import cell_len
 
-from steelyard.report import words
+from steelyard.report import figures, printable
 
 BLOCKS, ZERO = "▁▂▃▄▅▆▇█", "┊"
 
@@ -36,15 +36,15 @@ def strip(changes: npt.ArrayLike, width: int, encoding: str = "utf-8") -> str:
         return ""
     low, high = _ends(values)
     if low == high:
-        return _fitting([f"every pair {words.change(low)}", words.change(low)], width)
+        return _fitting([f"every pair {figures.change(low)}", figures.change(low)], width)
     beyond = int(np.count_nonzero((values < low) | (values > high)))
     shown = values[(values >= low) & (values <= high)]
     for labels in (_roomy, _tight):
         left, right = labels(low, high, beyond)
         cells = width - cell_len(left) - cell_len(right)
         if cells >= _FEWEST_CELLS:
-            return words.symbols(left + _bars(shown, low, high, cells) + right, encoding)
-    return words.symbols(_bars(shown, low, high, width), encoding) if width >= _FEWEST_CELLS else ""
+            return printable.symbols(left + _bars(shown, low, high, cells) + right, encoding)
+    return printable.symbols(_bars(shown, low, high, width), encoding) if width >= _FEWEST_CELLS else ""
 
 
 def _ends(values: FloatArray) -> tuple[float, float]:

@@ -7,7 +7,7 @@ import io
 
 from steelyard.model.launches import COLUMNS, ROLES, LaunchRow, Sample
 from steelyard.model.records import Run, Subject, Weighing
-from steelyard.report import words
+from steelyard.report import printable
 
 SIDES = ("baseline", "candidate")
 
@@ -26,9 +26,9 @@ def launches_csv(record: Weighing | Run) -> str:
     writer.writerow(["benchmark_name", "side_name", "subject_name", "role_name", *COLUMNS, *of_sample])
     for row in record.launches.rows():
         launch = [
-            words.plain(record.benchmarks[row.benchmark].name),
+            printable.plain(record.benchmarks[row.benchmark].name),
             sides[row.side],
-            words.plain(_subject(record, row).name),
+            printable.plain(_subject(record, row).name),
             ROLES[row.role],
             *row[: len(COLUMNS)],
         ]
@@ -45,7 +45,7 @@ def counts_csv(record: Weighing | Run) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["benchmark_name", "side_name", "benchmark", "side", "seconds", "forked", *events])
     for count in counts:
-        names = [words.plain(record.benchmarks[count.benchmark].name), sides[count.side]]
+        names = [printable.plain(record.benchmarks[count.benchmark].name), sides[count.side]]
         numbers = [count.benchmark, count.side, count.seconds, count.forked]
         writer.writerow([*names, *numbers, *(count.events.get(event, "") for event in events)])
     return out.getvalue()

@@ -11,12 +11,12 @@ from rich.text import Text
 
 from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import METRICS
-from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing, Word
-from steelyard.report import counting, heap, sentences, words
+from steelyard.model.records import Run, Summary, Verdict, VerdictName, Weighing
+from steelyard.report import counting, figures, heap, notes, printable, sentences
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
 
-STYLES: dict[Word, str] = {
+STYLES: dict[VerdictName, str] = {
     "slower": "bold red",
     "faster": "bold green",
     "same": "bold cyan",
@@ -35,7 +35,7 @@ def weighing(console: Console, record: Weighing, verdicts: list[Verdict], *, fun
     _stopped(sheet, record)
     if not verdicts:
         sheet.row("no result", "no pair was measured to its end", style="bold yellow")
-        _findings(sheet, record.findings)
+        notes.show(sheet, notes.of_weighing(record, verdicts))
     elif len(record.benchmarks) > 1:
         _many(sheet, record, verdicts)
     else:
@@ -52,7 +52,7 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
     _stopped(sheet, record)
     if not summaries:
         sheet.row("no result", "no launch was measured to its end", style="bold yellow")
-        _findings(sheet, record.findings)
+        notes.show(sheet, notes.of_run(record, summaries))
         return
     sheet.row("subject", Text(sheet.name(record.subjects[0].name, 3 * sheet.text_width), "bold"))
     several = len(record.benchmarks) > 1
@@ -62,7 +62,7 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
             sheet.blank()
             sheet.row("benchmark", Text(sheet.name(summary.benchmark, 3 * sheet.text_width), "bold"))
         _summary(sheet, record, summary, full=first)
-    _findings(sheet, record.findings)
+    notes.show(sheet, notes.of_run(record, summaries))
     counting.how(sheet, record)
     for summary in summaries:
         if METRICS[summary.metric].counted:
@@ -109,7 +109,7 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     sheet.blank()
     sheet.row(
         first.verdict,
-        _emphasised(first, sentences.evidence(first, record.settings)),
+        emphasised(sentences.evidence(first, record.settings), first.verdict, first.change),
         *sentences.explanation(first, record.settings, reason),
         style=STYLES[first.verdict],
     )
@@ -120,15 +120,14 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     _details(sheet, first)
     if others:
         _others(sheet, others)
-    _findings(sheet, sentences.notes(record.findings, first))
-    for verdict in others:
-        _findings(sheet, sentences.notes([], verdict))
+    notes.show(sheet, notes.of_weighing(record, verdicts))
 
 
-def _emphasised(verdict: Verdict, text: str) -> Text:
-    line = Text(text)
-    if verdict.change is not None:
-        line.stylize(STYLES[verdict.verdict], 0, len(words.change(verdict.change)))
+def emphasised(evidence: str, verdict: VerdictName, change: float | None) -> Text:
+    """Evidence that begins with a change, which has the verdict's colour."""
+    line = Text(evidence)
+    if change is not None:
+        line.stylize(STYLES[verdict], 0, len(figures.change(change)))
     return line
 
 
@@ -172,10 +171,11 @@ def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:
     sheet.blank()
     if sheet.narrow:
         for verdict in verdicts:
-            sheet.row(verdict.metric, _word(verdict) + Text(f" {_change(verdict)} {_interval(verdict)}".rstrip()))
+            numbers = f" {_change(verdict)} {_interval(verdict)}".rstrip()
+            sheet.row(verdict.metric, _verdict_name(verdict) + Text(numbers))
         return
     rows = [
-        [Text(each.metric, "dim"), _word(each), Text(_change(each)), Text(_interval(each)), _medians(each)]
+        [Text(each.metric, "dim"), _verdict_name(each), Text(_change(each)), Text(_interval(each)), _medians(each)]
         for each in verdicts
     ]
     widest = max(9, *(len(verdict.metric) for verdict in verdicts))
@@ -183,24 +183,24 @@ def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:
     sheet.grid(rows)
 
 
-def _word(verdict: Verdict) -> Text:
+def _verdict_name(verdict: Verdict) -> Text:
     if verdict.control and verdict.verdict in ("same", "undecided"):
         return Text("no alarm")
     return Text(verdict.verdict, STYLES[verdict.verdict])
 
 
 def _change(verdict: Verdict) -> str:
-    return words.change(verdict.change) if verdict.change is not None else words.NOT_KNOWN
+    return figures.change(verdict.change) if verdict.change is not None else figures.NOT_KNOWN
 
 
 def _interval(verdict: Verdict) -> str:
-    return words.interval(verdict.interval) if verdict.interval is not None else ""
+    return figures.interval(verdict.interval) if verdict.interval is not None else ""
 
 
 def _medians(verdict: Verdict) -> Text:
     if verdict.baseline is None or verdict.candidate is None:
         return Text()
-    values = (words.quantity(part.median, verdict.metric) for part in (verdict.baseline, verdict.candidate))
+    values = (figures.quantity(part.median, verdict.metric) for part in (verdict.baseline, verdict.candidate))
     return Text(" -> ".join(values), "dim")
 
 
@@ -209,7 +209,7 @@ def _strip(sheet: Sheet, label: str, changes: FloatArray, zero: str) -> None:
     drawn = strip(changes, width, sheet.encoding)
     if not drawn:
         return
-    mark = words.symbols("┊", sheet.encoding)
+    mark = printable.symbols("┊", sheet.encoding)
     legend = [f"{mark} {zero}"] if mark in drawn else []
     if drawn.endswith(")") and "beyond" not in drawn:
         legend.append(f"{drawn[drawn.rindex('(') :]} beyond the ends")
@@ -226,13 +226,6 @@ def _changes(record: Weighing, verdict: Verdict) -> FloatArray:
     return candidate[known] / baseline[known] - 1
 
 
-def _findings(sheet: Sheet, findings: list[Finding], about: str = "") -> None:
-    for finding in findings:
-        message = words.plain_lines(f"{about}{finding.message}", sheet.encoding)
-        remedy = words.plain_lines(finding.remedy, sheet.encoding) if finding.remedy else []
-        sheet.row("note", *message, *(Text(line, "italic") for line in remedy), style="yellow")
-
-
 # --- several benchmarks
 
 
@@ -244,25 +237,24 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         chosen = [verdict for verdict in verdicts if verdict.metric == metric]
         sheet.blank()
         sheet.row("metric", sentences.metric(metric, record.settings))
-        _table(sheet, chosen, words.confidence(record.settings.alpha))
+        _table(sheet, chosen, figures.confidence(record.settings.alpha))
         counted = [verdict for verdict in chosen if not verdict.control]
-        sheet.row("in all", f"{sentences.tally(counted)} in {words.seconds(record.seconds)}")
+        sheet.row("in all", f"{sentences.tally(counted)} in {figures.seconds(record.seconds)}")
     verdicts = [verdict for verdict in verdicts if not verdict.control]
     first = [verdict for verdict in verdicts if verdict.metric == verdicts[0].metric]
     _open(sheet, record, first)
     disturbed = sum(verdict.disturbed for verdict in first)
-    if disturbed or record.findings or any(verdict.findings for verdict in verdicts):
+    noted = notes.of_weighing(record, verdicts)
+    if disturbed or noted:
         sheet.blank()
     if disturbed:
         worst = max(first, key=lambda verdict: verdict.worst_delay or 0.0)
-        text = f"{words.count(disturbed, 'launch', 'launches')} waited for a processor"
+        text = f"{figures.count(disturbed, 'launch', 'launches')} waited for a processor"
         if worst.worst_delay is not None:
             name = sheet.name(worst.benchmark, _NAME_COLUMNS)
-            text += f", the worst for {words.percent(worst.worst_delay)} of its time ({name})"
+            text += f", the worst for {figures.percent(worst.worst_delay)} of its time ({name})"
         sheet.row("noise", text)
-    _findings(sheet, record.findings)
-    for verdict in verdicts:
-        _findings(sheet, sentences.notes([], verdict), about=f"{verdict.benchmark}: ")
+    notes.show(sheet, noted)
 
 
 def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
@@ -282,11 +274,11 @@ def _table(sheet: Sheet, verdicts: list[Verdict], confidence: str) -> None:
     if sheet.narrow:
         for verdict in verdicts:
             name = sheet.name(verdict.benchmark, sheet.width)
-            sheet.row(name, _word(verdict) + Text(f" {_change(verdict)}"), style="")
+            sheet.row(name, _verdict_name(verdict) + Text(f" {_change(verdict)}"), style="")
         return
     head = ["benchmark", "verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
     cells = [_cells(verdict) for verdict in verdicts]
-    names = [Text(words.plain(verdict.benchmark, sheet.encoding)) for verdict in verdicts]
+    names = [Text(printable.plain(verdict.benchmark, sheet.encoding)) for verdict in verdicts]
     longest = max(len(head[0]), *(name.cell_len for name in names))
     for columns in (6, 4, 3, 2):
         taken = [max(len(head[i + 1]), *(row[i].cell_len for row in cells)) + 2 for i in range(columns)]
@@ -301,9 +293,9 @@ def _table(sheet: Sheet, verdicts: list[Verdict], confidence: str) -> None:
 
 def _cells(verdict: Verdict) -> list[Text]:
     sides = (verdict.baseline, verdict.candidate)
-    medians = [words.quantity(part.median, verdict.metric) if part else "" for part in sides]
+    medians = [figures.quantity(part.median, verdict.metric) if part else "" for part in sides]
     plain = [_change(verdict), _interval(verdict), f"{verdict.pairs:,}", *medians]
-    return [_word(verdict), *map(Text, plain)]
+    return [_verdict_name(verdict), *map(Text, plain)]
 
 
 # --- a run
@@ -311,22 +303,22 @@ def _cells(verdict: Verdict) -> list[Text]:
 
 def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool) -> None:
     metric = summary.metric
-    level = Text(f"{words.quantity(summary.median, metric)} median", "bold")
+    level = Text(f"{figures.quantity(summary.median, metric)} median", "bold")
     if summary.interval is not None:
-        low, high = (words.quantity(end, metric) for end in summary.interval)
-        level.append(f" [{low}, {high}] at {words.confidence(record.settings.alpha)} confidence", "not bold")
-    span = f"{words.quantity(summary.lowest, metric)} to {words.quantity(summary.highest, metric)}"
-    effort = f"{words.count(summary.launches, 'launch', 'launches')} in {words.seconds(summary.seconds)}"
-    spread = f"varies by {words.percent(summary.spread)}, from {span}, over {effort}"
+        low, high = (figures.quantity(end, metric) for end in summary.interval)
+        level.append(f" [{low}, {high}] at {figures.confidence(record.settings.alpha)} confidence", "not bold")
+    span = f"{figures.quantity(summary.lowest, metric)} to {figures.quantity(summary.highest, metric)}"
+    effort = f"{figures.count(summary.launches, 'launch', 'launches')} in {figures.seconds(summary.seconds)}"
+    spread = f"varies by {figures.percent(summary.spread)}, from {span}, over {effort}"
     counted = metric in METRICS and METRICS[metric].counted
     if counted:
-        effort = f"{words.count(summary.launches, 'count')} in {words.seconds(summary.seconds)}"
+        effort = f"{figures.count(summary.launches, 'count')} in {figures.seconds(summary.seconds)}"
         repeats = "repeats exactly" if summary.launches > 1 else "not known whether it repeats"
         spread = f"{repeats}, {effort}" if summary.spread == 0 else f"from {span}, {effort}"
     sheet.blank()
     sheet.row(metric, level, spread, style="bold" if full else "dim")
     if len(summary.modes) > 1:
-        modes = " and ".join(words.quantity(mode, metric) for mode in summary.modes)
+        modes = " and ".join(figures.quantity(mode, metric) for mode in summary.modes)
         sheet.row("modes", f"the launches crowd at {modes}, as if they did different things")
     if full and metric in METRICS:
         sheet.row("metric", sentences.metric(metric, record.settings))
@@ -334,7 +326,6 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool) -> None
         _strip(sheet, "launches", _around_median(record, summary), "the median")
         quality = Text(summary.quality, _QUALITIES[summary.quality])
         sheet.row("noise", quality + Text(f": {_without_quiet(summary)}"))
-    _findings(sheet, sentences.notes([], summary))
 
 
 def _without_quiet(summary: Summary) -> str:

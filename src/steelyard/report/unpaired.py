@@ -1,16 +1,15 @@
-"""Two kept runs, on a terminal and as Markdown: that they were measured apart comes first, whatever the verdict."""
+"""Two kept runs, on a terminal and as Markdown: that they are unpaired comes first, whatever the verdict."""
 
 from __future__ import annotations
 
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.model.records import Finding
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
-from steelyard.report import sentences, words
-from steelyard.report.markdown import code, escape
+from steelyard.report import figures, notes, printable, sentences
+from steelyard.report.markup import code, escape, items, table
 from steelyard.report.sheet import Sheet
-from steelyard.report.terminal import STYLES
+from steelyard.report.terminal import STYLES, emphasised
 
 WARNING = (
     "measured apart: what drifted between the two runs looks like a change of the program, and is allowed for as far "
@@ -26,7 +25,7 @@ def show(console: Console, report: UnpairedReport) -> None:
     sheet.blank()
     for label, run in (("A", report.baseline), ("B", report.candidate)):
         name = Text(sheet.name(run.subjects[0].name, sheet.text_width), "bold")
-        sheet.row(label, name, f"measured {words.plain(run.created, sheet.encoding)}")
+        sheet.row(label, name, f"measured {printable.plain(run.created, sheet.encoding)}")
     for place, verdict in enumerate(report.verdicts):
         if place == 0 or report.verdicts[place - 1].benchmark != verdict.benchmark:
             sheet.blank()
@@ -35,78 +34,64 @@ def show(console: Console, report: UnpairedReport) -> None:
             _full(sheet, report, verdict)
         else:
             _brief(sheet, verdict)
-    for finding in _findings(report):
-        message = words.plain_lines(finding.message, sheet.encoding)
-        remedy = words.plain_lines(finding.remedy, sheet.encoding) if finding.remedy else []
-        sheet.row("note", *message, *(Text(line, "italic") for line in remedy), style="yellow")
+    notes.show(sheet, notes.of_unpaired(report))
 
 
 def _full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdict) -> None:
-    line = Text(evidence(verdict, report.alpha))
-    if verdict.change is not None:
-        line.stylize(STYLES[verdict.verdict], 0, len(words.change(verdict.change)))
+    line = emphasised(evidence(verdict, report.alpha), verdict.verdict, verdict.change)
     sheet.row(verdict.verdict, line, *explanation(verdict, report.margin), style=STYLES[verdict.verdict])
     sheet.blank()
     sheet.row("metric", sentences.metric(verdict.metric, report.baseline.settings))
     for label, side in (("A", verdict.baseline), ("B", verdict.candidate)):
         sheet.row(label, ", ".join(sentences.side(side, verdict.metric)))
-    if verdict.wanders is not None:
+    if verdict.block_spreads is not None:
         sheet.row("drift", drift(verdict))
-    if verdict.resolution is not None:
-        sheet.row("resolution", f"{resolution(verdict)} would have been found 9 times out of 10")
+    if smallest := sentences.resolution(verdict):
+        sheet.row("resolution", smallest)
 
 
 def _brief(sheet: Sheet, verdict: UnpairedVerdict) -> None:
     known = "no change can be told"
     if verdict.change is not None and verdict.interval is not None:
-        known = f"{words.change(verdict.change)} {words.interval(verdict.interval)}"
+        known = f"{figures.change(verdict.change)} {figures.interval(verdict.interval)}"
     sheet.row(verdict.metric, Text(verdict.verdict, STYLES[verdict.verdict]) + Text(f" {known}"))
 
 
 def evidence(verdict: UnpairedVerdict, alpha: float) -> str:
     """Write the change with its interval, and that drift is in it."""
-    launches = f"{verdict.baseline.launches:,} and {words.count(verdict.candidate.launches, 'launch', 'launches')}"
+    launches = f"{verdict.baseline.launches:,} and {figures.count(verdict.candidate.launches, 'launch', 'launches')}"
     if verdict.change is None or verdict.interval is None:
         return f"no change can be told, {launches} measured apart"
-    bounds = words.interval(verdict.interval)
-    return f"{words.change(verdict.change)} {bounds} at {words.confidence(alpha)} confidence, {launches} measured apart"
+    bounds = figures.interval(verdict.interval)
+    confidence = f"{figures.confidence(alpha)} confidence"
+    return f"{figures.change(verdict.change)} {bounds} at {confidence}, {launches} measured apart"
 
 
 def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:
-    """Explain the verdict where the word and the numbers do not."""
+    """Explain the verdict where its name and the numbers do not."""
     if verdict.interval is None or verdict.change is None:
         return ["steelyard compare decides it, in adjacent pairs"]
     low, high = verdict.interval
     if verdict.verdict == "same":
-        return [f"any change is smaller than your margin of {words.percent(margin)}"]
+        return [f"any change is smaller than your margin of {figures.percent(margin)}"]
     if verdict.verdict == "undecided":
         ruled_out = (
-            f"not slower by more than {words.extent(high)}, not faster by more than {words.extent(low)}"
+            f"not slower by more than {figures.extent(high)}, not faster by more than {figures.extent(low)}"
             if low <= 0 <= high
-            else f"a change, perhaps smaller than your margin of {words.percent(margin)}"
+            else f"a change, perhaps smaller than your margin of {figures.percent(margin)}"
         )
         return [f"{ruled_out}; two runs measured apart cannot tell more: steelyard compare can"]
-    amount = f"{words.extent(verdict.change)} {'more' if verdict.verdict == 'slower' else 'less'}"
+    amount = f"{figures.extent(verdict.change)} {'more' if verdict.verdict == 'slower' else 'less'}"
     return [f"B needs {amount} {verdict.metric} than A, which is more than drift between two runs would explain"]
 
 
 def drift(verdict: UnpairedVerdict) -> str:
-    """Say how far the level wandered within each run, and the least that was assumed from one to the other."""
-    one, other = (words.percent(wander) for wander in verdict.wanders or (0.0, 0.0))
+    """Say the between-block spread within each run, and the least that was assumed from one to the other."""
+    one, other = (figures.percent(spread) for spread in verdict.block_spreads or (0.0, 0.0))
     return (
         f"the level wandered by {one} within A and {other} within B (standard deviation); "
-        f"between runs at least {words.percent(verdict.assumed)} is assumed"
+        f"between runs at least {figures.percent(verdict.assumed)} is assumed"
     )
-
-
-def resolution(verdict: UnpairedVerdict) -> str:
-    """Say how small a change two such runs can show."""
-    return f"a change of {words.extent(verdict.resolution or 0.0)}"
-
-
-def _findings(report: UnpairedReport) -> list[Finding]:
-    found = [*report.findings, *(finding for verdict in report.verdicts for finding in verdict.findings)]
-    return [finding for place, finding in enumerate(found) if finding not in found[:place]]
 
 
 # --- Markdown
@@ -119,23 +104,22 @@ def markdown(report: UnpairedReport) -> str:
     if len({verdict.benchmark for verdict in report.verdicts}) > 1:
         heading = f"{len(report.verdicts)} verdicts"
     names = [code(run.subjects[0].name) for run in (report.baseline, report.candidate)]
-    titles = ["benchmark", "metric", "verdict", "change", f"interval at {words.confidence(report.alpha)}", "A", "B"]
+    titles = ["benchmark", "metric", "verdict", "change", f"interval at {figures.confidence(report.alpha)}", "A", "B"]
     rows = [titles, [":--", ":--", ":--", "--:", "--:", "--:", "--:"], *map(_row, report.verdicts)]
-    notes = [f"note: {escape(finding.message)}" for finding in _findings(report)]
     told = [
         f"{code(verdict.benchmark)}, {escape(verdict.metric)}: {escape('; '.join(explanation(verdict, report.margin)))}"
         for verdict in report.verdicts
     ]
     lines = [f"_{escape(WARNING)}_", "", heading, "", f"A {names[0]}, B {names[1]}", ""]
-    lines += [*(f"| {' | '.join(cells)} |" for cells in rows), "", *(f"- {item}" for item in [*told, *notes])]
+    lines += [*table(rows), "", *items([*told, *notes.markdown(notes.of_unpaired(report))])]
     return "\n".join(lines) + "\n"
 
 
 def _row(verdict: UnpairedVerdict) -> list[str]:
     sides = (
-        f"{words.quantity(side.median, verdict.metric)} ± {words.percent(side.spread)}"
+        f"{figures.quantity(side.median, verdict.metric)} ± {figures.percent(side.spread)}"
         for side in (verdict.baseline, verdict.candidate)
     )
-    change = words.change(verdict.change) if verdict.change is not None else words.NOT_KNOWN
-    bounds = words.interval(verdict.interval) if verdict.interval is not None else words.NOT_KNOWN
+    change = figures.change(verdict.change) if verdict.change is not None else figures.NOT_KNOWN
+    bounds = figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN
     return [code(verdict.benchmark), escape(verdict.metric), f"**{verdict.verdict}**", change, bounds, *sides]

@@ -17,7 +17,7 @@ _AT_ONCE = 1_000
 
 @dataclass(frozen=True)
 class Groups:
-    """The p-value of `the groups do not differ`, and how far the groups' medians lie apart (as logs, if given so)."""
+    """The p-value of `the groups do not differ`, and the range of the groups' medians (as logs, if given so)."""
 
     p_value: float
     range: float

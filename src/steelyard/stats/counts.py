@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
+from math import comb, log1p
 from statistics import median
 from typing import Literal
 
-Word = Literal["slower", "faster", "same", "undecided"]
-CHANGED = ("slower", "faster")
+from steelyard.stats.verdict import VerdictName, verdict_of
+
 Stability = Literal["exact", "stable", "noisy"]
 
 # Counts of one program that are this close, relatively, are called stable.
@@ -22,7 +22,7 @@ FIRST_COUNTS = 2
 class CountJudgement:
     """What the counts of two sides say. Changes are relative: +0.01 is 1 % more."""
 
-    word: Word
+    verdict: VerdictName
     change: float
     interval: tuple[float, float]
     stability: Stability
@@ -30,7 +30,7 @@ class CountJudgement:
 
 
 def counts_needed(alpha: float) -> int:
-    """How many counts a side, where they do not repeat: then two sides that are alike are rarely wholly apart.
+    """How many counts a side, where they do not repeat: then two sides that are alike rarely do not overlap.
 
     If both sides are alike, every order of 2k different counts is as likely as any other, and in 2 of C(2k, k) all of
     one side lie beyond all of the other. The fewest k for which that is at most alpha.
@@ -63,27 +63,26 @@ def judge_counts(
     """Judge the counts of both sides, shapes (k,), positive; None before there are two of each.
 
     Equal counts on each side make any change real, and the interval a point. Else the interval reaches from the
-    lowest candidate over the highest baseline to the opposite: it excludes "no change" only if the sides are wholly
-    apart, which `counts_needed(alpha)` counts a side make rare; with fewer nothing is decided. The margin is symmetric
-    in logs, as for times.
+    lowest candidate over the highest baseline to the opposite: it excludes "no change" only if the sides do
+    not overlap, which `counts_needed(alpha)` counts a side make rare; with fewer nothing is decided.
     """
     if min(len(baseline), len(candidate)) < FIRST_COUNTS:
         return None
     kind = stability(baseline, candidate)
-    change = median(candidate) / median(baseline) - 1
-    interval = (min(candidate) / max(baseline) - 1, max(candidate) / min(baseline) - 1)
-    word = _word(change, interval, margin)
+    estimate, lowest, highest = (
+        (median(baseline), median(candidate)),
+        (max(baseline), min(candidate)),
+        (min(baseline), max(candidate)),
+    )
+    found = verdict_of(_log_ratio(*estimate), (_log_ratio(*lowest), _log_ratio(*highest)), margin)
     if kind != "exact" and min(len(baseline), len(candidate)) < counts_needed(alpha):
-        word = "undecided"
-    return CountJudgement(word, change, interval, kind, max(spread(baseline), spread(candidate)))
+        found = "undecided"
+    change, *interval = (after / before - 1 for before, after in (estimate, lowest, highest))
+    return CountJudgement(found, change, (interval[0], interval[1]), kind, max(spread(baseline), spread(candidate)))
 
 
-def _word(change: float, interval: tuple[float, float], margin: float) -> Word:
-    least = -margin / (1 + margin)
-    if interval[0] > 0 and change >= margin:
-        return "slower"
-    if interval[1] < 0 and change <= least:
-        return "faster"
-    if least < interval[0] and interval[1] < margin:
-        return "same"
-    return "undecided"
+def _log_ratio(baseline: float, candidate: float) -> float:
+    """ln(candidate / baseline), from the exact difference: a change of just the margin is not rounded below it."""
+    if candidate < baseline:
+        return -_log_ratio(candidate, baseline)
+    return log1p((candidate - baseline) / baseline)

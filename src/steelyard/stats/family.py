@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from steelyard.stats.counts import CHANGED
-from steelyard.stats.verdict import Judgement
+from steelyard.stats.paired import Judgement
+from steelyard.stats.verdict import CHANGED
 
 Judge = Callable[[int, float], Judgement | None]
 """judge(member, sharing): judge one with alpha shared among so many."""
@@ -46,7 +46,7 @@ def step_down(members: int, judge: Judge) -> list[Judgement | None]:
     while True:
         for member in range(members):
             earlier = judged.get(member)
-            if earlier is None or earlier.word == "undecided":
+            if earlier is None or earlier.verdict == "undecided":
                 judged[member] = judge(member, sharing)
         left = sharing_now("holm", members, _changed(judged.values()))
         if left == sharing:
@@ -66,4 +66,4 @@ def step_up(members: int, judge: Judge) -> list[Judgement | None]:
 
 
 def _changed(judged: Iterable[Judgement | None]) -> int:
-    return sum(one is not None and one.word in CHANGED for one in judged)
+    return sum(one is not None and one.verdict in CHANGED for one in judged)

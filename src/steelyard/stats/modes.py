@@ -1,4 +1,4 @@
-"""Whether values crowd around more than one place, where, and whether what else is known of them goes with it.
+"""Whether values have more than one mode, where the modes are, and whether they come and go with time.
 
 The test is the dip (Hartigan and Hartigan 1985): how far the empirical distribution is, at least, from any
 unimodal one. Its level is that of the uniform distribution, which of all unimodal ones is the hardest to tell.
@@ -6,6 +6,7 @@ unimodal one. Its level is that of the uniform distribution, which of all unimod
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -14,20 +15,27 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.intp]
 
 # Of the dip times the root of n: uniform samples of 20 to 224 values exceed it in at most 0.05 % of the cases
 # (tests/stats/test_modes.py simulates it).
 CRITICAL = 0.65
 
+SMALLEST_SHARE = 0.1
+"""Of all values: a cluster of fewer is a tail."""
+
 _WORTH_MORE = 0.46
-_FEWEST = 20
+# More are thinned: the dip takes 0.05 s for so many, and sees what nobody would call a mode.
+_FEWEST, _MOST = 20, 10_000
+# How far from a whole number of ticks a value may be.
+_WHOLE = 1e-3
 
 
 @dataclass(frozen=True)
 class Modes:
-    """Two crowds of values: their medians, which values are in the upper one, and how far apart they are.
+    """Two clusters of values: their medians, and which values are in the upper one.
 
-    `contrast` is the distance of the medians in units of the spread within a crowd.
+    `contrast` is the distance of the medians in units of the spread within a cluster.
     """
 
     low: float
@@ -37,7 +45,7 @@ class Modes:
 
     @property
     def minor(self) -> float:
-        """The share of the smaller crowd."""
+        """The share of the smaller cluster."""
         share = float(self.upper.mean())
         return min(share, 1 - share)
 
@@ -48,37 +56,68 @@ def dip(values: npt.ArrayLike) -> float:
     For each place that the mode may have, the function is convex before it and concave behind it, and may jump there;
     the distance of the best such function is half of how far the greatest convex minorant (least concave majorant)
     leaves the steps. That both parts have to meet is left out, which makes it up to a few percent less than Hartigan's;
-    `CRITICAL` is for this one.
+    `CRITICAL` is for this one. The further up the mode, the larger the distance before it and the smaller the one
+    behind it, so that the best place is where they cross.
     """
     ordered = np.sort(np.asarray(values, dtype=np.float64))
-    left = _distances(ordered)
-    right = _distances(-ordered[::-1])[::-1]
-    return max(float(np.maximum(left, right).min()) / 2, 0.5 / len(ordered))
+    n, mirrored = len(ordered), -ordered[::-1]
+    first, last = 0, n - 1
+    while first < last:
+        middle = (first + last) // 2
+        if _distance(ordered, middle) >= _distance(mirrored, n - 1 - middle):
+            last = middle
+        else:
+            first = middle + 1
+    found = _distance(ordered, first)
+    if first:
+        found = min(found, _distance(mirrored, n - first))
+    return max(found / 2, 0.5 / n)
 
 
-def _distances(ordered: FloatArray) -> FloatArray:
-    """For each place of the mode, how far the steps before it are above the convex minorant of their lower corners."""
-    n = len(ordered)
-    lower, upper = np.arange(n) / n, np.arange(1, n + 1) / n
-    found = np.zeros(n)
-    hull: list[int] = []
-    for mode in range(n):
-        while len(hull) > 1 and not _is_convex(ordered, lower, hull[-2], hull[-1], mode):
+def _distance(ordered: FloatArray, mode: int) -> float:
+    """How far the steps before the mode are above the convex minorant of their lower corners."""
+    if not mode:
+        return 0.0
+    x = ordered[: mode + 1].tolist()
+    hull = [0]
+    for corner in range(1, mode + 1):
+        while len(hull) > 1 and not _is_convex(x, hull[-2], hull[-1], corner):
             hull.pop()
-        hull.append(mode)
-        minorant = np.interp(ordered[:mode], ordered[hull], lower[hull])
-        found[mode] = float((upper[:mode] - minorant).max()) if mode else 0.0
-    return found
+        hull.append(corner)
+    n = len(ordered)
+    minorant = np.interp(ordered[:mode], ordered[hull], np.array(hull) / n)
+    return float((np.arange(1, mode + 1) / n - minorant).max())
 
 
-def _is_convex(x: FloatArray, y: FloatArray, one: int, two: int, three: int) -> bool:
-    return bool((y[two] - y[one]) * (x[three] - x[two]) <= (y[three] - y[two]) * (x[two] - x[one]))
+def _is_convex(x: Sequence[float], one: int, two: int, three: int) -> bool:
+    return (two - one) * (x[three] - x[two]) <= (three - two) * (x[two] - x[one])
+
+
+def untied(values: npt.ArrayLike) -> FloatArray:
+    """The values, shape (n,), with equal ones spread evenly over a tick, as if nothing had rounded them.
+
+    A rounded sample has as many modes as ticks to the test. The tick is the smallest gap between two values, if it
+    divides them all; else equal values are the program's own, and stay equal.
+    """
+    sample = np.asarray(values, dtype=np.float64)
+    distinct, places, counts = np.unique(sample, return_inverse=True, return_counts=True)
+    if len(distinct) in (1, len(sample)):
+        return sample
+    tick = float(np.diff(distinct).min())
+    ticks = distinct / tick
+    if np.abs(ticks - ticks.round()).max() > _WHOLE:
+        return sample
+    order = np.argsort(places, kind="stable")
+    ranks = np.empty(len(sample))
+    ranks[order] = np.arange(len(sample)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.asarray(sample + tick * ((ranks + 0.5) / counts[places] - 0.5), dtype=np.float64)
 
 
 def has_modes(values: npt.ArrayLike) -> bool:
     """Whether more than one mode is shown, with less than a chance of 0.0005 to be wrong; False for under 20 values."""
-    n = len(np.asarray(values))
-    return n >= _FEWEST and dip(values) * sqrt(n) > CRITICAL
+    sample = np.asarray(values, dtype=np.float64)
+    sample = sample[:: -(-len(sample) // _MOST) or 1]
+    return len(sample) >= _FEWEST and dip(sample) * sqrt(len(sample)) > CRITICAL
 
 
 def may_have_modes(values: npt.ArrayLike) -> bool:
@@ -86,8 +125,30 @@ def may_have_modes(values: npt.ArrayLike) -> bool:
     return dip(values) * sqrt(len(np.asarray(values))) > _WORTH_MORE
 
 
+def modes(values: npt.ArrayLike) -> list[float]:
+    """The median of each mode of values, shape (n,), n >= 1, lowest first; that of all where no second one is shown.
+
+    Nothing is called a mode that the test does not show: values are split, and split again, where `has_modes` says so.
+    What is split off with too few values to be a mode is left out, which no unimodal sample gains a mode by.
+    """
+    sample = np.asarray(values, dtype=np.float64)
+    spread = untied(sample)
+    # Relative distances, as far as there are any.
+    scaled = np.log(spread) if (spread > 0).all() else spread
+    return sorted(float(np.median(sample[mode])) for mode in _clusters(scaled, np.arange(len(sample)), len(sample)))
+
+
+def _clusters(scaled: FloatArray, members: IntArray, of_all: int) -> list[IntArray]:
+    """The members, or the clusters that they fall into."""
+    if not has_modes(scaled[members]):
+        return [members]
+    upper = split(scaled[members]).upper
+    parts = [part for part in (members[~upper], members[upper]) if len(part) >= SMALLEST_SHARE * of_all]
+    return [cluster for part in parts for cluster in _clusters(scaled, part, of_all)] or [members]
+
+
 def split(values: npt.ArrayLike) -> Modes:
-    """The two crowds that values, shape (n,), n >= 4, fall into best: the cut that leaves the least variance."""
+    """The two clusters that values, shape (n,), n >= 4, fall into best: the cut that leaves the least variance."""
     sample = np.asarray(values, dtype=np.float64)
     ordered = np.sort(sample)
     n = len(ordered)

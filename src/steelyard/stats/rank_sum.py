@@ -8,7 +8,7 @@ Ties as in `signed_rank`: critical values are those of untied samples and interv
 least as often as claimed; for the p-value a difference of 0 counts against the side that is being shown.
 
 It assumes that launches are independent, which those of one run are not. Alone it is no basis for a verdict on two
-runs: see `apart`.
+runs: see `unpaired`.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, sqrt
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
+
+from steelyard.stats.quantiles import NORMAL
+from steelyard.stats.selection import ranked
 
 FloatArray = npt.NDArray[np.float64]
 
 # Up to this many launches a side the null distribution is exact; above, the normal approximation with continuity
 # correction has up to 5 % more in the tail at alpha 0.01, on the safe side (tests/stats/test_rank_sum.py).
 EXACT_UP_TO = 40
-
-_NORMAL = NormalDist()
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def lower_tail(n: int, m: int, u: int) -> float:
     if max(n, m) <= EXACT_UP_TO:
         return float(null_cdf(n, m)[u])
     mean, deviation = _null_moments(n, m)
-    return _NORMAL.cdf((u + 0.5 - mean) / deviation)
+    return NORMAL.cdf((u + 0.5 - mean) / deviation)
 
 
 @lru_cache(maxsize=256)
@@ -111,7 +111,7 @@ def critical_count(n: int, m: int, level: float) -> int:
     if max(n, m) <= EXACT_UP_TO:
         return int(np.searchsorted(null_cdf(n, m), level / 2, side="right")) - 1
     mean, deviation = _null_moments(n, m)
-    u = max(-1, int(mean + deviation * _NORMAL.inv_cdf(level / 2)))
+    u = max(-1, int(mean + deviation * NORMAL.inv_cdf(level / 2)))
     while u >= 0 and 2 * lower_tail(n, m, u) > level:
         u -= 1
     return u
@@ -132,19 +132,13 @@ def _partners(low: FloatArray, high: FloatArray, t: float) -> npt.NDArray[np.int
 
 
 def _difference(low: FloatArray, high: FloatArray, rank: int) -> float:
-    """The rank-th smallest (from 1) difference: a bracket narrowed by counting, then the few left in it sorted."""
+    """The rank-th smallest (from 1) difference."""
+
+    def between(bottom: float, top: float) -> FloatArray:
+        start, stop = _partners(low, high, bottom), _partners(low, high, top)
+        return np.concatenate([high[start[i] : stop[i]] - low[i] for i in np.flatnonzero(stop > start)])
+
+    n, m = len(low), len(high)
     bottom, top = float(high[0] - low[-1]) - 1.0, float(high[-1] - low[0])
-    below, through = 0, len(low) * len(high)
     top += 1e-9 * (1.0 + abs(top))  # sums round: the largest difference must not fall outside
-    while through - below > 4 * (len(low) + len(high)):
-        middle = (bottom + top) / 2
-        if not bottom < middle < top:
-            return top  # thousands of exact ties: the bracket is one value
-        count = _count(low, high, middle)
-        if count >= rank:
-            top, through = middle, count
-        else:
-            bottom, below = middle, count
-    start, stop = _partners(low, high, bottom), _partners(low, high, top)
-    inside = [high[start[i] : stop[i]] - low[i] for i in np.flatnonzero(stop > start)]
-    return float(np.sort(np.concatenate(inside))[rank - below - 1])
+    return ranked(rank, (bottom, top), n * m, 4 * (n + m), lambda t: _count(low, high, t), between)

@@ -15,10 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb, inf, sqrt
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
+
+from steelyard.stats.quantiles import NORMAL, normal_quantile
+from steelyard.stats.selection import ranked
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -27,8 +29,6 @@ FloatArray = npt.NDArray[np.float64]
 EXACT_UP_TO = 400
 # Below this many differences all Walsh averages are formed at once; above, they are counted instead (n log n).
 _FORM_ALL_UP_TO = 512
-
-_NORMAL = NormalDist()
 
 
 @lru_cache(maxsize=256)
@@ -52,7 +52,7 @@ def lower_tail(n: int, w: int) -> float:
     if n <= EXACT_UP_TO:
         return float(null_cdf(n)[w])
     mean, deviation = _null_moments(n)
-    return _NORMAL.cdf((w + 0.5 - mean) / deviation)
+    return NORMAL.cdf((w + 0.5 - mean) / deviation)
 
 
 @lru_cache(maxsize=4096)
@@ -61,7 +61,7 @@ def critical_count(n: int, level: float) -> int:
     if n <= EXACT_UP_TO:
         return int(np.searchsorted(null_cdf(n), level / 2, side="right")) - 1
     mean, deviation = _null_moments(n)
-    w = int(mean + deviation * _NORMAL.inv_cdf(level / 2))
+    w = int(mean + deviation * NORMAL.inv_cdf(level / 2))
     while 2 * lower_tail(n, w) > level:
         w -= 1
     return w
@@ -128,11 +128,6 @@ def walsh_average(ordered: FloatArray, rank: int) -> float:
     return _select_walsh(ordered, rank)
 
 
-def normal_quantile(level: float) -> float:
-    """The two-sided normal quantile z of a level: P(|Z| > z) = level."""
-    return -_NORMAL.inv_cdf(level / 2)
-
-
 @lru_cache(maxsize=64)
 def _upper_triangle(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     return np.triu_indices(n)
@@ -153,19 +148,12 @@ def _count_walsh(ordered: FloatArray, t: float) -> int:
 
 
 def _select_walsh(ordered: FloatArray, rank: int) -> float:
-    """Narrow a bracket around the rank-th Walsh average by counting, then sort the few averages left in it."""
-    low, high = float(ordered[0]) - 1.0, float(ordered[-1])
-    below, through = 0, comb(len(ordered) + 1, 2)
-    while through - below > 4 * len(ordered):
-        middle = (low + high) / 2
-        if not low < middle < high:
-            return high  # thousands of exact ties: the bracket is one value
-        count = _count_walsh(ordered, middle)
-        if count >= rank:
-            high, through = middle, count
-        else:
-            low, below = middle, count
-    start = np.maximum(_last_partner(ordered, low), np.arange(len(ordered)))
-    stop = _last_partner(ordered, high)
-    inside = [(ordered[i] + ordered[start[i] : stop[i]]) / 2 for i in np.flatnonzero(stop > start)]
-    return float(np.sort(np.concatenate(inside))[rank - below - 1])
+    """The rank-th Walsh average, by counting instead of forming them all."""
+    n = len(ordered)
+
+    def between(low: float, high: float) -> FloatArray:
+        start, stop = np.maximum(_last_partner(ordered, low), np.arange(n)), _last_partner(ordered, high)
+        return np.concatenate([(ordered[i] + ordered[start[i] : stop[i]]) / 2 for i in np.flatnonzero(stop > start)])
+
+    bracket = (float(ordered[0]) - 1.0, float(ordered[-1]))
+    return ranked(rank, bracket, comb(n + 1, 2), 4 * n, lambda t: _count_walsh(ordered, t), between)

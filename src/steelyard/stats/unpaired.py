@@ -1,35 +1,33 @@
-"""Two runs that were measured apart: what their launches say of a change, and what they cannot know.
+"""Two unpaired runs: what their launches say of a change, and what they cannot know.
 
 Drift between two runs does not cancel, and no number in either of them is that drift. A rank test sees only the noise
-of single launches: it calls two runs of one program different 6 times out of 10. What can be seen is how much the
-level *wanders within* each run, as the spread of the medians of its contiguous blocks. That spread is taken,
-undivided, for the standard deviation of the level from one run to another: on shared machines the wander falls only
-slowly with the length of a block (from 2.3 % at 10 launches to 1.3 % at 800 on the trace `ambient`), so that blocks
-within a run are a fair and slightly pessimistic picture of runs among each other.
+of single launches: it calls two runs of one program different 6 times out of 10. What can be seen is the
+*between-block spread* of each run: the standard deviation of the medians of its contiguous blocks. It is taken,
+undivided, for the standard deviation of the level from one run to another: on shared machines it falls only slowly
+with the length of a block (from 2.3 % at 10 launches to 1.3 % at 800 on the trace `ambient`), so that blocks within a
+run are a fair and slightly pessimistic picture of runs among each other.
 
 The interval is Mann-Whitney's, and on either side of it
 
-    max( t(k - 1) * sqrt(2) * the larger wander,  z * sqrt(2) * floor )
+    max( t(k - 1) * sqrt(2) * the larger spread,  z * sqrt(2) * floor )
 
-for k blocks: Student's quantile because the wander is itself estimated from few blocks, a floor because a calm run
-says nothing of the step to the next one. benchmarks/diff_apart.py shows what it is worth.
+for k blocks: Student's quantile because the spread is itself estimated from few blocks, a floor because a calm run
+says nothing of the step to the next one. benchmarks/diff_unpaired.py shows what it is worth.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-from math import inf, isfinite, log1p, sqrt
-from statistics import NormalDist
-from typing import Literal
+from math import inf, sqrt
 
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.stats.quantiles import normal_quantile, student_quantile
 from steelyard.stats.rank_sum import Shift, shift
+from steelyard.stats.verdict import VerdictName, excludes_no_change, found_nine_times_in_ten, verdict_of
 
 FloatArray = npt.NDArray[np.float64]
-Word = Literal["slower", "faster", "same", "undecided"]
 
 # Blocks of a run: few enough for a block to be long, enough for a quantile that is not absurd (t(7) is 3.5 at 0.01).
 MOST_BLOCKS, FEWEST_BLOCKS, A_BLOCK = 12, 8, 5
@@ -41,16 +39,13 @@ FEWEST_SECONDS = 2.0
 # Standard deviation of the level from run to run that is assumed however calm both were: steps of 0.5 to 3 % between
 # two runs of one program (another neighbour, another clock rate, another page placement) then stay undecided.
 FLOOR = 0.01
-# A run that was over sooner has not seen the level wander at the pace at which machines drift: with a drift of 2 % that
+# A run that was over sooner has not seen the level move at the pace at which machines drift: with a drift of 2 % that
 # takes 6 s to turn, runs of 1 to 3 s gave 10-13 % false alarms on the floor above, and up to 1 % on this one.
 SHORT_SECONDS, SHORT_FLOOR = 10.0, 0.02
 
-_NORMAL = NormalDist()
-_NINE_IN_TEN = _NORMAL.inv_cdf(0.9)
-
 
 @dataclass(frozen=True)
-class Sample:
+class RunValues:
     """One run's launches in the order in which they ran: logs of the metric, shape (n,), over so many seconds.
 
     `unwaited` are the logs of the same launches less the time that they waited for a processor, for a metric that
@@ -63,44 +58,50 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Unpaired:
-    """What two runs say. All are log-ratios, ln(candidate / baseline), but the wanders: SDs of each run's level.
+class UnpairedJudgement:
+    """What two runs say. All are log-ratios, ln(candidate / baseline); `block_spreads` are SDs of each run's level.
 
     `shift` has the plain Mann-Whitney interval; `allowance` is what it was widened by on either side for the drift
     between the runs; `lower`/`upper` include it, and what waiting for a processor can explain. Infinite where a run is
-    too short to show how its level wanders.
+    too short to show how its level moves.
     """
 
-    word: Word
+    verdict: VerdictName
     shift: Shift
-    wanders: tuple[float, float]
+    block_spreads: tuple[float, float]
     floor: float
     allowance: float
     lower: float
     upper: float
     waiting: bool
 
-    @property
-    def resolution(self) -> float:
-        """The smallest change that two such runs would have found 9 times out of 10."""
-        usual = sqrt(2) * max(*self.wanders, self.floor)
-        return (self.upper - self.lower) / 2 + _NINE_IN_TEN * usual
 
-
-def judge_unpaired(baseline: Sample, candidate: Sample, margin: float, alpha: float) -> Unpaired:
+def judge_unpaired(baseline: RunValues, candidate: RunValues, margin: float, alpha: float) -> UnpairedJudgement:
     """Judge the shift between two runs of at least one launch each; `margin` relative, `alpha` two-sided."""
     floor = floor_for(min(baseline.seconds, candidate.seconds))
     enough = min(baseline.seconds, candidate.seconds) >= FEWEST_SECONDS
-    seen, wanders, allowance = _widening(baseline.logs, candidate.logs, floor if enough else inf, alpha)
+    seen, block_spreads, allowance = _widening(baseline.logs, candidate.logs, floor if enough else inf, alpha)
     lower, upper, waiting = seen.lower - allowance, seen.upper + allowance, False
     if baseline.unwaited is not None and candidate.unwaited is not None:
         # Waits are the other programs' doing: what remains without them has to show the change as well.
         rest, _, rest_allowance = _widening(baseline.unwaited, candidate.unwaited, floor, alpha)
         rest_lower, rest_upper = rest.lower - rest_allowance, rest.upper + rest_allowance
-        waiting = _excludes_none(lower, upper) and not _excludes_none(rest_lower, rest_upper)
+        waiting = excludes_no_change((lower, upper)) and not excludes_no_change((rest_lower, rest_upper))
         lower, upper = min(lower, rest_lower), max(upper, rest_upper)
-    word = _rule(seen.centre, lower, upper, log1p(margin))
-    return Unpaired(word, seen, wanders, floor, allowance, lower, upper, waiting)
+    found = verdict_of(seen.centre, (lower, upper), margin)
+    return UnpairedJudgement(found, seen, block_spreads, floor, allowance, lower, upper, waiting)
+
+
+def resolution(judgement: UnpairedJudgement, margin: float) -> float:
+    """The smallest change (log-ratio) that two such runs would have found 9 times out of 10."""
+    error = sqrt(2) * max(*judgement.block_spreads, judgement.floor)
+    half_width = (judgement.upper - judgement.lower) / 2
+    return found_nine_times_in_ten(error, half_width / error, margin)
+
+
+def least_allowance(floor: float, alpha: float) -> float:
+    """By how much an interval is widened at least, on either side, for a level whose SD between runs is `floor`."""
+    return sqrt(2) * normal_quantile(alpha) * floor
 
 
 def floor_for(seconds: float) -> float:
@@ -108,7 +109,7 @@ def floor_for(seconds: float) -> float:
     return FLOOR if seconds >= SHORT_SECONDS else SHORT_FLOOR
 
 
-def wander(logs: FloatArray, blocks: int) -> float:
+def between_block_spread(logs: FloatArray, blocks: int) -> float:
     """The standard deviation of the medians of contiguous blocks of equal length; shape (n,), n >= blocks >= 2."""
     length = len(logs) // blocks
     medians = np.median(logs[: blocks * length].reshape(blocks, length), axis=1)
@@ -123,51 +124,6 @@ def _widening(
     if fewest < FEWEST_LAUNCHES:
         return seen, (0.0, 0.0), inf
     blocks = min(MOST_BLOCKS, max(FEWEST_BLOCKS, fewest // A_BLOCK))
-    wanders = wander(baseline, blocks), wander(candidate, blocks)
-    estimated = student_quantile(blocks - 1, alpha) * max(wanders)
-    assumed = -_NORMAL.inv_cdf(alpha / 2) * floor
-    return seen, wanders, sqrt(2) * max(estimated, assumed)
-
-
-def _excludes_none(lower: float, upper: float) -> bool:
-    return lower > 0 or upper < 0
-
-
-def _rule(centre: float, lower: float, upper: float, margin: float) -> Word:
-    if not isfinite(upper - lower):
-        return "undecided"
-    if lower > 0 and centre >= margin:
-        return "slower"
-    if upper < 0 and centre <= -margin:
-        return "faster"
-    if -margin < lower and upper < margin:
-        return "same"
-    return "undecided"
-
-
-@lru_cache(maxsize=64)
-def student_quantile(freedom: int, level: float) -> float:
-    """The two-sided quantile of Student's t with `freedom` >= 1 degrees of freedom: P(|T| > t) = level.
-
-    By bisection of the finite sum for whole degrees of freedom (Abramowitz and Stegun, 26.7.3-4); SciPy would cost
-    every start of the command 0.3 s.
-    """
-    low, high = 0.0, 1.0
-    while _student_tails(freedom, high) > level:
-        high *= 2
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _student_tails(freedom, middle) > level else (low, middle)
-    return high
-
-
-def _student_tails(freedom: int, t: float) -> float:
-    angle = np.arctan(t / sqrt(freedom))
-    cosine, sine = float(np.cos(angle)), float(np.sin(angle))
-    odd = freedom % 2
-    term, total = (cosine if odd else 1.0), 0.0
-    for step in range(1 + odd, freedom, 2):
-        total += term
-        term *= cosine**2 * step / (step + 1)
-    inside = 2 / np.pi * (angle + sine * total) if odd else sine * total
-    return 1.0 - float(inside)
+    block_spreads = between_block_spread(baseline, blocks), between_block_spread(candidate, blocks)
+    estimated = sqrt(2) * student_quantile(blocks - 1, alpha) * max(block_spreads)
+    return seen, block_spreads, max(estimated, least_allowance(floor, alpha))

@@ -1,204 +1,55 @@
-"""From paired differences to a verdict: the looks, the rule, and what an `undecided` would have needed."""
+"""The verdict's rule, whatever an estimate and its interval rest on: adjacent pairs, two kept runs, or counts.
+
+All changes are log-ratios, ln(candidate / baseline), so that swapping the sides mirrors the verdict.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from math import isfinite, log1p, sqrt
-from statistics import NormalDist
-from typing import Literal
+from math import log1p
+from typing import Final, Literal
 
-import numpy as np
-import numpy.typing as npt
+from steelyard.stats.quantiles import NINE_IN_TEN
 
-from steelyard.stats.looks import Look, plan_looks
-from steelyard.stats.signed_rank import Estimate, estimate, normal_quantile, p_value
+VerdictName = Literal["slower", "faster", "same", "undecided"]
+CHANGED: Final = ("slower", "faster")
 
-FloatArray = npt.NDArray[np.float64]
-Word = Literal["slower", "faster", "same", "undecided"]
-
-# A weighing that is less likely than this to reach a verdict within its budget is stopped.
-FUTILE_BELOW = 0.02
-# The noise must be known before the future can be told from it: no look before this many pairs is called futile.
-FUTILE_FROM_PAIRS = 30
-# `pairs_needed` is the budget that would decide this often; beyond so many times the pairs at hand nobody waits for it.
-DECIDES_BY = 0.8
-NOT_BEYOND = 1000
-
-_NORMAL = NormalDist()
-_NINE_IN_TEN = _NORMAL.inv_cdf(0.9)
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """What the pairs say at the look that was judged. Changes are log-ratios: ln(candidate / baseline).
-
-    `estimate` has the interval at this look's level; `strict` the wider one that a change has to exclude "no change"
-    with where several benchmarks share alpha (the same one where there is only one).
-    """
-
-    word: Word
-    estimate: Estimate
-    strict: Estimate
-    look: Look
-    looks: int
-    blur: float
-    p_value: float
-
-    @property
-    def lower(self) -> float:
-        """Lower end of the repeated interval, widened by what the clock's tick hides."""
-        return self._widened(self.estimate.lower, -self.blur)
-
-    @property
-    def upper(self) -> float:
-        """Upper end of the repeated interval, widened by what the clock's tick hides."""
-        return self._widened(self.estimate.upper, self.blur)
-
-    def _widened(self, end: float, by: float) -> float:
-        # "No change" leaves the ticks of both sides alike, so what excludes 0 excludes it however coarse the clock.
-        widened = end + by
-        return 0.0 if widened * end < 0 else widened
+Interval = tuple[float, float]
 
 
 def log_margin(margin: float) -> float:
-    """The margin as a log-ratio: one bound for both directions, so that swapping the sides mirrors the verdict."""
+    """The relative margin as a log-ratio: one bound for both directions."""
     return log1p(margin)
 
 
-def judge_look(
-    d: FloatArray,
-    look: Look,
-    margin: float,
-    *,
-    looks: int,
-    alpha: float,
-    blur: float = 0.0,
-    strict_level: float | None = None,
-) -> Judgement:
-    """Judge the first `look.pairs` differences d (shape (n,), log-ratios) at one look.
+def excludes_no_change(interval: Interval) -> bool:
+    """Whether an interval lies wholly on one side of 0."""
+    return interval[0] > 0 or interval[1] < 0
 
-    `blur` is the largest change that the clock's rounding can hide (see `clock_blur`); `strict_level` is this look's
-    level for `slower` and `faster` if it is another than the interval's. The p-value is adjusted for the looks: it is
-    at most alpha exactly when the interval of this look excludes "no change".
+
+def verdict_of(estimate: float, interval: Interval, margin: float, *, strict: Interval | None = None) -> VerdictName:
+    """What an estimate and its interval say, against the relative `margin`.
+
+    A change has to be excluded from chance and at least as large as the margin; `same` has to hold for the whole
+    interval. `strict` is the interval that has to exclude "no change", if it is another one. Infinite ends decide
+    nothing.
     """
-    seen = d[: look.pairs]
-    centre = estimate(seen, look.level)
-    strict = centre if strict_level is None else estimate(seen, strict_level)
-    adjusted = min(1.0, p_value(seen) * alpha / look.level)
-    undecided = Judgement("undecided", centre, strict, look, looks, blur, adjusted)
-    return replace(undecided, word=_rule(undecided, log_margin(margin)))
-
-
-def _rule(seen: Judgement, margin: float) -> Word:
-    centre = seen.estimate.centre
-    if seen.strict.lower > 0 and centre >= margin:
+    bound = log_margin(margin)
+    lower, upper = interval if strict is None else strict
+    if lower > 0 and estimate >= bound:
         return "slower"
-    if seen.strict.upper < 0 and centre <= -margin:
+    if upper < 0 and estimate <= -bound:
         return "faster"
-    if -margin < seen.lower and seen.upper < margin:
+    if -bound < interval[0] and interval[1] < bound:
         return "same"
     return "undecided"
 
 
-def judge(
-    values: Callable[[int], tuple[FloatArray, FloatArray]],
-    pairs: int,
-    margin: float,
-    alpha: float,
-    *,
-    ended: bool,
-    newest_only: bool = False,
-    exact: bool = False,
-    members: float = 1,
-) -> Judgement | None:
-    """Replay the looks at `pairs` pairs and stop at the first that decides; else the newest look's judgement.
+def found_nine_times_in_ten(error: float, quantile: float, margin: float) -> float:
+    """The smallest change (log-ratio) that would be called one 9 times out of 10.
 
-    `values(n)` gives the positive values of the first n pairs, (baseline, candidate), shape (n,) each. `ended` says
-    that the budget ended with these pairs, which makes the last look the final one. `newest_only` judges just the
-    newest look, for a caller that has judged the others before. `exact` values are counts, which no clock rounds.
-    `members` is how many benchmarks share alpha for `slower` and `faster` (`stats.family`). None if there are too few
-    pairs for any look.
+    `error` is the standard error of the estimate, and its interval reaches `quantile` errors to either side: what is
+    found excludes "no change" and reaches the margin.
     """
-    looks = plan_looks(pairs, alpha, ended=ended)
-    strict = looks if members == 1 else plan_looks(pairs, alpha / members, ended=ended)
-    planned = list(enumerate(zip(looks, strict, strict=True), start=1))
-    judgement = None
-    for number, (look, strict_look) in planned[-1:] if newest_only else planned:
-        baseline, candidate = values(look.pairs)
-        d = np.log(candidate) - np.log(baseline)
-        blur = 0.0 if exact else clock_blur(baseline, candidate)
-        level = None if members == 1 else strict_look.level
-        judgement = judge_look(d, look, margin, looks=number, alpha=alpha, blur=blur, strict_level=level)
-        if judgement.word != "undecided":
-            break
-    return judgement
-
-
-def clock_blur(baseline: FloatArray, candidate: FloatArray) -> float:
-    """The largest log-ratio that a clock's ticks can hide from a pair; 0 where noise spreads values over many ticks.
-
-    Where values repeat (no more distinct values than half the launches), their smallest gap is the tick, unless the
-    smallest value is smaller; two rounded readings make each value wrong by up to one tick.
-    """
-    values = np.sort(np.concatenate([baseline, candidate]))
-    steps = np.diff(values)
-    gaps = steps[steps > 0]
-    if 2 * (len(gaps) + 1) > len(values):
-        return 0.0
-    tick = float(np.min(gaps, initial=values[0]))
-    return 2 * tick / float(np.median(values))
-
-
-def resolution(judgement: Judgement, margin: float) -> float | None:
-    """The smallest change (log-ratio) that this many pairs with this noise would have found 9 times out of 10."""
-    error = judgement.estimate.standard_error
-    if not isfinite(error):
-        return None
-    excludes_none = (normal_quantile(judgement.look.level) + _NINE_IN_TEN) * error
-    reaches_margin = log_margin(margin) + _NINE_IN_TEN * error
+    excludes_none = (quantile + NINE_IN_TEN) * error
+    reaches_margin = log_margin(margin) + NINE_IN_TEN * error
     return max(excludes_none, reaches_margin)
-
-
-def chance_of_verdict(judgement: Judgement, margin: float, pairs: int, level: float) -> float:
-    """How likely a look at `pairs` pairs in all, at `level`, is to reach a verdict, as seen from this look.
-
-    The predictive distribution of the later estimate given the present one (flat prior, normal approximation:
-    Jennison and Turnbull, *Group Sequential Methods*, 10.3).
-    """
-    now = judgement.estimate
-    if not isfinite(now.standard_error):
-        return 1.0
-    later_error = now.standard_error * sqrt(now.n / pairs)
-    wander = sqrt(max(now.standard_error**2 - later_error**2, 1e-30))
-    half_width, bound = normal_quantile(level) * later_error, log_margin(margin)
-    room = bound - half_width - judgement.blur
-    same = _between(-room, room, now.centre, wander) if room > 0 else 0.0
-    reach = max(half_width, bound)
-    return same + 1 - _between(-reach, reach, now.centre, wander)
-
-
-def is_futile(judgement: Judgement, margin: float, pairs: int, level: float) -> bool:
-    """Whether a budget of `pairs` pairs in all has no fair chance of a verdict any more."""
-    enough = judgement.look.pairs >= FUTILE_FROM_PAIRS
-    return enough and chance_of_verdict(judgement, margin, pairs, level) < FUTILE_BELOW
-
-
-def pairs_needed(judgement: Judgement, margin: float, level: float) -> int | None:
-    """The pairs in all that would decide 4 times out of 5; None if there is no sensible number of them."""
-    now = judgement.look.pairs
-    if not isfinite(judgement.estimate.standard_error):
-        return None
-    for pairs in _geometric(now, now * NOT_BEYOND):
-        if chance_of_verdict(judgement, margin, pairs, level) >= DECIDES_BY:
-            return pairs
-    return None
-
-
-def _geometric(first: int, last: int) -> Sequence[int]:
-    steps = max(2, int(np.log(last / first) / np.log(1.1)))
-    return [int(size) for size in np.geomspace(first, last, steps)][1:]
-
-
-def _between(low: float, high: float, mean: float, deviation: float) -> float:
-    return _NORMAL.cdf((high - mean) / deviation) - _NORMAL.cdf((low - mean) / deviation)

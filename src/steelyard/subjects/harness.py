@@ -58,6 +58,9 @@ class Harness(Protocol):
     runs_before: bool = False
     """Whether others can be run before a benchmark in its process; known when its list was read."""
 
+    lists_first: bool = False
+    """Whether it can run a benchmark only once this process has read the list of the program."""
+
     def recognises(self, launch: LaunchSpec) -> bool:  # noqa: ARG002
         """Whether this is one of its programs, as far as can be told without running it (for `--harness auto`)."""
         return False

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from steelyard.design.check.checker import Checker
-from steelyard.design.check.gather import Launches
+from steelyard.design.runner.runner import Runner
 from steelyard.model.launches import Draw, LaunchSpec, Measured
 from steelyard.model.soundness import Looked
 from tests.design.checked import Noise, comes_and_goes, lognormal, steady
@@ -27,7 +27,7 @@ def checked(ms: Callable[[int], float], within: Noise, seed: int) -> tuple[dict[
         return replace(PLAIN, wall_ns=round(1e6 * each * noise(0) * within(machine.now)))
 
     machine = Machine(script)
-    checker = Checker(launching(b"it"), Launches(machine, lambda: False), 60.0, lambda _: None, seed, machine.clock)
+    checker = Checker(launching(b"it"), Runner(machine), 60.0, lambda _: None, seed, machine.clock)
     found = {one.code: one for one in checker.command("it", launching(b"empty"))}
     return found, machine.now - 1000
 

@@ -85,9 +85,9 @@ def test_what_once_differed_is_undecided_until_all_are_counted() -> None:
 
 def test_counts_that_never_repeat_are_decided_when_the_sides_are_wholly_apart() -> None:
     first = [1000, 1001]
-    apart = judge(counts([*first, *range(1000, 1000 + MORE)], [*first, *range(1100, 1100 + MORE)]))
-    assert (apart.verdict, apart.stability, apart.pairs_needed) == ("slower", "noisy", None)
-    assert apart.interval == pytest.approx((1100 / (999 + MORE) - 1, (1099 + MORE) / 1000 - 1))
+    beyond = judge(counts([*first, *range(1000, 1000 + MORE)], [*first, *range(1100, 1100 + MORE)]))
+    assert (beyond.verdict, beyond.stability, beyond.pairs_needed) == ("slower", "noisy", None)
+    assert beyond.interval == pytest.approx((1100 / (999 + MORE) - 1, (1099 + MORE) / 1000 - 1))
     mixed = judge(counts([*first, *range(1000, 1000 + MORE)], [*first, *range(1004, 1004 + MORE)]))
     assert mixed.verdict == "undecided"
 
@@ -191,9 +191,9 @@ def test_what_disagrees_is_said_once_beside_the_verdict_that_decides() -> None:
     assert second.findings == []
 
 
-@pytest.mark.parametrize("word", ["slower", "faster", "same"])
-def test_what_agrees_needs_no_words(word: str) -> None:
-    assert all(not found.findings for found in both(word, word))
+@pytest.mark.parametrize("name", ["slower", "faster", "same"])
+def test_what_agrees_needs_no_note(name: str) -> None:
+    assert all(not found.findings for found in both(name, name))
 
 
 @pytest.mark.parametrize(("timed", "counted"), [("undecided", "slower"), ("same", "undecided")])
@@ -203,9 +203,9 @@ def test_what_is_undecided_disagrees_with_nothing(timed: str, counted: str) -> N
 
 def test_each_benchmark_has_its_own_disagreement() -> None:
     made = [
-        verdict(index=index, benchmark=str(index), metric=metric, verdict=word)
-        for index, words in enumerate((("slower", "slower"), ("faster", "slower")))
-        for metric, word in zip(("active", "cost"), words, strict=True)
+        verdict(index=index, benchmark=str(index), metric=metric, verdict=name)
+        for index, names in enumerate((("slower", "slower"), ("faster", "slower")))
+        for metric, name in zip(("active", "cost"), names, strict=True)
     ]
     noted = [found.findings for found in with_disagreements(made)]
     assert [len(findings) for findings in noted] == [0, 0, 1, 0]

@@ -10,7 +10,7 @@ import pytest
 
 from steelyard.design.counting.functions import columns, differing_functions, slope
 from steelyard.design.counting.plan import by_place, judged, missing
-from steelyard.design.counting.stage import CountingStage, is_complete
+from steelyard.design.counting.stage import is_complete, with_tool
 from steelyard.measure.count.counter import Counted
 from steelyard.measure.count.profile import FunctionCost
 from steelyard.model.counting import CountedProcess, CountSettings
@@ -22,6 +22,7 @@ from tests.design.counted import (
     COUNTED,
     PROGRAM,
     TOOL,
+    VALGRIND,
     Stage,
     count,
     counted_run,
@@ -300,7 +301,7 @@ def test_what_differs_from_the_counts_before_is_noticed(stage: Stage) -> None:
 def test_two_countings_are_not_mixed(stage: Stage, changed: dict[str, Any], said: str) -> None:
     begun = begun_by(stage, **changed)
     with pytest.raises(UsageError, match=said):
-        CountingStage(begun, {"PATH": "/bin"}, 1)
+        with_tool(begun, VALGRIND)
 
 
 def test_a_record_without_counts_yet_may_be_counted_by_any_valgrind(stage: Stage) -> None:

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from steelyard.design.judging.judgement import verdicts
+from steelyard.design.runner.failure import Interrupted
 from steelyard.design.suite.loops import PILOT_SAMPLES, TARGET_NS
 from steelyard.design.suite.selection import Selection
-from steelyard.design.timing.recorder import InterruptedByUser
 from steelyard.model.errors import LaunchError, MeasurementError, UsageError
 from steelyard.model.launches import ROLES, USED, Launches, LaunchSpec
 from steelyard.model.progress import Progress
@@ -338,7 +338,7 @@ class TestTheTrial:
     @pytest.mark.parametrize("launches", [0, 1, 2, 5])
     def test_an_interrupt_between_two_calls_starts_no_other(self, launches: int) -> None:
         suites = both(**named("a", "b"))
-        with pytest.raises(InterruptedByUser):
+        with pytest.raises(Interrupted):
             planner(suites, header(), interrupted=lambda: len(suites.specs) == launches).planned(Selection())
         assert len(suites.specs) == launches
 
@@ -347,7 +347,7 @@ class TestTheTrial:
         suites = both(**named("a", "b"))
         good = suites.script
         suites.script = lambda number, spec: replace(good(number, spec), cancelled=number == launches)
-        with pytest.raises(InterruptedByUser):
+        with pytest.raises(Interrupted):
             plan(suites, header())
 
 

@@ -16,7 +16,7 @@ from steelyard.design.timing.alone import FEWEST_LAUNCHES, Measuring
 from steelyard.model.launches import ROLES, USED, WARM_UP
 from steelyard.model.progress import Progress
 from steelyard.model.records import Run
-from tests.design.scripted import Machine, noisy, recorder
+from tests.design.scripted import Machine, noisy, recorder, without_files
 from tests.design.scripted import run_header as of_command
 from tests.design.scripted_harness import Asked, Body, Suites, fails, machine, planner, run_header, steady
 
@@ -26,7 +26,7 @@ CRASH = {"exit_code": None, "signal": 6}
 def measuring(suites: Suites, shown: list[Progress] | None = None, options: Any = None, **settings: Any) -> Measuring:
     record = planner(suites, run_header(**settings)).planned(Selection())
     assert isinstance(record, Run)
-    targets = replace(targets_of(record, {}), check=lambda benchmark, side: None)  # noqa: ARG005 - there are no files
+    targets = without_files(targets_of(record, {}))
     shown = [] if shown is None else shown
     return Measuring(record, recorder(suites, targets=targets, **(options or {})), suites.clock, shown.append)
 

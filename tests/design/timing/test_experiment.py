@@ -4,18 +4,21 @@ import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from steelyard.design.judging.judgement import verdicts
 from steelyard.design.runner.draws import draw_pair, first_side
+from steelyard.design.runner.target import Hooks
+from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.experiment import Experiment
-from steelyard.design.timing.recorder import Targets
 from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchSpec, Measured, Place
 from steelyard.model.progress import Progress
 from steelyard.model.records import Weighing
-from tests.design.scripted import PLAIN, Machine, experiment, name, noisy, recorder, spec, weigh, weighing
+from steelyard.subjects.programs import Programs
+from tests.design.scripted import PLAIN, Machine, experiment, noisy, recorder, target, weigh, weighing
 
 SHORT = {"pairs": 20, "warm_up": 0, "margin": 0.0001}
 
@@ -70,7 +73,7 @@ class TestSeveralAtOnce:
         """A weighing of which the series ends behind the launch with the number `at`, or with `cut` in its place."""
         begun = experiment(machine, header or weighing(1, **SHORT), **options)
 
-        def series(specs: Sequence[LaunchSpec], places: Sequence[Place]) -> list[Measured | SteelyardError]:
+        def series(places: Sequence[Place], specs: Sequence[LaunchSpec]) -> list[Measured | SteelyardError]:
             machine.events.append(f"series of {len(specs)}")
             results: list[Measured | SteelyardError] = []
             for one, place in zip(specs, places, strict=True):
@@ -83,7 +86,7 @@ class TestSeveralAtOnce:
                     machine.events.append(f"server keeps {place.pair}.{place.side}")
             return results
 
-        begun._recorder.series = series
+        begun._recorder.series = lambda places: partial(series, places)
         return begun
 
     def test_the_plan_and_the_record_are_those_of_single_launches(self) -> None:
@@ -126,13 +129,15 @@ class TestSeveralAtOnce:
     def test_a_program_that_a_launch_replaced_is_noticed_and_named(self) -> None:
         machine = Machine(noisy())
 
-        def check(benchmark: int, side: int) -> None:  # noqa: ARG001
-            if len(machine.specs) > 4:
-                raise MeasurementError("it is another program now")
+        class Replaced(Programs):
+            def check(self, program: str, name: str) -> None:
+                if len(machine.specs) > 4:
+                    raise MeasurementError(f"{name}: {program} is another program now")
 
-        one = self.begun(machine, MeasurementError("no such program"), at=8, targets=Targets(name, spec, check=check))
+        files = Targets(lambda *place: replace(target(*place), program="work"))
+        one = self.begun(machine, MeasurementError("no such program"), at=8, targets=files, programs=Replaced())
         record = one.run()
-        assert str(one.error) == "it is another program now"
+        assert str(one.error) in [f"{side}: work is another program now" for side in ("baseline", "candidate")]
         assert (record.stop, len(record.launches)) == (["failed"], 8)
 
     def test_disturbed_pairs_among_them_are_repeated(self) -> None:
@@ -282,7 +287,8 @@ class TestEndsBadly:
 
     def test_failures_can_be_accepted(self) -> None:
         machine = self.failing(9, exit_code=3)
-        one = experiment(machine, weighing(pairs=12), ignore_failure=True)
+        lenient = Targets(lambda *place: replace(target(*place), ignore_failure=True))
+        one = experiment(machine, weighing(pairs=12), targets=lenient)
         assert one.run().stop == ["pairs"]
         assert one.error is None
 
@@ -310,7 +316,7 @@ def test_prepare_runs_before_each_launch_and_cleanup_once_at_the_end() -> None:
     hooks = {
         name: [LaunchSpec(f"{name} {side}".encode(), (b"x",), ()) for side in "ab"] for name in ("prepare", "cleanup")
     }
-    targets = Targets(name, spec, hooks["prepare"], hooks["cleanup"])
+    targets = Targets(target, Hooks(**hooks))
     experiment(machine, weighing(pairs=12, warm_up=0), targets=targets).run()
     launched = [event.removeprefix("launch ") for event in machine.events if event.startswith("launch")]
     before = {"baseline": "prepare a", "candidate": "prepare b"}
@@ -321,7 +327,7 @@ def test_prepare_runs_before_each_launch_and_cleanup_once_at_the_end() -> None:
 
 def test_a_failing_hook_is_an_error_that_names_it() -> None:
     machine = Machine(lambda number, spec: replace(PLAIN, exit_code=1 if spec.program == b"hook" else 0))  # noqa: ARG005
-    targets = Targets(name, spec, prepare=[LaunchSpec(b"hook", (b"hook",), ())])
+    targets = Targets(target, Hooks(prepare=[LaunchSpec(b"hook", (b"hook",), ())]))
     one = experiment(machine, weighing(), targets=targets)
     assert one.run().stop == ["failed"]
     assert "--prepare" in str(one.error)

@@ -193,7 +193,7 @@ def test_a_planted_change_is_seen_and_failures_stay_alone(here: InProcess, progr
     words = ("--names", "old,new", "--pairs", "14", "--json", "record.json")
     done = here("compare", "--harness", "criterion", *commands, *names, *words)
     assert done.status == 3, done
-    record = here.tool.json()
+    record = here.json()
     assert {one["benchmark"]: one["verdict"] for one in record["derived"]["verdicts"]}["work"] == "slower"
     assert dict(zip([one["name"] for one in record["benchmarks"]], record["stop"], strict=True)).items() >= {
         ("panics", "failed"),
@@ -202,7 +202,7 @@ def test_a_planted_change_is_seen_and_failures_stay_alone(here: InProcess, progr
     failures = [one["message"] for one in record["findings"] if one["code"] == "failed"]
     assert any("old (panics) failed with exit status 101 and panicked at " in message for message in failures)
     assert any("old (zero) has no results and says: " in message for message in failures)
-    assert not list(here.tool.folder.glob("steelyard-criterion-*"))
+    assert not list(here.folder.glob("steelyard-criterion-*"))
 
 
 def test_a_filter_that_fits_none(here: InProcess, program: Path) -> None:

@@ -182,7 +182,7 @@ def test_a_planted_change_is_seen_and_failures_stay_alone(here: InProcess, progr
     words = ("--names", "old,new", "--pairs", "14", "--json", "record.json")
     done = here("compare", "--harness", "divan", *commands, *names, *words)
     assert done.status == 3, done
-    record = here.tool.json()
+    record = here.json()
     assert {one["benchmark"]: one["verdict"] for one in record["derived"]["verdicts"]}["cases::plain"] == "slower"
     (plain,) = (one for one in record["benchmarks"] if one["name"] == "cases::plain")
     assert plain["loops"] > 100

@@ -310,7 +310,7 @@ def test_a_planted_slowdown(here: InProcess, awkward: Path, slower: Path) -> Non
     words = (str(awkward), str(slower), "-b", "BenchmarkSum")
     done = here("compare", "--harness", "go", *words, *FILES, "--pairs", "14")
     assert (done.status, done.err) == (1, b"")
-    record = here.tool.json()
+    record = here.json()
     (verdict,) = record["derived"]["verdicts"]
     assert (verdict["benchmark"], verdict["verdict"]) == ("BenchmarkSum", "slower")
     assert 0.5 < verdict["change"] < 2
@@ -324,7 +324,7 @@ def test_those_that_fail_are_named(here: InProcess, awkward: Path, slower: Path)
     chosen = [word for name in names for word in ("-b", f"Benchmark{name}")]
     done = here("compare", "--harness", "go", str(awkward), str(slower), *chosen, *FILES, "--pairs", "8")
     assert done.status == 3
-    record = here.tool.json()
+    record = here.json()
     assert [one["benchmark"] for one in record["derived"]["verdicts"]] == ["BenchmarkSteady"]
     said = {finding["message"].split(" (")[1].split(")")[0]: finding["message"] for finding in record["findings"]}
     assert said["BenchmarkFails"].endswith("exit status 1 and says: awkward_test.go:121: the input is missing")
@@ -355,7 +355,7 @@ def test_what_is_no_test_binary(here: InProcess) -> None:
 
 
 def test_a_list_that_takes_too_long(here: InProcess, awkward: Path) -> None:
-    slow = here.tool.folder / "slow"
+    slow = here.folder / "slow"
     slow.write_text(f'#!/bin/sh\ncase $* in *test.list*) exec {awkward} "$@";; esac\nsleep 50\n')
     slow.chmod(0o755)
     sentence = here.refuses("run", "--harness", "go", str(slow), "--timeout", "1", status=3)

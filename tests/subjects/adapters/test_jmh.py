@@ -133,7 +133,7 @@ def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess, jar: 
     done = here("compare", *words, "--names", "old,new", "--json", "record.json")
     assert done.status == 3, done
     assert "(bench.Sums.fails) failed with exit status 1 and says: java.lang.IllegalS" in " ".join(done.text.split())
-    (verdict,) = here.tool.json()["derived"]["verdicts"]
+    (verdict,) = here.json()["derived"]["verdicts"]
     assert (verdict["benchmark"], verdict["verdict"]) == ("bench.Sums.sum:n=1000", "slower")
 
 

@@ -98,7 +98,7 @@ def test_a_planted_change_is_seen_and_a_failure_stays_alone(here: InProcess, sui
     done = here("compare", "--harness", "nanobench", command, f"{command} --slower", "--names", "old,new", *choice)
     assert done.status == 3
     assert "old (fails alone) was killed by SIGABRT" in done.err.decode()
-    record = here.tool.json()
+    record = here.json()
     assert record["stop"][1] == "failed"
     assert record["benchmarks"][0]["loops"] is None
     assert record["derived"]["verdicts"][0]["change"] > 0.5

@@ -169,16 +169,16 @@ def test_the_user_s_pythonpath_stays(folder: Path) -> None:
 
 
 def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess) -> None:
-    copied(here.tool.folder)
+    copied(here.folder)
     sides = [shlex.join(["env", f"FACTOR={factor}", *PYTEST, "bench"]) for factor in (1, 10)]
     chosen = ("-b", f"{WORK}::test_sum", "-b", f"{BROKEN}::test_fails")
     words = ("--harness", "pytest-benchmark", *sides, *chosen, "--pairs", "8", "--json", "record.json")
     done = here("compare", *words, "--names", "old,new")
     assert done.status == 3, done
     assert "old (bench/bench_broken.py::test_fails) failed with exit status 1 and says" in " ".join(done.text.split())
-    (verdict,) = here.tool.json()["derived"]["verdicts"]
+    (verdict,) = here.json()["derived"]["verdicts"]
     assert (verdict["benchmark"], verdict["verdict"]) == (f"{WORK}::test_sum", "slower")
-    assert not [file for file in (here.tool.folder / ".benchmarks").rglob("*") if file.is_file()]
+    assert not [file for file in (here.folder / ".benchmarks").rglob("*") if file.is_file()]
 
 
 # --- recognised

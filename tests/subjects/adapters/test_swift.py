@@ -125,7 +125,7 @@ def test_it_is_recognised() -> None:
 def test_a_short_benchmark_is_tried_with_more_loops(here: InProcess) -> None:
     words = ("run", "--harness", "swift", shlex.join(WORDS), "-b", "Short", "--launches", "2", "--json", "record.json")
     assert here(*words).status == 0
-    (benchmark,) = here.tool.json()["benchmarks"]
+    (benchmark,) = here.json()["benchmarks"]
     assert benchmark["loops"] > 1000
 
 
@@ -143,7 +143,7 @@ def test_a_planted_slowdown_and_what_fails(here: InProcess) -> None:
     chosen = ("-b", "AngryPhonebook", "-b", "Garbage", "-b", "Missing", "-b", "Traps")
     done = here("compare", "--harness", "swift", old, new, *files, *chosen)
     assert done.status == 3
-    record = here.tool.json()
+    record = here.json()
     found = {one["benchmark"]: one["verdict"] for one in record["derived"]["verdicts"]}
     assert found == {"AngryPhonebook": "slower"}
     text = " ".join(done.text.split())

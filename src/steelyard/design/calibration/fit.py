@@ -37,7 +37,7 @@ def fitted(points: Sequence[Point]) -> tuple[Fit, list[PatternFit]]:
 def fit_of(points: Sequence[Point]) -> Fit:
     """What a hit of each level takes, by least squares of the relative errors, none of them below 0.
 
-    Relative, because the times of a ladder span two orders of magnitude: absolute errors would fit its top alone.
+    Relative, because the times of a sweep span two orders of magnitude: absolute errors would fit its top alone.
     """
     rows = np.array([(point.l1, point.ll, point.ram) for point in points])
     times = np.array([point.ns for point in points])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 
-from steelyard.design.check import allocating, growing, lengths, names
-from steelyard.design.check import clusters as crowds
+from steelyard.design.check import allocating, clusters, growing, lengths, names
 from steelyard.design.check.evidence import (
     AFTER,
     DOUBLE,
@@ -23,6 +23,7 @@ from steelyard.design.check.evidence import (
 )
 from steelyard.design.check.gather import Checked, Gatherer, Make
 from steelyard.design.check.judged import Judged, Rule, untried
+from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Runner
 from steelyard.design.suite.loops import NeverLongError, choose_loops
 from steelyard.model.errors import LaunchError
@@ -31,8 +32,11 @@ from steelyard.model.progress import Progress
 from steelyard.model.soundness import Allocating, Looked
 from steelyard.subjects.harness import Harness
 
-RULES = (*lengths.BENCHMARK_RULES, *growing.RULES, *crowds.RULES)
-COMMAND_RULES = (*lengths.COMMAND_RULES, *crowds.RULES)
+RULES = (*lengths.BENCHMARK_RULES, *growing.RULES, *clusters.RULES)
+COMMAND_RULES = (*lengths.COMMAND_RULES, *clusters.RULES)
+
+INTERRUPTED = "interrupted before it was tried"
+UNSETTLED = "interrupted before there were launches enough to tell"
 
 # 14 pairs and 42 plain launches; then twice as many, and twice as many again, where something seems to be wrong.
 _LOOKS = (7, 14, 28)
@@ -48,17 +52,21 @@ _ANY_DRAW = Draw(1, 0)
 
 @dataclass
 class Checker:
-    """Checks one target. `seconds` is the time for the launches of each benchmark."""
+    """Checks one target. `seconds` is the time for the launches of each benchmark.
+
+    Where the user stops it, what was launched until then is judged, and the rules that lack launches are untried.
+    """
 
     make: Make
     runner: Runner
     seconds: float
     watch: Callable[[Progress], None]
-    seed: int = 0
-    clock: Callable[[], float] = time.monotonic
+    seed: int
+    clock: Callable[[], float]
     heap: Path | None = None
     """The program, whose heap is to be watched too."""
     allocating: list[Allocating] = field(default_factory=list, init=False)
+    interrupted: bool = field(default=False, init=False)
     _loops: dict[str, int] = field(default_factory=dict, init=False)
     _long: set[str] = field(default_factory=set, init=False)
 
@@ -67,16 +75,20 @@ class Checker:
         evidence = Evidence(name, {PLAIN: Amount(1, 1), EMPTY: Amount(1, 1)})
         checked = Checked(name, self.make, self.runner, empty=empty)
         gatherer = Gatherer(checked, evidence, _random(self.seed), self.clock)
+        with self._until_interrupted():
+            self._gather_for_command(gatherer)
+            if self.heap is not None:
+                self.allocating.append(allocating.of_command(checked, self.heap))
+        return self._looked(gatherer, COMMAND_RULES)
+
+    def _gather_for_command(self, gatherer: Gatherer) -> None:
         started = self.clock()
         gatherer.gather(_LOOKS[1], started + self.seconds)
         for seconds in _COMMAND_SECONDS:
             most = self.seconds if seconds == _COMMAND_SECONDS[0] else 2 * self.seconds
             gatherer.gather(_MANY_ROUNDS, started + min(most, seconds))
-            if not _is_open(COMMAND_RULES, evidence):
+            if not _is_open(COMMAND_RULES, gatherer.evidence):
                 break
-        if self.heap is not None:
-            self.allocating.append(allocating.of_command(checked, self.heap))
-        return self._looked(gatherer, COMMAND_RULES)
 
     def benchmarks(self, harness: Harness, all_names: Sequence[str], chosen: Sequence[str]) -> list[Looked]:
         """Every rule on every chosen benchmark."""
@@ -85,47 +97,63 @@ class Checker:
         broken: dict[str, str] = {}
         for number, name in enumerate(chosen):
             self.watch(Progress(f"trying {name}", number, len(chosen)))
-            looked.append(_as_looked(names.RULE, name, alone.judged(name)))
-            broken |= self._choose(name, harness)
+            looked += self._tried([names.RULE], name, partial(_select, alone, name))
+            with self._until_interrupted():
+                broken |= self._choose(name, harness)
         for number, name in enumerate(chosen):
             self.watch(Progress(f"checking {name}", number, len(chosen)))
             if name in broken:
                 looked += _without_loops(name, broken[name])
             else:
-                looked += self._benchmark(name, harness, self._others(name, harness, all_names))
-                looked += self._heap(name, harness)
+                looked += self._tried(RULES, name, partial(self._benchmark, name, harness, all_names))
+                if self.heap is not None:
+                    looked += self._tried([allocating.RULE], name, partial(self._heap, name, harness, self.heap))
         return looked
 
-    def _benchmark(self, name: str, harness: Harness, others: Sequence[tuple[str, int]]) -> list[Looked]:
-        checked = self._checked(name, harness)
+    def _tried(self, rules: Sequence[Rule], name: str, look: Callable[[], list[Looked]]) -> list[Looked]:
+        """What a look at a benchmark finds; that none of its rules was tried, and why, where nothing comes of it."""
+        why = INTERRUPTED
+        if not self.interrupted:
+            try:
+                return look()
+            except LaunchError as error:
+                why = str(error)
+            except Interrupted:
+                self.interrupted = True
+        return [_as_looked(rule, name, untried(why)) for rule in rules]
+
+    @contextmanager
+    def _until_interrupted(self) -> Iterator[None]:
         try:
-            evidence = Evidence(name, self._amounts(checked, harness, others))
-            gatherer = Gatherer(checked, evidence, _random(self.seed, name), self.clock, others)
+            yield
+        except Interrupted:
+            self.interrupted = True
+
+    def _benchmark(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[Looked]:
+        others = self._others(name, harness, all_names)
+        checked = self._checked(name, harness)
+        evidence = Evidence(name, self._amounts(checked, harness, others))
+        gatherer = Gatherer(checked, evidence, _random(self.seed, name), self.clock, others)
+        with self._until_interrupted():
             until = self.clock() + self.seconds
             gatherer.gather(_LOOKS[0], until)
             for rounds in _LOOKS[1:]:
                 if not _is_open(RULES, evidence):
                     break
                 gatherer.gather(rounds, until + self.seconds)
-            return self._looked(gatherer, RULES)
-        except LaunchError as error:
-            return [_as_looked(rule, name, untried(str(error))) for rule in RULES]
+        return self._looked(gatherer, RULES)
 
-    def _heap(self, name: str, harness: Harness) -> list[Looked]:
-        if self.heap is None:
-            return []
-        try:
-            found = allocating.of_benchmark(self._checked(name, harness), self.heap, self._loops[name])
-        except LaunchError as error:
-            return [_as_looked(allocating.RULE, name, untried(str(error)))]
+    def _heap(self, name: str, harness: Harness, program: Path) -> list[Looked]:
+        found = allocating.of_benchmark(self._checked(name, harness), program, self._loops[name])
         self.allocating.append(found)
         return [_as_looked(allocating.RULE, name, allocating.leak(found))]
 
     def _looked(self, gatherer: Gatherer, rules: Sequence[Rule]) -> list[Looked]:
         evidence = gatherer.evidence
-        if crowds.modes(evidence).state == "trouble":
-            gatherer.gather_fixed()
-        return [_as_looked(rule, evidence.benchmark, rule.judge(evidence)) for rule in rules]
+        if clusters.modes(evidence).state == "trouble":
+            with self._until_interrupted():
+                gatherer.gather_fixed()
+        return [_as_looked(rule, evidence.benchmark, _judged(rule, gatherer)) for rule in rules]
 
     def _checked(self, name: str, harness: Harness) -> Checked:
         return Checked(name, self.make, self.runner, harness)
@@ -178,6 +206,20 @@ class Checker:
         return amounts
 
 
+def _select(alone: names.Selecting, name: str) -> list[Looked]:
+    return [_as_looked(names.RULE, name, alone.judged(name))]
+
+
+def _judged(rule: Rule, gatherer: Gatherer) -> Judged:
+    """What a rule says of the launches; of fewer than there were to be it says less."""
+    if not gatherer.cut_short:
+        return rule.judge(gatherer.evidence)
+    if not gatherer.evidence.of(PLAIN):
+        return untried(INTERRUPTED)
+    judged = rule.judge(gatherer.evidence)
+    return {"lacking": untried(INTERRUPTED), "perhaps": untried(UNSETTLED)}.get(judged.state, judged)
+
+
 def _is_open(rules: Sequence[Rule], evidence: Evidence) -> bool:
     return any(rule.judge(evidence).state == "perhaps" for rule in rules)
 
@@ -187,7 +229,7 @@ def _random(seed: int, name: str = "") -> Random:
 
 
 def _as_looked(rule: Rule, benchmark: str, judged: Judged) -> Looked:
-    outcomes = {"trouble": "trouble", "untried": "untried"}
+    outcomes = {"trouble": "trouble", "untried": "untried", "lacking": "untried"}
     troubled = judged.state == "trouble"
     return Looked.model_validate(
         {

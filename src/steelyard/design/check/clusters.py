@@ -9,17 +9,16 @@ from math import expm1, log1p
 import numpy as np
 
 from steelyard.design.check.evidence import FIXED, LONGEST, PLAIN, Evidence, FloatArray, Observed
-from steelyard.design.check.judged import LEVEL, Judged, Rule, percent, too_few, untried
-from steelyard.report.words import duration
+from steelyard.design.check.judged import LEVEL, Judged, Rule, percent, too_few
+from steelyard.report.figures import duration
 from steelyard.stats import rank_sum
 from steelyard.stats.blocks import between_groups
-from steelyard.stats.modes import Modes, changes, has_modes, may_have_modes, split
+from steelyard.stats.modes import SMALLEST_SHARE, Modes, changes, has_modes, may_have_modes, split, untied
 
 SEED_RANGE = 0.10
-MODES_APART = 0.10
+MODES_DISTANCE = 0.10
 
-# A crowd of fewer is a tail. Two halves of a normal sample have a contrast of 2.2, of a uniform one 2.7.
-_SMALLEST_CROWD = 0.1
+# Two halves of a normal sample have a contrast of 2.2, of a uniform one 2.7.
 _LEAST_CONTRAST = 4.0
 _MOST_VALUES = 200
 _FEWEST_VALUES = 24
@@ -41,7 +40,7 @@ _MOST_OF_LAUNCHES = 0.8
 
 
 @dataclass(frozen=True)
-class _Crowding:
+class _Timed:
     """Launches with one time of each, `starts`, what they are called, and how many tell what goes with their modes."""
 
     launches: list[Observed]
@@ -52,7 +51,7 @@ class _Crowding:
 
     @cached_property
     def logs(self) -> FloatArray:
-        return np.log(self.times)
+        return np.log(untied(self.times))
 
     @cached_property
     def found(self) -> Modes:
@@ -63,82 +62,82 @@ def hash_seed(evidence: Evidence) -> Judged:
     """Whether launches of one hash seed are alike, and those of another are not."""
     table = evidence.by_hash_seed()
     if len(table) < _FEWEST_ROUNDS:
-        return untried(too_few(len(table), _FEWEST_ROUNDS, "rounds"))
+        return too_few(len(table), _FEWEST_ROUNDS, "rounds")
     found = between_groups(table)
-    apart = expm1(found.range)
-    seeds = f"of {table.shape[1]} hash seeds the slowest takes {percent(apart)} longer than the fastest"
-    if apart <= SEED_RANGE:
-        return Judged("sound", seeds, apart)
-    return Judged("trouble" if found.p_value <= LEVEL else "perhaps", seeds, apart)
+    distance = expm1(found.range)
+    seeds = f"of {table.shape[1]} hash seeds the slowest takes {percent(distance)} longer than the fastest"
+    if distance <= SEED_RANGE:
+        return Judged("sound", seeds, distance)
+    return Judged("trouble" if found.p_value <= LEVEL else "perhaps", seeds, distance)
 
 
 def modes(evidence: Evidence) -> Judged:
-    """Whether launches, or the samples within them, crowd around two times, and what goes with it."""
+    """Whether launches, or the samples within them, have two modes, and what goes with these."""
     within = _within_launches(evidence.of(LONGEST))
     if within is not None:
         return within
     launches, starts = evidence.of(PLAIN)[:_MOST_VALUES], evidence.starts(PLAIN)[:_MOST_VALUES]
     if len(launches) < _FEWEST_VALUES:
-        return untried(too_few(len(launches), _FEWEST_VALUES))
-    medians = _Crowding(launches, np.array([one.value for one in launches]), starts, "launches", _ENOUGH_VALUES)
+        return too_few(len(launches), _FEWEST_VALUES)
+    medians = _Timed(launches, np.array([one.value for one in launches]), starts, "launches", _ENOUGH_VALUES)
     return max((_judged(one, evidence) for one in (medians, *_by_fastest(evidence))), key=_how_bad)
 
 
-def _by_fastest(evidence: Evidence) -> list[_Crowding]:
+def _by_fastest(evidence: Evidence) -> list[_Timed]:
     """The long launches by their fastest samples: work beside them comes and goes, and the process's own mode stays."""
     launches = evidence.of(LONGEST)
     if len(launches) < _FEWEST_ROUNDS:
         return []
     fastest = np.array([one.fastest for one in launches])
-    return [_Crowding(launches, fastest, evidence.starts(LONGEST), "long launches", _ENOUGH_LONG)]
+    return [_Timed(launches, fastest, evidence.starts(LONGEST), "long launches", _ENOUGH_LONG)]
 
 
 def _how_bad(judged: Judged) -> int:
     return ("sound", "perhaps", "trouble").index(judged.state)
 
 
-def _judged(crowding: _Crowding, evidence: Evidence) -> Judged:
-    found = crowding.found
-    if not _are_apart(found):
+def _judged(timed: _Timed, evidence: Evidence) -> Judged:
+    found = timed.found
+    if not _are_distant(found):
         return Judged("sound", "", 0.0)
-    if not has_modes(crowding.logs):
-        return Judged("perhaps" if may_have_modes(crowding.logs) else "sound", "", 0.0)
-    apart = expm1(found.high - found.low)
-    where = _where(found, crowding.what)
+    if not has_modes(timed.logs):
+        return Judged("perhaps" if may_have_modes(timed.logs) else "sound", "", 0.0)
+    distance = expm1(found.high - found.low)
+    where = _where(found, timed.what)
     if hash_seed(evidence).state == "trouble":
-        return Judged("trouble", f"{where}; the hash seed separates them", apart)
-    if machine := _of_the_machine(crowding):
-        return Judged("sound", f"{where}, {machine}", apart)
-    if len(crowding.launches) < crowding.enough:
-        return Judged("perhaps", where, apart)
+        return Judged("trouble", f"{where}; the hash seed separates them", distance)
+    if machine := _of_the_machine(timed):
+        return Judged("sound", f"{where}, {machine}", distance)
+    if len(timed.launches) < timed.enough:
+        return Judged("perhaps", where, distance)
     held = np.log(evidence.values(FIXED)) if FIXED not in evidence.untried else np.array([])
-    return Judged("trouble", f"{where}; {_what_separates(held, found)}", apart)
+    return Judged("trouble", f"{where}; {_what_separates(held, found)}", distance)
 
 
 def _what_separates(held: FloatArray, found: Modes) -> str:
     """From logs of launches with nothing but the process itself left to differ."""
-    apart = found.high - found.low
+    distance = found.high - found.low
     above = held > (found.low + found.high) / 2
     if above.any() and not above.all():
         return (
             "neither the hash seed nor the addresses separate them: something else that each process draws for itself"
         )
-    is_one = len(held) and np.ptp(held) < apart / 2  # and not both, moved to one side by other work
+    is_one = len(held) and np.ptp(held) < distance / 2  # and not both, moved to one side by other work
     if is_one and (1 - found.minor) ** len(held) <= _HELD_LEVEL:
         return "with the same addresses in each launch there is but one: the layout in memory separates them"
     return "it is another one in each process"
 
 
-def _of_the_machine(crowding: _Crowding) -> str | None:
+def _of_the_machine(timed: _Timed) -> str | None:
     """What shows that these are modes of the machine; None if they are the program's own."""
-    launches, found = crowding.launches, crowding.found
+    launches, found = timed.launches, timed.found
     if changes(found.upper) < _FEWEST_CHANGES:
         return "which come and go with time: the machine's, not the benchmark's"
     if _goes_with(np.array([one.load_ns / one.wall_ns for one in launches]), found) >= _MOST_COMPARISONS:
         return "which go with other work on the machine"
     # A neighbour on the same core makes everything slower, and nobody waits for it: the start of the program tells.
-    share = _goes_with(crowding.starts, found)
-    if share >= _NEARLY_ALL or (share >= _MOST_COMPARISONS and not _is_wider(crowding.times, crowding.starts)):
+    share = _goes_with(timed.starts, found)
+    if share >= _NEARLY_ALL or (share >= _MOST_COMPARISONS and not _is_wider(timed.times, timed.starts)):
         return "in which the start of a program is slow and fast, too: the machine's, not the benchmark's"
     return None
 
@@ -146,7 +145,7 @@ def _of_the_machine(crowding: _Crowding) -> str | None:
 def _goes_with(values: FloatArray, found: Modes) -> float:
     """In which share of comparisons a value is higher in the slow mode; 0 where that may be chance.
 
-    The share counts and not significance alone: with enough launches whatever blurs the modes shows something.
+    The share counts and not significance alone: with enough launches whatever spreads the modes shows something.
     """
     fast, slow = values[~found.upper], values[found.upper]
     return rank_sum.superiority(fast, slow) if rank_sum.p_value(fast, slow) <= _LOAD_LEVEL else 0.0
@@ -164,17 +163,17 @@ def _within_launches(launches: list[Observed]) -> Judged | None:
     found = [one for one in map(split, logs) if _alternate(one)]
     if len(logs) < _FEWEST_ROUNDS or len(found) < _MOST_OF_LAUNCHES * len(logs):
         return None
-    apart = float(np.median([one.high - one.low for one in found]))
+    distance = float(np.median([one.high - one.low for one in found]))
     where = _where(found[0], "samples")
-    return Judged("trouble", f"{where}; both are there in one process: the samples alternate", expm1(apart))
+    return Judged("trouble", f"{where}; both are there in one process: the samples alternate", expm1(distance))
 
 
 def _alternate(found: Modes) -> bool:
-    return _are_apart(found) and found.contrast >= _LEAST_CONTRAST and changes(found.upper) >= _FEWEST_CHANGES
+    return _are_distant(found) and found.contrast >= _LEAST_CONTRAST and changes(found.upper) >= _FEWEST_CHANGES
 
 
-def _are_apart(found: Modes) -> bool:
-    return found.high - found.low > log1p(MODES_APART) and found.minor >= _SMALLEST_CROWD
+def _are_distant(found: Modes) -> bool:
+    return found.high - found.low > log1p(MODES_DISTANCE) and found.minor >= SMALLEST_SHARE
 
 
 def _where(found: Modes, what: str) -> str:
@@ -197,7 +196,7 @@ RULES = (
     Rule(
         "modes",
         "its times crowd around one value",
-        MODES_APART,
+        MODES_DISTANCE,
         "",
         "and a dip that unimodal samples have in 0.05 % of the cases (Hartigan and Hartigan 1985)",
         "find what differs: a median jumps from one mode to the other. What a process draws for itself (a random seed, "

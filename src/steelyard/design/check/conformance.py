@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from steelyard.design.runner.draws import draw_pair
+from steelyard.design.runner.failure import Interrupted
+from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.target import HARNESS_REMEDY, Target
 from steelyard.design.suite.loops import choose_loops
+from steelyard.design.world import World
 from steelyard.model.checked import Checked
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import InterruptedBeforeStart, LaunchError
 from steelyard.model.launches import LaunchSpec, Sample
 from steelyard.model.records import Settings, Subject
 from steelyard.subjects.command import launch_spec, shared_environment
@@ -28,6 +31,29 @@ class _Broken(Exception):  # noqa: N818 - a finding
 
 @dataclass(frozen=True)
 class Conformance:
+    """The rules that were tried."""
+
+    rules: list[Checked]
+    interrupted: bool = False
+    """Whether the user stopped it before the last one."""
+
+
+def try_protocol(subject: Subject, settings: Settings, world: World) -> Conformance:
+    """Try the rules on one subject; raises InterruptedBeforeStart if the user stops it before the first was tried."""
+    rules: list[Checked] = []
+    with world.launcher() as launcher, Interrupt(launcher.cancel) as interrupt:
+        runner = Runner(launcher, interrupt.is_requested)
+        try:
+            rules.extend(_Trial(subject, settings, runner, world.environment).rules())
+        except Interrupted:
+            if not rules:
+                raise InterruptedBeforeStart("interrupted before the first rule was tried") from None
+            return Conformance(rules, interrupted=True)
+    return Conformance(rules)
+
+
+@dataclass(frozen=True)
+class _Trial:
     """Tries the rules on one subject."""
 
     subject: Subject
@@ -35,12 +61,13 @@ class Conformance:
     runner: Runner
     source: Mapping[str, str]
 
-    def rules(self) -> list[Checked]:
-        """Every rule that could be tried: without a list there is nothing to run, so no more of them."""
-        found = [self._tried("it lists its benchmarks", self._lists)]
-        if found[0].trouble is None:
-            found += [self._tried(rule, check) for rule, check in self._others()]
-        return found
+    def rules(self) -> Iterator[Checked]:
+        """Every rule that can be tried: without a list there is nothing to run, so no more of them."""
+        first = self._tried("it lists its benchmarks", self._lists)
+        yield first
+        if first.trouble is None:
+            for rule, check in self._others():
+                yield self._tried(rule, check)
 
     def _others(self) -> list[tuple[str, Callable[[], None]]]:
         return [

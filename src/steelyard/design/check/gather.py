@@ -20,6 +20,7 @@ from steelyard.design.check.evidence import (
     observed,
 )
 from steelyard.design.runner.draws import PADDING_BELOW
+from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Reading, Runner
 from steelyard.design.runner.target import HARNESS_REMEDY, Target
 from steelyard.model.errors import LaunchError
@@ -81,12 +82,24 @@ class Gatherer:
     clock: Callable[[], float]
     others: Sequence[tuple[str, int]] = ()
     seeds: list[int] = field(init=False)
+    cut_short: bool = field(default=False, init=False)
+    """Whether the user stopped it before the rounds that were asked for."""
 
     def __post_init__(self) -> None:
         self.seeds = [self.random.randrange(1, 2**32) for _ in range(HASH_SEEDS)]
 
     def gather(self, rounds: int, until: float) -> None:
-        """Go on to so many rounds in all, or until the clock says so; raises LaunchError if a plain launch fails."""
+        """Go on to so many rounds in all, or until the clock says so.
+
+        Raises LaunchError if a plain launch fails, Interrupted; the launches before that are in the evidence.
+        """
+        try:
+            self._gather(rounds, until)
+        except Interrupted:
+            self.cut_short = True
+            raise
+
+    def _gather(self, rounds: int, until: float) -> None:
         while self.evidence.rounds < rounds:
             for place in round_plan(self.evidence.amounts, self.seeds, self.random):
                 if self.clock() >= until and self._has_least():

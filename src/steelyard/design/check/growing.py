@@ -26,7 +26,7 @@ def _lacking(evidence: Evidence, kind: str, needed: int = _FEWEST) -> Judged | N
         return untried("this harness cannot be asked for it")
     found = len(evidence.of(kind))
     if found < needed:
-        return untried(too_few(found, needed))
+        return too_few(found, needed)
     return None
 
 

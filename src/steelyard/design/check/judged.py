@@ -9,8 +9,8 @@ from typing import Literal
 from steelyard.design.check.evidence import Evidence
 from steelyard.stats.growth import Shown
 
-# `perhaps`: beyond the threshold, as it seems, and more launches may show it.
-State = Literal["sound", "trouble", "perhaps", "untried"]
+# `perhaps`: beyond the threshold, as it seems, and more launches may show it. `lacking`: it takes more to try it.
+State = Literal["sound", "trouble", "perhaps", "lacking", "untried"]
 
 STATES: dict[Shown, State] = {"beyond": "trouble", "perhaps": "perhaps", "within": "sound"}
 """What it means where an estimate lies against a threshold."""
@@ -47,11 +47,11 @@ def untried(why: str) -> Judged:
     return Judged("untried", why)
 
 
-def too_few(found: int, needed: int, what: str = "launches") -> str:
-    """Why a rule was not tried, where the time was too short."""
-    return f"there was time for {found} {what} of the {needed} that it takes (--max-time)"
+def too_few(found: int, needed: int, what: str = "launches") -> Judged:
+    """A rule that was not tried, where the time was too short."""
+    return Judged("lacking", f"there was time for {found} {what} of the {needed} that it takes (--max-time)")
 
 
 def percent(share: float, sign: bool = False) -> str:
-    """A share in words."""
+    """Write a share."""
     return f"{100 * share:{'+' if sign else ''}.{1 if abs(share) < 0.1 else 0}f} %"

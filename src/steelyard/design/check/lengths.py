@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from steelyard.design.check.evidence import EMPTY, PLAIN, Evidence
-from steelyard.design.check.judged import LEVEL, STATES, Judged, Rule, percent, untried
-from steelyard.report.words import duration
+from steelyard.design.check.judged import LEVEL, STATES, Judged, Rule, percent
+from steelyard.report.figures import duration
 from steelyard.stats import growth
 
 NOTHING_NS = 1.0
@@ -56,7 +56,8 @@ def trend(evidence: Evidence) -> Judged:
     launches = evidence.of(PLAIN)
     span = sum(one.wall_ns for one in evidence.launches) / 1e9
     if len(launches) < _FEWEST_OF_BLOCK * _BLOCKS or span < _SHORTEST_SPAN_S:
-        return untried(f"{len(launches)} launches in {span:.1f} s are too few to tell it from the machine (--max-time)")
+        few = f"{len(launches)} launches in {span:.1f} s are too few to tell it from the machine (--max-time)"
+        return Judged("lacking", few)
     found = growth.trend(evidence.values(PLAIN), _BLOCKS, TREND, LEVEL)
     text = f"{percent(found.figure, sign=True)} from the first launches to the last of {len(launches)}"
     return Judged(STATES[found.shown], text, found.figure)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from steelyard import __version__
 from steelyard.design.check.checker import Checker
 from steelyard.design.heap import refuse_unwatchable
 from steelyard.design.runner.draws import draw_pair
+from steelyard.design.runner.failure import Interrupted
+from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.target import HARNESS_REMEDY, listing_target, read_list
 from steelyard.design.suite.selection import chosen_benchmarks
-from steelyard.model.errors import MeasurementError
+from steelyard.design.world import World
+from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
 from steelyard.model.launches import LaunchSpec
 from steelyard.model.progress import Progress
 from steelyard.model.records import Settings, Subject
@@ -21,49 +23,55 @@ from steelyard.model.soundness import Soundness
 from steelyard.subjects.command import command_subject, launch_maker, shared_environment
 from steelyard.subjects.harness import AUTO, Harness, Listed, harness_named, recognised_harness
 
+NOTHING_TRIED = "interrupted before the first rule was tried"
+
 
 def check_target(
     subject: Subject,
     settings: Settings,
-    runner: Runner,
-    source: Mapping[str, str],
+    world: World,
     watch: Callable[[Progress], None],
     *,
     only: Sequence[str],
     seconds: float,
     heap: bool = False,
-    clock: Callable[[], float] = time.monotonic,
 ) -> Soundness:
     """Check one target; `seconds` for the launches of each benchmark, and two more each if its heap is watched too.
 
-    Raises LaunchError if it cannot be tried at all, UsageError if no benchmark is chosen, or if the heap of such a
-    program cannot be watched, Interrupted.
+    If the user stops it, what was launched until then is judged. Raises InterruptedBeforeStart if no rule was tried by
+    then, LaunchError if it cannot be tried at all, UsageError if no benchmark is chosen, or if the heap of such a
+    program cannot be watched.
     """
-    started = clock()
-    shared = shared_environment(settings, source)
-    make = launch_maker(subject, settings, shared)
+    started = world.clock()
     program = Path(subject.program)
     if heap:
         refuse_unwatchable(program, subject.name, "--heap", "watch")
-    checker = Checker(make, runner, seconds, watch, settings.seed, clock, program if heap else None)
-    name = settings.harness
-    if name is None:
-        benchmarks = [subject.command]
-        empty = launch_maker(command_subject("true", "true", "empty", shell=False), settings, shared)
-        looked = checker.command(subject.command, empty)
-    else:
-        name = recognised_harness([make(draw_pair(settings.seed, 0, 0))]) if name == AUTO else name
-        harness = harness_named(name)
-        listed = _listed(harness, subject, make(draw_pair(settings.seed, 0, 0)), runner)
-        benchmarks = [one.name for one in chosen_benchmarks(listed, only, "its")]
-        looked = checker.benchmarks(harness, [one.name for one in listed], benchmarks)
+    shared = shared_environment(settings, world.environment)
+    make = launch_maker(subject, settings, shared)
+    with world.launcher() as launcher, Interrupt(launcher.cancel) as interrupt:
+        runner = Runner(launcher, interrupt.is_requested)
+        checker = Checker(make, runner, seconds, watch, settings.seed, world.clock, program if heap else None)
+        name, benchmarks = settings.harness, [subject.command]
+        if name is None:
+            empty = launch_maker(command_subject("true", "true", "empty", shell=False), settings, shared)
+            looked = checker.command(subject.command, empty)
+        else:
+            spec = make(draw_pair(settings.seed, 0, 0))
+            name = recognised_harness([spec]) if name == AUTO else name
+            harness = harness_named(name)
+            listed = _listed(harness, subject, spec, runner)
+            benchmarks = [one.name for one in chosen_benchmarks(listed, only, "its")]
+            looked = checker.benchmarks(harness, [one.name for one in listed], benchmarks)
+    if checker.interrupted and all(one.outcome == "untried" for one in looked):
+        raise InterruptedBeforeStart(NOTHING_TRIED)
     return Soundness(
         tool=__version__,
         command=subject.command,
         harness=name,
         benchmarks=benchmarks,
         launches=runner.launches,
-        seconds=clock() - started,
+        seconds=world.clock() - started,
+        interrupted=checker.interrupted,
         looked=looked,
         allocating=checker.allocating,
     )
@@ -71,7 +79,10 @@ def check_target(
 
 def _listed(harness: Harness, subject: Subject, spec: LaunchSpec, runner: Runner) -> list[Listed]:
     target = listing_target(harness, spec, subject.name, HARNESS_REMEDY)
-    listed = read_list(harness, runner.trial(target).measured, subject.name)
+    try:
+        listed = read_list(harness, runner.trial(target).measured, subject.name)
+    except Interrupted:
+        raise InterruptedBeforeStart(NOTHING_TRIED) from None
     if not listed:
         raise MeasurementError(f"{subject.name} lists no benchmark: is it the right program?")
     return listed

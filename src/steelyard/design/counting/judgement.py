@@ -14,7 +14,8 @@ from steelyard.model.counting import Count
 from steelyard.model.errors import MeasurementError
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Finding, Run, Side, Summary, Verdict, Weighing
-from steelyard.stats.counts import CHANGED, CountJudgement, counts_needed, judge_counts, spread, stability
+from steelyard.stats.counts import CountJudgement, counts_needed, judge_counts, spread, stability
+from steelyard.stats.verdict import CHANGED
 
 
 def count_verdicts(record: Weighing, members: Sequence[int], metric: str) -> list[Verdict]:
@@ -83,12 +84,12 @@ def _verdict(
         places, judgement, wanted, cut_short=record.stop[benchmark] in ("interrupted", "failed")
     )
     if judgement is not None and needs_more:
-        judgement = replace(judgement, word="undecided")
+        judgement = replace(judgement, verdict="undecided")
     return Verdict(
         benchmark=record.benchmarks[benchmark].name,
         index=benchmark,
         metric=metric,
-        verdict=judgement.word if judgement else "undecided",
+        verdict=judgement.verdict if judgement else "undecided",
         change=judgement.change if judgement else None,
         interval=judgement.interval if judgement else None,
         p_value=None,
@@ -108,9 +109,9 @@ def _verdict(
 def _needs_more(places: Sequence[Sequence[Count]], judgement: CountJudgement, wanted: int, *, cut_short: bool) -> bool:
     """Whether a side has too few counts for a verdict: of counts that differ, or once differed, a few say little.
 
-    So do a few that are equal but apart from the other side's, if those that were to confirm them are missing.
+    So do a few that are equal, but unlike the other side's, if those that were to confirm them are missing.
     """
-    unconfirmed = cut_short and judgement.word in CHANGED
+    unconfirmed = cut_short and judgement.verdict in CHANGED
     return any(
         len(judged(counts)) < wanted
         for counts in places

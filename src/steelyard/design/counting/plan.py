@@ -8,7 +8,8 @@ from steelyard.design.counting.values import value_of
 from steelyard.model.counting import Count
 from steelyard.model.metrics import counted
 from steelyard.model.records import Run, Weighing
-from steelyard.stats.counts import CHANGED, FIRST_COUNTS, counts_needed, judge_counts
+from steelyard.stats.counts import FIRST_COUNTS, counts_needed, judge_counts
+from steelyard.stats.verdict import CHANGED
 
 CountedSide = tuple[int, int]
 """(benchmark, side)"""
@@ -18,9 +19,9 @@ def missing(record: Weighing | Run) -> list[CountedSide]:
     """What is to be counted next, side by side: each side once, then once more, then more often where that is needed.
 
     The first launch of a side has ended before its second begins: what it left on disk, such as a cache, is there by
-    then, or the two differ. If they do, both are set aside, and as many are counted as tell two noisy sides apart. So
-    many confirm, too, that sides whose counts are equal are indeed apart: counts that take just two values at random
-    are equal twice more often than a wrong verdict may be.
+    then, or the two differ. If they do, both are set aside, and as many are counted as two noisy sides need for a
+    verdict. So many confirm, too, that two sides differ whose own counts are equal: counts that take just two values at
+    random are equal twice more often than a wrong verdict may be.
     """
     counts = by_place(record)
     done = {place: len(mine) for place, mine in counts.items()}
@@ -32,8 +33,8 @@ def missing(record: Weighing | Run) -> list[CountedSide]:
     wanted = counts_needed(record.settings.alpha / max(1, len(benchmarks)))
     differing = {place[0] for place in places if not are_equal(counts[place])}
     again = _short([place for place in places if place[0] in differing], done, FIRST_COUNTS + wanted)
-    apart = {number for number in benchmarks if number not in differing and _is_changed(record, counts, number)}
-    return again or _short([place for place in places if place[0] in apart], done, wanted)
+    changed = {number for number in benchmarks if number not in differing and _is_changed(record, counts, number)}
+    return again or _short([place for place in places if place[0] in changed], done, wanted)
 
 
 def by_place(record: Weighing | Run) -> dict[CountedSide, list[Count]]:
@@ -67,7 +68,7 @@ def _is_changed(record: Weighing | Run, counts: Mapping[CountedSide, Sequence[Co
         if not all([*baseline, *candidate]):
             continue  # no relative change
         judgement = judge_counts(baseline, candidate, record.settings.margin, record.settings.alpha)
-        if judgement is not None and judgement.word in CHANGED:
+        if judgement is not None and judgement.verdict in CHANGED:
             return True
     return False
 

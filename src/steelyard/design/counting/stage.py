@@ -45,7 +45,7 @@ def is_complete(record: Weighing | Run) -> bool:
 
 
 @dataclass(frozen=True)
-class Counting:
+class CountingTools:
     """What counts: the tool, and how many launches at once."""
 
     valgrind: Valgrind
@@ -66,7 +66,7 @@ class CountingStage:
     """Counts what a record asks for, which has its tool already."""
 
     def __init__(
-        self, record: Weighing | Run, tools: Counting, sink: CountSink, watch: Callable[[Progress], None]
+        self, record: Weighing | Run, tools: CountingTools, sink: CountSink, watch: Callable[[Progress], None]
     ) -> None:
         settings = record.settings
         self._settings = settings.counting or CountSettings()

@@ -7,8 +7,8 @@ import numpy as np
 from steelyard.model.launches import ROLES, USED, Launches
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Finding, Run, Settings, Verdict, Weighing
+from steelyard.stats.paired import Judgement
 from steelyard.stats.signed_rank import fewest_differences
-from steelyard.stats.verdict import Judgement
 
 # Below this a launch is mostly the start of a process, which the program under test cannot change.
 SHORT_LAUNCH_NS = 5_000_000
@@ -84,11 +84,11 @@ def _caution(shown: str) -> Finding | None:
 
 
 def _coarse_clock(settings: Settings, judgement: Judgement | None) -> Finding | None:
-    if judgement is None or judgement.blur < settings.margin / 2:
+    if judgement is None or judgement.quantisation < settings.margin / 2:
         return None
     return Finding(
         code="coarse-clock",
-        message=f"the clock's ticks hide changes of up to {judgement.blur:.2g} of a launch",
+        message=f"the clock's ticks hide changes of up to {judgement.quantisation:.2g} of a launch",
         remedy="make a launch longer",
     )
 
@@ -112,7 +112,7 @@ def _short(launches: Launches, benchmark: int) -> Finding | None:
 
 
 def _shared_alpha(record: Weighing | Run, judgement: Judgement | None) -> Finding | None:
-    if judgement is None or judgement.word != "undecided":
+    if judgement is None or judgement.verdict != "undecided":
         return None
     alone = judgement.estimate.lower > 0 or judgement.estimate.upper < 0
     together = judgement.strict.lower > 0 or judgement.strict.upper < 0

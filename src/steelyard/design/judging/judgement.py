@@ -16,12 +16,13 @@ from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import DISTURBED, ROLES, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
-from steelyard.stats.counts import CHANGED
 from steelyard.stats.family import judge_family
 from steelyard.stats.looks import plan_looks
+from steelyard.stats.modes import modes
+from steelyard.stats.paired import Judgement, judge, pairs_needed, resolution
 from steelyard.stats.signed_rank import fewest_differences
-from steelyard.stats.summary import centre, median_interval, modes
-from steelyard.stats.verdict import Judgement, judge, pairs_needed, resolution
+from steelyard.stats.summary import centre, median_interval
+from steelyard.stats.verdict import CHANGED
 
 # A launch that waited for a processor for longer than this share of its time counts as disturbed in the report.
 DISTURBED_FROM = 0.01
@@ -155,13 +156,13 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
     baseline, candidate = pairs.first(shown)
     smallest = resolution(judgement, settings.margin)
     needed = None
-    if judgement.word == "undecided":
+    if judgement.verdict == "undecided":
         # A later budget ends at a look that may spend about what is left after the looks until now.
         level = plan_looks(2 * shown, settings.alpha, ended=True)[-1].level
         needed = pairs_needed(judgement, settings.margin, level)
     return Verdict(
         metric=metric,
-        verdict=judgement.word,
+        verdict=judgement.verdict,
         change=expm1(judgement.estimate.centre),
         interval=(expm1(judgement.lower), expm1(judgement.upper)),
         p_value=judgement.p_value,
@@ -169,8 +170,8 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
         looks=judgement.looks,
         resolution=None if smallest is None else expm1(smallest),
         pairs_needed=needed,
-        baseline=_side(baseline, metric, settings),
-        candidate=_side(candidate, metric, settings),
+        baseline=side_of(of_one_process(baseline, metric, settings)),
+        candidate=side_of(of_one_process(candidate, metric, settings)),
         findings=data_findings(record, pairs.benchmark, pairs.metric, metric, judgement),
         **_shared(record, pairs.benchmark),
     )
@@ -194,8 +195,9 @@ def _unjudged(record: Weighing, pairs: MetricPairs, findings: list[Finding]) -> 
     )
 
 
-def _side(values: FloatArray, metric: str, settings: Settings) -> Side:
-    described = centre(of_one_process(values, metric, settings))
+def side_of(values: FloatArray) -> Side:
+    """One side's launches described, in the metric's unit."""
+    described = centre(values)
     return Side(median=described.median, spread=described.spread, launches=len(values))
 
 

@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 from steelyard.design.runner.failure import Failure, Interrupted, check_ended, check_hook_ended
 from steelyard.design.runner.target import Hooks, Target
 from steelyard.measure.instrument import Instrument, Timer, Value
-from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
+from steelyard.model.errors import SteelyardError
 from steelyard.model.launches import Frame, LaunchSpec, Measured, Sample
 from steelyard.subjects.programs import Programs
 
@@ -45,7 +45,7 @@ class LaunchServer(TargetLauncher, Protocol):
 
     def launch_series(
         self, specs: Sequence[LaunchSpec], frames: Sequence[Frame]
-    ) -> Sequence[Measured | UsageError | MeasurementError]:
+    ) -> Sequence[Measured | SteelyardError]:
         """Run launches, of which it keeps all but the last; fewer where one did not end well."""
 
 

@@ -55,7 +55,7 @@ class Planner:
         """
         if self.record.settings.harness == AUTO:
             return self._recognised().planned(selection)
-        lists = [self._listed(subject, min(place, 1)) for place, subject in enumerate(self.record.subjects)]
+        lists = self.lists()
         if not lists[0]:
             raise MeasurementError(f"{self.record.subjects[0].name} lists no benchmark: is it the right program?")
         chosen = chosen_benchmarks(lists[0], selection.only, tags=selection.tags)
@@ -77,6 +77,10 @@ class Planner:
                 "findings": [*self.record.findings, *findings, *failures.values()],
             }
         )
+
+    def lists(self) -> list[list[Listed]]:
+        """What each subject lists."""
+        return [self._listed(subject, min(place, 1)) for place, subject in enumerate(self.record.subjects)]
 
     def _recognised(self) -> Planner:
         """A planner for the same record, with the harness that its programs are of."""
@@ -169,6 +173,16 @@ class Planner:
         return launch_spec(
             subject, with_time_limit(self.record), self.shared, draw_pair(self.record.settings.seed, 0, 0)
         )
+
+
+def relist(record: Weighing | Run, shared: Mapping[str, str], runner: Runner) -> None:
+    """Have the harness of a record that is carried on read the lists of its programs, if it runs none without.
+
+    Raises LaunchError if one does not list its benchmarks any more, Interrupted.
+    """
+    if harness_named(record.settings.harness or "").lists_first:
+        planner = Planner(record, shared, runner, lambda progress: None)  # noqa: ARG005 - it takes no time
+        planner.lists()
 
 
 def _shared_benchmarks(

@@ -19,11 +19,11 @@ from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchRow
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, StopReason, Weighing
-from steelyard.stats.counts import CHANGED
 from steelyard.stats.family import sharing_now
 from steelyard.stats.looks import next_look, plan_looks
+from steelyard.stats.paired import Judgement, is_futile
 from steelyard.stats.signed_rank import fewest_differences
-from steelyard.stats.verdict import Judgement, is_futile
+from steelyard.stats.verdict import CHANGED
 
 # Short pairs are measured several at once, for so many seconds.
 _AT_ONCE_S = 0.1
@@ -191,7 +191,7 @@ class Experiment:
         benchmark.look_at = next_look(benchmark.kept)
         if benchmark.control:
             benchmark.stop = ended
-        elif benchmark.judgement is not None and benchmark.judgement.word != "undecided":
+        elif benchmark.judgement is not None and benchmark.judgement.verdict != "undecided":
             benchmark.stop = ended or "decided"
         else:
             benchmark.stop = ended or self._futile(benchmark)
@@ -204,7 +204,7 @@ class Experiment:
     def _sharing(self, benchmark: _Open) -> float:
         """Among how many benchmarks alpha is shared at this look."""
         members = [one for one in self._open if not one.control and one.stop != "failed"]
-        words = [one.judgement.word for one in members if one.judgement is not None]
+        words = [one.judgement.verdict for one in members if one.judgement is not None]
         changed = sum(word in CHANGED for word in words)
         return 1 if benchmark.control else sharing_now(self._settings.family, len(members), changed)
 

@@ -1,1 +1,1 @@
-"""Two kept runs, measured apart from each other."""
+"""Two kept runs or imports, whose launches stand in no pairs."""

@@ -8,16 +8,23 @@ from pathlib import Path
 
 import numpy as np
 
-from steelyard.design.findings import some_names
-from steelyard.design.judging.judgement import of_one_process, seconds_of
+from steelyard.design.judging.judgement import of_one_process, seconds_of, side_of
+from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.foreign import Imported
+from steelyard.model.foreign import ForeignResults
 from steelyard.model.launches import ROLES, USED, FloatArray
 from steelyard.model.metrics import METRICS
-from steelyard.model.records import Finding, Run, Side, Weighing
+from steelyard.model.records import Finding, Run, Weighing
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
-from steelyard.stats.summary import centre
-from steelyard.stats.unpaired import FEWEST_LAUNCHES, FEWEST_SECONDS, SHORT_SECONDS, Sample, Unpaired, judge_unpaired
+from steelyard.stats.unpaired import (
+    FEWEST_LAUNCHES,
+    FEWEST_SECONDS,
+    SHORT_SECONDS,
+    RunValues,
+    UnpairedJudgement,
+    judge_unpaired,
+    resolution,
+)
 
 # Of a launch with threads or children only the machine's pressure tells how long something waited, and it may have been
 # others that did: never more than this share of a launch is put down to it.
@@ -49,9 +56,9 @@ _SETTINGS = {
 _SUBJECT = {"command": "command", "program's path": "program", "--shell": "shell"}
 
 
-def run_of(record: Weighing | Run | Imported, path: Path) -> Run:
+def run_of(record: Weighing | Run | ForeignResults, path: Path) -> Run:
     """The run in that file; raises UsageError, saying what to do, for what is none, failed, or is empty."""
-    if isinstance(record, Imported):
+    if isinstance(record, ForeignResults):
         raise UsageError(
             f"{path} was imported from {record.provenance.tool}, and the other was measured by steelyard: these do not "
             "measure the same, so compare two imports or two runs"
@@ -140,21 +147,16 @@ def _is_measured(baseline: Run, candidate: Run, places: tuple[int, int]) -> bool
 
 
 def _left_out(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
-    for name, run, side in (("A", baseline, 0), ("B", candidate, 1)):
+    lonely = []
+    for side, run in enumerate((baseline, candidate)):
         taken = {places[side] for places in shared} | _failed(run)
-        lonely = [benchmark.name for place, benchmark in enumerate(run.benchmarks) if place not in taken]
-        if lonely:
-            message = f"measured in {name} only, so not compared: {some_names(lonely)}"
-            yield Finding(code="left-out", message=message)
+        lonely.append([benchmark.name for place, benchmark in enumerate(run.benchmarks) if place not in taken])
+    yield from left_out_findings(lonely)
 
 
 def _differences(baseline: Run, candidate: Run) -> Iterator[Finding]:
     if baseline.machine.key != candidate.machine.key:
-        yield Finding(
-            code="other-machine",
-            message="A and B were measured on different machines: a verdict is about these as well",
-            remedy="measure both on one machine",
-        )
+        yield other_machine_finding()
     sources: tuple[tuple[dict[str, str], object, object], ...] = (
         (_FACTS, baseline.machine, candidate.machine),
         (_SUBJECT, baseline.subjects[0], candidate.subjects[0]),
@@ -178,7 +180,7 @@ def _difference(what: str, one: object, other: object) -> Iterator[Finding]:
         one, other = ([item for item in mine if item not in rest] for mine, rest in ((one, other), (other, one)))
         if not one and not other:
             one, other = "one order", "another order"
-    yield Finding(code="differs", message=f"{what} differs: {_shown(one)} in A, {_shown(other)} in B")
+    yield difference_finding(what, _shown(one), _shown(other))
 
 
 def _shown(value: object) -> str:
@@ -201,24 +203,24 @@ def _verdict(
     shown = _used_metric(runs, used, metric)
     values = [_values(run, chosen, shown) for run, chosen in zip(runs, used, strict=True)]
     one, other = _positive(*values, metric=shown)
-    samples = [
-        Sample(np.log(each), seconds_of(run.launches, chosen), _unwaited(run, chosen) if shown == "wall" else None)
+    sides = [
+        RunValues(np.log(each), seconds_of(run.launches, chosen), _unwaited(run, chosen) if shown == "wall" else None)
         for each, run, chosen in zip((one, other), runs, used, strict=True)
     ]
-    apart = judge_unpaired(samples[0], samples[1], margin, alpha)
-    known = isfinite(apart.upper - apart.lower)
+    judgement = judge_unpaired(sides[0], sides[1], margin, alpha)
+    known = isfinite(judgement.upper - judgement.lower)
     return UnpairedVerdict(
         benchmark=runs[1].benchmarks[places[1]].name,
         metric=shown,
-        verdict=apart.word,
-        change=expm1(apart.shift.centre) if known else None,
-        interval=(expm1(apart.lower), expm1(apart.upper)) if known else None,
-        wanders=(expm1(apart.wanders[0]), expm1(apart.wanders[1])) if known else None,
-        assumed=apart.floor,
-        resolution=expm1(apart.resolution) if known else None,
-        baseline=_side(one),
-        candidate=_side(other),
-        findings=list(_findings(metric, shown, apart, samples)),
+        verdict=judgement.verdict,
+        change=expm1(judgement.shift.centre) if known else None,
+        interval=(expm1(judgement.lower), expm1(judgement.upper)) if known else None,
+        block_spreads=(expm1(judgement.block_spreads[0]), expm1(judgement.block_spreads[1])) if known else None,
+        assumed=judgement.floor,
+        resolution=expm1(resolution(judgement, margin)) if known else None,
+        baseline=side_of(one),
+        candidate=side_of(other),
+        findings=list(_findings(metric, shown, judgement, sides)),
     )
 
 
@@ -267,12 +269,7 @@ def _unwaited(run: Run, chosen: list[int]) -> FloatArray | None:
     return None if np.isnan(rest).any() or (rest <= 0).any() else np.log(rest)
 
 
-def _side(values: FloatArray) -> Side:
-    described = centre(values)
-    return Side(median=described.median, spread=described.spread, launches=len(values))
-
-
-def _findings(asked: str, shown: str, apart: Unpaired, samples: list[Sample]) -> Iterator[Finding]:
+def _findings(asked: str, shown: str, judgement: UnpairedJudgement, sides: list[RunValues]) -> Iterator[Finding]:
     if asked != shown:
         yield Finding(
             code="metric-fallback",
@@ -281,7 +278,7 @@ def _findings(asked: str, shown: str, apart: Unpaired, samples: list[Sample]) ->
         )
     if caution := METRICS[shown].caution:
         yield Finding(code="noisy-metric", message=caution)
-    fewest, shortest = min(len(sample.logs) for sample in samples), min(sample.seconds for sample in samples)
+    fewest, shortest = min(len(each.logs) for each in sides), min(each.seconds for each in sides)
     if fewest < FEWEST_LAUNCHES or shortest < FEWEST_SECONDS:
         yield Finding(
             code="cannot-tell",
@@ -289,7 +286,7 @@ def _findings(asked: str, shown: str, apart: Unpaired, samples: list[Sample]) ->
             f"than {FEWEST_SECONDS:g} s, do not show how its level wanders, so no change can be told",
             remedy="measure for longer: steelyard run --max-time",
         )
-    elif not isfinite(apart.allowance + apart.shift.upper):
+    elif not isfinite(judgement.allowance + judgement.shift.upper):
         yield Finding(code="cannot-tell", message="too few launches can never show anything at so small an --alpha")
     elif shortest < SHORT_SECONDS:
         yield Finding(
@@ -298,7 +295,7 @@ def _findings(asked: str, shown: str, apart: Unpaired, samples: list[Sample]) ->
             "drifts, so that more drift is assumed",
             remedy="measure for longer: steelyard run --max-time 30",
         )
-    if apart.waiting:
+    if judgement.waiting:
         yield Finding(
             code="waiting",
             message="the launches of the two runs waited for a processor for different times, which can explain it all",

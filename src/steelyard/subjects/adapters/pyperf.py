@@ -13,7 +13,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from steelyard.measure.launch import Launcher
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.answers import (
@@ -39,12 +38,14 @@ _MODULE = [("-m", "pyperf"), ("pyperf", "timeit")]
 _Command = tuple[bytes, tuple[bytes, ...], bytes | None]
 _Tasks = dict[str, tuple[int, int]]
 # By command, of each benchmark its number there, which is all that a worker of pyperf can be told, and its inner loops.
-# A harness is new for the trials, for the weighing, and where one is resumed: this outlives it.
+# A harness is new for the trials and for the weighing: this outlives it.
 _tasks: dict[_Command, _Tasks] = {}
 
 
 class Pyperf(Harness):
     """Drives pyperf's workers as its own manager does: one benchmark a process, by its number in the script."""
+
+    lists_first = True
 
     def __init__(self) -> None:
         self._command: _Command | None = None
@@ -83,7 +84,7 @@ class Pyperf(Harness):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that runs one benchmark as a worker."""
-        task, inner_loops = self._tasks_of(launch).get(work.name, (_NO_TASK, 1))
+        task, inner_loops = _tasks.get(_command(launch), {}).get(work.name, (_NO_TASK, 1))
         words = (f"--worker-task={task}", f"--loops={-(-work.loops // inner_loops)}", f"--values={work.samples}")
         return asked(launch, "--worker", *words, "--warmups=0", f"--pipe={_FD}", stdout=True)
 
@@ -95,16 +96,6 @@ class Pyperf(Harness):
         if len(results) > 1:
             raise LaunchError(f"ran {shown(work.name)} {len(results)} times in one launch")
         return check_count(results[0].samples(), work.samples)
-
-    def _tasks_of(self, launch: LaunchSpec) -> _Tasks:
-        """The tasks of a command; where a weighing is resumed, it has not been listed yet."""
-        if _command(launch) not in _tasks:
-            with Launcher() as launcher:
-                measured = launcher.launch(self.listing(launch))
-            if measured.has_failed():
-                return {}
-            self.listed(measured)
-        return _tasks[_command(launch)]
 
     @cached_property
     def _list(self) -> Path:

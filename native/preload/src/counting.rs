@@ -1,0 +1,15 @@
+//! For programs that cannot make a request to Valgrind themselves, such as those of an interpreter.
+
+use crate::client_requests::{start_instrumentation, stop_instrumentation};
+
+/// Has Callgrind count from here on.
+#[cfg_attr(not(test), no_mangle)]
+pub extern "C" fn steelyard_begin_counting() {
+    start_instrumentation();
+}
+
+/// Has Callgrind no longer count.
+#[cfg_attr(not(test), no_mangle)]
+pub extern "C" fn steelyard_end_counting() {
+    stop_instrumentation();
+}

@@ -1,0 +1,80 @@
+"""What measures a sweep on this machine: one launcher for times, several for counts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from steelyard.design.calibration.sweep import SweepPoint
+from steelyard.design.runner.interrupt import Interrupt
+from steelyard.design.runner.pool import WorkerPool
+from steelyard.design.runner.runner import Runner
+from steelyard.design.world import World
+from steelyard.measure import native
+from steelyard.measure.count import pins
+from steelyard.measure.count.counter import Counted, Counter
+from steelyard.measure.count.valgrind import Valgrind
+from steelyard.measure.instrument import Instrument
+from steelyard.model.counting import Caches, CountSettings
+from steelyard.model.errors import MeasurementError
+from steelyard.model.launches import LaunchSpec
+from steelyard.model.progress import Progress
+
+
+@dataclass(frozen=True)
+class Instruments:
+    """What measures: native launches, counters, and somebody who watches."""
+
+    runner: Runner
+    pool: WorkerPool
+    counter: Callable[[Caches], Instrument[Counted]]
+    """What counts with some caches."""
+    spec: Callable[[SweepPoint, int], LaunchSpec]
+    """The launch of a point with so many iterations."""
+    watch: Callable[[Progress], None]
+    clock: Callable[[], float]
+
+
+@contextmanager
+def instruments(
+    valgrind: Valgrind, world: World, *, jobs: int, watch: Callable[[Progress], None]
+) -> Iterator[Instruments]:
+    """What measures on this machine, counting on `jobs` processors, until the context ends.
+
+    Meanwhile Ctrl-C and its like ask it to stop. Raises MeasurementError where the probes are missing.
+    """
+    program = _probes()
+    environment = pins.environment(world.environment, [], {}, preload=False, start=False)
+
+    def counter(caches: Caches) -> Counter:
+        return Counter(valgrind, CountSettings(cache_simulation=True, caches=caches), world.clock)
+
+    with world.launcher() as launcher, WorkerPool(world.launcher, jobs) as pool:
+
+        def cancel() -> None:
+            launcher.cancel()
+            pool.cancel()
+
+        with Interrupt(cancel) as interrupt:
+            runner = Runner(launcher, interrupt.is_requested)
+            yield Instruments(runner, pool, counter, partial(_spec, program, environment), watch, world.clock)
+
+
+def _probes() -> Path:
+    if not native.PROBES.is_file():
+        raise MeasurementError(f"the probes are missing, {native.PROBES}: reinstall steelyard")
+    return native.PROBES
+
+
+def _spec(program: Path, environment: Mapping[str, str], point: SweepPoint, iterations: int) -> LaunchSpec:
+    argv = (str(program), point.pattern, str(point.elements), str(iterations))
+    return LaunchSpec(
+        program=os.fsencode(program),
+        argv=tuple(map(os.fsencode, argv)),
+        env=tuple(os.fsencode(f"{name}={value}") for name, value in environment.items()),
+        cwd=b"/",
+    )

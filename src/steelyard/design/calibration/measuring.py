@@ -1,0 +1,100 @@
+"""Measures a sweep: its points timed one launch after the other, and counted side by side.
+
+Each point is the difference of two launches, one that ends where the walk begins and one that walks. Timings are
+interleaved in random order over all points, so that no size owns a drift of the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import product
+
+from steelyard.design.calibration.instruments import Instruments
+from steelyard.design.calibration.results import Counts, Results
+from steelyard.design.calibration.sweep import COUNTED_ITERATIONS, TIMED_ITERATIONS, WALK, WARM_UP, SweepPoint
+from steelyard.design.runner.collector import no_collector
+from steelyard.design.runner.draws import first_side, round_order
+from steelyard.design.runner.failure import Interrupted
+from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.target import Target
+from steelyard.measure.count.counter import Counted
+from steelyard.model.counting import Caches
+from steelyard.model.progress import Progress
+
+
+def measure(results: Results, several: Sequence[Caches], tools: Instruments, *, repeats: int, seed: int) -> None:
+    """Time every point once, and count it with each of several caches.
+
+    Raises Interrupted if the user stops it, and MeasurementError, also where a walk took no time; what was measured
+    until then is in the results.
+    """
+    with no_collector():
+        _time(results, tools, repeats, seed)
+    results.check_times()
+    for caches in several:
+        _count(results, caches, tools)
+
+
+def _time(results: Results, tools: Instruments, repeats: int, seed: int) -> None:
+    """Natively, one launch after the other."""
+    numbers = list(range(len(results.sweep)))
+    follow = _Follower("timing", len(numbers) * repeats, tools)
+    for repeat in range(repeats):
+        for number in round_order(seed, repeat, numbers):
+            first = first_side(seed, number, repeat)
+            for part in (first, 1 - first):
+                target = _target(results.sweep[number], part * TIMED_ITERATIONS, tools)
+                measured = tools.runner.trial(target).measured
+                kernels = measured.user_ns + measured.sys_ns
+                results.times[number][part].append(kernels if measured.cpu_ns is None else measured.cpu_ns)
+            follow.one_more()
+
+
+def _count(results: Results, caches: Caches, tools: Instruments) -> None:
+    """Under Valgrind, side by side."""
+    counts: Counts = {}
+    results.counts.append((caches, counts))
+    places = list(product(range(len(results.sweep)), (WARM_UP, WALK)))
+    # Largest first: a long task at the end would leave the other processors idle.
+    places.sort(key=lambda place: -results.sweep[place[0]].size_bytes)
+    targets = [_target(results.sweep[number], part * COUNTED_ITERATIONS, tools) for number, part in places]
+    follow = _Follower("counting", len(places), tools)
+    for task, counted in count_all(targets, caches, tools):
+        counts[places[task]] = counted.events
+        follow.one_more()
+    if len(counts) < len(places):
+        raise Interrupted
+
+
+def count_all(targets: Sequence[Target], caches: Caches, tools: Instruments) -> Iterator[tuple[int, Counted]]:
+    """Count each target; yields (its index, its counts) as they end, and fewer if the user stops it."""
+    counter = tools.counter(caches)
+
+    def count(target: Target, runner: Runner) -> Counted:
+        return runner.launch(target, counter, lambda reading: reading.value)
+
+    return tools.pool.do_all([partial(count, target) for target in targets])
+
+
+def _target(point: SweepPoint, walk: int, tools: Instruments) -> Target:
+    """The launch of a point that walks so many iterations."""
+    return Target(
+        f"the probe {point.pattern} at {point.size_bytes >> 10} KiB",
+        tools.spec(point, point.before + walk),
+        remedy="is there memory for it? Else reinstall steelyard",
+    )
+
+
+class _Follower:
+    """Tells whoever watches how much is done."""
+
+    def __init__(self, what: str, limit: int, tools: Instruments) -> None:
+        self._what, self._limit, self._tools = what, limit, tools
+        self._done, self._started = 0, tools.clock()
+
+    def one_more(self) -> None:
+        self._done += 1
+        each = (self._tools.clock() - self._started) / self._done
+        left = (self._limit - self._done) * each
+        self._tools.watch(Progress(self._what, self._done, self._limit, seconds_left=left))

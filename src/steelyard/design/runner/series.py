@@ -1,0 +1,31 @@
+"""Several launches in one request, of which the launch server itself writes the rows into the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from steelyard.design.runner.runner import LaunchSeries, LaunchServer
+from steelyard.design.runner.targets import Targets
+from steelyard.model.errors import MeasurementError, SteelyardError
+from steelyard.model.journal import Journal
+from steelyard.model.launches import LaunchSpec, Measured, Place
+from steelyard.model.records import Settings
+
+
+def series_of(
+    settings: Settings, targets: Targets, launcher: LaunchServer, journal: Journal
+) -> Callable[[Sequence[Place]], LaunchSeries] | None:
+    """How to launch several in one request; None where the driver has something to do between two launches."""
+    if targets.hooks.prepare or targets.empty_shell or settings.harness is not None or settings.repeat > 1:
+        return None
+    launcher.keep_rows_in(journal.fileno())
+
+    def series(places: Sequence[Place], specs: Sequence[LaunchSpec]) -> list[Measured | SteelyardError]:
+        begun = journal.size()
+        try:
+            return [*launcher.launch_series(specs, [journal.frame(place, 0) for place in places[:-1]])]
+        except MeasurementError as error:  # the server has ended; what it had kept by then is not lost
+            return [*map(Measured.of_row, journal.rows_after(begun)), error]
+
+    return lambda places: partial(series, places)

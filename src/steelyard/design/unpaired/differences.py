@@ -1,0 +1,32 @@
+"""What differs between A and B beside their values, as findings: of two kept runs and of two imports alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from steelyard.design.findings import some_names
+from steelyard.model.records import Finding
+
+SIDES = ("A", "B")
+
+
+def other_machine_finding() -> Finding:
+    """Say that the two were measured on different machines."""
+    return Finding(
+        code="other-machine",
+        message="A and B were measured on different machines: a verdict is about these as well",
+        remedy="measure both on one machine",
+    )
+
+
+def difference_finding(what: str, one: str, other: str) -> Finding:
+    """Say what A has and what B has."""
+    return Finding(code="differs", message=f"{what} differs: {one} in A, {other} in B")
+
+
+def left_out_findings(lonely: Sequence[Sequence[str]]) -> Iterator[Finding]:
+    """Name the benchmarks, of A and of B, that the other one does not have."""
+    for side, names in zip(SIDES, lonely, strict=True):
+        if names:
+            message = f"measured in {side} only, so not compared: {some_names(names)}"
+            yield Finding(code="left-out", message=message)

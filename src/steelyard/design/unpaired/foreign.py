@@ -1,0 +1,216 @@
+"""Imports described one by one, and two of them judged: as two kept runs, as far as that applies.
+
+A process counts as one launch does, by the median of its samples, since samples of one process are not independent.
+When a process began is not told, only the order of the processes, and neither is how long it waited for a processor.
+Of runs, that waiting is what keeps a burst of other work from looking like a change: without it, 20 processes a side of
+one program were called different 6.6 % of the time on the trace `bursts`, 30 1.2 %, and 40 or more never in 500 tries
+(benchmarks/diff_imports.py). So there can be verdicts from 40 on, with as much drift assumed as of short runs. With
+fewer there is none, whatever the change: it is shown with an interval that has the drift in it that could be seen.
+A machine that changed between two imports shows in neither: 47 of 780 pairs of live ones were called different under a
+changing load. So whoever wants a verdict has to vouch for the same conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import expm1, isfinite
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from steelyard.design.conversion import other_machine
+from steelyard.design.findings import some_names
+from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
+from steelyard.model.errors import UsageError
+from steelyard.model.foreign import ForeignBenchmark, ForeignReport, ForeignResults, ForeignVerdict, Level
+from steelyard.model.launches import FloatArray
+from steelyard.model.records import Finding
+from steelyard.stats.summary import centre
+from steelyard.stats.unpaired import FEWEST_SECONDS, RunValues, UnpairedJudgement, judge_unpaired, least_allowance
+
+FEWEST_PROCESSES = 40
+
+_BY_COMMAND = "hyperfine"
+"""Its benchmarks are called by their commands, which are others where two builds are compared."""
+
+
+def levels(record: ForeignResults) -> list[Level]:
+    """Each benchmark of an import, described."""
+    return [_level(benchmark) for benchmark in record.benchmarks]
+
+
+def _level(benchmark: ForeignBenchmark) -> Level:
+    over = centre(_medians(benchmark))
+    within = [centre(values).spread for values in benchmark.values if len(values) > 1]
+    return Level(
+        median=over.median,
+        between=over.spread if len(benchmark.values) > 1 else None,
+        within=float(np.median(within)) if within else None,
+        processes=len(benchmark.values),
+        samples=sum(map(len, benchmark.values)),
+    )
+
+
+def _medians(benchmark: ForeignBenchmark) -> FloatArray:
+    return np.array([median(values) for values in benchmark.values])
+
+
+def compare_foreign(
+    baseline: ForeignResults,
+    candidate: ForeignResults,
+    *,
+    margin: float,
+    alpha: float,
+    same_conditions: bool = False,
+    force: bool = False,
+) -> ForeignReport:
+    """Judge the candidate against the baseline, each benchmark that both have; these share alpha evenly.
+
+    Unless somebody vouches that both were measured under the `same_conditions` every verdict is `undecided`.
+
+    Raises UsageError for results that cannot be compared: of different tools, machines (unless forced), units.
+    """
+    _check(baseline, candidate, force=force)
+    shared = _shared(baseline, candidate)
+    level = alpha / len(shared)
+    limits = _Limits(margin, level, same_conditions)
+    findings = [*_differences(baseline, candidate), *_left_out(baseline, candidate, shared)]
+    return ForeignReport(baseline, candidate, margin, level, [_verdict(*pair, limits) for pair in shared], findings)
+
+
+def _check(baseline: ForeignResults, candidate: ForeignResults, *, force: bool) -> None:
+    if baseline.provenance.format != candidate.provenance.format:
+        raise UsageError(
+            f"A was measured by {baseline.provenance.tool} and B by {candidate.provenance.tool}, which do not measure "
+            "the same: take one tool for both"
+        )
+    if not force and (difference := other_machine(baseline.machine, candidate.machine)):
+        raise UsageError(
+            f"A and B were measured on different machines ({difference}), which differ by more than most changes: "
+            "measure both on one, or give --force"
+        )
+
+
+def _shared(baseline: ForeignResults, candidate: ForeignResults) -> list[tuple[ForeignBenchmark, ForeignBenchmark]]:
+    """The benchmarks of both, by name; but a single command with a single one, whatever their names."""
+    theirs = {benchmark.name: benchmark for benchmark in candidate.benchmarks}
+    shared = [(one, theirs[one.name]) for one in baseline.benchmarks if one.name in theirs]
+    if baseline.provenance.format == _BY_COMMAND and len(baseline.benchmarks) == len(candidate.benchmarks) == 1:
+        shared = [(baseline.benchmarks[0], candidate.benchmarks[0])]
+    if not shared:
+        raise UsageError(
+            f"A and B have no benchmark in common: A has {some_names([one.name for one in baseline.benchmarks])}, and "
+            f"B {some_names([one.name for one in candidate.benchmarks])}"
+        )
+    files = {one.sha256 for one in candidate.provenance.files}
+    both = [one.name for one in baseline.provenance.files if one.sha256 in files]
+    for one, other in shared:
+        if both and one.name == other.name:
+            raise UsageError(f"{both[0]} is in both A and B: give two that were measured one after the other")
+        _check_unit(one, other)
+    return shared
+
+
+def _check_unit(one: ForeignBenchmark, other: ForeignBenchmark) -> None:
+    if one.unit != other.unit:
+        raise UsageError(f"{one.name} is in {one.unit} in A and in {other.unit} in B: measure both in one unit")
+    if one.higher_is_better != other.higher_is_better:
+        better = ("lower", "higher")
+        raise UsageError(
+            f"of {one.name}, {better[one.higher_is_better]} is better in A and {better[other.higher_is_better]} in B: "
+            "measure the same in both"
+        )
+
+
+def _differences(baseline: ForeignResults, candidate: ForeignResults) -> Iterator[Finding]:
+    if other_machine(baseline.machine, candidate.machine):
+        yield other_machine_finding()
+    sources = {f"{baseline.provenance.tool} version": (baseline.provenance.version, candidate.provenance.version)}
+    names = dict.fromkeys([*baseline.machine, *candidate.machine])
+    sources |= {name: (baseline.machine.get(name), candidate.machine.get(name)) for name in names}
+    for name, (one, other) in sources.items():
+        if one != other:
+            yield difference_finding(name, one or "not told", other or "not told")
+
+
+def _left_out(
+    baseline: ForeignResults, candidate: ForeignResults, shared: list[tuple[ForeignBenchmark, ForeignBenchmark]]
+) -> Iterator[Finding]:
+    lonely = []
+    for side, record in enumerate((baseline, candidate)):
+        taken = {pair[side].name for pair in shared}
+        lonely.append([one.name for one in record.benchmarks if one.name not in taken])
+    yield from left_out_findings(lonely)
+
+
+# --- the verdict
+
+
+class _Limits(NamedTuple):
+    """What a verdict is held to."""
+
+    margin: float
+    alpha: float
+    same_conditions: bool
+
+
+def _verdict(one: ForeignBenchmark, other: ForeignBenchmark, limits: _Limits) -> ForeignVerdict:
+    sign = -1 if one.higher_is_better else 1  # judged is the cost: what takes more of it is slower
+    judgement = judge_unpaired(_values_of(one, sign), _values_of(other, sign), limits.margin, limits.alpha)
+    findings = list(_findings(one, other, judgement, limits))
+    seen = isfinite(judgement.allowance)
+    lower, upper = (judgement.lower, judgement.upper) if seen else _at_least(judgement, limits.alpha)
+    ends = sorted((expm1(sign * lower), expm1(sign * upper))) if isfinite(upper - lower) else None
+    return ForeignVerdict(
+        benchmark=other.name,
+        unit=one.unit,
+        higher_is_better=one.higher_is_better,
+        verdict="undecided" if findings else judgement.verdict,
+        change=expm1(sign * judgement.shift.centre),
+        interval=(ends[0], ends[1]) if ends else None,
+        block_spreads=(expm1(judgement.block_spreads[0]), expm1(judgement.block_spreads[1])) if seen else None,
+        assumed=judgement.floor,
+        baseline=_level(one),
+        candidate=_level(other),
+        findings=findings,
+    )
+
+
+def _values_of(benchmark: ForeignBenchmark, sign: int) -> RunValues:
+    """Its processes, as a run that took no longer than it has to: what lay between them is not told."""
+    return RunValues(sign * np.log(_medians(benchmark)), min(benchmark.seconds or 0.0, FEWEST_SECONDS))
+
+
+def _at_least(judgement: UnpairedJudgement, alpha: float) -> tuple[float, float]:
+    """The interval with the least drift in it, where more cannot be ruled out: shown, but never judged."""
+    allowance = least_allowance(judgement.floor, alpha)
+    return judgement.shift.lower - allowance, judgement.shift.upper + allowance
+
+
+def _findings(
+    one: ForeignBenchmark, other: ForeignBenchmark, judgement: UnpairedJudgement, limits: _Limits
+) -> Iterator[Finding]:
+    """Why there can be no verdict, if there can be none."""
+    if min(len(one.values), len(other.values)) < FEWEST_PROCESSES:
+        yield Finding(
+            code="cannot-tell",
+            message=f"{len(one.values)} processes in A and {len(other.values)} in B: fewer than {FEWEST_PROCESSES} do "
+            "not show how the level wanders from one to the next, so no verdict can be given",
+            remedy="import more processes (several files at once are so many), or weigh both with steelyard compare",
+        )
+    elif min(one.seconds or 0.0, other.seconds or 0.0) < FEWEST_SECONDS:
+        yield Finding(
+            code="cannot-tell",
+            message=f"the processes of one side took less than {FEWEST_SECONDS:g} s in all, or do not tell: that does "
+            "not show how a machine drifts, so no verdict can be given",
+            remedy="measure for longer, or weigh both with steelyard compare",
+        )
+    elif not isfinite(judgement.allowance + judgement.shift.upper):
+        yield Finding(code="cannot-tell", message="too few processes can never show anything at so small an --alpha")
+    elif judgement.verdict != "undecided" and not limits.same_conditions:
+        yield Finding(
+            code="cannot-tell",
+            message="what changed on the machine between A and B shows in neither of them, so no verdict can be given",
+            remedy=f"--same-conditions, if nothing did: then it is {judgement.verdict}; else use steelyard compare",
+        )

@@ -1,0 +1,84 @@
+"""The arguments of the harness protocol on a command line."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+VERSION = 1
+PREFIX = "--steelyard-"
+
+_MOST = {"loops": 2**53, "before": 2**53, "samples": 10_000, "seed": 2**64 - 1, "fd": 2**31 - 1}
+_LEAST = {"loops": 1, "before": 1, "samples": 1, "seed": 0, "fd": 0}
+
+
+class ArgumentError(Exception):
+    """The driver's arguments cannot be followed."""
+
+
+class Request:
+    """What the driver wants: the list, or one benchmark run."""
+
+    __slots__ = ("before", "loops", "name", "samples", "seed")
+
+    def __init__(self, name: str | None, loops: int, samples: int, seed: int, before: list[tuple[str, int]]) -> None:
+        self.name, self.loops, self.samples, self.seed, self.before = name, loops, samples, seed, before
+
+
+def separated(command_line: Iterable[str]) -> tuple[dict[str, str], list[str]]:
+    """The values of the protocol's arguments by their keys, whatever they are, and the user's own arguments.
+
+    `before` may be said more than once: its values are lines, which no name can break.
+    """
+    arguments: dict[str, str] = {}
+    own: list[str] = []
+    for argument in command_line:
+        if argument.startswith(PREFIX):
+            key, _, value = argument[len(PREFIX) :].partition("=")
+            arguments[key] = f"{arguments[key]}\n{value}" if key == "before" and key in arguments else value
+        else:
+            own.append(argument)
+    return arguments, own
+
+
+def descriptor(arguments: dict[str, str]) -> int:
+    """The response's descriptor, closed in whatever this process executes; raises ArgumentError if there is none."""
+    fd = _number(arguments, "fd")
+    try:
+        os.set_inheritable(fd, False)
+    except OSError as error:
+        raise ArgumentError(f"--steelyard-fd={fd} is not open: {error.strerror}") from error
+    return fd
+
+
+def request(arguments: dict[str, str]) -> Request:
+    """What is wanted; raises ArgumentError if that is unclear, or of a version that is not spoken here."""
+    version = arguments.get("protocol")
+    if version != str(VERSION):
+        said = "is missing" if version is None else f"asks for {version!r}"
+        raise ArgumentError(f"--steelyard-protocol {said}: this harness speaks version {VERSION}")
+    if ("list" in arguments) == ("run" in arguments):
+        raise ArgumentError("say either --steelyard-list or --steelyard-run=NAME")
+    if "list" in arguments:
+        return Request(None, 1, 1, 0, [])
+    seed = _number(arguments, "seed") if "seed" in arguments else 0
+    before = [_earlier(line) for line in arguments["before"].split("\n")] if "before" in arguments else []
+    return Request(arguments["run"], _number(arguments, "loops"), _number(arguments, "samples"), seed, before)
+
+
+def _earlier(value: str) -> tuple[str, int]:
+    loops, _, name = value.partition(":")
+    return name, _number({"before": loops}, "before")
+
+
+def _number(arguments: dict[str, str], key: str) -> int:
+    if key not in arguments:
+        raise ArgumentError(f"--steelyard-{key}=NUMBER is missing")
+    value = arguments[key]
+    # No number that is in range has more digits, and Python refuses to read very long ones.
+    if value.isascii() and value.isdigit() and len(value) <= 20 and _LEAST[key] <= int(value) <= _MOST[key]:
+        return int(value)
+    raise ArgumentError(f"--steelyard-{key}={value[:40]}: it has to be an integer from {_LEAST[key]} to {_MOST[key]}")

@@ -1,0 +1,67 @@
+"""What is shown without a driver: that each benchmark works, and roughly how long it takes."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+
+from steelyard.harness.faults import DONE, INTERRUPTED, RAISED, complain, fault
+from steelyard.harness.find import FindError
+from steelyard.harness.names import BadNameError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from steelyard.harness.entry import Entry
+    from steelyard.harness.suite import Suite
+
+# A sample of this length is read to a percent or so even while others use the processor, and is over at once.
+_ENOUGH_NS = 5_000_000
+_MOST_LOOPS = 2**30
+
+
+def show(suite: Suite, arguments: list[str]) -> int:
+    """Run each benchmark once, print a line for each, and return the exit status."""
+    try:
+        entries = suite.entries()
+    except (FindError, BadNameError) as error:
+        return complain(str(error))
+    status = DONE
+    width = max((len(entry.name) for entry in entries), default=0)
+    for entry in entries:
+        try:
+            print(f"{entry.name:{width}}  {_quick_look(suite, entry)}", flush=True)
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except BaseException as error:  # of the user's code, which may also try to exit
+            status = RAISED
+            print(f"{entry.name:{width}}  failed: {fault(error, suite.files)}", flush=True)
+    if not entries:
+        print("no benchmarks: put @steelyard.harness.bench above a function", file=sys.stderr)
+    else:
+        command = shlex.quote(shlex.join(["python", "-m", "steelyard.harness", *arguments]))
+        print(
+            "A quick look, no measurement. To weigh two versions:\n"
+            f"  steelyard compare --harness protocol {command} COMMAND-OF-THE-OTHER",
+            file=sys.stderr,
+        )
+    return status
+
+
+def _quick_look(suite: Suite, entry: Entry) -> str:
+    from steelyard.harness.worker import samples_of
+
+    with suite.prepared(entry, 0) as work:
+        loops = 1
+        while True:
+            ns = samples_of(work, loops, 1)[0].ns
+            if ns >= _ENOUGH_NS or loops >= _MOST_LOOPS:
+                return f"{readable(ns / loops)} an iteration ({loops:,} loops)"
+            loops *= 2 if ns > _ENOUGH_NS // 20 else 10
+
+
+def readable(ns: float) -> str:
+    """A time with the unit that suits it."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if ns >= size:
+            return f"{ns / size:.3g} {unit}"
+    return f"{ns:.3g} ns"

@@ -1,0 +1,38 @@
+"""What fixes one launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+@dataclass(frozen=True)
+class LaunchSpec:
+    """Everything that fixes one launch: what to execute and the surroundings it finds.
+
+    Bytes, because paths, arguments and environments are bytes to the kernel. `stdin`, `stdout` and `stderr` are paths;
+    None is /dev/null, and an int keeps the last so many bytes of an output for error messages.
+    """
+
+    program: bytes
+    argv: tuple[bytes, ...]
+    env: tuple[bytes, ...]
+    cwd: bytes | None = None
+    stdin: bytes | None = None
+    stdout: bytes | int | None = None
+    stderr: bytes | int | None = 4096
+    timeout_ns: int | None = None
+    cpus: tuple[int, ...] | None = None
+    repeat: int = 1
+    """How many processes, one after the other, make up this launch; its numbers are their sums."""
+    fixed_layout: bool = False
+    """Whether addresses are the same in every launch, where the system allows that; else they are random."""
+    results: int | None = None
+    """Of what it writes to fd 3, where a harness puts its results, the last so many bytes are kept; None closes it."""
+
+
+class Draw(NamedTuple):
+    """What is drawn anew for each pair and shared by its two launches, so that it cancels."""
+
+    hash_seed: int
+    padding_bytes: int

@@ -1,0 +1,48 @@
+"""What came of one launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from steelyard.model.numbers import ADD_UP, NUMBERS, Numbers
+from steelyard.model.rows import LaunchRow
+
+
+@dataclass(frozen=True, slots=True)
+class Measured(Numbers):
+    """What one launch measured, from outside: its numbers, how it was ended, and what it said as far as asked for."""
+
+    timed_out: bool = False
+    cancelled: bool = False
+    stdout: bytes | None = None
+    stdout_bytes: int | None = None
+    stderr: bytes | None = None
+    stderr_bytes: int | None = None
+    results: bytes | None = None
+    results_bytes: int | None = None
+    left_behind: tuple[str, ...] = ()
+
+    @classmethod
+    def of_row(cls, row: LaunchRow) -> Self:
+        """What was measured, as far as a row has it: the numbers."""
+        return cls(**{name: getattr(row, name) for name in NUMBERS})
+
+    def has_failed(self) -> bool:
+        """Whether it did not end by itself with exit status 0."""
+        return self.cancelled or self.timed_out or self.signal is not None or self.exit_code != 0
+
+    def followed_by(self, later: Measured) -> Measured:
+        """Both as one launch: times and counts add up, the memory is the larger one's, a failure is either one's."""
+        summed = {name: _sum(getattr(self, name), getattr(later, name)) for name in ADD_UP}
+        return replace(
+            self if self.has_failed() else later,
+            start_ns=self.start_ns,
+            max_rss_bytes=max(self.max_rss_bytes, later.max_rss_bytes),
+            left_behind=self.left_behind + later.left_behind,
+            **summed,
+        )
+
+
+def _sum(one: int | None, other: int | None) -> Any:
+    return None if one is None or other is None else one + other

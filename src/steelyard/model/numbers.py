@@ -1,0 +1,71 @@
+"""The numbers of a launch: each is declared here, once.
+
+What is measured, journaled and kept is made of this declaration. Only the launch server has it a second time
+(`native/launch/src/protocol.rs`), and `tests/native` holds the two together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, get_type_hints
+
+from pydantic import Field
+
+# What a kernel can count. More would be no measurement, and has no place in an array of floats either.
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+Time = Annotated[int, Field(gt=0, lt=2**63)]
+
+
+@dataclass(frozen=True)
+class Column:
+    """What is said of one number of a launch, beside its name and its type."""
+
+    description: str
+    adds_up: bool = False
+    """Whether several processes that make up one launch have it in sum."""
+
+
+# Without methods of its own: `Measured` makes them for all of its fields, and a row is a tuple that has them.
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class Numbers:
+    """What one launch measured, in numbers: their names, order and types. None where the machine cannot tell."""
+
+    __slots__ = ()
+
+    start_ns: Annotated[Count, Column("monotonic clock just before the spawn, ns")]
+    wall_ns: Annotated[Time, Column("elapsed time, ns", adds_up=True)]
+    spawn_ns: Annotated[Count, Column("time the spawn itself took, ns", adds_up=True)]
+    cpu_ns: Annotated[Count | None, Column("scheduler's run time, main thread, ns", adds_up=True)]
+    delay_ns: Annotated[Count | None, Column("runnable but waiting, main thread, ns", adds_up=True)]
+    timeslices: Annotated[Count | None, Column("times put on a processor", adds_up=True)]
+    user_ns: Annotated[Count, Column("user time of all threads, ns", adds_up=True)]
+    sys_ns: Annotated[Count, Column("system time of all threads, ns", adds_up=True)]
+    max_rss_bytes: Annotated[Count, Column("largest resident set, bytes")]
+    minor_faults: Annotated[Count, Column("page faults without I/O", adds_up=True)]
+    major_faults: Annotated[Count, Column("page faults with I/O", adds_up=True)]
+    voluntary_switches: Annotated[Count, Column("voluntary context switches", adds_up=True)]
+    involuntary_switches: Annotated[Count, Column("involuntary context switches", adds_up=True)]
+    others_ns: Annotated[Count | None, Column("cpu of other threads and children, ns", adds_up=True)]
+    pressure_ns: Annotated[Count | None, Column("machine's CPU pressure meanwhile, ns", adds_up=True)]
+    steal_ns: Annotated[Count | None, Column("machine's stolen time meanwhile, ns", adds_up=True)]
+    exit_code: Annotated[Count | None, Column("exit status; null if a signal ended it")]
+    signal: Annotated[Count | None, Column("the signal that ended it; else null")]
+
+
+@cache
+def declared(fields: type) -> dict[str, tuple[Any, Column]]:
+    """Name to type and description of each field of a class that is declared as one column, in their order."""
+    return {
+        name: (hint, said)
+        for name, hint in get_type_hints(fields, include_extras=True).items()
+        for said in getattr(hint, "__metadata__", ())
+        if isinstance(said, Column)
+    }
+
+
+NUMBERS = tuple(declared(Numbers))
+"""Their names."""
+
+ADD_UP = tuple(name for name, (_, column) in declared(Numbers).items() if column.adds_up)
+"""The names of those that are summed over the processes of a launch."""

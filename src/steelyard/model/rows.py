@@ -1,0 +1,109 @@
+"""One launch as a row of the journal: where it stands in the plan, its numbers, and the samples of a harness."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Iterable, Sequence
+from inspect import get_annotations
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, dataclass_transform
+
+from steelyard.model.numbers import Column, Count, Numbers, declared
+
+WARM_UP, USED, DISTURBED = "warm-up", "used", "disturbed"
+ROLES = (WARM_UP, USED, DISTURBED)
+
+
+@dataclass_transform(frozen_default=True)
+class Row(tuple[Any, ...]):
+    """A named tuple that inherits fields, as those of `typing.NamedTuple` cannot; mypy knows it as a dataclass."""
+
+    __slots__ = ()
+
+    _fields: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        annotated = [name for base in reversed(cls.__mro__) for name in get_annotations(base)]
+        names = [name for name in annotated if not name.startswith("_")]
+        defaults = [cls.__dict__[name] for name in names if name in cls.__dict__]
+        made = vars(namedtuple(cls.__name__, names, defaults=defaults))
+        for name in ("__new__", "__repr__", "__getnewargs__", "__match_args__", "_fields", *names):
+            setattr(cls, name, made[name])
+
+    @classmethod
+    def _make(cls, values: Iterable[Any]) -> Self:
+        row = tuple.__new__(cls, values)
+        if len(row) != len(cls._fields):
+            raise TypeError(f"a row of {len(cls._fields)} fields cannot be made of {len(row)} values")
+        return row
+
+    def _replace(self, **changes: Any) -> Self:
+        row = self._make(map(changes.pop, self._fields, self))
+        if changes:
+            raise ValueError(f"a row has no {', '.join(changes)}")
+        return row
+
+
+class Place(Row):
+    """Where a launch stands in the plan: the first fields of its row.
+
+    `role` indexes ROLES; `side` is 0 for the baseline, 1 for the candidate; `order` is 0 for the launch that ran
+    first in its pair. A run (one subject alone) has only side 0.
+    """
+
+    __slots__ = ()
+
+    benchmark: Annotated[Count, Column("index into `benchmarks`")]
+    pair: Annotated[Count, Column("number of the pair within its benchmark")]
+    side: Annotated[Count, Column("0 baseline, 1 candidate")]
+    order: Annotated[Count, Column("0 ran first in its pair, 1 second")]
+    role: Annotated[Count, Column("0 warm-up, 1 used, 2 disturbed and repeated")]
+    hash_seed: Annotated[Count, Column("hash seed drawn for the pair")]
+    padding_bytes: Annotated[Count, Column("environment padding drawn for the pair")]
+
+
+class Frame(NamedTuple):
+    """A row of the journal that somebody else is to write: what stands before and after the numbers of its launch."""
+
+    before: str
+    after: str
+
+
+class Sample(NamedTuple):
+    """One timed batch of iterations inside a launch, as its harness measured it. Times in ns, of all `loops`."""
+
+    loops: int
+    ns: int
+    cpu_ns: int | None = None
+    delay_ns: int | None = None
+
+    def time_ns(self, metric: str) -> float | None:
+        """`wall`, `cpu` or `active` of one iteration; None where the harness could not tell."""
+        match metric:
+            case "wall":
+                time: int | None = self.ns
+            case "cpu":
+                time = self.cpu_ns
+            case _:
+                time = None if self.delay_ns is None else self.ns - self.delay_ns
+        return None if time is None else time / self.loops
+
+
+def judged_samples(samples: Sequence[Sequence[Any]]) -> list[Sample]:
+    """The samples of a launch but for the first, which pays for cold caches; the only one, if there is just one."""
+    return [Sample._make(sample) for sample in samples[1:] or samples]
+
+
+class LaunchRow(Numbers, Place):
+    """One launch as it is journaled: its place, its numbers, and what follows here, in this order.
+
+    A command has no `samples`: it is one itself.
+    """
+
+    __slots__ = ()
+
+    overhead_ns: Annotated[Count, Column("start of an empty shell in this pair, ns, or 0")]
+    samples: tuple[Sample, ...] = ()
+
+
+COLUMNS = tuple(declared(LaunchRow))
+"""The fields of a row that are one number each."""

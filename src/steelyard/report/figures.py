@@ -1,0 +1,125 @@
+"""Numbers as a reader sees them, with their units, the same in every format."""
+
+from __future__ import annotations
+
+import math
+
+from steelyard.model.metrics import METRICS, Unit
+
+NOT_KNOWN = "n/a"
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """Write a number with its noun: `1 pair`, `1,200 pairs`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def duration(ns: float) -> str:
+    """Write a measured time in the unit that suits it, four significant digits: `12.81 ms`."""
+    if not math.isfinite(ns):
+        return NOT_KNOWN
+    if abs(ns) < 1e3 and float(ns).is_integer():
+        return f"{ns:.0f} ns"
+    for one, unit in ((1.0, "ns"), (1e3, "µs"), (1e6, "ms")):
+        if abs(ns) < one * 999.95:
+            return f"{_significant(ns / one)} {unit}"
+    return f"{_significant(ns / 1e9)} s" if abs(ns) < 600e9 else seconds(ns / 1e9)
+
+
+def seconds(elapsed: float) -> str:
+    """Write a budget or an elapsed time: `0.9 s`, `45 s`, `3 min 20 s`, `2 h 5 min`."""
+    if not math.isfinite(elapsed):
+        return NOT_KNOWN
+    if 0 < elapsed < 0.1:
+        return f"{elapsed * 1e3:.2g} ms" if elapsed < 0.0995 else "0.1 s"
+    if elapsed < 9.95:
+        return f"{elapsed:.1f}".removesuffix(".0") + " s"
+    whole = round(elapsed)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min" + (f" {whole % 60} s" if whole % 60 else "")
+    minutes = round(elapsed / 60)
+    return f"{minutes // 60:,} h" + (f" {minutes % 60} min" if minutes % 60 else "")
+
+
+def size(amount: float) -> str:
+    """Write a size in binary units: `812 B`, `12.31 MiB`."""
+    if not math.isfinite(amount):
+        return NOT_KNOWN
+    if abs(amount) < 1024:
+        return f"{amount:.0f} B"
+    for unit in ("KiB", "MiB", "GiB"):
+        amount /= 1024
+        if abs(amount) < 1023.95:
+            return f"{_significant(amount)} {unit}"
+    return f"{_significant(amount / 1024)} TiB"
+
+
+def quantity(value: float, metric: str) -> str:
+    """Write a value of a metric in the metric's unit."""
+    unit: Unit = METRICS[metric].unit if metric in METRICS else "count"
+    if not math.isfinite(value):
+        return NOT_KNOWN
+    if unit == "ns":
+        return duration(value)
+    if unit == "bytes":
+        return size(value)
+    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1e4 else _significant(value)
+
+
+def _significant(value: float) -> str:
+    """Write four significant digits without an exponent."""
+    if value == 0:
+        return "0"
+    digits = 3 - math.floor(math.log10(abs(float(f"{value:.3e}"))))
+    return f"{value:,.{max(0, digits)}f}"
+
+
+def percent(share: float) -> str:
+    """Write a share or a margin without a sign: `0.5 %`, `43 %`."""
+    return f"{_points(abs(share))} %" if share >= 0 else f"-{_points(abs(share))} %"
+
+
+def change(relative: float) -> str:
+    """Write a relative change with its sign: `+1.02 %`, `-0.30 %`."""
+    digits = _hundredths(abs(relative))
+    if not any(digit in "123456789i" for digit in digits):
+        return f"{digits} %"
+    return f"{'-' if relative < 0 else '+'}{digits} %"
+
+
+def extent(relative: float) -> str:
+    """Write how large a change is, its direction being said in words: `1.20 %`."""
+    return f"{_hundredths(abs(relative))} %"
+
+
+def interval(bounds: tuple[float, float]) -> str:
+    """Write an interval of relative changes: `[+0.61 %, +1.40 %]`."""
+    return f"[{change(bounds[0])}, {change(bounds[1])}]"
+
+
+def confidence(alpha: float) -> str:
+    """Write 1 - alpha: `99 %`, `99.95 %`."""
+    return f"{100 * (1 - alpha):.6g} %"
+
+
+def _points(share: float) -> str:
+    points = 100 * share
+    if not math.isfinite(points):
+        return NOT_KNOWN if math.isnan(points) else "inf"
+    return f"{points:,.0f}" if points >= 99.95 else f"{points:.2g}" if points >= 10 else f"{points:.3g}"
+
+
+def _hundredths(share: float) -> str:
+    """Write three digits; more below 0.01 %, so that an end of an interval that excludes 0 is seen to."""
+    points = 100 * share
+    if not math.isfinite(points):
+        return NOT_KNOWN if math.isnan(points) else "inf"
+    if points >= 99.95:
+        return f"{points:,.0f}"
+    if points >= 9.995:
+        return f"{points:.1f}"
+    if points >= 0.005 or points < 1e-6:
+        return f"{points:.2f}"
+    return f"{points:.{-math.floor(math.log10(points))}f}"

@@ -1,0 +1,117 @@
+"""Which notes stand under a report, and in which order: what was seen while measuring, then what the verdicts call for.
+
+Nothing is said twice: what holds for several benchmarks, or in several metrics, is one note. The formats only typeset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from steelyard.model.foreign import ForeignReport, ForeignResults
+from steelyard.model.metrics import METRICS
+from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing
+from steelyard.model.unpaired import UnpairedReport
+from steelyard.report import printable
+from steelyard.report.markup import code, escape
+from steelyard.report.sheet import Sheet
+
+_MOST_NAMES = 3
+
+
+@dataclass(frozen=True)
+class Note:
+    """What the user should know, and the remedy if there is one.
+
+    `about` are the benchmarks that it is said of; none for what is said of the whole.
+    """
+
+    message: str
+    remedy: str | None = None
+    about: tuple[str, ...] = ()
+
+
+# --- which
+
+
+def of_weighing(record: Weighing, verdicts: Sequence[Verdict]) -> list[Note]:
+    """The notes of a weighing; its control speaks by the verdicts that it withholds."""
+    told = [(each.benchmark, _with_caution(each, record.findings)) for each in verdicts if not each.control]
+    return _gathered(record.findings, told, several=len(record.benchmarks) > 1)
+
+
+def of_run(record: Run, summaries: Sequence[Summary]) -> list[Note]:
+    """The notes of a run."""
+    told = [(each.benchmark, _with_caution(each, record.findings)) for each in summaries]
+    return _gathered(record.findings, told, several=len(record.benchmarks) > 1)
+
+
+def of_unpaired(report: UnpairedReport) -> list[Note]:
+    """The notes of two runs."""
+    told = [(each.benchmark, each.findings) for each in report.verdicts]
+    return _gathered(report.findings, told, several=len({name for name, _ in told}) > 1)
+
+
+def of_foreign(record: ForeignResults) -> list[Note]:
+    """The notes of an import."""
+    return _gathered(record.findings, [], several=False)
+
+
+def of_two_foreign(report: ForeignReport) -> list[Note]:
+    """The notes of two imports."""
+    own = [*report.baseline.findings, *report.candidate.findings, *report.findings]
+    told = [(each.benchmark, each.findings) for each in report.verdicts]
+    return _gathered(own, told, several=len(told) > 1)
+
+
+def _with_caution(derived: Verdict | Summary, general: Sequence[Finding]) -> list[Finding]:
+    """What was found in a metric, and at last the metric's own caution, if that is not said by then."""
+    caution = METRICS[derived.metric].caution if derived.metric in METRICS else None
+    if caution is None or any(caution in finding.message for finding in [*general, *derived.findings]):
+        return derived.findings
+    return [*derived.findings, Finding(code="metric-caution", message=f"{derived.metric}: {caution}")]
+
+
+def _gathered(
+    general: Iterable[Finding], of_benchmarks: Iterable[tuple[str, Iterable[Finding]]], *, several: bool
+) -> list[Note]:
+    """Each thing once, where it is first said; of `several` benchmarks with the names of those that it is about."""
+    about: dict[tuple[str, str | None], dict[str, None]] = {(each.message, each.remedy): {} for each in general}
+    said_of_all = frozenset(about)
+    for name, findings in of_benchmarks:
+        for finding in findings:
+            said = (finding.message, finding.remedy)
+            if said not in said_of_all:
+                about.setdefault(said, {})[name] = None
+    return [Note(*said, about=tuple(names) if several else ()) for said, names in about.items()]
+
+
+# --- how they are typeset
+
+
+def show(sheet: Sheet, notes: Iterable[Note]) -> None:
+    """Print each note with its remedy below it."""
+    for note in notes:
+        about = _about(note, lambda name: printable.plain(name, sheet.encoding))
+        message = printable.plain_lines(f"{about}{note.message}", sheet.encoding)
+        remedy = printable.plain_lines(note.remedy, sheet.encoding) if note.remedy else []
+        sheet.row("note", *message, *(Text(line, "italic") for line in remedy), style="yellow")
+
+
+def markdown(notes: Iterable[Note]) -> list[str]:
+    """Write each note as the text of an item of a list."""
+    return [_item(note) for note in notes]
+
+
+def _item(note: Note) -> str:
+    remedy = f" ({escape(note.remedy)})" if note.remedy else ""
+    return f"note: {_about(note, code)}{escape(note.message)}{remedy}"
+
+
+def _about(note: Note, shown: Callable[[str], str]) -> str:
+    if not note.about:
+        return ""
+    more = len(note.about) - _MOST_NAMES
+    return ", ".join(map(shown, note.about[:_MOST_NAMES])) + (f" and {more} more: " if more > 0 else ": ")

@@ -1,0 +1,69 @@
+"""Any text made fit to print: nothing in it steers a terminal, and what an encoding lacks is replaced."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+
+ELLIPSIS = "…"
+
+# One column each on both sides, so that a layout made for UTF-8 holds for ASCII too.
+_ASCII = str.maketrans("µ…┊▁▂▃▄▅▆▇█─", "u~|.:-=+*#@-")
+
+
+def plain(text: str, encoding: str = "utf-8") -> str:
+    r"""Make anything user-given safe to show on one line; what does not print is escaped: `\x1b`, `\u202e`.
+
+    `str.isprintable` is false for every control (C0, C1, DEL), for format characters (bidirectional
+    overrides, zero-width ones), line separators, lone surrogates and private use: whatever could steer a
+    terminal or hide. A surrogate escape is shown as the byte that it stands for. Characters that `encoding`
+    lacks are escaped too.
+    """
+    shown = "".join(character if character.isprintable() else _escaped(character) for character in text)
+    return shown.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def plain_lines(text: str, encoding: str = "utf-8") -> list[str]:
+    """Do as `plain`, for text whose line breaks are meant (a quoted stderr); tabs become spaces."""
+    return [plain(line.expandtabs(4), encoding).rstrip() for line in text.strip("\r\n").split("\n")]
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def is_utf(encoding: str) -> bool:
+    """Tell whether a stream's encoding can carry every symbol that the reports use."""
+    return encoding.lower().replace("_", "-").startswith("utf")
+
+
+def symbols(text: str, encoding: str) -> str:
+    """Replace the reports' own symbols where the encoding lacks them; the width stays the same."""
+    return text if is_utf(encoding) else text.translate(_ASCII)
+
+
+def shorten(text: str, width: int) -> str:
+    """Cut the middle out of `text` until it takes at most `width` columns; both ends tell commands apart."""
+    if cell_len(text) <= width:
+        return text
+    if width < 1:
+        return ""
+    tail = _head(text[::-1], (width - 1) // 2)[::-1]
+    head = _head(text, width - 1 - cell_len(tail))
+    # A joining character may count differently beside its new neighbour.
+    while tail and cell_len(head + ELLIPSIS + tail) > width:
+        tail = tail[1:]
+    while head and cell_len(head + ELLIPSIS + tail) > width:
+        head = head[:-1]
+    return head + ELLIPSIS + tail
+
+
+def _head(text: str, width: int) -> str:
+    used = 0
+    for position, character in enumerate(text):
+        used += cell_len(character)
+        if used > width:
+            return text[:position]
+    return text

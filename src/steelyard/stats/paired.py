@@ -1,0 +1,186 @@
+"""From paired differences to a verdict: the looks, and what an `undecided` would have needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.stats.looks import Look, plan_looks
+from steelyard.stats.quantiles import NORMAL, normal_quantile
+from steelyard.stats.signed_rank import Estimate, estimate, p_value
+from steelyard.stats.verdict import VerdictName, found_nine_times_in_ten, log_margin, verdict_of
+
+FloatArray = npt.NDArray[np.float64]
+
+# A weighing that is less likely than this to reach a verdict within its budget is stopped.
+FUTILE_BELOW = 0.02
+# The noise must be known before the future can be told from it: no look before this many pairs is called futile.
+FUTILE_FROM_PAIRS = 30
+# `pairs_needed` is the budget that would decide this often; beyond so many times the pairs at hand nobody waits for it.
+DECIDES_BY = 0.8
+NOT_BEYOND = 1000
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the pairs say at the look that was judged. Changes are log-ratios: ln(candidate / baseline).
+
+    `estimate` has the interval at this look's level; `strict` the wider one that a change has to exclude "no change"
+    with where several benchmarks share alpha (the same one where there is only one).
+    """
+
+    verdict: VerdictName
+    estimate: Estimate
+    strict: Estimate
+    look: Look
+    looks: int
+    quantisation: float
+    p_value: float
+
+    @property
+    def lower(self) -> float:
+        """Lower end of the repeated interval, widened by what the clock's tick hides."""
+        return self._widened(self.estimate.lower, -self.quantisation)
+
+    @property
+    def upper(self) -> float:
+        """Upper end of the repeated interval, widened by what the clock's tick hides."""
+        return self._widened(self.estimate.upper, self.quantisation)
+
+    def _widened(self, end: float, by: float) -> float:
+        # "No change" leaves the ticks of both sides alike, so what excludes 0 excludes it however coarse the clock.
+        widened = end + by
+        return 0.0 if widened * end < 0 else widened
+
+
+def judge_look(
+    d: FloatArray,
+    look: Look,
+    margin: float,
+    *,
+    looks: int,
+    alpha: float,
+    quantisation: float = 0.0,
+    strict_level: float | None = None,
+) -> Judgement:
+    """Judge the first `look.pairs` differences d (shape (n,), log-ratios) at one look.
+
+    `quantisation` is the largest change that the clock's rounding can hide (see `clock_quantisation`); `strict_level`
+    is this look's level for `slower` and `faster` if it is another than the interval's. The p-value is adjusted for the
+    looks: it is at most alpha exactly when the interval of this look excludes "no change".
+    """
+    seen = d[: look.pairs]
+    centre = estimate(seen, look.level)
+    strict = centre if strict_level is None else estimate(seen, strict_level)
+    adjusted = min(1.0, p_value(seen) * alpha / look.level)
+    undecided = Judgement("undecided", centre, strict, look, looks, quantisation, adjusted)
+    interval = (undecided.lower, undecided.upper)
+    found = verdict_of(centre.centre, interval, margin, strict=(strict.lower, strict.upper))
+    return replace(undecided, verdict=found)
+
+
+def judge(
+    values: Callable[[int], tuple[FloatArray, FloatArray]],
+    pairs: int,
+    margin: float,
+    alpha: float,
+    *,
+    ended: bool,
+    newest_only: bool = False,
+    exact: bool = False,
+    members: float = 1,
+) -> Judgement | None:
+    """Replay the looks at `pairs` pairs and stop at the first that decides; else the newest look's judgement.
+
+    `values(n)` gives the positive values of the first n pairs, (baseline, candidate), shape (n,) each. `ended` says
+    that the budget ended with these pairs, which makes the last look the final one. `newest_only` judges just the
+    newest look, for a caller that has judged the others before. `exact` values are counts, which no clock rounds.
+    `members` is how many benchmarks share alpha for `slower` and `faster` (`stats.family`). None if there are too few
+    pairs for any look.
+    """
+    looks = plan_looks(pairs, alpha, ended=ended)
+    strict = looks if members == 1 else plan_looks(pairs, alpha / members, ended=ended)
+    planned = list(enumerate(zip(looks, strict, strict=True), start=1))
+    judgement = None
+    for number, (look, strict_look) in planned[-1:] if newest_only else planned:
+        baseline, candidate = values(look.pairs)
+        d = np.log(candidate) - np.log(baseline)
+        quantisation = 0.0 if exact else clock_quantisation(baseline, candidate)
+        level = None if members == 1 else strict_look.level
+        judgement = judge_look(
+            d, look, margin, looks=number, alpha=alpha, quantisation=quantisation, strict_level=level
+        )
+        if judgement.verdict != "undecided":
+            break
+    return judgement
+
+
+def clock_quantisation(baseline: FloatArray, candidate: FloatArray) -> float:
+    """The largest log-ratio that a clock's ticks can hide from a pair; 0 where noise spreads values over many ticks.
+
+    Where values repeat (no more distinct values than half the launches), their smallest gap is the tick, unless the
+    smallest value is smaller; two rounded readings make each value wrong by up to one tick.
+    """
+    values = np.sort(np.concatenate([baseline, candidate]))
+    steps = np.diff(values)
+    gaps = steps[steps > 0]
+    if 2 * (len(gaps) + 1) > len(values):
+        return 0.0
+    tick = float(np.min(gaps, initial=values[0]))
+    return 2 * tick / float(np.median(values))
+
+
+def resolution(judgement: Judgement, margin: float) -> float | None:
+    """The smallest change (log-ratio) that this many pairs with this noise would have found 9 times out of 10."""
+    error = judgement.estimate.standard_error
+    if not isfinite(error):
+        return None
+    return found_nine_times_in_ten(error, normal_quantile(judgement.look.level), margin)
+
+
+def chance_of_verdict(judgement: Judgement, margin: float, pairs: int, level: float) -> float:
+    """How likely a look at `pairs` pairs in all, at `level`, is to reach a verdict, as seen from this look.
+
+    The predictive distribution of the later estimate given the present one (flat prior, normal approximation:
+    Jennison and Turnbull, *Group Sequential Methods*, 10.3).
+    """
+    now = judgement.estimate
+    if not isfinite(now.standard_error):
+        return 1.0
+    later_error = now.standard_error * sqrt(now.n / pairs)
+    deviation = sqrt(max(now.standard_error**2 - later_error**2, 1e-30))
+    half_width, bound = normal_quantile(level) * later_error, log_margin(margin)
+    room = bound - half_width - judgement.quantisation
+    same = _between(-room, room, now.centre, deviation) if room > 0 else 0.0
+    reach = max(half_width, bound)
+    return same + 1 - _between(-reach, reach, now.centre, deviation)
+
+
+def is_futile(judgement: Judgement, margin: float, pairs: int, level: float) -> bool:
+    """Whether a budget of `pairs` pairs in all has no fair chance of a verdict any more."""
+    enough = judgement.look.pairs >= FUTILE_FROM_PAIRS
+    return enough and chance_of_verdict(judgement, margin, pairs, level) < FUTILE_BELOW
+
+
+def pairs_needed(judgement: Judgement, margin: float, level: float) -> int | None:
+    """The pairs in all that would decide 4 times out of 5; None if there is no sensible number of them."""
+    now = judgement.look.pairs
+    if not isfinite(judgement.estimate.standard_error):
+        return None
+    for pairs in _geometric(now, now * NOT_BEYOND):
+        if chance_of_verdict(judgement, margin, pairs, level) >= DECIDES_BY:
+            return pairs
+    return None
+
+
+def _geometric(first: int, last: int) -> Sequence[int]:
+    steps = max(2, int(np.log(last / first) / np.log(1.1)))
+    return [int(size) for size in np.geomspace(first, last, steps)][1:]
+
+
+def _between(low: float, high: float, mean: float, deviation: float) -> float:
+    return NORMAL.cdf((high - mean) / deviation) - NORMAL.cdf((low - mean) / deviation)

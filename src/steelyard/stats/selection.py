@@ -1,0 +1,37 @@
+"""The value of a rank among very many that are never formed: pairwise sums or differences of a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def ranked(
+    rank: int,
+    bracket: tuple[float, float],
+    total: int,
+    few: int,
+    count: Callable[[float], int],
+    between: Callable[[float, float], FloatArray],
+) -> float:
+    """The rank-th smallest (from 1) of `total` values, which all lie within the bracket, its lower end excluded.
+
+    `count(t)` says how many values are at most t, and `between(low, high)` forms those in (low, high]: the bracket is
+    narrowed by counting until `few` are left in it, and these are sorted.
+    """
+    low, high = bracket
+    below, through = 0, total
+    while through - below > few:
+        middle = (low + high) / 2
+        if not low < middle < high:
+            return high  # thousands of exact ties: the bracket is one value
+        counted = count(middle)
+        if counted >= rank:
+            high, through = middle, counted
+        else:
+            low, below = middle, counted
+    return float(np.sort(between(low, high))[rank - below - 1])

@@ -1,0 +1,58 @@
+"""criterion.rs's folders: a sample.json holds the samples of one process, the benchmark.json beside it their name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from steelyard.model.errors import LaunchError, UsageError
+from steelyard.subjects.adapters.criterion import samples_in, title_in
+from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, text
+
+SAMPLES, ABOUT = "sample.json", "benchmark.json"
+
+
+def files_of(path: Path) -> list[Path]:
+    """The sample.json of a benchmark's folder, or all the latest ones of a target/criterion; none of a plain file.
+
+    Raises UsageError for a folder without any.
+    """
+    try:
+        if path.name in (SAMPLES, ABOUT) and path.is_file():
+            return [path.with_name(SAMPLES)]
+        if not path.is_dir():
+            return []
+        direct = [folder / SAMPLES for folder in (path, path / "new") if (folder / SAMPLES).is_file()]
+        found = direct[:1] or sorted(path.rglob(f"new/{SAMPLES}"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}; check the path and its permissions") from error
+    if not found:
+        raise UsageError(f"cannot import {path}: the folder has no new/{SAMPLES} in it, which criterion would write")
+    return found
+
+
+def _recognises(opened: Opened) -> bool:
+    return bool(opened.parts)
+
+
+def _read(opened: Opened) -> Contents:
+    if not opened.parts:
+        raise LaunchError(f"wrote no {SAMPLES} of that name: give its folder, or all of target/criterion")
+    return Contents([_found(samples, about) for samples, about in opened.parts])
+
+
+def _found(samples_json: str, about: str) -> Found:
+    samples = samples_in(samples_json)
+    title = title_in(about)  # cut where it is long
+    facts = json.loads(about)
+    value = text(facts.get("value_str"))
+    return Found(
+        text(facts.get("full_id")) or title,
+        "ns",
+        [[sample.ns / sample.loops for sample in samples]],
+        params={"value": value} if value else {},
+        seconds=sum(sample.ns for sample in samples) / 1e9,
+    )
+
+
+CRITERION = Format("criterion", "criterion.rs", _recognises, _read)

@@ -1,0 +1,114 @@
+"""What `go test -bench` prints: the lines of -count are samples of one process, of which a file may hold several."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from steelyard.model.errors import LaunchError
+from steelyard.model.foreign import PROCESSOR
+from steelyard.model.records import Finding
+from steelyard.subjects.adapters.go import GoResult, results_in
+from steelyard.subjects.answers import quoted
+from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, facts, grouped
+
+_TIME = "ns/op"
+_RESULT = re.compile(r"^Benchmark\S*\s+[0-9]+\s.*\sns/op", re.MULTILINE)
+_KEY = re.compile(r"(goos|goarch|pkg|cpu): (.+)")
+_END = re.compile(r"(PASS|FAIL|ok)(\s.*)?")
+_FAILED = re.compile(r"^\s*--- FAIL: (Benchmark\S*)", re.MULTILINE)
+_PANIC = re.compile(r"^(?:panic|fatal error): .*", re.MULTILINE)
+_MOST_WORDS = 200
+
+
+@dataclass
+class _Process:
+    """What one test binary printed, and what it said of itself."""
+
+    keys: dict[str, str]
+    lines: list[str] = field(default_factory=list)
+    has_ended: bool = False
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+    def named(self, name: str) -> str:
+        """Another package may have a benchmark of the same name."""
+        return f"{self.keys['pkg']}.{name}" if "pkg" in self.keys else name
+
+
+def _recognises(opened: Opened) -> bool:
+    return opened.json is None and _RESULT.search(opened.text) is not None
+
+
+def _read(opened: Opened) -> Contents:
+    _check_whole(opened.text)
+    processes = list(_processes(opened.text))
+    told = grouped(
+        ((one.named(result.name), one, result) for one in processes for result in results_in(one.text)), _name
+    )
+    failed = {one.named(name) for one in processes for name in _FAILED.findall(one.text)}
+    found = [_found(name, [(id(one), result) for _, one, result in group], failed) for name, group in told.items()]
+    found += [Found(name, _TIME, [], error="it says FAIL") for name in sorted(failed - told.keys())]
+    return Contents(found, machine=_machine(processes), findings=_cut(processes))
+
+
+def _name(named: tuple[str, _Process, GoResult]) -> str:
+    return named[0]
+
+
+def _processes(text: str) -> Iterator[_Process]:
+    """A process begins with what it says of itself (goos, pkg, ...), and ends with PASS."""
+    current = _Process({})
+    for line in text.splitlines():
+        key = _KEY.fullmatch(line.strip())
+        if current.lines and (key or current.has_ended):
+            yield current
+            current = _Process(dict(current.keys))
+        if key:
+            current.keys[key[1]] = key[2]
+        elif _END.fullmatch(line):
+            current.has_ended = bool(current.lines)
+        else:
+            current.lines.append(line)
+    if current.lines:
+        yield current
+
+
+def _check_whole(text: str) -> None:
+    if panic := _PANIC.search(text):
+        raise LaunchError(f"ended before its time: {panic[0][:_MOST_WORDS]}")
+    last = text[text.rfind("\n") + 1 :]
+    if last.startswith("Benchmark") and not results_in(last):
+        raise LaunchError(f"wrote a last line that was cut: {quoted(last)}")
+
+
+def _found(name: str, results: list[tuple[int, GoResult]], failed: set[str]) -> Found:
+    values = [
+        [result.values[_TIME] for _, result in group] for group in grouped(results, lambda one: str(one[0])).values()
+    ]
+    seconds = sum(result.loops * result.values[_TIME] for _, result in results) / 1e9
+    return Found(name, _TIME, values, seconds=seconds, error="it says FAIL" if name in failed else "")
+
+
+def _machine(processes: list[_Process]) -> dict[str, str]:
+    processors = list(dict.fromkeys(one.keys["cpu"] for one in processes if "cpu" in one.keys))
+    if len(processors) > 1:
+        raise LaunchError(
+            f"was run on different machines ({', '.join(processors[:2])}): import each one's results alone"
+        )
+    keys = processes[0].keys if processes else {}
+    system = "/".join(keys[key] for key in ("goos", "goarch") if key in keys)
+    return facts(system=system, **{PROCESSOR: keys.get("cpu")})
+
+
+def _cut(processes: list[_Process]) -> list[Finding]:
+    if all(one.has_ended for one in processes):
+        return []
+    message = "no PASS stands at the end of some benchmarks: it is not told whether they are all there"
+    return [Finding(code="no-end", message=message)]
+
+
+GO = Format("go", "go test", _recognises, _read)

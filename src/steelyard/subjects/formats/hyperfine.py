@@ -1,0 +1,56 @@
+"""hyperfine's --export-json: a launch is a process of one value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from steelyard.model.errors import LaunchError
+from steelyard.model.records import Finding
+from steelyard.subjects.answers import shown
+from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, entries, facts
+
+
+def _recognises(opened: Opened) -> bool:
+    results = entries(opened, "results")
+    return bool(results) and "command" in results[0]
+
+
+def _read(opened: Opened) -> Contents:
+    results = entries(opened, "results")
+    if not results or any("command" not in one for one in results):
+        raise LaunchError('wrote JSON that is no export of hyperfine: it has no list of "results" with commands')
+    found = [_found(one) for one in results]
+    return Contents(found, findings=[finding for one in results for finding in _failures(one)])
+
+
+def _found(one: dict[str, Any]) -> Found:
+    command, times = str(one["command"]), one.get("times")
+    params = facts(**(one.get("parameters") or {}))
+    if not isinstance(times, list):
+        raise LaunchError(f"wrote of {shown(command)} a mean, and not the times of its launches")
+    error = "a launch was ended by a signal" if None in (one.get("exit_codes") or ()) else ""
+    return Found(
+        _name(command, params), "s", [[time] for time in times], params=params, seconds=_sum(times), error=error
+    )
+
+
+def _name(command: str, params: dict[str, str]) -> str:
+    """The command, which has the parameters in it, unless it was given a name of its own."""
+    if all(value in command for value in params.values()):
+        return command
+    return f"{command}:{','.join(f'{name}={value}' for name, value in params.items())}"
+
+
+def _sum(times: list[Any]) -> float | None:
+    return sum(times) if all(isinstance(time, int | float) for time in times) else None
+
+
+def _failures(one: dict[str, Any]) -> Iterator[Finding]:
+    failed = sum(code not in (0, None) for code in one.get("exit_codes") or ())
+    if failed:
+        message = f"{failed} launches of {shown(one['command'])} failed, and hyperfine was told to ignore that"
+        yield Finding(code="failed", message=message, remedy="look at what the command does before you trust its time")
+
+
+HYPERFINE = Format("hyperfine", "hyperfine", _recognises, _read)

@@ -1,0 +1,69 @@
+"""pyperf's JSON: each of its runs is a process, with values of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from steelyard.model.errors import LaunchError
+from steelyard.model.foreign import CORES, PROCESSOR
+from steelyard.subjects.adapters.pyperf import Result, results_in
+from steelyard.subjects.answers import shown
+from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, entries, facts, grouped, text
+
+_UNITS = {"second": "s", "byte": "B", "integer": "count"}
+"""What pyperf measures; of all of it, it takes less to be better."""
+
+
+def _recognises(opened: Opened) -> bool:
+    benchmarks = entries(opened, "benchmarks")
+    return bool(benchmarks) and "runs" in benchmarks[0]
+
+
+def _read(opened: Opened) -> Contents:
+    results = results_in(opened.text)
+    shared = opened.json.get("metadata") or {}
+    benchmarks = [{**shared, **(one.get("metadata") or {})} for one in opened.json["benchmarks"]]
+    _check_names(benchmarks)
+    first = benchmarks[0] if benchmarks else {}
+    return Contents(
+        [_found(name, runs) for name, runs in grouped(results, lambda result: result.name).items()],
+        version=text(first.get("perf_version")) or None,
+        measured=_begun(opened.json["benchmarks"]),
+        machine=facts(
+            host=first.get("hostname"),
+            system=first.get("platform"),
+            python=first.get("python_version"),
+            **{PROCESSOR: first.get("cpu_model_name"), CORES: first.get("cpu_count")},
+        ),
+    )
+
+
+def _check_names(benchmarks: list[dict[str, Any]]) -> None:
+    name, count = Counter(str(one.get("name")) for one in benchmarks).most_common(1)[0] if benchmarks else ("", 0)
+    if count > 1:
+        raise LaunchError(f"wrote {shown(name)} twice: each benchmark needs a name of its own")
+
+
+def _found(name: str, results: list[Result]) -> Found:
+    units = {result.unit for result in results}
+    if len(units) > 1 or not units <= _UNITS.keys():
+        told = " and ".join(shown(unit) for unit in sorted(units))
+        raise LaunchError(f"measured {shown(name)} in {told}, where pyperf has one of {', '.join(_UNITS)}")
+    (unit,) = units
+    # Those that only calibrated have no values.
+    return Found(name, _UNITS[unit], [list(result.values) for result in results], seconds=_seconds(results, unit))
+
+
+def _seconds(results: list[Result], unit: str) -> float | None:
+    if unit != "second" or not all(isinstance(value, int | float) for one in results for value in one.values):
+        return None
+    return float(sum(one.loops * one.inner_loops * value for one in results for value in one.values))
+
+
+def _begun(benchmarks: list[dict[str, Any]]) -> str | None:
+    dates = [text((run.get("metadata") or {}).get("date")) for one in benchmarks for run in one["runs"]]
+    return next(filter(None, dates), None)
+
+
+PYPERF = Format("pyperf", "pyperf", _recognises, _read)

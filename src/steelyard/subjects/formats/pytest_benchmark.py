@@ -1,0 +1,45 @@
+"""pytest-benchmark's --benchmark-json: the rounds are samples of one process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from steelyard.model.foreign import CORES, PROCESSOR
+from steelyard.subjects.adapters.pytest_benchmark import Result, results_in
+from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, facts, text
+
+
+def _recognises(opened: Opened) -> bool:
+    report = opened.json
+    return isinstance(report, dict) and "benchmarks" in report and "machine_info" in report
+
+
+def _read(opened: Opened) -> Contents:
+    report = opened.json
+    machine = report.get("machine_info") or {}
+    processor = machine.get("cpu") or {}
+    return Contents(
+        [_found(*both) for both in zip(results_in(opened.text), report["benchmarks"], strict=True)],
+        version=text(report.get("version")) or None,
+        measured=text(report.get("datetime")) or None,
+        machine=facts(
+            host=machine.get("node"),
+            system=machine.get("system"),
+            python=machine.get("python_version"),
+            **{PROCESSOR: processor.get("brand_raw"), CORES: processor.get("count")},
+        ),
+    )
+
+
+def _found(result: Result, entry: dict[str, Any]) -> Found:
+    result.samples()  # raises LaunchError for what is no time
+    return Found(
+        result.name,
+        "s",
+        [list(result.data)],
+        params=facts(**(entry.get("params") or {})),
+        seconds=float(sum(result.data)) * result.iterations,
+    )
+
+
+PYTEST_BENCHMARK = Format("pytest-benchmark", "pytest-benchmark", _recognises, _read)

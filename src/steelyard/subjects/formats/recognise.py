@@ -1,0 +1,94 @@
+"""Which format a file is in, by what is in it; and its contents, or one sentence that says why there are none."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from steelyard.model.errors import LaunchError, UsageError
+from steelyard.model.files import plausible, read_bytes, unpacked
+from steelyard.model.foreign import ForeignFile
+from steelyard.subjects.answers import quoted
+from steelyard.subjects.formats.contents import Contents, Format, Opened
+from steelyard.subjects.formats.criterion import ABOUT, CRITERION, files_of
+from steelyard.subjects.formats.go import GO
+from steelyard.subjects.formats.google_benchmark import GOOGLE_BENCHMARK
+from steelyard.subjects.formats.hyperfine import HYPERFINE
+from steelyard.subjects.formats.jmh import JMH
+from steelyard.subjects.formats.pyperf import PYPERF
+from steelyard.subjects.formats.pytest_benchmark import PYTEST_BENCHMARK
+from steelyard.subjects.formats.swift import SWIFT
+
+FORMATS: dict[str, Format] = {
+    one.name: one for one in (GOOGLE_BENCHMARK, PYPERF, HYPERFINE, PYTEST_BENCHMARK, CRITERION, GO, JMH, SWIFT)
+}
+
+# What a reader stumbles over in JSON of another shape, or in a number that no clock tells.
+_STUMBLES = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
+
+
+def format_named(name: str) -> Format:
+    """The format of that name; raises UsageError, naming all, if there is none."""
+    if name not in FORMATS:
+        raise UsageError(f"--format {name} is unknown; known are {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def contents_of(path: Path, wanted: Format | None = None) -> tuple[Format, Contents, list[ForeignFile]]:
+    """What a file or folder holds, in the `wanted` format or the one that it is recognised to be in.
+
+    Raises UsageError for anything else.
+    """
+    opened, files = _opened(path)
+    chosen = wanted or _recognised(opened)
+    try:
+        return chosen, chosen.read(opened), files
+    except LaunchError as error:
+        raise UsageError(f"cannot import {path} as {chosen.name}: the program {error}") from error
+    except _STUMBLES as error:
+        raise UsageError(
+            f"cannot import {path} as {chosen.name}: it has other fields than {chosen.tool} writes "
+            f"({type(error).__name__}: {str(error)[:80]})"
+        ) from error
+
+
+def _opened(path: Path) -> tuple[Opened, list[ForeignFile]]:
+    if folders := files_of(path):
+        read = [(_text(file), _text(file.with_name(ABOUT))[0]) for file in folders]
+        return Opened(path, parts=tuple((text, about) for (text, _), about in read)), [one for (_, one), _ in read]
+    text, file = _text(path)
+    return Opened(path, text, _json(path, text)), [file]
+
+
+def _text(path: Path) -> tuple[str, ForeignFile]:
+    data = read_bytes(path)
+    name = str(path).encode(errors="replace").decode()
+    file = ForeignFile(name=name, sha256=hashlib.sha256(data).hexdigest())
+    data = plausible(path, unpacked(path, data))
+    if not data.strip():
+        raise UsageError(f"cannot import {path}: it is empty")
+    return data.decode(json.detect_encoding(data), errors="replace").removeprefix("\ufeff"), file
+
+
+def _json(path: Path, text: str) -> Any:
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        said = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UsageError(f"cannot import {path}: it is cut, or no JSON at all ({said[:120]})") from error
+
+
+def _recognised(opened: Opened) -> Format:
+    if isinstance(opened.json, dict) and opened.json.get("format") == "steelyard":
+        raise UsageError(f"{opened.path} is a record of steelyard: steelyard show shows it as it is")
+    found = [one for one in FORMATS.values() if one.recognises(opened)]
+    if not found:
+        raise UsageError(
+            f"cannot import {opened.path}: it is in none of the formats {', '.join(FORMATS)}, but begins "
+            f"{quoted(opened.text.lstrip())}; if it is one, give --format"
+        )
+    return found[0]

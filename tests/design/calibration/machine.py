@@ -1,0 +1,144 @@
+"""A machine whose probes take what their hits take and nothing else, timed as well as under a scripted Valgrind."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Event
+
+from steelyard.design.calibration.sweep import PATTERNS
+from steelyard.design.world import World
+from steelyard.measure.count.valgrind import Valgrind
+from steelyard.model.launches import Frame, LaunchSpec, Measured
+from tests.design.scripted import MACHINE, PLAIN
+
+START_NS = 900_000
+L1_NS, LL_NS, RAM_NS = 0.2, 1.0, 8.0
+VALGRIND = Valgrind(Path("/usr/bin/valgrind"), "3.19.0")
+# What the machine says of its caches.
+CACHES = {"L1i": "32K", "L1d": "32K", "L2": "8M"}
+# Far longer than a signal takes to be answered.
+_PATIENCE_S = 60
+
+Rates = tuple[float, float, float]
+"""(L1, LL, RAM) hits of an iteration."""
+
+
+def walked(spec: LaunchSpec) -> tuple[int, int]:
+    """(elements, iterations) of a launch, under Valgrind or not."""
+    return int(spec.argv[-2]), int(spec.argv[-1])
+
+
+def rates(spec: LaunchSpec) -> Rates:
+    """Further out, the larger the array."""
+    return (16.0, 4.0, 0.0) if walked(spec)[0] < 100_000 else (16.0, 1.0, 3.0)
+
+
+def rates_beyond(last_level: int) -> Callable[[LaunchSpec], Rates]:
+    """Those of a machine with such a last level."""
+
+    def found(spec: LaunchSpec) -> Rates:
+        size = walked(spec)[0] * PATTERNS[spec.argv[-3].decode()]
+        if size <= 32 << 10:
+            return 20.0, 0.0, 0.0
+        return (16.0, 4.0, 0.0) if size <= last_level else (16.0, 1.0, 3.0)
+
+    return found
+
+
+def shared(has: int) -> dict[str, Callable[[LaunchSpec], Rates]]:
+    """The rates of a machine that has so much of a last level, whatever it says."""
+    return {"timed_rates": rates_beyond(has), "counted_rates": lambda spec: rates_beyond(simulated(spec))(spec)}
+
+
+def simulated(spec: LaunchSpec) -> int:
+    """The size of the last level that a launch under Valgrind has."""
+    return next(int(word[5:].split(b",")[0]) for word in spec.argv if word.startswith(b"--LL="))
+
+
+@dataclass
+class ProbeMachine:
+    """The launch server of such a machine; the user may press Ctrl-C during a launch of it."""
+
+    specs: list[LaunchSpec] = field(default_factory=list)
+    """The launches that were timed."""
+    counted: list[LaunchSpec] = field(default_factory=list)
+    timed_rates: Callable[[LaunchSpec], Rates] = rates
+    counted_rates: Callable[[LaunchSpec], Rates] = rates
+    disturb: Callable[[int], int] = lambda _: 0
+    """By how many ns a launch takes longer."""
+    measured: Measured = PLAIN
+    without_cpu: bool = False
+    interrupted_after: int | None = None
+    """How many launches end before the first Ctrl-C."""
+    insisted_after: int | None = None
+    """How many launches end before the second one, which is an exception."""
+    version: str = "scripted"
+    offers: dict[str, bool] = field(default_factory=dict)
+    servers: int = 0
+    """How many launch servers were opened."""
+    cancelled: Event = field(default_factory=Event)
+
+    def launch(self, spec: LaunchSpec) -> Measured:
+        ended = len(self.specs) + len(self.counted)
+        if ended == self.insisted_after:
+            raise KeyboardInterrupt
+        if ended == self.interrupted_after:
+            os.kill(os.getpid(), signal.SIGINT)
+            assert self.cancelled.wait(_PATIENCE_S), "nobody answered to the signal"
+        if self.cancelled.is_set():
+            return replace(self.measured, cancelled=True, signal=9, exit_code=None)
+        return self._count(spec) if spec.program == os.fsencode(VALGRIND.program) else self._time(spec)
+
+    def _time(self, spec: LaunchSpec) -> Measured:
+        elements, iterations = walked(spec)
+        each = sum(hit * ns for hit, ns in zip(self.timed_rates(spec), (L1_NS, LL_NS, RAM_NS), strict=True))
+        cpu = round(START_NS + elements + iterations * each) + self.disturb(len(self.specs))
+        self.specs.append(spec)
+        if self.without_cpu:
+            return replace(self.measured, cpu_ns=None, user_ns=cpu - 1000, sys_ns=1000)
+        return replace(self.measured, cpu_ns=cpu)
+
+    def _count(self, spec: LaunchSpec) -> Measured:
+        self.counted.append(spec)
+        _, iterations = walked(spec)
+        l1, ll, ram = (round(rate * iterations) for rate in self.counted_rates(spec))
+        # Valgrind's names: what misses in the first level is a hit further out.
+        events = {"Ir": l1, "I1mr": 100, "ILmr": 50, "Dr": ll, "D1mr": ll, "DLmr": 0, "Dw": ram, "D1mw": ram}
+        events["DLmw"] = ram
+        counts = " ".join(map(str, events.values()))
+        lines = ["cmd: probe", f"events: {' '.join(events)}", "fl=walk.rs", "fn=walk", f"1 {counts}"]
+        output = next(word for word in spec.argv if word.startswith(b"--cachegrind-out-file=")).partition(b"=")[2]
+        profile = Path(os.fsdecode(output.replace(b"%p", b"1")))
+        profile.write_text("\n".join([*lines, f"summary: {counts}", ""]))
+        return self.measured
+
+    def cancel(self) -> None:
+        self.cancelled.set()
+
+    def keep_rows_in(self, journal: int) -> None:
+        raise AssertionError(f"a calibration keeps no rows: {journal}")
+
+    def launch_series(self, specs: Sequence[LaunchSpec], frames: Sequence[Frame]) -> Sequence[Measured]:
+        raise AssertionError(f"a calibration launches one by one: {specs}, {frames}")
+
+    @contextmanager
+    def server(self) -> Iterator[ProbeMachine]:
+        self.servers += 1
+        yield self
+
+    def world(self, home: Path) -> World:
+        """Everything that a calibration takes from outside; what it keeps is in that folder."""
+        return World(
+            launcher=self.server,
+            environment={"XDG_STATE_HOME": str(home), "PATH": "/usr/bin:/bin"},
+            clock=lambda: 7.0,
+            facts=lambda: MACHINE.model_copy(update={"caches": CACHES}),
+            valgrind=lambda _: VALGRIND,
+            new_seed=lambda: 1,
+            processors=lambda: {0, 1},
+        )

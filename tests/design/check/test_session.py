@@ -1,0 +1,179 @@
+"""A whole check whose user presses Ctrl-C: what was launched until then is judged, and the rest said to be untried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from steelyard.design.check.checker import INTERRUPTED, UNSETTLED
+from steelyard.design.check.conformance import Conformance, try_protocol
+from steelyard.design.check.session import check_target
+from steelyard.model.errors import InterruptedBeforeStart
+from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.records import Settings
+from steelyard.model.soundness import Looked, Soundness
+from tests.design.checked import EACH_NS, RSS, Body, Call, Doctor, Server, lognormal, plain
+from tests.design.scripted import PLAIN, Machine, subject
+
+SUITE = Settings(metrics=["active"], harness="protocol", seed=1)
+COMMAND = Settings(metrics=["active"], seed=1)
+RULES = 11
+BODIES: dict[str, Body] = {"one": plain, "two": plain, "three": plain}
+
+
+def checked(
+    bodies: dict[str, Body] = BODIES,
+    at: int | None = None,
+    noise: float = 0.02,
+    *,
+    heap: bool = False,
+    can_run_before: bool = True,
+) -> tuple[Soundness, Server]:
+    """What is said of these benchmarks if the user interrupts that launch."""
+    server = Server(Doctor(bodies, lognormal(noise), can_run_before).set_up(), at)
+    world = server.world()
+    return check_target(subject("suite"), SUITE, world, lambda _: None, only=[], seconds=60.0, heap=heap), server
+
+
+def command(ms: Callable[[int], float], at: int | None = None) -> tuple[Soundness, Server]:
+    noise = lognormal(0.03)
+
+    def script(number: int, spec: LaunchSpec) -> Measured:
+        each = 1.0 if spec.program.endswith(b"true") else ms(number)
+        return replace(PLAIN, wall_ns=round(1e6 * each * noise(0)))
+
+    server = Server(Machine(script), at)
+    return check_target(subject("work"), COMMAND, server.world(), lambda _: None, only=[], seconds=60.0), server
+
+
+def by_benchmark(found: Soundness) -> dict[str, dict[str, Looked]]:
+    assert len(found.looked) == len({(one.benchmark, one.code) for one in found.looked}), "a rule was answered twice"
+    return {
+        name: {one.code: one for one in found.looked if one.benchmark == name}
+        for name in dict.fromkeys(one.benchmark for one in found.looked)
+    }
+
+
+def untried(looked: dict[str, Looked]) -> set[str]:
+    return {one.code for one in looked.values() if one.outcome == "untried"}
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.3, 0.5, 0.7, 0.9])
+def test_what_was_launched_until_an_interruption_is_judged(share: float) -> None:
+    whole, server = checked()
+    assert not whole.interrupted
+    at = round(share * len(server.machine.specs))
+    found, server = checked(at=at)
+    assert found.interrupted
+    assert found.launches == len(server.machine.specs) == at + 1, "something was launched after the interruption"
+    assert found.benchmarks == list(BODIES)
+    said, all_said = by_benchmark(found), by_benchmark(whole)
+    assert {len(looked) for looked in said.values()} == {RULES}
+    assert any(one.outcome == "sound" for one in found.looked)
+    untold = [one for one in found.looked if one.outcome == "untried"]
+    assert untold
+    assert {one.finding for one in untold} <= {INTERRUPTED, UNSETTLED}
+    # A benchmark that was looked at to its end is judged as it would have been.
+    for name in BODIES:
+        if not untried(said[name]):
+            assert said[name] == all_said[name]
+
+
+def test_benchmarks_are_looked_at_one_after_the_other() -> None:
+    _, server = checked()
+    found, _ = checked(at=len(server.machine.specs) // 2)
+    first, second, third = by_benchmark(found).values()
+    assert untried(first) == set()
+    assert untried(second) < set(second)
+    assert untried(third) == set(third) - {"name"}
+
+
+@pytest.mark.parametrize("can_run_before", [True, False])
+def test_an_interruption_while_names_are_tried(can_run_before: bool) -> None:
+    # The list, a name and the same without its last letter, the pilots of its loops: the second name is not reached.
+    found, _ = checked(at=4, can_run_before=can_run_before)
+    first, second, third = by_benchmark(found).values()
+    assert set(first) - untried(first) == {"name"}
+    assert untried(second) == set(second)
+    assert untried(third) == set(third)
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_before_the_first_rule_was_tried_there_is_nothing_to_say(at: int) -> None:
+    with pytest.raises(InterruptedBeforeStart, match="before the first rule was tried"):
+        checked(at=at)
+
+
+def test_an_interruption_while_heaps_are_watched() -> None:
+    whole, server = checked(heap=True)
+    assert [one.benchmark for one in whole.allocating] == list(BODIES)
+    # The last two launches are those of the third benchmark's heap.
+    found, _ = checked(at=len(server.machine.specs) - 1, heap=True)
+    assert found.allocating == whole.allocating[:2]
+    said, all_said = by_benchmark(found), by_benchmark(whole)
+    assert said["three"].pop("leak").finding == INTERRUPTED
+    assert all_said["three"].pop("leak").finding != INTERRUPTED
+    assert said == all_said
+
+
+def test_what_seemed_so_and_was_not_shown_is_not_called_sound() -> None:
+    def tossed(call: Call) -> tuple[list[float], int]:
+        coin = np.random.default_rng(call.number).random() < 0.5
+        return [EACH_NS * call.loops * (2 if coin else 1)] * call.samples, RSS
+
+    outcomes = []
+    for at in range(60, 110, 5):
+        found = by_benchmark(checked({"ill": tossed}, at, noise=0.15)[0])["ill"]["modes"]
+        outcomes.append((found.outcome, found.finding))
+    assert ("untried", UNSETTLED) in outcomes
+    assert "sound" not in dict(outcomes)
+
+
+def test_a_command_is_judged_by_its_launches_until_an_interruption() -> None:
+    found, server = command(lambda _: 20, at=90)
+    looked = by_benchmark(found)["work"]
+    assert found.interrupted
+    assert len(server.machine.specs) == 91
+    assert {code: one.outcome for code, one in looked.items() if one.outcome != "untried"} == {
+        "too-short": "sound",
+        "too-long": "sound",
+        "hash-seed": "sound",
+        "modes": "sound",
+    }
+    assert looked["drift"].finding == INTERRUPTED
+
+
+def test_trouble_that_an_interruption_left_is_told() -> None:
+    found, _ = command(lambda _: 2, at=7)
+    assert [one.code for one in found.troubles()] == ["too-short"]
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_command_that_never_ended_is_not_judged(at: int) -> None:
+    with pytest.raises(InterruptedBeforeStart, match="before the first rule was tried"):
+        command(lambda _: 20, at=at)
+
+
+# --- the protocol
+
+
+def tried(at: int | None) -> Conformance:
+    server = Server(Doctor(BODIES, lognormal()).set_up(), at)
+    return try_protocol(subject("suite"), SUITE, server.world())
+
+
+def test_rules_that_were_tried_before_an_interruption_are_kept() -> None:
+    whole = tried(None)
+    assert not whole.interrupted
+    # One list for the first rule, two for the second, and the first of two runs for the third.
+    found = tried(4)
+    assert found.interrupted
+    assert found.rules == whole.rules[:2]
+
+
+def test_before_the_first_rule_of_the_protocol_there_is_nothing_to_say() -> None:
+    with pytest.raises(InterruptedBeforeStart, match="before the first rule was tried"):
+        tried(0)

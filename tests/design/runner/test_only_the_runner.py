@@ -1,0 +1,65 @@
+"""No place but the runner starts a launch, and only the world knows the real launch server."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import steelyard
+
+SOURCES = Path(steelyard.__file__).parent
+RUNNER = SOURCES / "design/runner"
+# Where the server is, and what it is asked by its own version.
+SERVER, WORLD = SOURCES / "measure/launch.py", SOURCES / "design/world.py"
+VALGRIND = SOURCES / "measure/count/valgrind.py"
+# They run inside the measured program.
+BESIDE = (SOURCES / "harness", SOURCES / "subjects/adapters/in_pytest")
+
+
+def sources() -> Iterator[tuple[Path, ast.Module]]:
+    for path in sorted(SOURCES.rglob("*.py")):
+        if not any(path.is_relative_to(beside) for beside in BESIDE):
+            yield path, ast.parse(path.read_text())
+
+
+def launched_on(tree: ast.AST) -> Iterator[str]:
+    """The last name of whatever is asked to launch."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in ("launch", "launch_series", "_launch_once"):
+            receiver = node.value
+            yield receiver.attr if isinstance(receiver, ast.Attribute) else getattr(receiver, "id", "")
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def test_launchers_are_asked_by_the_runner_alone() -> None:
+    asking = {path for path, tree in sources() if any("launcher" in name for name in launched_on(tree))}
+    assert {path.name for path in asking if path.is_relative_to(RUNNER)} == {"runner.py", "series.py"}
+    assert {path for path in asking if not path.is_relative_to(RUNNER)} == set()
+
+
+def test_whoever_else_launches_does_so_on_a_runner() -> None:
+    others = {
+        name
+        for path, tree in sources()
+        if not path.is_relative_to(RUNNER) and path != SERVER
+        for name in launched_on(tree)
+    }
+    assert others == {"runner", "_recorder", "self"}  # a recorder launches on its runner
+
+
+def test_only_the_world_knows_the_launch_server() -> None:
+    knowing = {path for path, tree in sources() if "steelyard.measure.launch.Launcher" in imported(tree)}
+    assert knowing == {WORLD}
+
+
+def test_no_other_process_is_started() -> None:
+    starting = {path for path, tree in sources() if "subprocess" in {name.partition(".")[0] for name in imported(tree)}}
+    assert starting == {SERVER, VALGRIND}

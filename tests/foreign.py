@@ -1,0 +1,57 @@
+"""Imports made up for tests, without the files of any tool."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from steelyard.model.foreign import ForeignBenchmark, ForeignFile, ForeignResults, Provenance
+
+Values = dict[str, list[list[float]]]
+
+
+def foreign_results(
+    benchmarks: Values,
+    *,
+    name: str = "a.json",
+    format: str = "pyperf",  # noqa: A002
+    unit: str = "s",
+    higher_is_better: bool = False,
+    machine: dict[str, str] | None = None,
+    seconds: float | None = 30.0,
+) -> ForeignResults:
+    """An import of these benchmarks."""
+    told = repr((name, benchmarks)).encode()
+    return ForeignResults(
+        tool="0",
+        created="2026-01-01T00:00:00+00:00",
+        provenance=Provenance(
+            format=format, tool=format, files=[ForeignFile(name=name, sha256=hashlib.sha256(told).hexdigest())]
+        ),
+        machine=machine or {},
+        benchmarks=[
+            ForeignBenchmark(name=title, unit=unit, higher_is_better=higher_is_better, values=values, seconds=seconds)
+            for title, values in benchmarks.items()
+        ],
+    )
+
+
+def processes(
+    count: int, level: float = 1.0, *, seed: int = 1, noise: float = 0.002, samples: int = 3
+) -> list[list[float]]:
+    """So many processes around a level."""
+    chance = np.random.default_rng(seed)
+    return [[float(level * np.exp(noise * z)) for z in chance.standard_normal(samples)] for _ in range(count)]
+
+
+def hyperfine(path: Path, **commands: Sequence[float]) -> Path:
+    """A file of hyperfine with these times."""
+    results = [
+        {"command": name, "times": list(times), "exit_codes": [0] * len(times)} for name, times in commands.items()
+    ]
+    path.write_text(json.dumps({"results": results}))
+    return path

@@ -1,0 +1,8 @@
+"""What is recorded: each scenario puts programs into a world and runs command lines on it."""
+
+from __future__ import annotations
+
+from tests.golden.scenarios import alone, counts, ends, harness, heap, others, timing
+from tests.golden.scenarios.scenario import SCENARIOS
+
+__all__ = ["SCENARIOS", "alone", "counts", "ends", "harness", "heap", "others", "timing"]

@@ -1,0 +1,75 @@
+"""Without the protocol's arguments."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from steelyard.harness.interactive import readable
+from tests.harness.conftest import Write
+from tests.harness.driving import HARNESS
+
+
+def shown(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*HARNESS, *arguments], capture_output=True, text=True, check=False)
+
+
+def test_a_line_each_and_what_to_do_next(write: Write) -> None:
+    path = write("@bench(n=[1, 10])\ndef work(n): sum(range(n))")
+    found = shown(path)
+    one, ten = found.stdout.splitlines()
+    assert one.startswith("bench_x.py::work[n=1] ")
+    assert ten.startswith("bench_x.py::work[n=10] ")
+    assert "an iteration" in one
+    assert f"steelyard compare --harness protocol 'python -m steelyard.harness {path}'" in found.stderr
+    assert found.returncode == 0
+
+
+def test_one_that_fails_does_not_keep_others_back(write: Write) -> None:
+    path = write("@bench\ndef bad(): 1 / 0\n@bench\ndef good(): ...")
+    found = shown(path)
+    bad, good = found.stdout.splitlines()
+    assert "failed: bench_x.py:3: ZeroDivisionError" in bad
+    assert "an iteration" in good
+    assert found.returncode == 1
+
+
+def test_a_statement() -> None:
+    found = shown("--timeit", "x + 1", "--setup", "x = 1")
+    assert found.stdout.startswith("timeit ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "name files or folders"),
+        (["nothing.py"], "no file or folder"),
+        (["--timeit"], "--timeit needs a value"),
+        (["--timeit", "pass", "x.py"], "'x.py' stands beside it"),
+        (["--setup", "pass"], "--setup belongs to --timeit"),
+        (["--timeti", "pass"], "no option '--timeti'"),
+        (["--timeit", "x ="], "does not compile"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], said: str) -> None:
+    found = shown(*arguments)
+    assert said in found.stderr
+    assert "Traceback" not in found.stderr
+    assert found.returncode == 2
+
+
+def test_no_benchmarks(write: Write) -> None:
+    found = shown(write(""))
+    assert "no benchmarks" in found.stderr
+    assert found.returncode == 0
+
+
+def test_help() -> None:
+    assert shown("--help").stdout.startswith("usage: python -m steelyard.harness")
+
+
+@pytest.mark.parametrize(("ns", "text"), [(1.5, "1.5 ns"), (2_345, "2.35 µs"), (1e6, "1 ms"), (2.5e9, "2.5 s")])
+def test_times(ns: float, text: str) -> None:
+    assert readable(ns) == text

@@ -1,0 +1,28 @@
+"""Counts of single launches, whatever came of their targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from steelyard.design.runner.runner import TargetLauncher
+from steelyard.measure.count.counter import Counted, Counter
+from steelyard.model.counting import CountSettings
+from steelyard.model.launches import LaunchSpec
+
+
+@dataclass(frozen=True)
+class Counting:
+    """A counter on a launcher, without the rules of a runner."""
+
+    launcher: TargetLauncher
+    counter: Counter
+
+    def with_settings(self, settings: CountSettings) -> Counting:
+        return replace(self, counter=replace(self.counter, settings=settings))
+
+    def count(self, spec: LaunchSpec) -> Counted:
+        with self.counter.attached(spec) as attachment:
+            measured = attachment.without_instrument(self.launcher.launch(attachment.spec))
+            if measured.cancelled or measured.timed_out:
+                return Counted({}, [], [], 0, measured, 0.0)
+            return attachment.read(measured)

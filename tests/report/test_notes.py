@@ -1,0 +1,95 @@
+"""Which notes are shown, in which order; that every format shows just these."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+from rich.console import Console
+
+from steelyard.model.records import Finding
+from steelyard.report import markdown, notes, terminal
+from steelyard.report.notes import Note
+from steelyard.report.sheet import Sheet
+from tests.report.records import SLOWER, SUMMARY, run, verdict, weighing
+
+ONE, TWO = (Finding(code=name, message=f"what {name} says", remedy=f"do {name}") for name in ("one", "two"))
+
+
+def printed(show: Callable[[Console], None]) -> str:
+    out = io.StringIO()
+    show(Console(file=out, width=80))
+    return out.getvalue()
+
+
+def of_two_benchmarks(*findings: list[Finding], metric: str = "active") -> list[Note]:
+    record = weighing(benchmarks=("sort", "parse"), findings=(ONE,))
+    told = [
+        verdict(benchmark=name, index=place, metric=metric, findings=[one.model_dump() for one in mine])
+        for place, (name, mine) in enumerate(zip(("sort", "parse"), findings, strict=True))
+    ]
+    return notes.of_weighing(record, told)
+
+
+def test_what_was_seen_while_measuring_comes_first_and_nothing_twice() -> None:
+    found = notes.of_weighing(weighing(findings=(ONE, ONE)), [verdict(findings=[TWO.model_dump(), ONE.model_dump()])])
+    assert found == [Note(ONE.message, ONE.remedy), Note(TWO.message, TWO.remedy)]
+
+
+def test_several_metrics_say_the_same_once() -> None:
+    told = [verdict(metric=metric, findings=[TWO.model_dump()]) for metric in ("active", "wall")]
+    assert notes.of_weighing(weighing(), told) == [Note(TWO.message, TWO.remedy)]
+
+
+def test_of_several_benchmarks_a_note_names_those_that_it_is_about() -> None:
+    assert of_two_benchmarks([TWO], [])[1:] == [Note(TWO.message, TWO.remedy, about=("sort",))]
+    assert of_two_benchmarks([TWO], [TWO])[1:] == [Note(TWO.message, TWO.remedy, about=("sort", "parse"))]
+    assert of_two_benchmarks([ONE], [ONE]) == [Note(ONE.message, ONE.remedy)]  # said of the whole
+
+
+def test_another_remedy_is_another_note() -> None:
+    other = TWO.model_copy(update={"remedy": None})
+    assert of_two_benchmarks([TWO, other], [])[1:] == [
+        Note(TWO.message, TWO.remedy, about=("sort",)),
+        Note(TWO.message, None, about=("sort",)),
+    ]
+
+
+def test_a_noisy_metric_cautions_unless_that_is_said_already() -> None:
+    (caution,) = notes.of_weighing(weighing(), [verdict(metric="user")])
+    assert caution.message.startswith("user: ")
+    assert "--metric cpu" in caution.message
+    said = Finding(code="noisy-metric", message=caution.message.removeprefix("user: "))
+    assert notes.of_weighing(weighing(), [verdict(metric="user", findings=[said.model_dump()])]) == [Note(said.message)]
+    assert notes.of_weighing(weighing(findings=(said,)), [verdict(metric="user")]) == [Note(said.message)]
+    assert notes.of_weighing(weighing(), [SLOWER]) == []
+
+
+def test_a_control_has_no_notes_of_its_own() -> None:
+    assert notes.of_weighing(weighing(), [SLOWER, verdict(control=True, findings=[TWO.model_dump()])]) == []
+
+
+def test_each_format_shows_the_same_notes_in_the_same_order() -> None:
+    record, told = weighing(findings=(ONE,)), [verdict(findings=[TWO.model_dump()])]
+    measured, described = run().model_copy(update={"findings": [ONE]}), [SUMMARY.model_copy(update={"findings": [TWO]})]
+    for text in (
+        printed(lambda console: terminal.weighing(console, record, told)),
+        printed(lambda console: terminal.run(console, measured, described)),
+        markdown.weighing(record, told),
+        markdown.run(measured, described),
+    ):
+        places = [text.index(said) for said in (ONE.message, "do one", TWO.message, "do two")]
+        assert places == sorted(places)
+        assert text.count(ONE.message) == text.count(TWO.message) == 1
+
+
+def test_many_names_are_cut_short_and_a_hostile_one_is_made_safe() -> None:
+    note = Note("too short", "more work", about=("a\n|b", "c", "d", "e", "f"))
+    assert notes.markdown([note]) == [
+        "note: <code>a&#92;n&#124;b</code>, <code>c</code>, <code>d</code> and 2 more: too short (more work)"
+    ]
+    text = printed(lambda console: notes.show(Sheet(console), [note]))
+    assert [line.split() for line in text.splitlines()] == [
+        ["note", "a\\n|b,", "c,", "d", "and", "2", "more:", "too", "short"],
+        ["more", "work"],
+    ]

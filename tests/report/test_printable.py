@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from steelyard.report import printable
+
+ANYTHING = st.text(st.characters())  # surrogates and controls too
+
+
+@given(ANYTHING)
+def test_nothing_that_steers_a_terminal_survives(text: str) -> None:
+    shown = printable.plain(text)
+    assert shown.isprintable()
+    assert shown.encode("utf-8").decode("utf-8") == shown
+
+
+@given(ANYTHING)
+def test_plain_says_only_what_the_encoding_can(text: str) -> None:
+    assert printable.plain(text, "ascii").isascii()
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "S"])))
+def test_plain_leaves_what_prints_alone(text: str) -> None:
+    assert printable.plain(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31mred", r"\x1b[31mred"),
+        ("a\nb\tc\r", r"a\nb\tc\r"),
+        ("\x9b2J", r"\x9b2J"),
+        ("\x7f\x00", r"\x7f\x00"),
+        ("abc\u202edcba", r"abc\u202edcba"),
+        ("zero\u200bwidth", r"zero\u200bwidth"),
+        (b"caf\xe9".decode("utf-8", "surrogateescape"), r"caf\xe9"),
+        ("\ud800", r"\ud800"),
+        ("grep 'naïve' 名前", "grep 'naïve' 名前"),
+    ],
+)
+def test_what_is_escaped_stays_readable(text: str, shown: str) -> None:
+    assert printable.plain(text) == shown
+
+
+def test_lines_that_are_meant_are_kept() -> None:
+    assert printable.plain_lines("first\n\tsecond\x1b[0m\n") == ["first", "    second\\x1b[0m"]
+
+
+@given(ANYTHING.map(printable.plain), st.integers(-2, 40))
+def test_a_shortened_text_is_never_wider_than_asked(text: str, width: int) -> None:
+    assert cell_len(printable.shorten(text, width)) <= max(0, width)
+
+
+@given(st.text("abc名", max_size=20))
+def test_what_fits_is_not_shortened(text: str) -> None:
+    assert printable.shorten(text, cell_len(text)) == text
+
+
+def test_shortening_keeps_both_ends() -> None:
+    assert printable.shorten("./build/main/bin/sort --input huge.bin", 21) == "./build/ma…t huge.bin"
+
+
+def test_symbols_keep_their_width_in_ascii() -> None:
+    text = "12 µs ▁█ ┊ a…z"
+    shown = printable.symbols(text, "ascii")
+    assert shown.isascii()
+    assert len(shown) == len(text)
+    assert printable.symbols(text, "utf-8") == text

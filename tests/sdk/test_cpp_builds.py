@@ -1,0 +1,99 @@
+"""The C++ header under other compilers and standards, in C, and by CMake."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.sdk.cpp_programs import (
+    C_BENCHMARKS,
+    EXAMPLES,
+    HARNESS,
+    IMPLEMENTATION,
+    SDK,
+    STRICT,
+    called,
+    driven,
+    need,
+    need_clang,
+    run,
+)
+
+SMALL = '#include "steelyard.hpp"\nSTEELYARD_BENCH(small) { state.run([] {}); }\nSTEELYARD_MAIN()\n'
+CMAKE = """
+cmake_minimum_required(VERSION 3.14)
+project(small LANGUAGES CXX)
+{how}
+add_executable(small small.cpp)
+target_link_libraries(small PRIVATE steelyard::steelyard)
+"""
+
+
+# GCC compiles all of them as C++17 for the other tests, and must be as silent.
+@pytest.mark.parametrize(("compiler", "standard"), [("g++", "c++20"), ("clang++", "c++17"), ("clang++", "c++20")])
+def test_no_compiler_warns(folder: Path, compiler: str, standard: str) -> None:
+    found = need_clang("clang++") if compiler == "clang++" else need("g++")
+    implementation = folder / "strict.cpp"
+    implementation.write_text(IMPLEMENTATION)
+    called(found, f"-std={standard}", *STRICT, "-fsyntax-only", HARNESS, implementation, *EXAMPLES.glob("*.cpp"))
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_no_c_compiler_warns(folder: Path, compiler: str) -> None:
+    found = need_clang("clang") if compiler == "clang" else need("gcc")
+    source = folder / "strict.c"
+    source.write_text(C_BENCHMARKS)
+    called(found, "-std=c11", *STRICT, "-fsyntax-only", source, *EXAMPLES.glob("**/*.c"))
+
+
+def test_without_valgrinds_header_without_exceptions_and_unoptimised(folder: Path) -> None:
+    source, program = folder / "small.cpp", folder / "small"
+    source.write_text(SMALL)
+    flags = [flag for flag in STRICT if flag != "-O2"]
+    bare = ["-O0", "-fno-exceptions", "-fno-rtti", "-DSTEELYARD_NO_VALGRIND"]
+    called(need("g++"), "-std=c++17", *flags, *bare, source, "-o", program)
+    assert len(run(program, "small").samples) == 3
+    assert b"callgrind" not in program.read_bytes()
+
+
+def test_in_c(c_harness: Path) -> None:
+    listed = driven(c_harness, "--steelyard-list").samples
+    names = ["nothing", "multiplies", 'another "name"', "sized/n=10", "sized/n=1000", "breaks", "returns"]
+    assert sorted(line["benchmark"] for line in listed) == sorted(names)
+    (sized,) = (line for line in listed if line["benchmark"] == "sized/n=10")
+    assert sized["params"] == {"n": "10"}
+    assert re.fullmatch(r".*bench\.c:\d+", sized["source"])
+    for name in names[:4]:
+        assert [sample["loops"] for sample in run(c_harness, name).samples] == [100] * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("sized/n=1000", "too large"),
+        ("breaks", "the timed loop was left before its end"),
+        ("returns", "ended before its samples were taken"),
+    ],
+)
+def test_in_c_errors_are_told_as_well(c_harness: Path, name: str, said: str) -> None:
+    response = run(c_harness, name)
+    assert said in response.error
+    assert response.status == 1
+
+
+@pytest.mark.parametrize("how", ["add_subdirectory", "find_package"])
+def test_by_cmake(tmp_path: Path, how: str) -> None:
+    cmake = need("cmake")
+    need("g++")
+    line = f'add_subdirectory("{SDK}" steelyard)'
+    if how == "find_package":
+        called(cmake, "-S", SDK, "-B", tmp_path / "sdk", f"-DCMAKE_INSTALL_PREFIX={tmp_path / 'installed'}")
+        called(cmake, "--install", tmp_path / "sdk")
+        line = f'find_package(steelyard 0.1 REQUIRED PATHS "{tmp_path / "installed"}" NO_DEFAULT_PATH)'
+    (tmp_path / "small.cpp").write_text(SMALL)
+    (tmp_path / "CMakeLists.txt").write_text(CMAKE.format(how=line))
+    called(cmake, "-S", tmp_path, "-B", tmp_path / "build")
+    called(cmake, "--build", tmp_path / "build")
+    assert len(run(tmp_path / "build" / "small", "small").samples) == 3

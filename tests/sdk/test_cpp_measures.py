@@ -1,0 +1,124 @@
+"""What the C++ header times and counts."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.c_programs import need_valgrind
+from tests.sdk.cpp_programs import EXAMPLES, STRICT, asked, called, driven, need, run
+
+# --- what is timed ---------------------------------------------------------------------------------------------------
+
+
+def test_the_loop_stays_even_around_nothing(harness: Path, c_harness: Path) -> None:
+    # No processor does ten iterations in a nanosecond, and load only adds to the time.
+    for program in (harness, c_harness):
+        (sample,) = run(program, "nothing", loops=20_000_000, samples=1).samples
+        assert sample["ns"] > 2_000_000
+
+
+@pytest.mark.parametrize("name", ["sleeps_outside", "sleeps_before_each"])
+def test_set_up_is_not_timed(harness: Path, name: str) -> None:
+    # Each sample is two readings of a clock apart; what is not timed sleeps for 300 ms.
+    assert min(sample["ns"] for sample in run(harness, name, loops=1).samples) < 300_000_000
+
+
+def test_inputs_are_prepared_once_a_sample(harness: Path) -> None:
+    assert run(harness, "prepared", loops=10, samples=3).stdout == f"3 {10 * (1 + 2 + 3)}"
+
+
+def test_inputs_are_prepared_for_each_iteration(harness: Path) -> None:
+    assert run(harness, "prepared_each", loops=10, samples=3).stdout == "30 30"
+
+
+@pytest.mark.parametrize("name", ["other_thread", "child"])
+def test_the_scheduler_is_not_quoted_where_others_did_the_work(harness: Path, name: str) -> None:
+    for sample in run(harness, name, loops=10).samples:
+        assert set(sample) == {"loops", "ns", "elsewhere_ns"}
+        assert sample["elsewhere_ns"] > 0
+
+
+# --- counting --------------------------------------------------------------------------------------------------------
+
+
+def instructions(program: Path, name: str, loops: int, folder: Path, **environment: str) -> int:
+    """What Callgrind counts, when nothing is counted but what asks for it."""
+    out = folder / "callgrind.out"
+    tool = [need_valgrind(), "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={out}"]
+    response = run(program, name, loops=loops, samples=1, before=tool, environment=environment)
+    assert len(response.samples) == 1
+    (total,) = re.findall(r"^totals: (\d+)", out.read_text(), flags=re.MULTILINE)
+    return int(total)
+
+
+def of_an_iteration(program: Path, name: str, folder: Path, loops: int = 1000, **environment: str) -> float:
+    """Instructions by the difference of 2 N and N loops."""
+    counts = [instructions(program, name, times * loops, folder, **environment) for times in (1, 2)]
+    return (counts[1] - counts[0]) / loops
+
+
+@pytest.mark.parametrize(
+    ("built", "name", "least"),
+    # A loop takes two instructions, twenty multiplications at least twenty more: they are not done beforehand.
+    [
+        ("harness", "nothing", 2),
+        ("harness", "multiplies", 22),
+        ("harness", "stores", 10),
+        ("c_harness", "nothing", 2),
+        ("c_harness", "multiplies", 22),
+    ],
+)
+def test_the_count_of_an_iteration_is_exact_and_the_same_in_any_environment(
+    request: pytest.FixtureRequest, tmp_path: Path, built: str, name: str, least: int
+) -> None:
+    program = request.getfixturevalue(built)
+    each = of_an_iteration(program, name, tmp_path)
+    assert each == int(each) >= least
+    assert each == of_an_iteration(program, name, tmp_path, loops=3000, SOMETHING="x" * 12345)
+
+
+def test_set_up_is_not_counted(harness: Path, tmp_path: Path) -> None:
+    # A start-up alone takes more than a million instructions.
+    assert instructions(harness, "nothing", 1, tmp_path) < 10_000
+
+
+# --- the examples ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def suites(folder: Path) -> tuple[Path, Path]:
+    """The suite as it is, and with one benchmark made slower."""
+    plain, planted = folder / "plain", folder / "planted"
+    common, build = folder / "containers.o", [need("g++"), "-std=c++17", *STRICT]
+    called(*build, "-c", EXAMPLES / "containers.cpp", "-o", common)
+    called(*build, common, EXAMPLES / "text.cpp", "-o", plain)
+    called(*build, "-DPLANTED", common, EXAMPLES / "text.cpp", "-o", planted)
+    return plain, planted
+
+
+def test_the_suite_run_interactively(suites: tuple[Path, Path]) -> None:
+    listed = [driven(suite, "--steelyard-list").samples for suite in suites]
+    names = [line["benchmark"] for line in listed[0]]
+    assert listed[0] == listed[1]
+    assert len(names) >= 20
+    done = subprocess.run([suites[0]], capture_output=True, text=True, check=True)
+    *lines, hint = done.stdout.splitlines()
+    assert [line.split(maxsplit=2)[2] for line in lines] == names
+    assert all(re.fullmatch(r" *\d+\.\d{3} (ns|us|ms|s)  \S+", line) for line in lines)
+    assert hint == "for a look; weigh with: steelyard compare --harness protocol OLD NEW"
+
+
+def test_run_interactively_it_tells_errors_on_stderr(harness: Path) -> None:
+    response = asked(harness, environment={"STEELYARD_TEST_NAME": "nothing"})
+    assert (response.status, response.stdout) == (2, "")
+    assert response.stderr == 'steelyard: two benchmarks are called "nothing"\n'
+
+
+@pytest.mark.parametrize(("name", "change"), [("hash_fnv1a", 0.02), ("hash_adler32", 0), ("parse_integers", 0)])
+def test_exactly_what_is_planted_is_slower(suites: tuple[Path, Path], tmp_path: Path, name: str, change: float) -> None:
+    plain, planted = (of_an_iteration(suite, name, tmp_path, loops=20) for suite in suites)
+    assert planted / plain - 1 == pytest.approx(change, abs=0.001 if change else 0)

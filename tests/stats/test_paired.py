@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steelyard.stats.looks import Look
+from steelyard.stats.paired import (
+    Judgement,
+    chance_of_verdict,
+    clock_quantisation,
+    is_futile,
+    judge,
+    judge_look,
+    pairs_needed,
+    resolution,
+)
+
+FloatArray = npt.NDArray[np.float64]
+MARGIN = 0.005
+
+
+def pair_values(change: float, noise: float, pairs: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
+    generator = np.random.default_rng(seed)
+    baseline = 12e6 * np.exp(noise * generator.standard_normal(pairs))
+    return baseline, 12e6 * (1 + change) * np.exp(noise * generator.standard_normal(pairs))
+
+
+def weigh(change: float, noise: float, pairs: int, *, ended: bool = True, margin: float = MARGIN) -> Judgement:
+    baseline, candidate = pair_values(change, noise, pairs)
+    judgement = judge(lambda n: (baseline[:n], candidate[:n]), pairs, margin, 0.01, ended=ended)
+    assert judgement is not None
+    return judgement
+
+
+def at_look(d: FloatArray, *, quantisation: float = 0.0) -> Judgement:
+    return judge_look(d, Look(len(d), 0.01, last=True), MARGIN, looks=1, alpha=0.01, quantisation=quantisation)
+
+
+@pytest.mark.parametrize(
+    ("change", "noise", "expected"),
+    [(0.02, 0.002, "slower"), (-0.02, 0.002, "faster"), (0.001, 0.002, "same"), (0.0, 0.02, "undecided")],
+)
+def test_the_four_verdicts(change: float, noise: float, expected: str) -> None:
+    assert weigh(change, noise, 40).verdict == expected
+
+
+def test_a_real_change_within_the_margin_is_same() -> None:
+    judgement = at_look(np.linspace(0.0018, 0.0022, 40))
+    assert judgement.verdict == "same"
+    assert judgement.lower > 0
+
+
+def test_a_verdict_needs_the_estimate_to_reach_the_margin_and_the_interval_to_exclude_none() -> None:
+    assert at_look(np.linspace(0.001, 0.0085, 40)).verdict == "undecided"  # excludes 0, centre below the margin
+    assert at_look(np.linspace(-0.03, 0.05, 20)).verdict == "undecided"  # centre above the margin, 0 not excluded
+
+
+def test_it_stops_at_the_first_look_that_decides_and_not_before_it_may() -> None:
+    judgement = weigh(0.1, 0.002, 400)
+    assert (judgement.look.pairs, judgement.looks) == (12, 1)
+    assert not judgement.look.last
+
+
+def test_judging_only_the_newest_look_is_the_replay_s_last_step() -> None:
+    baseline, candidate = pair_values(0.004, 0.01, 57)
+    values = lambda n: (baseline[:n], candidate[:n])  # noqa: E731
+    assert judge(values, 57, MARGIN, 0.01, ended=False) == judge(
+        values, 57, MARGIN, 0.01, ended=False, newest_only=True
+    )
+
+
+def test_no_pairs_no_judgement() -> None:
+    baseline, candidate = pair_values(0.1, 0.01, 11)
+    assert judge(lambda n: (baseline[:n], candidate[:n]), 11, MARGIN, 0.01, ended=False) is None
+    assert judge(lambda n: (baseline[:n], candidate[:n]), 0, MARGIN, 0.01, ended=True) is None
+
+
+@given(st.integers(0, 2**32), st.floats(-0.03, 0.03))
+def test_swapping_the_sides_swaps_slower_and_faster(seed: int, change: float) -> None:
+    baseline, candidate = pair_values(change, 0.01, 60, seed)
+    mirror = {"slower": "faster", "faster": "slower"}
+    there = judge(lambda n: (baseline[:n], candidate[:n]), 60, MARGIN, 0.01, ended=True)
+    back = judge(lambda n: (candidate[:n], baseline[:n]), 60, MARGIN, 0.01, ended=True)
+    assert there is not None
+    assert back is not None
+    assert back.verdict == mirror.get(there.verdict, there.verdict)
+
+
+def test_identical_values_are_the_same_and_need_no_noise() -> None:
+    equal = np.full(15, 4096.0)
+    judgement = at_look(np.log(equal) - np.log(equal))
+    assert judgement.verdict == "same"
+    assert judgement.p_value == 1
+
+
+@given(st.integers(0, 2**32), st.floats(-0.02, 0.02))
+def test_the_adjusted_p_value_is_at_most_alpha_exactly_when_a_look_excludes_no_change(seed: int, change: float) -> None:
+    baseline, candidate = pair_values(change, 0.01, 45, seed)
+    judgement = judge(lambda n: (baseline[:n], candidate[:n]), 45, MARGIN, 0.01, ended=False)
+    assert judgement is not None
+    excludes_none = judgement.estimate.lower > 0 or judgement.estimate.upper < 0
+    assert excludes_none == (judgement.p_value <= 0.01 * (1 + 1e-9))
+
+
+class TestCoarseClock:
+    def test_a_fine_clock_quantisations_nothing(self) -> None:
+        assert clock_quantisation(*pair_values(0.0, 0.01, 30)) == 0.0
+
+    def test_a_stall_makes_no_tick_of_its_length(self) -> None:
+        values = np.append(np.full(11, 12.0), 12_000.0)
+        assert clock_quantisation(values, values) == 2.0
+
+    def test_a_tick_hides_as_much_as_two_ticks(self) -> None:
+        values = np.array([12.0, 13.0] * 10)
+        assert clock_quantisation(values, values) == pytest.approx(2 / 12.5)
+
+    def test_a_clock_that_shows_one_value_only_hides_everything(self) -> None:
+        assert clock_quantisation(np.full(10, 12.0), np.full(10, 12.0)) == 2.0
+
+    def test_quantisation_turns_same_into_undecided(self) -> None:
+        d = np.zeros(40)
+        assert at_look(d).verdict == "same"
+        assert at_look(d, quantisation=0.01).verdict == "undecided"
+
+    def test_quantisation_widens_but_never_over_a_zero_that_the_test_excludes(self) -> None:
+        judgement = at_look(np.linspace(0.02, 0.03, 40), quantisation=0.5)
+        assert judgement.verdict == "slower"
+        assert judgement.lower == 0.0
+        assert judgement.upper == judgement.estimate.upper + 0.5
+
+
+class TestFuture:
+    def test_a_hopeless_budget_is_futile_and_a_generous_one_is_not(self) -> None:
+        judgement = at_look(np.linspace(-0.2, 0.2, 45))
+        assert is_futile(judgement, MARGIN, 100, 0.003)
+        assert not is_futile(judgement, MARGIN, 50_000, 0.003)
+
+    def test_nothing_is_futile_before_the_noise_is_known(self) -> None:
+        assert not is_futile(weigh(0.0, 0.05, 23, ended=False), MARGIN, 24, 0.003)
+
+    def test_predicted_chances_come_true(self) -> None:
+        """Of many weighings at their 45th pair, the predicted share reaches a verdict at the 150th."""
+        predicted, reached = [], []
+        for seed in range(400):
+            generator = np.random.default_rng(seed)
+            d = generator.normal(generator.normal(0, 0.01), 0.02, 150)
+            now = judge_look(d[:45], Look(45, 0.01, last=False), MARGIN, looks=1, alpha=0.01)
+            if now.verdict == "undecided":
+                predicted.append(chance_of_verdict(now, MARGIN, 150, 0.005))
+                later = judge_look(d, Look(150, 0.005, last=True), MARGIN, looks=2, alpha=0.01)
+                reached.append(later.verdict != "undecided")
+        assert np.mean(reached) == pytest.approx(np.mean(predicted), abs=0.06)
+
+    def test_the_pairs_needed_decide_about_as_often_as_they_say(self) -> None:
+        judgement = weigh(0.0, 0.02, 45)
+        needed = pairs_needed(judgement, MARGIN, 0.003)
+        assert needed is not None
+        assert needed > 45
+        decided = [weigh_seed(0.0, 0.02, needed, seed) != "undecided" for seed in range(100)]
+        assert np.mean(decided) > 0.6
+
+    def test_no_number_of_pairs_sees_through_a_clock_coarser_than_the_margin(self) -> None:
+        d = np.linspace(-0.015, 0.015, 12)
+        assert pairs_needed(at_look(d), MARGIN, 0.01) is not None
+        assert pairs_needed(at_look(d, quantisation=0.01), MARGIN, 0.01) is None
+
+
+def weigh_seed(change: float, noise: float, pairs: int, seed: int) -> str:
+    baseline, candidate = pair_values(change, noise, pairs, seed)
+    judgement = judge(lambda n: (baseline[:n], candidate[:n]), pairs, MARGIN, 0.01, ended=True)
+    assert judgement is not None
+    return judgement.verdict
+
+
+def test_a_change_of_the_resolution_is_found_nine_times_out_of_ten() -> None:
+    """Pairs and look are fixed, as the sentence in the report says; about a tenth misses."""
+    noise, look = 0.01 / np.sqrt(2), Look(50, 0.003, last=True)
+    generator = np.random.default_rng(3)
+    smallest = []
+    for _ in range(200):
+        found = resolution(judge_look(generator.normal(0, noise, 50), look, MARGIN, looks=9, alpha=0.01), MARGIN)
+        assert found is not None
+        smallest.append(found)
+    change = float(np.median(smallest))
+    verdicts = [
+        judge_look(generator.normal(change, noise, 50), look, MARGIN, looks=9, alpha=0.01).verdict for _ in range(1000)
+    ]
+    assert verdicts.count("slower") / 1000 == pytest.approx(0.9, abs=0.04)
+
+
+def test_no_resolution_without_an_interval() -> None:
+    judgement = judge_look(np.array([0.1, 0.2]), Look(2, 0.01, last=True), MARGIN, looks=1, alpha=0.01)
+    assert resolution(judgement, MARGIN) is None

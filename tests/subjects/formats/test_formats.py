@@ -1,0 +1,319 @@
+"""What the real tools wrote, read; and what is no such thing, refused with one sentence."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from steelyard.design.conversion import convert_files
+from steelyard.model.errors import UsageError
+from steelyard.model.foreign import ForeignResults
+from tests.subjects.formats import recorded
+
+
+def shapes(record: ForeignResults) -> dict[str, list[int]]:
+    """How many samples each process has."""
+    return {benchmark.name: [len(values) for values in benchmark.values] for benchmark in record.benchmarks}
+
+
+def refusal(path: Path, **options: Any) -> str:
+    """The sentence that it is refused with."""
+    with pytest.raises(UsageError) as caught:
+        convert_files([path], **options)
+    said = str(caught.value)
+    assert "\n" not in said
+    return said
+
+
+EXPECTED = {
+    "google-benchmark": ({"sum/1000": [3], "in ms": [3]}, "ns", None),
+    "pyperf": ({"sum": [2] * 4, "sorted": [2] * 4}, "s", "2.10.0"),
+    "hyperfine": ({name: [1] * 4 for name in ("sleep 0.01", "true:n=1", "sleep 0.02", "true:n=2")}, "s", None),
+    "pytest-benchmark": ({f"bench/test_sums.py::test_sum[{n}]": [8] for n in (10, 100)}, "s", "5.3.1"),
+    "criterion": ({"group/flat/1000": [10], "sum": [10]}, "ns", None),
+    "go": (
+        {
+            f"example.org/demo{package}.Benchmark{name}-2": [4]
+            for package in ("", "/inner")
+            for name in ("Join", "Sub/a=1", "Sub/b_2")
+        },
+        "ns/op",
+        None,
+    ),
+    "jmh": ({f"bench.Sums.sum:n={n} [thrpt]": [4] * 3 for n in (1000, 4000)}, "ops/ms", "1.37"),
+    "swift": ({"AngryPhonebook": [3]}, "us", None),
+}
+
+
+@pytest.mark.parametrize("name", recorded.ALL)
+def test_each_format_is_recognised_and_read(name: str) -> None:
+    record = convert_files([recorded.ALL[name]])
+    expected, unit, version = EXPECTED[name]
+    assert (record.provenance.format, record.provenance.version) == (name, version)
+    assert shapes(record) == expected
+    assert {benchmark.unit for benchmark in record.benchmarks} == {unit}
+    assert {benchmark.higher_is_better for benchmark in record.benchmarks} == {name == "jmh"}
+    assert all(len(file.sha256) == 64 for file in record.provenance.files)
+    assert all((benchmark.seconds or 0) > 0 for benchmark in record.benchmarks)
+    assert convert_files([recorded.ALL[name]], name=name).benchmarks == record.benchmarks
+
+
+def test_the_values_are_those_of_the_file() -> None:
+    def first(path: Path) -> float:
+        return convert_files([path]).benchmarks[0].values[0][0]
+
+    def told(path: Path) -> Any:
+        return json.loads(path.read_bytes())
+
+    google = told(recorded.GOOGLE_BENCHMARK)["benchmarks"][0]
+    assert first(recorded.GOOGLE_BENCHMARK) == pytest.approx(google["real_time"], rel=1e-3)
+    assert first(recorded.PYPERF) == told(recorded.PYPERF)["benchmarks"][0]["runs"][1]["values"][0]
+    assert first(recorded.HYPERFINE) == told(recorded.HYPERFINE)["results"][0]["times"][0]
+    assert first(recorded.PYTEST_BENCHMARK) == told(recorded.PYTEST_BENCHMARK)["benchmarks"][0]["stats"]["data"][0]
+    assert first(recorded.JMH) == told(recorded.JMH)[0]["primaryMetric"]["rawData"][0][0]
+    sample = told(recorded.CRITERION / "sum" / "new" / "sample.json")
+    assert first(recorded.CRITERION / "sum") == pytest.approx(sample["times"][0] / sample["iters"][0])
+    assert first(recorded.GO) == 546.2
+    assert first(recorded.SWIFT_LOG) == 37.125
+
+
+def test_the_median_agrees_with_the_tool_s_own() -> None:
+    told = json.loads(recorded.HYPERFINE.read_bytes())["results"]
+    for benchmark, one in zip(convert_files([recorded.HYPERFINE]).benchmarks, told, strict=True):
+        values = sorted(value for (value,) in benchmark.values)
+        assert (values[1] + values[2]) / 2 == pytest.approx(one["median"])
+        assert benchmark.seconds == pytest.approx(sum(one["times"]))
+
+
+def test_the_machine_is_as_the_file_describes_it() -> None:
+    assert convert_files([recorded.PYPERF]).machine["processor"] == "AMD EPYC"
+    assert convert_files([recorded.PYTEST_BENCHMARK]).machine["cores"] == "2"
+    assert convert_files([recorded.JMH]).machine["jdk"] == "17.0.15"
+    assert convert_files([recorded.GO]).machine == {"system": "linux/amd64", "processor": "AMD EPYC"}
+    assert convert_files([recorded.HYPERFINE]).machine == {}
+
+
+def test_jmh_s_modes_are_benchmarks_of_their_own() -> None:
+    path = recorded.FOLDER / "jmh-1.37-all-modes.json"
+    assert "keeps a histogram" in refusal(path)
+    record = convert_files([path], patterns=["*n=1000", "*[[]thrpt]", "*[[]ss]"])
+    found = {one.name.rpartition("1000")[2]: (one.unit, one.higher_is_better) for one in record.benchmarks}
+    assert found == {" [thrpt]": ("ops/us", True), "": ("us/op", False), " [ss]": ("us/op", False)}
+    assert record.benchmarks[0].params == {"n": "1000"}
+
+
+def test_failures_are_never_numbers() -> None:
+    failed = recorded.FOLDER / "google-benchmark-1.7-error.json"
+    assert "it failed (" in refusal(failed, patterns=["bad"])
+    assert "optimised away" in refusal(failed, patterns=["empty"])
+    assert shapes(convert_files([failed], patterns=["sum*"])) == {"sum/1000": [2]}
+    assert "aggregates" in refusal(recorded.FOLDER / "google-benchmark-1.7-aggregates.json")
+    ignored = convert_files([recorded.FOLDER / "hyperfine-1.15-ignored-failure.json"])
+    assert "3 launches" in ignored.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("google-benchmark", 'the program lists "sum/1000" twice: each benchmark needs a name of its own'),
+        ("pyperf", 'the program wrote "sum" twice: each benchmark needs a name of its own'),
+        ("pytest-benchmark", 'it has "bench/test_sums.py::test_sum[10]" 2 times, and a name has to tell which'),
+        ("jmh", 'it has "bench.Sums.sum:n=1000 [thrpt]" 2 times, and a name has to tell which'),
+    ],
+)
+def test_two_benchmarks_of_one_name(tmp_path: Path, name: str, says: str) -> None:
+    told = json.loads(recorded.ALL[name].read_bytes())
+    entries = told if isinstance(told, list) else told["benchmarks"]
+    entries += entries[:1]
+    (tmp_path / "file").write_text(json.dumps(told))
+    assert says in refusal(tmp_path / "file")
+
+
+def test_criterion_s_folders(tmp_path: Path) -> None:
+    flat = recorded.CRITERION / "group" / "flat" / "1000"
+    for path in (flat, flat / "new", flat / "new" / "sample.json", flat / "new" / "benchmark.json"):
+        record = convert_files([path])
+        assert list(shapes(record)) == ["group/flat/1000"]
+        assert record.benchmarks[0].params == {"value": "1000"}
+    assert "no new/sample.json" in refusal(tmp_path)
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "sample.json").write_text('{"iters": [1.0], "times": [5.0]}')
+    assert "benchmark.json" in refusal(tmp_path)
+    assert "give its folder" in refusal(recorded.HYPERFINE, name="criterion")
+
+
+def test_gzip_and_other_encodings(tmp_path: Path) -> None:
+    text = recorded.HYPERFINE.read_text()
+    for name, data in (
+        ("a.gz", gzip.compress(text.encode())),
+        ("b", text.encode("utf-16")),
+        ("c", text.encode("utf-8-sig")),
+    ):
+        (tmp_path / name).write_bytes(data)
+        assert len(convert_files([tmp_path / name]).benchmarks) == 4
+
+
+# --- Go's and Swift's texts may hold several processes
+
+
+def test_a_file_that_several_processes_of_go_appended_to(tmp_path: Path) -> None:
+    path = tmp_path / "go.txt"
+    path.write_text(recorded.GO.read_text() * 3)
+    record = convert_files([path])
+    assert set(map(tuple, shapes(record).values())) == {(4, 4, 4)}
+    assert record.findings == []
+    path.write_text("".join(line for line in path.read_text().splitlines(True) if line.startswith("Benchmark")))
+    record = convert_files([path])
+    assert shapes(record)["BenchmarkJoin-2"] == [24]
+    assert record.findings[0].code == "no-end"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("PASS", "--- FAIL: BenchmarkJoin-2\n    b_test.go:3: no\nFAIL", "it says FAIL"),
+        ("PASS", "panic: no\n\ngoroutine 1 [running]:", "panic: no"),
+        (
+            "cpu: AMD EPYC\nBenchmarkJoin-2   \t     200\t       322.1",
+            "cpu: other\nBenchmarkJoin-2 \t 200\t 3.1",
+            "machines",
+        ),
+        ("546.2 ns/op", "NaN ns/op", "NaN"),
+        ("546.2 ns/op", "0 ns/op", "above 0"),
+        ("546.2 ns/op", "-3 ns/op", "above 0"),
+    ],
+)
+def test_go_that_cannot_be_trusted(tmp_path: Path, old: str, new: str, says: str) -> None:
+    path = tmp_path / "go.txt"
+    assert old in recorded.GO.read_text()
+    path.write_text(recorded.GO.read_text().replace(old, new))
+    assert says in refusal(path)
+
+
+def test_logs_of_swift(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text(recorded.SWIFT_LOG.read_text() * 2)
+    assert shapes(convert_files([path])) == {"AngryPhonebook": [3, 3]}
+    assert shapes(convert_files([recorded.SWIFT / "run-1.txt"])) == {"Array2D": [3]}
+    body = recorded.SWIFT_LOG.read_text()
+    path.write_text(body.replace("Total performance tests executed: 1", body.partition("--- DATA ---")[2]))
+    assert "2 times in one process" in refusal(path)
+
+
+# --- what is none, or was damaged
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "empty"),
+        (b" \n", "empty"),
+        (b"{", "cut"),
+        (b"[" * 100_000, "cut"),
+        (b"{}", "none of the formats"),
+        (b"[]", "none of the formats"),
+        (b"null", "none of the formats"),
+        (b'{"benchmarks": []}', "none of the formats"),
+        (b'{"context": {}, "benchmarks": []}', "no benchmark"),
+        (b'{"results": [{"command": "true"}]}', "not the times"),
+        (b'{"results": [{"command": "true", "times": []}]}', "no value"),
+        (b'{"results": [{"command": "", "times": [1]}]}', "no name"),
+        (b'{"results": [{"command": "\\ud800", "times": [1]}]}', "no name"),
+        (b'{"results": [{"command": "a", "times": [1], "exit_codes": [null]}]}', "signal"),
+        (b'{"results": [{"command": "a", "times": [1]}, {"command": "a", "times": [1]}]}', "2 times"),
+        (b'{"results": [{"command": "a", "times": [1%s]}]}' % (b"0" * 5000), "cut, or no JSON"),
+        (b'{"results": [{"command": "a", "times": [1%s]}]}' % (b"0" * 400), "above 0"),
+        (b'{"format": "steelyard", "version": 2}', "steelyard show"),
+        (b"\x00\x01\xff\xfe garbage", "none of the formats"),
+        (b"\x1f\x8b broken", "gzip"),
+        (b"BenchmarkX 10 5", "none of the formats"),
+    ],
+    ids=lambda value: repr(value[:40]),
+)
+def test_what_is_no_result(tmp_path: Path, data: bytes, says: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    assert says in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (name, value)
+        for name in ("hyperfine", "pyperf", "pytest-benchmark", "jmh", "google-benchmark")
+        for value in (float("nan"), float("inf"), 0, -1, 1e-12, True, None, "1.0", [1], 10**400)
+        if (name, value) != ("jmh", 1e-12)  # of a throughput it is one
+    ],
+    ids=lambda item: repr(item)[:20],
+)
+def test_values_that_are_no_results(tmp_path: Path, name: str, value: object) -> None:
+    told = json.loads(recorded.ALL[name].read_bytes())
+    plant: dict[str, Callable[[], None]] = {
+        "hyperfine": lambda: told["results"][1]["times"].__setitem__(2, value),
+        "pyperf": lambda: told["benchmarks"][1]["runs"][2]["values"].__setitem__(1, value),
+        "pytest-benchmark": lambda: told["benchmarks"][1]["stats"]["data"].__setitem__(3, value),
+        "jmh": lambda: told[1]["primaryMetric"]["rawData"][2].__setitem__(1, value),
+        "google-benchmark": lambda: told["benchmarks"][1].__setitem__("real_time", value),
+    }
+    plant[name]()
+    (tmp_path / "file").write_text(json.dumps(told))
+    assert refusal(tmp_path / "file")
+
+
+@pytest.mark.parametrize("name", recorded.FILES)
+def test_a_file_that_was_cut_gives_no_other_numbers(tmp_path: Path, name: str) -> None:
+    whole = recorded.FILES[name].read_bytes().rstrip()
+    known = {
+        one.name: {value for values in one.values for value in values}
+        for one in convert_files([recorded.FILES[name]]).benchmarks
+    }
+    path = tmp_path / "cut"
+    chance = random.Random(1)
+    for end in {*chance.sample(range(len(whole)), 150), len(whole) - 1}:
+        path.write_bytes(whole[:end])
+        try:
+            record = convert_files([path])
+        except UsageError:
+            continue
+        assert name in ("go", "swift")
+        for one in record.benchmarks:
+            assert {value for values in one.values for value in values} <= known[one.name]
+
+
+@given(st.data())
+@settings(max_examples=300, deadline=None)
+def test_fields_of_other_versions_are_refused_or_read(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """Any one value of the JSON replaced by anything: a sentence or a record, never anything else."""
+    name = data.draw(st.sampled_from(["google-benchmark", "pyperf", "hyperfine", "pytest-benchmark", "jmh"]))
+    told = json.loads(recorded.ALL[name].read_bytes())
+    spot: Any = told
+    while True:
+        key = data.draw(st.sampled_from(list(spot) if isinstance(spot, dict) else range(len(spot))))
+        if not isinstance(spot[key], dict | list) or not spot[key] or data.draw(st.integers(0, 3)) == 0:
+            break
+        spot = spot[key]
+    if data.draw(st.booleans()) and isinstance(spot, dict):
+        del spot[key]
+    else:
+        spot[key] = data.draw(
+            st.sampled_from(
+                [None, True, 0, -1, 10**400, float("nan"), 1e308, "", "x", "\ud800", [], [[]], {}, [{}], {"x": 1}]
+            )
+        )
+    path = tmp_path_factory.getbasetemp() / "mutated"
+    path.write_text(json.dumps(told))
+    for options in ({}, {"name": name}):
+        with suppress(UsageError):
+            record = convert_files([path], **options)
+            assert ForeignResults.model_validate(record.model_dump(mode="json"))
