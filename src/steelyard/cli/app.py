@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.main import get_command
@@ -13,6 +13,7 @@ from typer.main import get_command
 from steelyard.cli.arity import CompareCommand
 from steelyard.cli.calibrate import calibrate
 from steelyard.cli.check import check
+from steelyard.cli.command import world_of
 from steelyard.cli.compare import compare
 from steelyard.cli.count import count
 from steelyard.cli.diff import diff
@@ -21,6 +22,11 @@ from steelyard.cli.run import run as run_alone
 from steelyard.cli.show import show
 from steelyard.cli.timeit import timeit
 from steelyard.model.errors import SteelyardError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from steelyard.design.world import World
 
 app = typer.Typer(
     name="steelyard",
@@ -42,14 +48,14 @@ app.command()(timeit)
 _COMPLETION = "_STEELYARD_COMPLETE"
 
 # The parser's UsageError. Where typer keeps it differs between its versions; this child of it is always at hand.
-_WrongWords: type[Exception] = typer.BadParameter.__mro__[1]
+_WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]
 
 
-def _print_version(wanted: bool) -> None:
+def _print_version(context: typer.Context, wanted: bool) -> None:
     if wanted:
         from steelyard.cli.build_facts import build_facts
 
-        print("\n".join(build_facts()))
+        print("\n".join(build_facts(world_of(context))))
         raise typer.Exit
 
 
@@ -63,8 +69,10 @@ def steelyard(
     """Weigh two versions of a program against each other on a machine that nobody can keep quiet."""
 
 
-def run(words: list[str]) -> int:
+def run(arguments: Sequence[str], world: World | None = None) -> int:
     """Run one command line, without the program's name, and return its exit status; errors are one sentence on stderr.
+
+    It takes all that it needs from outside from the `world`, by default the real one.
 
     Not `app()`, whose own answer to a broken pipe is status 1: that would say `slower`.
     """
@@ -72,21 +80,20 @@ def run(words: list[str]) -> int:
         app(prog_name="steelyard")  # a shell asks what could follow; typer answers and exits
     command = get_command(app)
     try:
-        if not words:
-            with command.make_context("steelyard", words, resilient_parsing=True) as context:
+        if not arguments:
+            with command.make_context("steelyard", [], resilient_parsing=True) as context:
                 print(command.get_help(context), file=sys.stderr)
             return UsageError.exit_status
-        with command.make_context("steelyard", words) as context:
-            command.invoke(context)
+        with command.make_context("steelyard", list(arguments), obj=world) as context:
+            return int(command.invoke(context) or 0)
     except typer.Exit as end:
         return end.exit_code
     except SteelyardError as error:
         _say(str(error))
         return error.exit_status
-    except _WrongWords as error:
+    except _WrongUsage as error:
         _say(_sentence(error))
         return UsageError.exit_status
-    return 0
 
 
 def _say(sentence: str) -> None:

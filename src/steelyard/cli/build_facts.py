@@ -6,27 +6,28 @@ import platform
 from importlib import metadata
 
 from steelyard import __version__
-from steelyard.measure.launch import SERVER, Launcher
+from steelyard.design.world import World
+from steelyard.measure.launch import SERVER
 from steelyard.model.errors import SteelyardError
 from steelyard.model.records import VERSION
 
 _LIBRARIES = ("numpy", "pydantic", "psutil", "rich", "typer")
 
 
-def build_facts() -> list[str]:
+def build_facts(world: World) -> list[str]:
     """One fact a line, the version first."""
     return [
         f"steelyard {__version__}",
         f"record format {VERSION}",
-        f"launch server {_server()}",
+        f"launch server {_server(world)}",
         f"{platform.python_implementation()} {platform.python_version()}, {platform.machine()}, {platform.system()}",
         ", ".join(f"{name} {metadata.version(name)}" for name in _LIBRARIES),
     ]
 
 
-def _server() -> str:
+def _server(world: World) -> str:
     try:
-        with Launcher() as launcher:
+        with world.launcher() as launcher:
             offers = [name for name, there in launcher.offers.items() if there]
             return f"{launcher.version} (reads {', '.join(offers) or 'nothing more than times'})"
     except SteelyardError as error:

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.cli import options
-from steelyard.cli.checks import in_range
+from steelyard.cli.command import Options, command
 from steelyard.cli.counting import jobs_checked
+from steelyard.cli.outputs import check_writable
+from steelyard.cli.values import in_range
 from steelyard.model.errors import InterruptedBeforeEnd
 
+if TYPE_CHECKING:
+    from steelyard.design.world import World
 
-def calibrate(
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrateOptions(Options):
+    """What `calibrate` is asked."""
+
     jobs: Annotated[
         int | None, typer.Option(metavar="N", help="Count on so many processors at once.  [default: all]")
-    ] = None,
+    ] = None
     repeats: Annotated[
         int, typer.Option(metavar="N", help="Time each point so often; more for a machine that is not quiet.")
-    ] = 5,
+    ] = 5
     caches: Annotated[
         str,
         typer.Option(
@@ -28,14 +35,17 @@ def calibrate(
             help="Simulated caches: fit (this machine's, with as much of the last level as explains the times best), "
             "host (as it says), or as for steelyard count.",
         ),
-    ] = "fit",
+    ] = "fit"
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE.svg", help="Draw predicted against measured times as SVG.")
-    ] = None,
+    ] = None
     json: Annotated[
         Path | None, typer.Option("--json", "-o", metavar="FILE", help="Keep all that was measured, as JSON.")
-    ] = None,
-) -> None:
+    ] = None
+
+
+@command(CalibrateOptions)
+def calibrate(options: CalibrateOptions, world: World) -> int:
     """Fit the weights of the counted cost to this machine, show how well they fit, and store them for it.
 
     Probes whose use of the caches is known walk over memory in five patterns, at sizes from a part of the first cache
@@ -50,25 +60,24 @@ def calibrate(
     Exit status: 0 the weights are stored, 2 wrong usage, 3 the probes could not be measured or no weights fit,
     130 interrupted (no weights are stored; what was measured is kept).
     """
-    jobs_checked(jobs)
-    in_range("--repeats", repeats, 1, 1000)
-    options.check_writable(chart, json)
+    jobs_checked(options.jobs)
+    in_range("--repeats", options.repeats, 1, 1000)
+    check_writable(options.chart, options.json)
 
-    from steelyard.cli.screen import output
+    from steelyard.cli.screen import output, watching
     from steelyard.design.calibration.calibration import calibrate as measure
-    from steelyard.design.world import World
     from steelyard.history.calibrations import to_json
     from steelyard.model.calibration import InterruptedCalibration
     from steelyard.model.files import write_atomically
     from steelyard.report import calibration as report
-    from steelyard.report.live import LiveLine
 
-    with LiveLine(sys.stderr, noun="measurement") as watch:
-        kept = measure(World(), watch, repeats=repeats, jobs=jobs, caches=caches)
-    if json is not None:
-        write_atomically(json, to_json(kept.record))
+    with watching(world, noun="measurement") as watch:
+        kept = measure(world, watch, repeats=options.repeats, jobs=options.jobs, caches=options.caches)
+    if options.json is not None:
+        write_atomically(options.json, to_json(kept.record))
     if isinstance(kept.record, InterruptedCalibration):
         raise InterruptedBeforeEnd(report.interrupted(kept.record, str(kept.path)))
-    if chart is not None:
-        write_atomically(chart, report.svg(kept.record).encode())
-    report.show(output(), kept.record, str(kept.path))
+    if options.chart is not None:
+        write_atomically(options.chart, report.svg(kept.record).encode())
+    report.show(output(world.environment), kept.record, str(kept.path))
+    return 0

@@ -2,53 +2,61 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from importlib import import_module
 from threading import Thread
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.cli import counting, options, suite
+from steelyard.cli.command import Only, command
+from steelyard.cli.counting import CountingOptions
+from steelyard.cli.options import (
+    SHOWN_FUNCTIONS,
+    Alpha,
+    FileOptions,
+    JudgingOptions,
+    LaunchOptions,
+    Name,
+    ShownFunctions,
+)
+from steelyard.cli.outputs import check_files
+from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
+from steelyard.cli.suite import SuiteOptions
+from steelyard.cli.values import metric_names
 from steelyard.model.errors import UsageError
 
+if TYPE_CHECKING:
+    from steelyard.design.world import World
 
-def count(
-    context: typer.Context,
-    command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command to count, in quotes.")],
+
+@dataclass(frozen=True, kw_only=True)
+class CountOptions(MeasuringOptions):
+    """What `count` is asked."""
+
+    command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command to count, in quotes.")]
     metric: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME[,NAME]", help="instructions, cost, l1_hits, ll_hits, ram_hits.  [default: instructions]"
         ),
-    ] = None,
-    caches: counting.Caches = "article",
-    weights: counting.WeightsWord = "default",
-    jobs: counting.Jobs = None,
-    loops: counting.Loops = None,
-    call_graph: counting.CallGraph = False,
-    body: counting.Body = False,
-    after_start: counting.AfterStart = False,
-    functions: counting.ShownFunctions = 10,
-    harness: suite.HarnessName = None,
-    benchmark: suite.BenchmarkPatterns = None,
-    tag: suite.TagPatterns = None,
-    alpha: options.Alpha = 0.01,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="A name for it.  [default: the command]")] = None,
-    prepare: options.Prepare = None,
-    cleanup: options.Cleanup = None,
-    stdin: options.Stdin = None,
-    shell: options.Shell = False,
-    ignore_failure: options.IgnoreFailure = False,
-    timeout: options.Timeout = None,
-    env: options.Env = None,
-    inherit_env: options.InheritEnv = False,
-    json: options.Json = None,
-    markdown: options.Markdown = None,
-    csv: options.Csv = None,
-) -> None:
+    ] = None
+    counting: CountingOptions = CountingOptions()
+    functions: ShownFunctions = SHOWN_FUNCTIONS
+    suite: SuiteOptions = SuiteOptions()
+    alpha: Alpha = JudgingOptions.alpha
+    name: Name = None
+    launch: Annotated[
+        LaunchOptions,
+        Only("prepare", "cleanup", "stdin", "shell", "ignore_failure", "timeout", "env", "inherit_env"),
+    ] = LaunchOptions(warm_up=0, seed=0)
+    files: FileOptions = FileOptions()
+
+
+@command(CountOptions)
+def count(options: CountOptions, world: World) -> int:
     """Count what a command executes: instructions, or the cost of its memory accesses, under Valgrind.
 
     Counts do not depend on what else the machine does. To compare two versions: steelyard compare --metric
@@ -56,35 +64,35 @@ def count(
 
     Exit status: 0 counted, 2 wrong usage, 3 a launch failed or valgrind is missing, 130 interrupted.
     """
-    words = {**locals(), "metric": metric or ["instructions"], "max_time": None}
-
-    from steelyard.design.request import Request
+    from steelyard.cli.screen import watching
     from steelyard.design.session import measure
-    from steelyard.design.world import World
-    from steelyard.model.metrics import timed
-    from steelyard.report.live import LiveLine
     from steelyard.subjects.command import command_subject
-    from steelyard.subjects.suite import benchmarks_of
 
-    metrics = options.metric_names(words["metric"])
-    if times := timed(metrics):
-        raise UsageError(f"count does not time: leave {', '.join(times)} out, or use steelyard run")
-    options.check_writable(json, markdown, csv)
-    settings = options.plain_settings(**words)
-    subject = command_subject(command, name or command, "command", shell=shell)
+    metrics = _counted_metrics(options.metric or ["instructions"])
+    check_files(options.files)
+    judging = JudgingOptions(metric=metrics, alpha=options.alpha)
+    commands = [options.command] if options.command else []
+    settings = settings_of(replace(options, judging=judging), world, commands=commands)
+    name, search_path = options.name or options.command, world.environment.get("PATH")
+    subject = command_subject(options.command, name, "command", shell=options.launch.shell, search_path=search_path)
     with (
-        LiveLine(sys.stderr) as watch,
+        watching(world) as watch,
         _imported_meanwhile("steelyard.cli.outcome", "steelyard.design.judging.judgement"),
     ):
-        benchmarks = [] if harness is not None else benchmarks_of([subject], [], control=False)
-        selection = suite.selection_from(words)
-        request = Request([subject], settings, benchmarks, selection, counting.jobs_of(words))
-        outcome = measure(request, watch, World())
+        outcome = measure(request_of(options, [subject], settings), watch, world)
 
-    from steelyard.cli.outcome import exit_status, show_outcome
+    from steelyard.cli.outcome import shown
 
-    show_outcome(outcome, json=json, markdown=markdown, csv=csv, functions=functions)
-    raise typer.Exit(exit_status(outcome, strict=False))
+    return shown(outcome, options.files, world, functions=options.functions)
+
+
+def _counted_metrics(wanted: list[str]) -> list[str]:
+    from steelyard.model.metrics import timed
+
+    metrics = metric_names(wanted)
+    if times := timed(metrics):
+        raise UsageError(f"count does not time: leave {', '.join(times)} out, or use steelyard run")
+    return metrics
 
 
 @contextmanager

@@ -2,37 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.cli import options
+from steelyard.cli.command import Options, command
+from steelyard.cli.options import Markdown
+from steelyard.cli.outputs import check_writable
+from steelyard.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from steelyard.design.world import World
 
 
-def import_(
+@dataclass(frozen=True, kw_only=True)
+class ImportOptions(Options):
+    """What `import` is asked."""
+
     files: Annotated[
         list[Path],
         typer.Argument(metavar="FILE...", help="What the tool wrote; several are so many processes of the same."),
-    ],
-    format: Annotated[  # noqa: A002 - it is the option's name
+    ]
+    format: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
             help="google-benchmark, pyperf, hyperfine, pytest-benchmark, criterion, go, jmh or swift.  "
             "[default: by what is in them]",
         ),
-    ] = None,
+    ] = None
     benchmark: Annotated[
         list[str] | None,
         typer.Option("--benchmark", "-b", metavar="PATTERN", help="Only those; * and ? as in a shell."),
-    ] = None,
+    ] = None
     json: Annotated[
         Path | None, typer.Option("--json", "-o", metavar="FILE", help="Keep them for show and diff (.gz compresses).")
-    ] = None,
-    markdown: options.Markdown = None,
-    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write every sample as CSV.")] = None,
-) -> None:
+    ] = None
+    markdown: Markdown = None
+    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write every sample as CSV.")] = None
+
+
+@command(ImportOptions)
+def import_(options: ImportOptions, world: World) -> int:  # noqa: ARG001 - what is imported was measured elsewhere
     """Take over results that another tool measured, to show them and to compare them by `steelyard diff`.
 
     Reads what Google Benchmark, pyperf, hyperfine, pytest-benchmark, criterion.rs, go test -bench, JMH and Swift's
@@ -41,11 +54,12 @@ def import_(
     """
     from steelyard.cli.foreign import show_foreign
     from steelyard.design.conversion import convert_files
-    from steelyard.model.errors import UsageError
 
-    options.check_writable(json, markdown, csv)
-    given = {path.resolve() for path in files}
-    for output in (json, markdown, csv):
+    outputs = {"json": options.json, "markdown": options.markdown, "csv": options.csv}
+    check_writable(*outputs.values())
+    given = {path.resolve() for path in options.files}
+    for output in outputs.values():
         if output is not None and output.resolve() in given:
             raise UsageError(f"{output} would be overwritten, which is to be imported: give another file")
-    show_foreign(convert_files(files, name=format, patterns=benchmark or []), json=json, markdown=markdown, csv=csv)
+    show_foreign(convert_files(options.files, name=options.format, patterns=options.benchmark or []), **outputs)
+    return 0

@@ -5,11 +5,12 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
+from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions
 from steelyard.cli.screen import output
 from steelyard.cli.status import INTERRUPTED, of_words
 from steelyard.design.session import Outcome
+from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import save, write_atomically
 from steelyard.model.records import Derived, Weighing
@@ -17,9 +18,15 @@ from steelyard.report import markdown as as_markdown
 from steelyard.report import table, terminal
 
 
-def show_outcome(
-    outcome: Outcome, *, json: Path | None, markdown: Path | None, csv: Path | None, functions: int = 10
-) -> None:
+def shown(
+    outcome: Outcome, files: FileOptions, world: World, *, functions: int = SHOWN_FUNCTIONS, strict: bool = False
+) -> int:
+    """Show what was measured, as `show_outcome`, and return the exit status."""
+    show_outcome(outcome, files, world, functions=functions)
+    return exit_status(outcome, strict=strict)
+
+
+def show_outcome(outcome: Outcome, files: FileOptions, world: World, *, functions: int = SHOWN_FUNCTIONS) -> None:
     """Write the files and print the verdict, with so many `functions` of what was counted.
 
     A failed measurement writes its raw launches and raises its error.
@@ -28,15 +35,15 @@ def show_outcome(
     unwritten = None
     try:
         with _uninterrupted():
-            _write_files(outcome, json=json, markdown=markdown, csv=csv, functions=functions)
+            _write_files(outcome, files, functions)
     except MeasurementError as error:
         unwritten = error  # the verdict is still worth its words
     if not _has_results(outcome):
         raise outcome.error or MeasurementError("nothing was measured")
     if isinstance(record, Weighing):
-        terminal.weighing(output(), record, derived.verdicts, functions=functions)
+        terminal.weighing(output(world.environment), record, derived.verdicts, functions=functions)
     else:
-        terminal.run(output(), record, derived.summaries, functions=functions)
+        terminal.run(output(world.environment), record, derived.summaries, functions=functions)
     if failure := outcome.error or unwritten:
         raise failure
 
@@ -46,24 +53,22 @@ def _has_results(outcome: Outcome) -> bool:
     return outcome.error is None or outcome.record.derived is not None
 
 
-def _write_files(
-    outcome: Outcome, *, json: Path | None, markdown: Path | None, csv: Path | None, functions: int
-) -> None:
+def _write_files(outcome: Outcome, files: FileOptions, functions: int) -> None:
     record, derived = outcome.record, outcome.record.derived or Derived()
     if record.is_empty():
         return  # a file of an earlier weighing is worth more than one of nothing
-    if json is not None:
-        save(record, json)
-    if csv is not None:
+    if files.json is not None:
+        save(record, files.json)
+    if files.csv is not None:
         text = table.launches_csv(record) if len(record.launches) else table.counts_csv(record)
-        write_atomically(csv, text.encode(errors="backslashreplace"))
-    if _has_results(outcome) and markdown is not None:
+        write_atomically(files.csv, text.encode(errors="backslashreplace"))
+    if _has_results(outcome) and files.markdown is not None:
         report = (
             as_markdown.weighing(record, derived.verdicts, functions=functions)
             if isinstance(record, Weighing)
             else as_markdown.run(record, derived.summaries)
         )
-        write_atomically(markdown, report.encode(errors="backslashreplace"))
+        write_atomically(files.markdown, report.encode(errors="backslashreplace"))
 
 
 @contextmanager
@@ -82,5 +87,4 @@ def exit_status(outcome: Outcome, *, strict: bool) -> int:
         return INTERRUPTED
     verdicts = outcome.record.derived.verdicts if outcome.record.derived else []
     deciding = {verdict.index: verdict for verdict in reversed(verdicts) if not verdict.control}
-    words = {verdict.verdict for verdict in deciding.values()}
-    return of_words(words, strict=strict)
+    return of_words({verdict.verdict for verdict in deciding.values()}, strict=strict)

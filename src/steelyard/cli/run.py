@@ -2,64 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.cli import counting, heap_words, options, suite
+from steelyard.cli.command import Only, Without, command
+from steelyard.cli.heap import HeapOptions
+from steelyard.cli.options import FileOptions, JudgingOptions, LaunchOptions, Name
+from steelyard.cli.outputs import check_files
+from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
+from steelyard.cli.suite import SuiteOptions
+
+if TYPE_CHECKING:
+    from steelyard.design.world import World
 
 
-def run(
-    command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command to measure, in quotes.")],
-    metric: options.Metric = None,
-    launches: Annotated[
-        int | None, typer.Option(metavar="N", help="Most launches.  [default: as many as the time allows]")
-    ] = None,
-    max_time: options.MaxTime = None,
-    alpha: options.Alpha = 0.01,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="A name for it.  [default: the command]")] = None,
-    harness: suite.HarnessName = None,
-    benchmark: suite.BenchmarkPatterns = None,
-    tag: suite.TagPatterns = None,
-    heap: heap_words.Heap = False,
-    heap_shuffle: heap_words.HeapShuffle = False,
-    repeat: options.Repeat = 1,
-    output: options.Output = None,
-    warm_up: options.WarmUp = 1,
-    prepare: options.Prepare = None,
-    cleanup: options.Cleanup = None,
-    stdin: options.Stdin = None,
-    shell: options.Shell = False,
-    ignore_failure: options.IgnoreFailure = False,
-    timeout: options.Timeout = None,
-    cpu: options.Cpu = None,
-    env: options.Env = None,
-    inherit_env: options.InheritEnv = False,
-    seed: options.Seed = None,
-    json: options.Json = None,
-    markdown: options.Markdown = None,
-    csv: options.Csv = None,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class DescribingOptions(JudgingOptions):
+    """What is measured, and for how long; nothing is judged."""
+
+    limit: ClassVar[str] = "--launches"
+
+    pairs: Annotated[
+        int | None,
+        typer.Option("--launches", metavar="N", help="Most launches.  [default: as many as the time allows]"),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(MeasuringOptions):
+    """What `run` is asked."""
+
+    command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command to measure, in quotes.")]
+    judging: Annotated[DescribingOptions, Only("metric", "pairs", "max_time", "alpha")] = DescribingOptions()
+    name: Name = None
+    suite: SuiteOptions = SuiteOptions()
+    heap: HeapOptions = HeapOptions()
+    launch: Annotated[LaunchOptions, Without("wait_quiet")] = LaunchOptions()
+    files: FileOptions = FileOptions()
+
+
+@command(RunOptions)
+def run(options: RunOptions, world: World) -> int:
     """Measure one command alone: median, spread, where the values crowd, how quiet the machine was. No verdict.
 
     To compare two versions use `steelyard compare`: numbers of two runs, taken one after the other, are apart by more
     than most changes.
     """
-    words = {**locals(), "wait_quiet": 0, **counting.NOT_ASKED}
-
-    from steelyard.cli.outcome import exit_status, show_outcome
+    from steelyard.cli.outcome import shown
     from steelyard.cli.screen import watching
-    from steelyard.design.request import Request
     from steelyard.design.session import measure
-    from steelyard.design.world import World
     from steelyard.subjects.command import command_subject
-    from steelyard.subjects.suite import benchmarks_of
 
-    options.check_writable(json, markdown, csv, output)
-    settings = options.settings_from(words, limit="--launches", launches=launches)
-    subject = command_subject(command, name or command, "command", shell=shell)
-    with watching() as watch:
-        benchmarks = [] if harness is not None else benchmarks_of([subject], [], control=False)
-        outcome = measure(Request([subject], settings, benchmarks, suite.selection_from(words)), watch, World())
-    show_outcome(outcome, json=json, markdown=markdown, csv=csv)
-    raise typer.Exit(exit_status(outcome, strict=False))
+    check_files(options.files, options.launch.output)
+    settings = settings_of(options, world)
+    name, search_path = options.name or options.command, world.environment.get("PATH")
+    subject = command_subject(options.command, name, "command", shell=options.launch.shell, search_path=search_path)
+    with watching(world) as watch:
+        outcome = measure(request_of(options, [subject], settings), watch, world)
+    return shown(outcome, options.files, world)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console
 
 from steelyard.report.live import LiveLine
+
+if TYPE_CHECKING:
+    from steelyard.design.world import World
 
 
 class _Output(Console):
@@ -19,14 +22,16 @@ class _Output(Console):
         raise BrokenPipeError
 
 
-def output() -> Console:
+def output(environment: Mapping[str, str] = os.environ) -> Console:
     """The console for verdicts. Names and numbers are shown as they are: no markup, no emoji, no highlighting."""
-    colours: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
-    return _Output(markup=False, emoji=False, highlight=False, soft_wrap=False, color_system=colours)
+    colours: Literal["auto"] | None = None if environment.get("NO_COLOR") else "auto"
+    return _Output(
+        markup=False, emoji=False, highlight=False, soft_wrap=False, color_system=colours, _environ=environment
+    )
 
 
 @contextmanager
-def watching() -> Iterator[LiveLine]:
+def watching(world: World, *, noun: str = "pair") -> Iterator[LiveLine]:
     """The live line on stderr while a measurement runs; silent where stderr is no terminal."""
-    with LiveLine(sys.stderr) as line:
+    with LiveLine(sys.stderr, noun=noun, clock=world.clock) as line:
         yield line

@@ -2,37 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.cli import options
+from steelyard.cli.command import Options, command
+from steelyard.cli.options import FileOptions
+from steelyard.cli.outputs import check_files
+
+if TYPE_CHECKING:
+    from steelyard.design.world import World
 
 
-def show(
+@dataclass(frozen=True, kw_only=True)
+class ShowOptions(Options):
+    """What `show` is asked."""
+
     file: Annotated[
         Path | None,
         typer.Argument(metavar="[FILE]", help="A record or a journal.  [default: the last one measured]"),
-    ] = None,
-    json: options.Json = None,
-    markdown: options.Markdown = None,
-    csv: options.Csv = None,
-) -> None:
-    """Show a kept weighing or run again: its verdicts are derived anew from the raw launches; or an import."""
-    import os
+    ] = None
+    files: FileOptions = FileOptions()
 
+
+@command(ShowOptions)
+def show(options: ShowOptions, world: World) -> int:
+    """Show a kept weighing or run again: its verdicts are derived anew from the raw launches; or an import."""
     from steelyard.cli.outcome import show_outcome
     from steelyard.design.session import recall
-    from steelyard.history.store import Store
     from steelyard.model.foreign import NotMeasuredError
 
-    options.check_writable(json, markdown, csv)
+    files = options.files
+    check_files(files)
     try:
-        outcome = recall(file or Store.of_user(os.environ).latest())
+        outcome = recall(options.file or world.store().latest())
     except NotMeasuredError as found:
         from steelyard.cli.foreign import show_foreign
 
-        show_foreign(found.record, json=json, markdown=markdown, csv=csv)
+        show_foreign(found.record, json=files.json, markdown=files.markdown, csv=files.csv)
     else:
-        show_outcome(outcome, json=json, markdown=markdown, csv=csv)
+        show_outcome(outcome, files, world)
+    return 0

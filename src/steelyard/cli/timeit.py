@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.cli import options
+from steelyard.cli.command import Only, Without, command
+from steelyard.cli.options import FileOptions, JudgingOptions, LaunchOptions, Strict
+from steelyard.cli.outputs import check_files
+from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
+from steelyard.cli.suite import SuiteOptions
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from steelyard.design.world import World
     from steelyard.model.records import Subject
 
 
-def timeit(
+@dataclass(frozen=True, kw_only=True)
+class TimeitOptions(MeasuringOptions):
+    """What `timeit` is asked."""
+
     statements: Annotated[
         list[str], typer.Argument(metavar="STATEMENT...", help="Python, in quotes; each is compared with the first.")
-    ],
+    ]
     setup: Annotated[
         list[str] | None,
         typer.Option("--setup", "-s", metavar="CODE", help="Run before, untimed; once for all, or once for each."),
-    ] = None,
+    ] = None
     python: Annotated[
         list[str] | None,
         typer.Option(
@@ -30,21 +39,16 @@ def timeit(
             help="The Python that runs it, with steelyard installed; several compare one statement between them.  "
             "[default: this one]",
         ),
-    ] = None,
-    margin: options.Margin = "0.5%",
-    metric: options.Metric = None,
-    pairs: options.Pairs = None,
-    max_time: options.MaxTime = None,
-    alpha: options.Alpha = 0.01,
-    cpu: options.Cpu = None,
-    env: options.Env = None,
-    inherit_env: options.InheritEnv = False,
-    seed: options.Seed = None,
-    strict: options.Strict = False,
-    json: options.Json = None,
-    markdown: options.Markdown = None,
-    csv: options.Csv = None,
-) -> None:
+    ] = None
+    judging: Annotated[JudgingOptions, Without("family")] = JudgingOptions()
+    suite: Annotated[SuiteOptions, Only()] = SuiteOptions(harness="protocol")
+    launch: Annotated[LaunchOptions, Only("cpu", "env", "inherit_env", "seed")] = LaunchOptions()
+    strict: Strict = False
+    files: FileOptions = FileOptions()
+
+
+@command(TimeitOptions)
+def timeit(options: TimeitOptions, world: World) -> int:
     """Weigh Python statements against the first, or measure one alone.
 
     Each launch is a fresh Python with a hash seed of its own, which runs one statement in samples of about 1.5 ms;
@@ -52,28 +56,20 @@ def timeit(
 
     Exit status: as for steelyard compare.
     """
-    words = {**locals(), "margin": options.margin_percent(margin), "harness": "protocol"}
-    del words["statements"], words["setup"], words["python"], words["strict"], words["markdown"], words["csv"]
-
-    from steelyard.cli.outcome import exit_status, show_outcome
+    from steelyard.cli.outcome import shown
     from steelyard.cli.screen import watching
-    from steelyard.cli.suite import selection_from
-    from steelyard.design.request import Request
     from steelyard.design.session import measure
-    from steelyard.design.world import World
-    from steelyard.stats.signed_rank import fewest_differences
 
-    options.check_writable(json, markdown, csv)
-    subjects = _subjects(statements, setup or [], python or [sys.executable])
-    least = fewest_differences if len(subjects) > 1 else None
-    settings = options.plain_settings(**words, warm_up=1, limit="--pairs", launches=pairs, least=least)
-    with watching() as watch:
-        outcome = measure(Request(subjects, settings, selection=selection_from(words)), watch, World())
-    show_outcome(outcome, json=json, markdown=markdown, csv=csv)
-    raise typer.Exit(exit_status(outcome, strict=strict))
+    check_files(options.files)
+    pythons = options.python or [sys.executable]
+    subjects = _subjects(options.statements, options.setup or [], pythons, world.environment.get("PATH"))
+    settings = settings_of(options, world, judged=len(subjects) > 1)
+    with watching(world) as watch:
+        outcome = measure(request_of(options, subjects, settings), watch, world)
+    return shown(outcome, options.files, world, strict=options.strict)
 
 
-def _subjects(statements: list[str], setups: list[str], pythons: list[str]) -> list[Subject]:
+def _subjects(statements: list[str], setups: list[str], pythons: list[str], search_path: str | None) -> list[Subject]:
     """One subject a statement, or one a Python where there is one statement."""
     from steelyard.subjects.command import command_subject
 
@@ -87,9 +83,9 @@ def _subjects(statements: list[str], setups: list[str], pythons: list[str]) -> l
         statement, program = statements[place % len(statements)], pythons[place % len(pythons)]
         setup = setups[place % len(setups)] if setups else None
         name = program if len(pythons) > 1 else _named(statement, statements, place)
-        words = [program, "-m", "steelyard.harness", "--timeit", statement]
-        command = shlex.join([*words, *(["--setup", setup] if setup is not None else [])])
-        subjects.append(command_subject(command, name, "--python", shell=False))
+        argv = [program, "-m", "steelyard.harness", "--timeit", statement]
+        argv += ["--setup", setup] if setup is not None else []
+        subjects.append(command_subject(shlex.join(argv), name, "--python", shell=False, search_path=search_path))
     return subjects
 
 

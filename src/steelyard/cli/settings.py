@@ -1,0 +1,198 @@
+"""The settings and the request that the options of a command make."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from steelyard.cli.arity import words_of
+from steelyard.cli.command import Options
+from steelyard.cli.counting import CountingOptions, count_settings, jobs_checked
+from steelyard.cli.heap import HeapOptions, heap_launches
+from steelyard.cli.options import JudgingOptions, LaunchOptions, WeighingOptions
+from steelyard.cli.suite import SuiteOptions, harness_checked, selection_of
+from steelyard.cli.values import alpha_checked, in_range, metric_names, relative_margin
+from steelyard.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from steelyard.design.request import Request
+    from steelyard.design.world import World
+    from steelyard.model.records import Settings, Subject
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuringOptions(Options):
+    """What settings are made of: every command that measures has its part of these."""
+
+    judging: JudgingOptions = JudgingOptions()
+    weighing: WeighingOptions = WeighingOptions()
+    suite: SuiteOptions = SuiteOptions()
+    heap: HeapOptions = HeapOptions()
+    launch: LaunchOptions = LaunchOptions()
+    counting: CountingOptions = CountingOptions()
+
+
+def request_of(options: MeasuringOptions, subjects: Sequence[Subject], settings: Settings) -> Request:
+    """What is measured of some subjects."""
+    from steelyard.design.request import Request
+    from steelyard.subjects.suite import benchmarks_of, parameter_list, parameter_scan
+
+    weighing = options.weighing
+    selection = selection_of(options.suite, options.judging, control=weighing.control)
+    if settings.harness is not None:
+        return Request(subjects, settings, (), selection, jobs_checked(options.counting.jobs))
+    parameters = [parameter_list(*words_of("--parameter-list", given)) for given in weighing.parameter_list or []]
+    parameters += [parameter_scan(*words_of("--parameter-scan", given)) for given in weighing.parameter_scan or []]
+    benchmarks = benchmarks_of(list(subjects), parameters, control=weighing.control)
+    return Request(subjects, settings, benchmarks, selection, jobs_checked(options.counting.jobs))
+
+
+def settings_of(
+    options: MeasuringOptions, world: World, *, commands: Sequence[str] = (), judged: bool = False
+) -> Settings:
+    """Check what is asked, and make settings of it; raises UsageError naming the option.
+
+    `judged` is whether there are to be verdicts, for which a number of pairs may be too small.
+    """
+    from steelyard.model.records import Settings
+    from steelyard.subjects.command import environment_names
+
+    judging, launch = options.judging, options.launch
+    margin = relative_margin(judging.margin)
+    _check_numbers(judging, launch, judged=judged)
+    metrics = metric_names(judging.metric)
+    names, values = environment_names(launch.env or [], world.environment, inherit=launch.inherit_env)
+    return Settings(
+        margin=margin,
+        alpha=judging.alpha,
+        family=_family(judging.family),
+        metrics=metrics,
+        pairs=judging.pairs,
+        max_time_s=_budget_s(judging, Settings.model_fields["max_time_s"].default),
+        warm_up=launch.warm_up,
+        seed=world.new_seed() if launch.seed is None else in_range("--seed", launch.seed, 0, 2**63 - 1),
+        timeout_s=launch.timeout,
+        cpu=_processor(launch.cpu, world),
+        ignore_failure=launch.ignore_failure,
+        environment=names,
+        variables=values,
+        directory=_directory(),
+        stdin=_readable(launch.stdin),
+        output=_output_of_launches(launch.output),
+        repeat=launch.repeat,
+        reference_output=options.weighing.reference_output,
+        wait_quiet_s=launch.wait_quiet,
+        prepare=_hooks("--prepare", launch.prepare),
+        cleanup=_hooks("--cleanup", launch.cleanup),
+        counting=count_settings(
+            options.counting,
+            metrics,
+            commands,
+            world,
+            harness=options.suite.harness is not None,
+            control=options.weighing.control,
+        ),
+        harness=harness_checked(options.suite, _of_commands(options)),
+        heap=heap_launches(options.heap, harness=options.suite.harness),
+        heap_shuffle=options.heap.shuffled,
+    )
+
+
+# More than anybody will wait for, and still few enough to be kept and judged.
+_MOST_LAUNCHES = 1_000_000
+
+
+def _check_numbers(judging: JudgingOptions, launch: LaunchOptions, *, judged: bool) -> None:
+    alpha_checked(judging.alpha)
+    in_range("--warmup", launch.warm_up, 0, 1000)
+    in_range("--repeat", launch.repeat, 1, 1_000_000)
+    in_range("--wait-quiet", launch.wait_quiet, 0, 86_400)
+    if judging.pairs is not None:
+        in_range(judging.limit, judging.pairs, 1, _MOST_LAUNCHES)
+        if judged:
+            _check_enough(judging.limit, judging.pairs, judging.alpha)
+    for option, seconds in (("--max-time", judging.max_time), ("--timeout", launch.timeout)):
+        if seconds is not None:
+            in_range(option, seconds, 1e-3, 1e6)
+
+
+def _check_enough(option: str, pairs: int, alpha: float) -> None:
+    from steelyard.stats.signed_rank import fewest_differences
+
+    fewest = fewest_differences(alpha)
+    if pairs < fewest:
+        raise UsageError(f"{option} {pairs} can never show anything at alpha {alpha:g}: at least {fewest}")
+
+
+def _budget_s(judging: JudgingOptions, usual_s: float) -> float | None:
+    """How long to measure; as long as it takes, where a number of launches says when it ends."""
+    return judging.max_time if judging.max_time is not None or judging.pairs is not None else usual_s
+
+
+def _of_commands(options: MeasuringOptions) -> dict[str, bool]:
+    """What is of a command as a whole, or would be asked for twice with a harness; and whether it is asked for."""
+    return {
+        "--shell": options.launch.shell,
+        "--repeat": options.launch.repeat != LaunchOptions.repeat,
+        "--reference-output": options.weighing.reference_output,
+        "--ignore-failure": options.launch.ignore_failure,
+        "--parameter-list": bool(options.weighing.parameter_list),
+        "--parameter-scan": bool(options.weighing.parameter_scan),
+        "--loops": options.counting.loops is not None,
+    }
+
+
+def _family(name: str) -> Any:
+    if name not in ("holm", "fdr"):
+        raise UsageError(f"--family {name!r} is not known: choose from holm, fdr")
+    return name
+
+
+def _processor(number: int | None, world: World) -> int | None:
+    if number is not None and number not in (processors := world.processors()):
+        allowed = ", ".join(str(cpu) for cpu in sorted(processors))
+        raise UsageError(f"--cpu {number} is not a processor that may be used here: choose from {allowed}")
+    return number
+
+
+def _directory() -> str:
+    try:
+        return str(Path.cwd())
+    except OSError as error:
+        raise UsageError(f"the current directory cannot be used: {error.strerror}; change to another one") from error
+
+
+def _readable(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise UsageError(f"--stdin {path} cannot be read: {error.strerror}; check the path") from error
+    if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode)):
+        raise UsageError(f"--stdin {path} cannot be read again for each launch: give the path of a file")
+    # Resolved here: for the process that opens it, /dev/stdin would be another file.
+    file = os.path.realpath(path)
+    if not os.access(file, os.R_OK):
+        raise UsageError(f"--stdin {path} cannot be read: check its permissions")
+    return file
+
+
+def _output_of_launches(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    if path.is_fifo():
+        raise UsageError(f"--output {path} is a pipe, and each launch writes anew: give the path of a file")
+    return os.path.realpath(path)  # resolved here, as the input is
+
+
+def _hooks(option: str, commands: list[str] | None) -> list[str]:
+    if len(commands or []) > 2:
+        raise UsageError(
+            f"{option} was given {len(commands or [])} times: once for both commands, or twice, one for each"
+        )
+    return list(commands or [])
