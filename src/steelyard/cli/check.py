@@ -87,9 +87,16 @@ def _soundness(subject: Subject, settings: Settings, options: CheckOptions, worl
     from steelyard.model.files import write_atomically
     from steelyard.report.check import soundness
 
-    only, seconds = options.suite.benchmark or [], options.max_time
     with watching(world) as watch:
-        found = check_target(subject, settings, world, watch, only=only, seconds=seconds, heap=options.allocations)
+        found = check_target(
+            subject,
+            settings,
+            world,
+            watch,
+            only=options.suite.benchmark or [],
+            seconds=options.max_time,
+            heap=options.allocations,
+        )
     if options.json is not None:
         write_atomically(options.json, f"{found.model_dump_json(indent=1)}\n".encode())
     soundness(output(world.environment), found)

@@ -73,7 +73,7 @@ def diff(options: DiffOptions, world: World) -> int:
     _check_markdown(options)
     records = [load_any(path) for path in (options.baseline, options.candidate)]
     if isinstance(records[0], ForeignResults) and isinstance(records[1], ForeignResults):
-        return _diff_imports(records[0], records[1], options, margin)
+        return _diff_foreign(records[0], records[1], options, margin)
     if options.same_conditions:
         raise UsageError("--same-conditions is for imports: what runs tell of their conditions is judged; leave it out")
     runs = (run_of(records[0], options.baseline), run_of(records[1], options.candidate))
@@ -91,7 +91,7 @@ def _check_markdown(options: DiffOptions) -> None:
         raise UsageError(f"--markdown {options.markdown} would overwrite a run: give another file")
 
 
-def _diff_imports(baseline: ForeignResults, candidate: ForeignResults, options: DiffOptions, margin: float) -> int:
+def _diff_foreign(baseline: ForeignResults, candidate: ForeignResults, options: DiffOptions, margin: float) -> int:
     from steelyard.cli.foreign import diff_foreign
 
     if options.metric:

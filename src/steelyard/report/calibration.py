@@ -56,7 +56,7 @@ def show(console: Console, calibration: Calibration, stored: str) -> None:
 
 def interrupted(record: InterruptedCalibration, kept: str) -> str:
     """What became of one that was interrupted, in a sentence."""
-    made = words.count(record.measurements(), "measurement")
+    made = figures.count(record.measurements(), "measurement")
     return f"interrupted before weights could be fitted; what was measured until then ({made}) is kept in {kept}"
 
 
