@@ -94,7 +94,7 @@ def _session(world: World, watch: Watch, jobs: int | None = None) -> Iterator[_S
     cancels: list[Callable[[], None]] = []
     with (
         world.launcher() as launcher,
-        Interrupt(partial(_call_all, cancels)) as interrupt,
+        Interrupt(partial(_call_all, cancels), world.clock) as interrupt,
         no_collector(),
     ):
         cancels.append(launcher.cancel)
