@@ -1,4 +1,4 @@
-"""The subcommands, and how their errors become words and an exit status."""
+"""The subcommands, and how their errors become a sentence and an exit status."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from steelyard.cli.arity import words_of
+from steelyard.cli.arity import arguments_of
 from steelyard.cli.command import Options
 from steelyard.cli.counting import CountingOptions, count_settings, jobs_checked
 from steelyard.cli.heap import HeapOptions, heap_launches
@@ -45,8 +45,8 @@ def request_of(options: MeasuringOptions, subjects: Sequence[Subject], settings:
     selection = selection_of(options.suite, options.judging, control=weighing.control)
     if settings.harness is not None:
         return Request(subjects, settings, (), selection, jobs_checked(options.counting.jobs))
-    parameters = [parameter_list(*words_of("--parameter-list", given)) for given in weighing.parameter_list or []]
-    parameters += [parameter_scan(*words_of("--parameter-scan", given)) for given in weighing.parameter_scan or []]
+    parameters = [parameter_list(*arguments_of("--parameter-list", given)) for given in weighing.parameter_list or []]
+    parameters += [parameter_scan(*arguments_of("--parameter-scan", given)) for given in weighing.parameter_scan or []]
     benchmarks = benchmarks_of(list(subjects), parameters, control=weighing.control)
     return Request(subjects, settings, benchmarks, selection, jobs_checked(options.counting.jobs))
 

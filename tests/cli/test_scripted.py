@@ -1,0 +1,143 @@
+"""Whole command lines on a scripted machine: all that they take from outside comes through the world."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from steelyard.model.errors import MeasurementError
+from steelyard.model.files import load
+from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.records import Run, Weighing
+from tests.world import MACHINE, OFFERS, SEED, Killed, ScriptedWorld, ctrl_c, kill, measured, program_of, steady
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def started(*_: object, **__: object) -> NoReturn:
+        pytest.fail("a process was started, or somebody waited")
+
+    monkeypatch.setattr(subprocess, "Popen", started)
+    monkeypatch.setattr(time, "sleep", started)
+
+
+def test_a_weighing_from_its_command_line_to_its_record(scripted: ScriptedWorld) -> None:
+    done = scripted("compare", "./old", "./new")
+    assert done.status == 1
+    assert "slower     +50.0 % [+50.0 %, +50.0 %]" in done.text
+    (kept,) = scripted.kept()
+    assert kept.name.startswith("20260101T120000.000000-weighing-")
+    record = load(kept)
+    assert isinstance(record, Weighing)
+    assert record.machine == MACHINE.model_copy(update={"offers": OFFERS})
+    assert (record.created, record.settings.seed) == ("2026-01-01T12:00:00+00:00", SEED)
+    assert len(record.launches) == len(scripted.launched)
+    assert record.seconds == pytest.approx(sum(row.wall_ns for row in record.launches.rows()) / 1e9, rel=1e-6)
+    assert scripted("show").text == done.text
+
+
+def test_a_run(scripted: ScriptedWorld) -> None:
+    done = scripted("run", "./old", "--launches", "9", "--json", "record.json")
+    assert done.status == 0
+    assert "12.00 ms median" in done.text
+    record = load(Path("record.json"))
+    assert isinstance(record, Run)
+    assert len(scripted.launched) == 10  # one to warm up
+
+
+def test_the_budget_is_one_of_the_world_s_clock(scripted: ScriptedWorld) -> None:
+    scripted.script = steady({"old": 900.0, "new": 901.0})
+    done = scripted("compare", "./old", "./new", "--max-time", "20")
+    assert done.status == 0
+    assert 18 <= scripted.seconds - 1000 <= 22
+
+
+def test_a_launch_that_fails(scripted: ScriptedWorld) -> None:
+    scripted.script = lambda _, number: measured(10, exit_code=3 if number == 7 else 0)
+    said = scripted("compare", "./old", "./new").err.decode()
+    assert "./new failed with exit status 3: mend the command" in said
+    assert len(scripted.launched) == 7
+    assert "kept in" in said
+
+
+def test_a_launch_that_cannot_be_begun(scripted: ScriptedWorld) -> None:
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        raise MeasurementError(f"{program_of(spec)} cannot be executed: launch {number}")
+
+    scripted.script = script
+    assert "cannot be executed: launch 1" in scripted.refuses("compare", "./old", "./new", status=3)
+    assert scripted.kept() == []
+
+
+def test_a_launch_that_takes_too_long(scripted: ScriptedWorld) -> None:
+    scripted.script = steady({"old": 12.0, "new": 1200.0})
+    said = scripted("compare", "./old", "./new", "--timeout", "1").err.decode()
+    assert "1 s" in said
+    assert "--timeout" in said
+
+
+def test_an_interruption_keeps_what_had_ended(scripted: ScriptedWorld) -> None:
+    def script(_: LaunchSpec, number: int) -> Measured:
+        if number == 11:
+            ctrl_c()
+        return measured(12 + number * 1e-5)
+
+    scripted.script = script
+    assert scripted("compare", "./old", "./old", "--pairs", "40").status == 130
+    record = load(scripted.kept()[-1])
+    assert (len(record.launches), record.stop) == (10, ["interrupted"])
+
+
+def test_a_second_interruption_at_once_is_the_same_one(scripted: ScriptedWorld) -> None:
+    def script(_: LaunchSpec, number: int) -> Measured:
+        if number == 11:
+            ctrl_c()
+            ctrl_c()
+        return measured(12 + number * 1e-5)
+
+    scripted.script = script
+    assert scripted("compare", "./old", "./old", "--pairs", "40").status == 130
+
+
+def test_what_was_killed_is_carried_on(scripted: ScriptedWorld) -> None:
+    def script(_: LaunchSpec, number: int) -> Measured:
+        if number == 19:
+            kill()
+        return measured(12 + number * 1e-5)
+
+    scripted.script = script
+    with pytest.raises(Killed):
+        scripted("compare", "./old", "./old", "--pairs", "12")
+    (journal,) = scripted.kept()
+    assert scripted("compare", "--resume", journal).status == 0
+    record = load(scripted.kept()[-1])
+    assert record.stop != ["interrupted"]
+    assert len(record.launches) == 26  # a pair to warm up, and 12
+
+
+def test_waiting_for_quiet_takes_the_world_s_time(scripted: ScriptedWorld) -> None:
+    scripted.quiet_after_s = [3.5]
+    scripted.script = lambda _, number: measured(12 + number * 1e-5, delay_ns=0)
+    before = scripted.seconds
+    assert scripted("compare", "./old", "./old", "--pairs", "12", "--wait-quiet", "10").status == 0
+    assert scripted.seconds - before > 3.5
+
+
+def test_the_terminal_is_the_one_of_the_environment(scripted: ScriptedWorld) -> None:
+    long = "a-name-" * 20
+    assert max(map(len, scripted("run", "./old", "--launches", "9", "--name", long).text.splitlines())) <= 100
+
+
+def test_the_version_asks_the_world_s_launch_server(scripted: ScriptedWorld) -> None:
+    assert "launch server scripted (reads schedstat, pressure, steal)" in scripted("--version").text
+
+
+def test_a_program_is_looked_for_where_the_world_says(scripted: ScriptedWorld) -> None:
+    scripted.executable("bin/tool-of-this-world")
+    scripted.script = lambda *_: measured(5)
+    assert scripted("run", "tool-of-this-world", "--launches", "9").status == 0
+    assert {spec.program.decode() for spec in scripted.launched} == {f"{scripted.folder}/bin/tool-of-this-world"}
