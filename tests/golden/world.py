@@ -1,7 +1,8 @@
 """A machine made of numbers, on which whole command lines run in this process: nothing is started or waited for.
 
-All that the command line takes from outside is put in its place here, and nowhere else: the launcher, Valgrind, the
-clock and the date, the facts of the machine, the seed of a plan, the waiting for quiet.
+What the command line takes from outside is one value, of which this makes a scripted one. What else is replaced:
+the environment and the number of this process, a pool of threads (one task after the other, in an order that repeats),
+and typer's command, which takes longer to make than most of these run.
 """
 
 from __future__ import annotations
@@ -11,13 +12,12 @@ import os
 import pkgutil
 import shlex
 import signal
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -29,13 +29,8 @@ from typer.main import get_command
 
 import steelyard
 from steelyard.cli.app import run
-from steelyard.design.check.session import check_target
-from steelyard.design.runner.draws import new_seed
 from steelyard.design.world import World as Outside
-from steelyard.machine.facts import read_facts
-from steelyard.machine.pressure import wait_until_quiet
 from steelyard.measure.count.valgrind import Valgrind
-from steelyard.measure.launch import Launcher
 from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.launches import NUMBERS, Frame, LaunchSpec, Measured
 from steelyard.model.records import MachineFacts
@@ -94,6 +89,16 @@ class World:
         self._launched: list[LaunchSpec] = []
         self._at_once = 1
         self._put_in_place(patch)
+        self._outside = Outside(
+            launcher=lambda: _Launcher(self.launch),
+            clock=lambda: self.now,
+            now=lambda: _BEGINNING + timedelta(seconds=self.now - 1000),
+            facts=lambda: MACHINE,
+            settle=self._wait_until_quiet,
+            valgrind=lambda _: _VALGRIND,
+            new_seed=lambda: SEED,
+            processors=lambda: {0},
+        )
         self.program("bin/true", Program(wall_ns=lambda _: 1e6))
 
     @classmethod
@@ -127,7 +132,7 @@ class World:
         out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
         with redirect_stdout(out), redirect_stderr(err):
             try:
-                status: int | None = run(list(words))
+                status: int | None = run(words, self._outside)
             except Killed:
                 status = None
         printed = [stream.buffer.getvalue().decode() for stream in (out, err)]
@@ -214,28 +219,9 @@ class World:
         surroundings = {"PATH": path, "HOME": str(self.folder), "XDG_STATE_HOME": str(state), "LANG": "C.UTF-8"}
         for name, value in {**surroundings, "COLUMNS": "100"}.items():
             patch.setenv(name, value)
-        patch.setattr(time, "monotonic", lambda: self.now)
         patch.setattr(os, "getpid", lambda: _PID)
-        patch.setattr(os, "sched_getaffinity", lambda _: {0})
-        patch.setattr(Valgrind, "found", classmethod(lambda *_: _VALGRIND))
-        patch.setitem(check_target.__kwdefaults__ or {}, "clock", lambda: self.now)
         stands_for: dict[Any, Any] = {
-            Outside: lambda: Outside(
-                launcher=lambda: _Launcher(self.launch),
-                clock=lambda: self.now,
-                now=lambda: _dated(lambda: self.now).now(UTC),
-                facts=lambda: MACHINE,
-                settle=self._wait_until_quiet,
-                valgrind=lambda _: _VALGRIND,
-                new_seed=lambda: SEED,
-                processors=lambda: {0},
-            ),
-            Launcher: lambda *_: _Launcher(self.launch),
-            read_facts: lambda *_, offers=None: MACHINE.model_copy(update={"offers": offers or {}}),
-            new_seed: lambda: SEED,
-            wait_until_quiet: self._wait_until_quiet,
             get_command: _command_once,
-            datetime: _dated(lambda: self.now),
             ThreadPoolExecutor: self._pool,
             as_completed: lambda futures: (future for future in futures if future.run() is None),
         }
@@ -335,15 +321,6 @@ class _OneAfterTheOther:
 
 # It takes longer to make than most scenarios, and is always the same.
 _command_once = cache(get_command)
-
-
-def _dated(now: Callable[[], float]) -> type[datetime]:
-    class Dated(datetime):
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> Self:
-            return cls.fromtimestamp((_BEGINNING + timedelta(seconds=now() - 1000)).timestamp(), tz)
-
-    return Dated
 
 
 @cache

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.history import store as module
 from steelyard.history.store import KEPT, Store
 from steelyard.model.errors import UsageError
 
@@ -96,23 +95,13 @@ def test_what_somebody_else_put_in_its_place_is_not_trusted(
 # --- what is on it
 
 
-def test_names_sort_by_time_and_say_what_it_is(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    moments = iter(
-        [
-            datetime(2026, 9, 30, 23, 59, 59, 999_999, UTC),
-            datetime(2026, 10, 1, 0, 0, 0, 0, UTC),
-            datetime(2026, 10, 1, 0, 0, 0, 1, UTC),
-        ]
-    )
-
-    class Ticking(datetime):
-        @classmethod
-        def now(cls, tz: object = None) -> datetime:  # type: ignore[override]
-            assert tz is UTC
-            return next(moments)
-
-    monkeypatch.setattr(module, "datetime", Ticking)
-    names = [store.new_name("weighing") for _ in range(3)]
+def test_names_sort_by_time_and_say_what_it_is(store: Store) -> None:
+    moments = [
+        datetime(2026, 9, 30, 23, 59, 59, 999_999, UTC),
+        datetime(2026, 10, 1, 0, 0, 0, 0, UTC),
+        datetime(2026, 10, 1, 0, 0, 0, 1, UTC),
+    ]
+    names = [store.new_name("weighing", moment) for moment in moments]
     assert names == sorted(names)
     assert names[0] == store.folder / f"20260930T235959.999999-weighing-{os.getpid()}"
 

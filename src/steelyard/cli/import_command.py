@@ -45,7 +45,7 @@ class ImportOptions(Options):
 
 
 @command(ImportOptions)
-def import_(options: ImportOptions, world: World) -> int:  # noqa: ARG001 - what is imported was measured elsewhere
+def import_(options: ImportOptions, world: World) -> int:
     """Take over results that another tool measured, to show them and to compare them by `steelyard diff`.
 
     Reads what Google Benchmark, pyperf, hyperfine, pytest-benchmark, criterion.rs, go test -bench, JMH and Swift's
@@ -61,5 +61,8 @@ def import_(options: ImportOptions, world: World) -> int:  # noqa: ARG001 - what
     for output in outputs.values():
         if output is not None and output.resolve() in given:
             raise UsageError(f"{output} would be overwritten, which is to be imported: give another file")
-    show_foreign(convert_files(options.files, name=options.format, patterns=options.benchmark or []), **outputs)
+    show_foreign(
+        convert_files(options.files, created=world.created(), name=options.format, patterns=options.benchmark or []),
+        **outputs,
+    )
     return 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -33,7 +32,9 @@ class _File:
     named: dict[str, list[Found]]
 
 
-def convert_files(paths: Sequence[Path], *, name: str | None = None, patterns: Sequence[str] = ()) -> ForeignResults:
+def convert_files(
+    paths: Sequence[Path], *, created: str, name: str | None = None, patterns: Sequence[str] = ()
+) -> ForeignResults:
     """Read the files, each a process (or several) of the same benchmarks; of these, those that fit one of `patterns`.
 
     `name` is that of a format; None recognises it. Raises UsageError for a file that cannot be trusted in all of it.
@@ -53,7 +54,7 @@ def convert_files(paths: Sequence[Path], *, name: str | None = None, patterns: S
     chosen = chosen_benchmarks([Listed(one) for one in listed], patterns, whose="the files'")
     return ForeignResults(
         tool=steelyard.__version__,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        created=created,
         provenance=_provenance(wanted, files, sources),
         machine=machine,
         benchmarks=[_benchmark(one.name, files) for one in chosen],

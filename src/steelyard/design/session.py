@@ -94,7 +94,7 @@ def _session(world: World, watch: Watch, jobs: int | None = None) -> Iterator[_S
     cancels: list[Callable[[], None]] = []
     with (
         world.launcher() as launcher,
-        Interrupt(partial(_call_all, cancels)) as interrupt,
+        Interrupt(partial(_call_all, cancels), world.clock) as interrupt,
         no_collector(),
     ):
         cancels.append(launcher.cancel)
@@ -107,7 +107,7 @@ def _measured(
     """Measure and keep; a journal that was `begun` holds the header's launches and is written on."""
     store = session.world.store()
     header, targets = _prepared(header, session, selection)
-    rows, kept = header.launches.rows(), store.new_name(header.kind)
+    rows, kept = header.launches.rows(), store.new_name(header.kind, session.world.now())
     with nullcontext(begun) if begun else _new_journal(kept, header, rows) as journal:
         record, error = header, None
         for stage in _stages(header, targets, journal, rows, session):

@@ -7,7 +7,7 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from steelyard.model.errors import UsageError
@@ -37,9 +37,9 @@ class Store:
         except OSError as error:
             raise UsageError("no folder can be written to keep the record in: set XDG_STATE_HOME") from error
 
-    def new_name(self, kind: str) -> Path:
-        """A path without suffix for a record that starts now; sorts by time and is not taken."""
-        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")
+    def new_name(self, kind: str, now: datetime) -> Path:
+        """A path without suffix for a record that starts now, in UTC; sorts by time and is not taken."""
+        stamp = now.strftime("%Y%m%dT%H%M%S.%f")
         return self.folder / f"{stamp}-{kind}-{os.getpid()}"
 
     def latest(self) -> Path:

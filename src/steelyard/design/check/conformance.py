@@ -41,7 +41,7 @@ class Conformance:
 def try_protocol(subject: Subject, settings: Settings, world: World) -> Conformance:
     """Try the rules on one subject; raises InterruptedBeforeStart if the user stops it before the first was tried."""
     rules: list[Checked] = []
-    with world.launcher() as launcher, Interrupt(launcher.cancel) as interrupt:
+    with world.launcher() as launcher, Interrupt(launcher.cancel, world.clock) as interrupt:
         runner = Runner(launcher, interrupt.is_requested)
         try:
             rules.extend(_Trial(subject, settings, runner, world.environment).rules())

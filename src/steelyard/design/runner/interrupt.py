@@ -17,8 +17,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Interrupt:
     """While entered, the first signal asks to stop and cancels the launch in flight; a second one insists."""
 
-    def __init__(self, cancel: Callable[[], None]) -> None:
-        self._cancel = cancel
+    def __init__(self, cancel: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._cancel, self._clock = cancel, clock
         self.requested = False
         self._requested_at = 0.0
         self._before: dict[signal.Signals, object] = {}
@@ -41,8 +41,8 @@ class Interrupt:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature is signal's
         if self.requested:
-            if time.monotonic() - self._requested_at < _SAME_WISH_S:
+            if self._clock() - self._requested_at < _SAME_WISH_S:
                 return
             raise KeyboardInterrupt
-        self.requested, self._requested_at = True, time.monotonic()
+        self.requested, self._requested_at = True, self._clock()
         self._cancel()
