@@ -9,8 +9,10 @@ import pytest
 
 from steelyard.design.conversion import convert_files
 from steelyard.model.errors import UsageError
-from tests.foreign import CREATED, hyperfine
+from tests.foreign import hyperfine
 from tests.subjects.formats import recorded
+
+NOW = "2026-01-01T12:00:00+00:00"
 
 
 def google(path: Path, host: str = "h", cores: int = 2, version: str = "v1.8.0", **times: float) -> Path:
@@ -32,17 +34,18 @@ def google(path: Path, host: str = "h", cores: int = 2, version: str = "v1.8.0",
 
 def test_each_file_is_a_process(tmp_path: Path) -> None:
     files = [google(tmp_path / f"{number}", x=number, y=10) for number in (1, 2, 3)]
-    record = convert_files(files, created=CREATED)
+    record = convert_files(files, created=NOW)
     assert [one.values for one in record.benchmarks] == [[[1000.0], [2000.0], [3000.0]], [[10_000.0]] * 3]
     assert record.benchmarks[0].seconds == pytest.approx(0.006)
     assert [Path(file.name).name for file in record.provenance.files] == ["1", "2", "3"]
     assert (record.provenance.version, len(record.provenance.measured)) == ("v1.8.0", 3)
     assert record.findings == []
+    assert record.created == NOW
 
 
 def test_what_differs_between_files_is_said(tmp_path: Path) -> None:
     files = [google(tmp_path / "1", x=1, y=2), google(tmp_path / "2", host="g", version="v1.9.0", x=1)]
-    record = convert_files(files, created=CREATED)
+    record = convert_files(files, created=NOW)
     assert record.machine == {"cores": "2"}
     assert [finding.code for finding in record.findings] == ["not-in-all", "versions"]
     assert [len(one.values) for one in record.benchmarks] == [2, 1]
@@ -59,7 +62,7 @@ def test_files_that_are_no_one_import(tmp_path: Path) -> None:
         ((one, tmp_path / "none"), "cannot read"),
     ):
         with pytest.raises(UsageError, match=says):
-            convert_files(files, created=CREATED)
+            convert_files(files, created=NOW)
 
 
 def test_mixed_units(tmp_path: Path) -> None:
@@ -68,15 +71,15 @@ def test_mixed_units(tmp_path: Path) -> None:
         one["primaryMetric"]["scoreUnit"] = "ops/s"
     (tmp_path / "other.json").write_text(json.dumps(told))
     with pytest.raises(UsageError, match=r"ops/ms in .* ops/s in"):
-        convert_files([recorded.JMH, tmp_path / "other.json"], created=CREATED)
+        convert_files([recorded.JMH, tmp_path / "other.json"], created=NOW)
 
 
 def test_a_choice_of_them(tmp_path: Path) -> None:
     path = hyperfine(tmp_path / "a.json", old=[1, 2], new=[3])
-    assert [one.name for one in convert_files([path], patterns=["o*"], created=CREATED).benchmarks] == ["old"]
+    assert [one.name for one in convert_files([path], created=NOW, patterns=["o*"]).benchmarks] == ["old"]
     with pytest.raises(UsageError, match="none of the files' benchmarks: old, new"):
-        convert_files([path], patterns=["x"], created=CREATED)
+        convert_files([path], created=NOW, patterns=["x"])
     with pytest.raises(UsageError, match="known are google-benchmark"):
-        convert_files([path], name="x", created=CREATED)
+        convert_files([path], created=NOW, name="x")
     with pytest.raises(UsageError, match="as pyperf"):
-        convert_files([path], name="pyperf", created=CREATED)
+        convert_files([path], created=NOW, name="pyperf")

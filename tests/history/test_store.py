@@ -95,15 +95,16 @@ def test_what_somebody_else_put_in_its_place_is_not_trusted(
 # --- what is on it
 
 
-def test_names_sort_by_time_and_say_what_it_is(store: Store) -> None:
+def test_names_sort_by_time_and_say_what_it_is(tmp_path: Path) -> None:
     moments = [
         datetime(2026, 9, 30, 23, 59, 59, 999_999, UTC),
         datetime(2026, 10, 1, 0, 0, 0, 0, UTC),
         datetime(2026, 10, 1, 0, 0, 0, 1, UTC),
     ]
-    names = [store.new_name("weighing", moment) for moment in moments]
+    store = Store(tmp_path, iter(moments).__next__)
+    names = [store.new_name("weighing") for _ in moments]
     assert names == sorted(names)
-    assert names[0] == store.folder / f"20260930T235959.999999-weighing-{os.getpid()}"
+    assert names[0] == tmp_path / f"20260930T235959.999999-weighing-{os.getpid()}"
 
 
 def test_the_latest_is_the_newest_record_or_journal(store: Store) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.main import get_command
@@ -78,7 +79,7 @@ def run(arguments: Sequence[str], world: World | None = None) -> int:
     """
     if _COMPLETION in os.environ:
         app(prog_name="steelyard")  # a shell asks what could follow; typer answers and exits
-    command = get_command(app)
+    command = _command()
     try:
         if not arguments:
             with command.make_context("steelyard", [], resilient_parsing=True) as context:
@@ -94,6 +95,12 @@ def run(arguments: Sequence[str], world: World | None = None) -> int:
     except _WrongUsage as error:
         _say(_sentence(error))
         return UsageError.exit_status
+
+
+@cache
+def _command() -> Any:
+    """All commands with their options; to make them takes longer than to run most of them in a test."""
+    return get_command(app)
 
 
 def _say(sentence: str) -> None:

@@ -119,4 +119,5 @@ def world_of(context: typer.Context) -> World:
     """The world of this command line; the real one, which takes its time to import, if it was given none."""
     from steelyard.design.world import World
 
-    return context.obj if isinstance(context.obj, World) else World()
+    given: World | None = context.obj
+    return World() if given is None else given

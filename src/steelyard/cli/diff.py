@@ -73,7 +73,7 @@ def diff(options: DiffOptions, world: World) -> int:
     _check_markdown(options)
     records = [load_any(path) for path in (options.baseline, options.candidate)]
     if isinstance(records[0], ForeignResults) and isinstance(records[1], ForeignResults):
-        return _diff_foreign(records[0], records[1], options, margin)
+        return _diff_foreign((records[0], records[1]), options, margin, world)
     if options.same_conditions:
         raise UsageError("--same-conditions is for imports: what runs tell of their conditions is judged; leave it out")
     runs = (run_of(records[0], options.baseline), run_of(records[1], options.candidate))
@@ -91,14 +91,16 @@ def _check_markdown(options: DiffOptions) -> None:
         raise UsageError(f"--markdown {options.markdown} would overwrite a run: give another file")
 
 
-def _diff_foreign(baseline: ForeignResults, candidate: ForeignResults, options: DiffOptions, margin: float) -> int:
+def _diff_foreign(
+    results: tuple[ForeignResults, ForeignResults], options: DiffOptions, margin: float, world: World
+) -> int:
     from steelyard.cli.foreign import diff_foreign
 
     if options.metric:
         raise UsageError("--metric chooses from what steelyard measures; imports have one value a benchmark")
-    diff_foreign(
-        baseline,
-        candidate,
+    return diff_foreign(
+        *results,
+        world,
         margin=margin,
         alpha=options.alpha,
         same_conditions=options.same_conditions,
@@ -106,7 +108,6 @@ def _diff_foreign(baseline: ForeignResults, candidate: ForeignResults, options: 
         markdown=options.markdown,
         strict=options.strict,
     )
-    return 0
 
 
 def _diff_counts(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, margin: float, world: World) -> int:
@@ -134,4 +135,4 @@ def _diff_times(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, 
         write_atomically(options.markdown, unpaired.markdown(report).encode(errors="backslashreplace"))
     unpaired.show(output(world.environment), report)
     deciding = {verdict.verdict for verdict in report.verdicts[:: len(metrics)]}
-    return status.of_words(deciding, strict=options.strict)
+    return status.of_verdicts(deciding, strict=options.strict)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli.command import Options, command
-from steelyard.cli.options import Markdown
-from steelyard.cli.outputs import check_writable
+from steelyard.cli.options import FileOptions, Markdown
+from steelyard.cli.outputs import check_files
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,14 +55,12 @@ def import_(options: ImportOptions, world: World) -> int:
     from steelyard.cli.foreign import show_foreign
     from steelyard.design.conversion import convert_files
 
-    outputs = {"json": options.json, "markdown": options.markdown, "csv": options.csv}
-    check_writable(*outputs.values())
+    outputs = FileOptions(json=options.json, markdown=options.markdown, csv=options.csv)
+    check_files(outputs)
     given = {path.resolve() for path in options.files}
-    for output in outputs.values():
+    for output in (outputs.json, outputs.markdown, outputs.csv):
         if output is not None and output.resolve() in given:
             raise UsageError(f"{output} would be overwritten, which is to be imported: give another file")
-    show_foreign(
-        convert_files(options.files, created=world.created(), name=options.format, patterns=options.benchmark or []),
-        **outputs,
-    )
+    patterns, created = options.benchmark or [], world.created()
+    show_foreign(convert_files(options.files, created=created, name=options.format, patterns=patterns), outputs, world)
     return 0

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions
 from steelyard.cli.screen import output
-from steelyard.cli.status import INTERRUPTED, of_words
+from steelyard.cli.status import INTERRUPTED, of_verdicts
 from steelyard.design.session import Outcome
 from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError
@@ -87,4 +87,4 @@ def exit_status(outcome: Outcome, *, strict: bool) -> int:
         return INTERRUPTED
     verdicts = outcome.record.derived.verdicts if outcome.record.derived else []
     deciding = {verdict.index: verdict for verdict in reversed(verdicts) if not verdict.control}
-    return of_words({verdict.verdict for verdict in deciding.values()}, strict=strict)
+    return of_verdicts({verdict.verdict for verdict in deciding.values()}, strict=strict)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ class _Output(Console):
         raise BrokenPipeError
 
 
-def output(environment: Mapping[str, str] = os.environ) -> Console:
+def output(environment: Mapping[str, str]) -> Console:
     """The console for verdicts. Names and numbers are shown as they are: no markup, no emoji, no highlighting."""
     colours: Literal["auto"] | None = None if environment.get("NO_COLOR") else "auto"
     return _Output(

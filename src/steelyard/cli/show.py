@@ -41,7 +41,7 @@ def show(options: ShowOptions, world: World) -> int:
     except NotMeasuredError as found:
         from steelyard.cli.foreign import show_foreign
 
-        show_foreign(found.record, json=files.json, markdown=files.markdown, csv=files.csv)
+        show_foreign(found.record, files, world)
     else:
         show_outcome(outcome, files, world)
     return 0

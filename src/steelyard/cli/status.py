@@ -12,8 +12,8 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 
-def of_words(words: Collection[str], *, strict: bool) -> int:
+def of_verdicts(verdicts: Collection[str], *, strict: bool) -> int:
     """The exit status of what was decided."""
-    if "slower" in words:
+    if "slower" in verdicts:
         return SLOWER
-    return UNDECIDED if strict and "undecided" in words else 0
+    return UNDECIDED if strict and "undecided" in verdicts else 0

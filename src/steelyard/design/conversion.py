@@ -37,7 +37,8 @@ def convert_files(
 ) -> ForeignResults:
     """Read the files, each a process (or several) of the same benchmarks; of these, those that fit one of `patterns`.
 
-    `name` is that of a format; None recognises it. Raises UsageError for a file that cannot be trusted in all of it.
+    `created` is when that was, in ISO 8601; `name` is that of a format, and None recognises it. Raises UsageError for a
+    file that cannot be trusted in all of it.
     """
     wanted = format_named(name) if name is not None else None
     files, sources = [], []

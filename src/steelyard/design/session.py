@@ -107,7 +107,7 @@ def _measured(
     """Measure and keep; a journal that was `begun` holds the header's launches and is written on."""
     store = session.world.store()
     header, targets = _prepared(header, session, selection)
-    rows, kept = header.launches.rows(), store.new_name(header.kind, session.world.now())
+    rows, kept = header.launches.rows(), store.new_name(header.kind)
     with nullcontext(begun) if begun else _new_journal(kept, header, rows) as journal:
         record, error = header, None
         for stage in _stages(header, targets, journal, rows, session):

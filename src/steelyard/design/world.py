@@ -10,12 +10,12 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Protocol
 
 from steelyard.design.runner.draws import new_seed
 from steelyard.design.runner.runner import LaunchServer
-from steelyard.history.store import Store
+from steelyard.history.store import Store, utc_now
 from steelyard.machine.facts import read_facts
 from steelyard.machine.pressure import wait_until_quiet
 from steelyard.measure.count.valgrind import Valgrind
@@ -40,7 +40,7 @@ class World:
     """Where the names that are passed on, the store and programs are looked up."""
     clock: Callable[[], float] = time.monotonic
     """Seconds, monotonic."""
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    now: Callable[[], datetime] = utc_now
     facts: Callable[[], MachineFacts] = read_facts
     settle: Settle = wait_until_quiet
     valgrind: Callable[[str | None], Valgrind] = Valgrind.found
@@ -50,7 +50,7 @@ class World:
 
     def store(self) -> Store:
         """Where the user's records are kept; raises UsageError where none can be."""
-        return Store.of_user(self.environment)
+        return Store.of_user(self.environment, self.now)
 
     def created(self) -> str:
         """Now, as records have it: ISO 8601 in UTC."""

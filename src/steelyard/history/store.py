@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from steelyard.model.errors import UsageError
@@ -16,30 +16,36 @@ from steelyard.model.errors import UsageError
 KEPT = 100
 
 
+def utc_now() -> datetime:
+    """The date and time, in UTC."""
+    return datetime.now(UTC)
+
+
 class Store:
     """A folder of records and journals, newest last by name."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, now: Callable[[], datetime] = utc_now) -> None:
         self.folder = folder
+        self._now = now
 
     @classmethod
-    def of_user(cls, environment: Mapping[str, str]) -> Store:
+    def of_user(cls, environment: Mapping[str, str], now: Callable[[], datetime] = utc_now) -> Store:
         """The user's own store, under XDG_STATE_HOME; in the folder for temporary files if that cannot be written."""
         for folder in _places(environment):
             try:
                 folder.mkdir(parents=True, exist_ok=True)
                 if os.access(folder, os.W_OK):
-                    return cls(folder)
+                    return cls(folder, now)
             except OSError:
                 pass  # a read-only home: the records go where every process may write
         try:
-            return cls(_temporary(Path(tempfile.gettempdir()) / f"steelyard-{os.getuid()}"))
+            return cls(_temporary(Path(tempfile.gettempdir()) / f"steelyard-{os.getuid()}"), now)
         except OSError as error:
             raise UsageError("no folder can be written to keep the record in: set XDG_STATE_HOME") from error
 
-    def new_name(self, kind: str, now: datetime) -> Path:
-        """A path without suffix for a record that starts now, in UTC; sorts by time and is not taken."""
-        stamp = now.strftime("%Y%m%dT%H%M%S.%f")
+    def new_name(self, kind: str) -> Path:
+        """A path without suffix for a record that starts now; sorts by time and is not taken."""
+        stamp = self._now().strftime("%Y%m%dT%H%M%S.%f")
         return self.folder / f"{stamp}-{kind}-{os.getpid()}"
 
     def latest(self) -> Path:

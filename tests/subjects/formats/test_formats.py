@@ -7,6 +7,7 @@ import json
 import random
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steelyard.design.conversion import convert_files
+from steelyard.design import conversion
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignResults
 from tests.foreign import CREATED
 from tests.subjects.formats import recorded
+
+convert_files = partial(conversion.convert_files, created="2026-01-01T12:00:00+00:00")
 
 
 def shapes(record: ForeignResults) -> dict[str, list[int]]:
