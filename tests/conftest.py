@@ -14,6 +14,7 @@ from hypothesis import settings
 
 from tests.in_process import InProcess, in_process
 from tests.tool import Tool, tidy_at_the_end
+from tests.world import scripted as scripted
 
 # The same examples every time: a test that fails shall fail for what was changed, and again when it is tried again.
 # `--hypothesis-profile new` draws new ones.

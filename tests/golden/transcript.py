@@ -16,7 +16,8 @@ from typing import Any
 
 import steelyard.native
 from steelyard.model.launches import LaunchSpec
-from tests.golden.world import MACHINE, OFFERS, Done, World
+from tests.golden.world import Done, World
+from tests.world import MACHINE, OFFERS
 
 _WIDTH, _SMALL, _MOST_KINDS = 110, 40, 60
 # SHA-256 of libraries, which differ from machine to machine.

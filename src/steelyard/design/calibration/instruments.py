@@ -59,7 +59,7 @@ def instruments(
             launcher.cancel()
             pool.cancel()
 
-        with Interrupt(cancel) as interrupt:
+        with Interrupt(cancel, world.clock) as interrupt:
             runner = Runner(launcher, interrupt.is_requested)
             yield Instruments(runner, pool, counter, partial(_spec, program, environment), watch, world.clock)
 

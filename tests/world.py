@@ -1,0 +1,288 @@
+"""A machine on which whole command lines run within this process: nothing is started, and nobody waits.
+
+What a launch measures is up to the test; it alone moves the clock. All else that a command takes from outside is fixed.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+
+from steelyard.cli.app import run
+from steelyard.design.runner import pool
+from steelyard.design.world import World
+from steelyard.measure.count.valgrind import Valgrind
+from steelyard.model.errors import MeasurementError, SteelyardError
+from steelyard.model.launches import NUMBERS, Frame, LaunchSpec, Measured
+from steelyard.model.records import MachineFacts
+from tests.tool import Done
+
+MACHINE = MachineFacts(
+    key="0123456789abcdef",
+    cpu_model="A processor",
+    architecture="x86_64",
+    cores_logical=1,
+    caches={"L1d": "32K", "L1i": "32K", "L2": "1M", "L3": "8M"},
+    memory_bytes=8 << 30,
+    kernel="Linux 6.1",
+    libc="glibc 2.36",
+    aslr=2,
+)
+OFFERS = {"schedstat": True, "pressure": True, "steal": True}
+SEED = 20_260_101
+VALGRIND = Valgrind(Path("/usr/bin/valgrind"), "3.19.0")
+_STARTED_S = 1000.0
+_STARTED = datetime(2026, 1, 1, 12, tzinfo=UTC)
+_MS = 1_000_000
+
+# launch(spec, number) -> what it measures, the number being that of the launch in this world, from 1. It may raise what
+# the launch server raises, and call `ctrl_c` for a user who interrupts it, or `kill`.
+LaunchScript = Callable[[LaunchSpec, int], Measured]
+
+
+def measured(ms: float, **others: Any) -> Measured:
+    """A launch of so many ms that never waits; `others` are what else it measures."""
+    ns = round(ms * _MS)
+    plain: dict[str, Any] = dict.fromkeys(NUMBERS, 0)
+    usual = {"spawn_ns": 100_000, "timeslices": 1, "voluntary_switches": 1, "minor_faults": 100, "signal": None}
+    worked = {"wall_ns": ns, "cpu_ns": ns, "user_ns": ns, "max_rss_bytes": 2 << 20}
+    return Measured(**{**plain, **usual, **worked, **others})
+
+
+def steady(ms: Mapping[str, float]) -> LaunchScript:
+    """Launches of the program of a name take as long as is said, the more often the longer by a millionth."""
+    return lambda spec, number: measured(ms[program_of(spec)] * (1 + number * 1e-6))
+
+
+def program_of(spec: LaunchSpec) -> str:
+    """The name of the program that a launch runs."""
+    return Path(os.fsdecode(spec.program)).name
+
+
+def ctrl_c() -> None:
+    """Have the user press Ctrl-C."""
+    signal.raise_signal(signal.SIGINT)
+
+
+class Killed(BaseException):
+    """The end of the process that measures, in the middle of a launch."""
+
+
+def kill() -> None:
+    """End that process."""
+    raise Killed
+
+
+class ScriptedServer:
+    """Stands in the place of the launch server."""
+
+    version = "scripted"
+    offers = OFFERS
+
+    def __init__(self, launch_once: Callable[[LaunchSpec], Measured]) -> None:
+        self._once, self._journal, self._cancelled = launch_once, -1, False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def cancel(self) -> None:
+        self._cancelled = True
+
+    def launch(self, spec: LaunchSpec) -> Measured:
+        measured = self._single(spec)
+        for _ in range(1, spec.repeat):
+            if measured.cancelled or measured.timed_out:
+                break
+            measured = measured.followed_by(self._single(spec))
+        return measured
+
+    def _single(self, spec: LaunchSpec) -> Measured:
+        measured = self._once(spec)
+        cancelled, self._cancelled = self._cancelled, False
+        return replace(measured, cancelled=True, exit_code=None, signal=9) if cancelled else measured
+
+    def keep_rows_in(self, journal: int) -> None:
+        self._journal = journal
+
+    def launch_series(self, specs: Sequence[LaunchSpec], frames: Sequence[Frame]) -> list[Any]:
+        results: list[Measured | SteelyardError] = []
+        for number, spec in enumerate(specs):
+            try:
+                measured = self.launch(spec)
+            except MeasurementError as error:
+                return [*results, error]
+            results.append(measured)
+            if measured.has_failed():
+                break
+            if number < len(frames):
+                numbers = ",".join("null" if (one := getattr(measured, name)) is None else str(one) for name in NUMBERS)
+                os.write(self._journal, f"{frames[number].before}{numbers}{frames[number].after}\n".encode())
+        return results
+
+
+@dataclass
+class ScriptedWorld:
+    """A folder, and a machine whose launches are scripted."""
+
+    folder: Path
+    script: LaunchScript
+    seconds: float = _STARTED_S
+    """What the clock shows."""
+    quiet_after_s: list[float] = field(default_factory=list)
+    """How long each wait for quiet will take; none if it is empty."""
+    launched: list[LaunchSpec] = field(default_factory=list)
+    """By the latest command line."""
+    at_once: int = 1
+    """How many of them might have run at the same time."""
+    launches: int = 0
+    """By all of them."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """That of the command lines: what they keep is in the folder."""
+        return {
+            "PATH": f"{self.folder}/bin:/usr/bin:/bin",
+            "HOME": str(self.folder),
+            "XDG_STATE_HOME": str(self.folder / "state"),
+            "LANG": "C.UTF-8",
+            "COLUMNS": "100",
+        }
+
+    def outside(self) -> World:
+        """Everything that a command takes from outside."""
+        return World(
+            launcher=lambda: ScriptedServer(self.launch),
+            environment=self.environment,
+            clock=lambda: self.seconds,
+            now=self.now,
+            facts=lambda: MACHINE,
+            settle=self._settle,
+            valgrind=lambda _: VALGRIND,
+            new_seed=lambda: SEED,
+            processors=lambda: {0},
+        )
+
+    def __call__(self, *arguments: str | Path) -> Done:
+        """Run one command line to its end."""
+        with self.printed() as printed:
+            status = self.status_of([str(argument) for argument in arguments])
+        done = Done(status, *printed)
+        done.check_is_tidy()
+        return done
+
+    def status_of(self, arguments: Sequence[str]) -> int:
+        """Run one command line, printing as it does; raises Killed."""
+        self.launched, self.at_once = [], 1
+        return run(arguments, self.outside())
+
+    @contextmanager
+    def printed(self) -> Iterator[list[bytes]]:
+        """What is printed until the end of the context: on stdout, and on stderr."""
+        printed: list[bytes] = []
+        out, err = io.BytesIO(), io.BytesIO()
+        with (
+            redirect_stdout(io.TextIOWrapper(out, "utf-8", write_through=True)),
+            redirect_stderr(io.TextIOWrapper(err, "utf-8", "backslashreplace", write_through=True)),
+        ):
+            yield printed
+            printed += [out.getvalue(), err.getvalue()]
+
+    def refuses(self, *arguments: str | Path, status: int = 2) -> str:
+        """Run what has to fail, and return the sentence it says."""
+        done = self(*arguments)
+        assert done.status == status, done
+        return done.sentence
+
+    def executable(self, name: str, comment: str = "") -> Path:
+        """Put a program into the folder; what it does is up to the script."""
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\n# {comment or name}\n")
+        path.chmod(0o755)
+        return path
+
+    def kept(self) -> list[Path]:
+        """What is on the store, oldest first."""
+        return sorted((self.folder / "state/steelyard").glob("*"))
+
+    def launch(self, spec: LaunchSpec) -> Measured:
+        """One process, from its start to its end; on a clock of microseconds."""
+        self.launched.append(spec)
+        self.launches += 1
+        started_ns = round(self.seconds * 1e6) * 1000
+        measured = replace(self.script(spec, self.launches), start_ns=started_ns)
+        if spec.timeout_ns is not None and measured.wall_ns > spec.timeout_ns:
+            measured = replace(measured, wall_ns=spec.timeout_ns, timed_out=True, exit_code=None, signal=9)
+        self.seconds += measured.wall_ns / 1e9
+        return measured
+
+    def now(self) -> datetime:
+        """The date that goes with the clock."""
+        return _STARTED + timedelta(seconds=self.seconds - _STARTED_S)
+
+    def executor(self, at_once: int) -> OneAfterTheOther:
+        """Stands in the place of a pool of threads."""
+        self.at_once = max(self.at_once, at_once)
+        return OneAfterTheOther()
+
+    def _settle(self, most_s: float, *, give_up: Callable[[], bool]) -> float:  # noqa: ARG002 - as the real one's
+        waited = min(most_s, self.quiet_after_s.pop(0) if self.quiet_after_s else 0.0)
+        self.seconds += waited
+        return waited
+
+
+class _Task(Future[Any]):
+    """What is done when it is asked for."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        super().__init__()
+        self._work = work
+
+    def run(self) -> None:
+        try:
+            self.set_result(self._work())
+        except Exception as error:
+            self.set_exception(error)
+
+
+class OneAfterTheOther:
+    """An executor without threads: what is submitted is done when `as_done` comes to it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def submit(self, work: Callable[..., Any], *arguments: Any) -> _Task:
+        return _Task(lambda: work(*arguments))
+
+
+def in_place(world: ScriptedWorld, patch: pytest.MonkeyPatch) -> None:
+    """Have this process be in the world's folder, and do in turn what it would do side by side."""
+    patch.chdir(world.folder)
+    patch.setattr(pool, "ThreadPoolExecutor", world.executor)
+    patch.setattr(pool, "as_completed", lambda futures: (future for future in futures if future.run() is None))
+
+
+@pytest.fixture
+def scripted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ScriptedWorld:
+    """Command lines on a scripted machine, which has `./old` of 12 ms and `./new` of 18 ms."""
+    world = ScriptedWorld(tmp_path, steady({"old": 12.0, "new": 18.0}))
+    in_place(world, monkeypatch)
+    world.executable("old")
+    world.executable("new")
+    return world
