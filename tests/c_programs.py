@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests import builds
 
 # 12 instructions or so a round, in a function of its own; {loops} rounds if an argument says how many.
 LOOP = r"""
@@ -170,16 +171,7 @@ int main(int count, char **words) {
 
 def compiled(folder: Path, name: str, source: str, *flags: str) -> Path:
     """Build a program; skips the test where there is no C compiler."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("not tested without a C compiler")
-    file = folder / f"{name}.c"
-    file.write_text(source)
-    program = folder / name
-    command = [compiler, "-O1", "-g", "-pthread", *flags, "-o", str(program), str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return program
+    return builds.compiled("cc", folder, name, source, "-O1", "-g", "-pthread", *flags)
 
 
 def need_valgrind() -> str:

@@ -13,6 +13,8 @@ from steelyard.model.foreign import ForeignBenchmark, ForeignFile, ForeignResult
 
 Values = dict[str, list[list[float]]]
 
+CREATED = "2026-01-01T00:00:00+00:00"
+
 
 def foreign_results(
     benchmarks: Values,
@@ -28,7 +30,7 @@ def foreign_results(
     told = repr((name, benchmarks)).encode()
     return ForeignResults(
         tool="0",
-        created="2026-01-01T00:00:00+00:00",
+        created=CREATED,
         provenance=Provenance(
             format=format, tool=format, files=[ForeignFile(name=name, sha256=hashlib.sha256(told).hexdigest())]
         ),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
-import pytest
+from tests import builds
 
 # Each function of the allocator, and some of the C library that use it.
 EVERY = r"""
@@ -252,12 +250,4 @@ void *realloc(void *block, size_t size) {
 
 def compiled_cpp(folder: Path, name: str, source: str, *flags: str) -> Path:
     """Build a C++ program; skips the test where there is no compiler for it."""
-    compiler = shutil.which("c++")
-    if compiler is None:
-        pytest.skip("not tested without a C++ compiler")
-    file, program = folder / f"{name}.cpp", folder / name
-    file.write_text(source)
-    command = [compiler, "-O1", "-g", "-std=c++17", *flags, "-o", str(program), str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return program
+    return builds.compiled("c++", folder, name, source, "-O1", "-g", "-std=c++17", *flags)

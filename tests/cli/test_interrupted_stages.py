@@ -11,9 +11,13 @@ from typing import Any
 import pytest
 
 from tests.golden.programs import Program
-from tests.golden.world import Done, World
+from tests.golden.world import World
 
 # The launch of ./new that is cut short, of which so many had ended before on both sides.
+CUT = 3
+
+
+# The launch of a program that is cut short, by its number.
 CUT = 3
 
 
@@ -21,25 +25,37 @@ CUT = 3
 class Stage:
     """A command line that is interrupted there, and how many launches its record tells of."""
 
-    words: tuple[str, ...]
+    arguments: tuple[str, ...]
     launches: Callable[[dict[str, Any]], int]
+    at: int = CUT
     program: str = "new"
+
+
+def timed(record: dict[str, Any]) -> int:
+    return len(record["launches"]["wall_ns"])
+
+
+def watched(record: dict[str, Any]) -> int:
+    return len(record["heap"]["launches"])
+
+
+def walked(record: dict[str, Any]) -> int:
+    return sum(len(point[part]) for point in record["times"] for part in ("cpu_before_ns", "cpu_with_ns"))
 
 
 COMPARE = ("compare", "./old", "./new", "--pairs", "12")
 STAGES = {
-    "timing": Stage(COMPARE, lambda record: len(record["launches"]["wall_ns"])),
-    "timing after the heap": Stage(
-        ("compare", "./old", "./new", "--pairs", "12", "--heap"),
-        lambda record: len(record["heap"]["launches"]) + len(record["launches"]["wall_ns"]),
+    "timing": Stage(COMPARE, timed),
+    "heap": Stage((*COMPARE, "--heap"), watched),
+    "timing after the heap": Stage((*COMPARE, "--heap"), lambda record: watched(record) + timed(record), at=5),
+    "counting": Stage(
+        (*COMPARE, "--metric", "instructions,active"), lambda record: len(record["counting"]["counts"]), at=2
     ),
-    "heap": Stage((*COMPARE, "--heap"), lambda record: len(record["heap"]["launches"])),
-    "counting": Stage((*COMPARE, "--metric", "instructions,active"), lambda record: len(record["counting"]["counts"])),
-    "run": Stage(("run", "./new", "--launches", "12"), lambda record: len(record["launches"]["wall_ns"])),
+    "run": Stage(("run", "./new", "--launches", "12"), timed),
     # A check counts what it starts, the one that is cut short among them.
-    "check": Stage(("check", "./new"), lambda record: int(record["launches"]) - 1),
+    "check": Stage(("check", "./new"), lambda record: int(record["launches"]) - 1, at=30),
+    "calibrate": Stage(("calibrate",), walked, at=20, program="steelyard-probes"),
 }
-AT = {"timing after the heap": 5, "counting": 2, "check": 30}
 
 
 @pytest.fixture
@@ -48,19 +64,14 @@ def world(tmp_path: Path) -> Iterator[World]:
         yield world
 
 
-def launches_of(done: Done) -> int:
-    """How many launches had ended when it was cut short: all but the last."""
-    return len(done.launched) - 1
-
-
 @pytest.mark.parametrize("name", STAGES)
 def test_what_had_ended_is_kept(world: World, name: str) -> None:
     stage = STAGES[name]
     for program in ("old", "new"):
-        events = {AT.get(name, CUT): world.ctrl_c} if program == stage.program else {}
-        world.program(program, Program(at=events))
-    done = world.run(*stage.words, "--json", "record.json")
+        world.program(program)
+    world.known(stage.program, Program(at={stage.at: world.ctrl_c}))
+    done = world.run(*stage.arguments, "--json", "record.json")
     assert done.status == 130, done
     record = json.loads(done.files["record.json"])
-    assert stage.launches(record) == launches_of(done) > 0
-    assert "interrupted" in done.out
+    assert stage.launches(record) == len(done.launched) - 1 > 0  # all but the last
+    assert "interrupted" in done.out + done.err

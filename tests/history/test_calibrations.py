@@ -71,12 +71,6 @@ def test_a_measurement_is_a_launch() -> None:
     assert interrupted_calibration().measurements() == 2 + 3 + 2 * 2
 
 
-def test_the_users_own_home_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    store(calibration())
-    assert kept_weights(KEY) == calibration().weights
-
-
 def damaged(**changed: Any) -> str:
     return json.dumps({**calibration().model_dump(mode="json"), **changed})
 

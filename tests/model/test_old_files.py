@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.design.session import derive
+from steelyard.design.outcome import derive
 from steelyard.model.files import load
 from steelyard.model.records import VERSION, Run, Weighing
 

@@ -113,7 +113,7 @@ def _diff_foreign(
 def _diff_counts(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, margin: float, world: World) -> int:
     """Two runs that were counted: as a weighing, since counts do not drift."""
     from steelyard.cli.outcome import shown
-    from steelyard.design.session import Outcome
+    from steelyard.design.outcome import Outcome
     from steelyard.design.unpaired.counts import compare_counts
     from steelyard.model.metrics import counted
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions
 from steelyard.cli.screen import output
 from steelyard.cli.status import INTERRUPTED, of_verdicts
-from steelyard.design.session import Outcome
+from steelyard.design.outcome import Outcome
 from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import save, write_atomically

@@ -31,7 +31,7 @@ class ShowOptions(Options):
 def show(options: ShowOptions, world: World) -> int:
     """Show a kept weighing or run again: its verdicts are derived anew from the raw launches; or an import."""
     from steelyard.cli.outcome import show_outcome
-    from steelyard.design.session import recall
+    from steelyard.design.outcome import recall
     from steelyard.model.foreign import NotMeasuredError
 
     files = options.files

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from steelyard.design.counting.plan import missing
 from steelyard.design.counting.stage import CountingStage, CountingTools, with_tool
 from steelyard.design.findings import same_command_finding
 from steelyard.design.heap import HeapStage, check_heap
+from steelyard.design.outcome import NOTHING_MEASURED, Outcome, judged
 from steelyard.design.preliminaries import with_preliminaries
 from steelyard.design.request import Request
 from steelyard.design.runner.collector import no_collector
@@ -27,29 +28,20 @@ from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.recorder import Recorder
 from steelyard.design.world import World
-from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError, UsageError
-from steelyard.model.files import load, save, with_derived
+from steelyard.measure.count.valgrind import Valgrind
+from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UsageError
+from steelyard.model.files import load, save
 from steelyard.model.journal import Journal, is_journal
 from steelyard.model.launches import Launches, LaunchRow
 from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Progress
-from steelyard.model.records import Derived, Finding, MachineFacts, Run, Subject, Weighing
+from steelyard.model.records import Finding, MachineFacts, Run, Subject, Weighing
 from steelyard.subjects.command import shared_environment
 from steelyard.subjects.programs import digest
-
-_NOTHING_MEASURED = "interrupted before anything was measured"
 
 Watch = Callable[[Progress], None]
 Stage = Callable[[Weighing | Run], tuple[Weighing | Run, SteelyardError | None]]
 """Adds to a record what it measures, and why that failed if it did."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of it: the record with what was derived from it, and why it failed if it did."""
-
-    record: Weighing | Run
-    error: SteelyardError | None = None
 
 
 @dataclass(frozen=True)
@@ -63,6 +55,11 @@ class _Session:
     jobs: int | None = None
     cancels: list[Callable[[], None]] = field(default_factory=list)
     """What a signal calls, to end the launches in flight."""
+
+    @cached_property
+    def valgrind(self) -> Valgrind:
+        """What counts; asked for its version once."""
+        return self.world.valgrind(self.world.environment.get("PATH"))
 
 
 def measure(request: Request, watch: Watch, world: World) -> Outcome:
@@ -118,7 +115,7 @@ def _measured(
             if error is not None:
                 break
         journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings"}))
-    outcome = _kept(_judged(record, error), journal.path, kept)
+    outcome = _kept(judged(record, error), journal.path, kept)
     store.prune()
     return outcome
 
@@ -165,9 +162,9 @@ def _prepared(header: Weighing | Run, session: _Session, selection: Selection | 
         targets = targets_of(header, shared)
         header = with_preliminaries(header, targets, runner)
     except Interrupted:
-        raise InterruptedBeforeStart(_NOTHING_MEASURED) from None
+        raise InterruptedBeforeStart(NOTHING_MEASURED) from None
     if _is_to_count(header):
-        header = with_tool(header, world.valgrind(world.environment.get("PATH")))
+        header = with_tool(header, session.valgrind)
     return header, targets
 
 
@@ -239,7 +236,7 @@ def _count(
 ) -> tuple[Weighing | Run, SteelyardError | None]:
     world = session.world
     tools = CountingTools(
-        world.valgrind(world.environment.get("PATH")),
+        session.valgrind,
         world.environment,
         session.jobs or len(world.processors()),
         world.launcher,
@@ -247,6 +244,8 @@ def _count(
     )
     stage = CountingStage(record, tools, journal, session.watch)
     session.cancels.append(stage.cancel)
+    if session.interrupt.is_requested():  # before there was anything to cancel
+        stage.cancel()
     return stage.run(runner)
 
 
@@ -264,56 +263,6 @@ def _time(
         else Measuring(record, recorder, clock, watch)
     )
     return experiment.run(), experiment.error
-
-
-# --- judge
-
-
-def recall(path: Path) -> Outcome:
-    """A kept record, with its verdicts derived anew."""
-    record = load(path)
-    error = _failure(record)
-    return Outcome(derive(record) if error is None or _is_partial(record) else record, error)
-
-
-def derive(record: Weighing | Run) -> Weighing | Run:
-    """The record with its verdicts or summaries derived anew; raises MeasurementError where its metric is undefined."""
-    from steelyard.design.judging.judgement import summaries, verdicts
-
-    if isinstance(record, Weighing):
-        return with_derived(record, Derived(verdicts=verdicts(record)))
-    return with_derived(record, Derived(summaries=summaries(record)))
-
-
-def _judged(record: Weighing | Run, error: SteelyardError | None) -> Outcome:
-    if error is None or (record.settings.harness is not None and isinstance(error, LaunchError)):
-        error = _failure(record)
-    if record.is_empty():
-        return Outcome(record, error or InterruptedBeforeStart(_NOTHING_MEASURED))
-    try:
-        return Outcome(record if error and not _is_partial(record) else derive(record), error)
-    except SteelyardError as undefined:
-        return Outcome(record, undefined)
-
-
-def _failure(record: Weighing | Run) -> MeasurementError | None:
-    """Why benchmarks of a record failed, as far as it says."""
-    failed = [finding.message for finding in record.findings if finding.code == "failed"]
-    if "failed" not in record.stop or ("interrupted" in record.stop and _is_partial(record)):
-        return None  # that it was interrupted says more; what failed until then is among what it found
-    if record.settings.harness is None or len(record.stop) == 1:
-        return MeasurementError(failed[0] if failed else "a launch failed")
-    count, number = record.stop.count("failed"), len(record.stop)
-    of_all = f"{'all' if count == number else f'{count} of'} {number} benchmarks failed"
-    return MeasurementError(f"{of_all}, the first: {failed[0]}" if failed else of_all)
-
-
-def _is_partial(record: Weighing | Run) -> bool:
-    """Whether some benchmarks of a harness failed, and the others have their verdicts all the same."""
-    members = [
-        reason for benchmark, reason in zip(record.benchmarks, record.stop, strict=True) if not benchmark.control
-    ]
-    return record.settings.harness is not None and any(reason != "failed" for reason in members)
 
 
 # --- keep

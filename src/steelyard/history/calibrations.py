@@ -5,7 +5,6 @@ Beside it stands what the last one had measured that was interrupted, if none ha
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +17,7 @@ from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import write_atomically
 
 
-def store(calibration: Calibration, environment: Mapping[str, str] = os.environ) -> Path:
+def store(calibration: Calibration, environment: Mapping[str, str]) -> Path:
     """Keep a calibration in the place of the machine's last one; raises MeasurementError where that cannot be."""
     path = _written(_path(calibration.machine, environment), calibration)
     with suppress(OSError):
@@ -26,7 +25,7 @@ def store(calibration: Calibration, environment: Mapping[str, str] = os.environ)
     return path
 
 
-def store_interrupted(record: InterruptedCalibration, environment: Mapping[str, str] = os.environ) -> Path:
+def store_interrupted(record: InterruptedCalibration, environment: Mapping[str, str]) -> Path:
     """Keep what was measured beside the machine's calibration, which stays; raises MeasurementError as `store`."""
     return _written(_interrupted_path(record.machine, environment), record)
 
@@ -47,7 +46,7 @@ def _written(path: Path, record: Calibration | InterruptedCalibration) -> Path:
     return path
 
 
-def load_calibration(key: str, environment: Mapping[str, str] = os.environ) -> Calibration | None:
+def load_calibration(key: str, environment: Mapping[str, str]) -> Calibration | None:
     """The machine's calibration, or None if it has none; raises UsageError for a file that is not a whole one."""
     path = _path(key, environment)
     try:

@@ -13,33 +13,37 @@ import pytest
 from steelyard.measure.launch import Launcher
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Listed, Work
+from tests import builds
+from tests.builds import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 SOURCES = ROOT / "tests/adapters"
-BUILDS = ROOT / "build/adapters"
+OFFERED = ROOT / "build/adapters"
 
 
-def built(name: str, source: Path, *words: str, needs: str) -> Path:
-    """The program of a source file; it is built if it is older than that, and the test skipped if that cannot be."""
-    program = BUILDS / source.parent.name / name
-    made_with = program.with_suffix(".words")
-    if (
-        program.exists()
-        and program.stat().st_mtime > source.stat().st_mtime
-        and made_with.read_text() == " ".join(words)
-    ):
-        return program
+def built(name: str, source: Path, *words: str, needs: str, level: str = "-O2") -> Path:
+    """The program of a source file; the test is skipped if it cannot be built."""
     compiler = shutil.which("g++")
     if compiler is None:
         pytest.skip("there is no g++: install it")
-    program.parent.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(
-        [compiler, "-std=c++17", "-O2", "-o", program, source, *words], capture_output=True, text=True
-    )
-    if done.returncode and "No such file or directory" in done.stderr:
-        pytest.skip(f"{source.name} cannot be built: install {needs}")
-    assert done.returncode == 0, done.stderr
-    made_with.write_text(" ".join(words))
+
+    def make(place: Path) -> None:
+        command = [compiler, "-std=c++17", level, "-o", str(place / name), str(source), *words]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode and "No such file or directory" in done.stderr:
+            pytest.skip(f"{source.name} cannot be built: install {needs}")
+        assert done.returncode == 0, done.stderr
+
+    program = builds.built(f"{source.parent.name}-{name}", make, source, level, *words) / name
+    return offered(program, f"{source.parent.name}/{name}")
+
+
+def offered(program: Path, place: str) -> Path:
+    """Say where it is in a place that stays the same: `benchmarks/adapter_agreement.py` drives it, too."""
+    link = OFFERED / place
+    link.parent.mkdir(parents=True, exist_ok=True)
+    aside = link.with_name(f".{link.name}-{os.getpid()}")
+    aside.symlink_to(program)
+    aside.rename(link)
     return program
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.subjects.adapters.driven import BUILDS, SOURCES
+from tests.builds import built, locked
+from tests.subjects.adapters.driven import OFFERED, SOURCES
 
 # What Cargo says where crates have to be fetched and cannot be.
 _UNREACHABLE = ("failed to download", "failed to get", "Could not resolve host", "offline")
@@ -21,14 +22,15 @@ def cargo_bench(crate: str) -> Path:
     cargo = shutil.which("cargo")
     if cargo is None:
         pytest.skip("there is no cargo: install Rust (https://rustup.rs)")
-    done = subprocess.run(
-        [cargo, "bench", "--no-run", "--locked", "-j1", "--message-format=json"],
-        cwd=SOURCES / crate,
-        env={**os.environ, "CARGO_TARGET_DIR": str(BUILDS / crate)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with locked(OFFERED / f"{crate}.lock"):
+        done = subprocess.run(
+            [cargo, "bench", "--no-run", "--locked", "-j1", "--message-format=json"],
+            cwd=SOURCES / crate,
+            env={**os.environ, "CARGO_TARGET_DIR": str(OFFERED / crate)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     if done.returncode and any(text in done.stderr for text in _UNREACHABLE):
         pytest.skip(f"the crates that {crate} needs cannot be fetched: run cargo fetch with a network")
     assert done.returncode == 0, done.stderr
@@ -39,7 +41,8 @@ def cargo_bench(crate: str) -> Path:
 
 def slower(program: Path, crate: str) -> Path:
     """The same program under the name that makes it take twice as long."""
-    other = BUILDS / crate / "slower"
-    if not other.exists() or other.stat().st_mtime < program.stat().st_mtime:
-        shutil.copy2(program, other)
-    return other
+
+    def make(place: Path) -> None:
+        shutil.copy2(program, place / "slower")
+
+    return built(f"{crate}-slower", make, program) / "slower"

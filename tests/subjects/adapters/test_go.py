@@ -17,9 +17,10 @@ from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.launches import Sample
 from steelyard.subjects.adapters.go import Go, GoResult, names_in, results_in
 from steelyard.subjects.harness import Work
+from tests import builds
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.driven import BUILDS, SOURCES, Driver, spec
+from tests.subjects.adapters.driven import SOURCES, Driver, offered, spec
 from tests.tool import rows
 
 MODULE = SOURCES / "go"
@@ -71,14 +72,15 @@ def compiler() -> str:
 
 
 def built(name: str, package: str, *words: str) -> Path:
-    """The test binary of a package; it is built if it is older than the sources."""
-    program = BUILDS / "go" / name
-    newest = max(file.stat().st_mtime for file in (*MODULE.rglob("*.go"), MODULE / "go.mod"))
-    if not program.exists() or program.stat().st_mtime < newest:
+    """The test binary of a package."""
+    go = compiler()
+
+    def make(place: Path) -> None:
         environment = os.environ | {"GOTOOLCHAIN": "local", "GOPROXY": "off", "GOFLAGS": ""}
-        command = [compiler(), "test", "-c", "-p", "1", *words, "-o", str(program), package]
+        command = [go, "test", "-c", "-p", "1", *words, "-o", str(place / name), package]
         subprocess.run(command, cwd=MODULE, env=environment, check=True, capture_output=True)
-    return program
+
+    return offered(builds.built(f"go-{name}", make, MODULE, go, package, *words) / name, f"go/{name}")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""JMH, driven for real: a jar that Maven builds once into build/adapters/jmh."""
+"""JMH, driven for real: a jar that Maven builds once."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from steelyard.subjects.adapters.jmh import Jmh, benchmarks_of, results_in
 from steelyard.subjects.adapters.pyperf import Pyperf
 from steelyard.subjects.adapters.pytest_benchmark import PytestBenchmark
 from steelyard.subjects.harness import Listed, Work
+from tests.builds import built
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.driven import BUILDS, SOURCES, Driver, spec
+from tests.subjects.adapters.driven import SOURCES, Driver, offered, spec
 
 PROJECT = SOURCES / "jmh"
 # Short, as it is not the speed that is tested.
@@ -39,20 +40,21 @@ LENGTHS = [
 
 @pytest.fixture(scope="session")
 def jar() -> Path:
-    """The benchmarks; built if their source is newer, and the tests skipped if that cannot be."""
+    """The benchmarks; the tests are skipped if they cannot be built."""
     missing = [name for name in ("java", "mvn") if shutil.which(name) is None]
     if missing:
         pytest.skip(f"there is no {' and no '.join(missing)}: install a JDK and Maven")
-    built = BUILDS / "jmh/benchmarks.jar"
-    sources = [path for path in PROJECT.rglob("*") if path.is_file()]
-    if built.exists() and all(path.stat().st_mtime < built.stat().st_mtime for path in sources):
-        return built
-    words = ["mvn", "-q", "-B", "package", f"-Dbuilt={built.parent}"]
-    done = subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, timeout=600)
-    if done.returncode and re.search("Could not (transfer|resolve)|Unknown host|could not be resolved", done.stdout):
-        pytest.skip("Maven cannot fetch JMH: it needs a network, or JMH in its local repository")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return built
+
+    def make(place: Path) -> None:
+        words = ["mvn", "-q", "-B", "package", f"-Dbuilt={place}"]
+        done = subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, timeout=600)
+        if done.returncode and re.search(
+            "Could not (transfer|resolve)|Unknown host|could not be resolved", done.stdout
+        ):
+            pytest.skip("Maven cannot fetch JMH: it needs a network, or JMH in its local repository")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return offered(built("jmh", make, PROJECT) / "benchmarks.jar", "jmh/benchmarks.jar")
 
 
 def java(jar: Path, *words: str, jvm: tuple[str, ...] = ()) -> LaunchSpec:

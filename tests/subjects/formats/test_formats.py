@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from steelyard.design import conversion
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignResults
+from tests.foreign import CREATED
 from tests.subjects.formats import recorded
 
 convert_files = partial(conversion.convert_files, created="2026-01-01T12:00:00+00:00")
@@ -31,7 +32,7 @@ def shapes(record: ForeignResults) -> dict[str, list[int]]:
 def refusal(path: Path, **options: Any) -> str:
     """The sentence that it is refused with."""
     with pytest.raises(UsageError) as caught:
-        convert_files([path], **options)
+        convert_files([path], **options, created=CREATED)
     said = str(caught.value)
     assert "\n" not in said
     return said
@@ -59,7 +60,7 @@ EXPECTED = {
 
 @pytest.mark.parametrize("name", recorded.ALL)
 def test_each_format_is_recognised_and_read(name: str) -> None:
-    record = convert_files([recorded.ALL[name]])
+    record = convert_files([recorded.ALL[name]], created=CREATED)
     expected, unit, version = EXPECTED[name]
     assert (record.provenance.format, record.provenance.version) == (name, version)
     assert shapes(record) == expected
@@ -67,12 +68,12 @@ def test_each_format_is_recognised_and_read(name: str) -> None:
     assert {benchmark.higher_is_better for benchmark in record.benchmarks} == {name == "jmh"}
     assert all(len(file.sha256) == 64 for file in record.provenance.files)
     assert all((benchmark.seconds or 0) > 0 for benchmark in record.benchmarks)
-    assert convert_files([recorded.ALL[name]], name=name).benchmarks == record.benchmarks
+    assert convert_files([recorded.ALL[name]], name=name, created=CREATED).benchmarks == record.benchmarks
 
 
 def test_the_values_are_those_of_the_file() -> None:
     def first(path: Path) -> float:
-        return convert_files([path]).benchmarks[0].values[0][0]
+        return convert_files([path], created=CREATED).benchmarks[0].values[0][0]
 
     def told(path: Path) -> Any:
         return json.loads(path.read_bytes())
@@ -91,24 +92,24 @@ def test_the_values_are_those_of_the_file() -> None:
 
 def test_the_median_agrees_with_the_tool_s_own() -> None:
     told = json.loads(recorded.HYPERFINE.read_bytes())["results"]
-    for benchmark, one in zip(convert_files([recorded.HYPERFINE]).benchmarks, told, strict=True):
+    for benchmark, one in zip(convert_files([recorded.HYPERFINE], created=CREATED).benchmarks, told, strict=True):
         values = sorted(value for (value,) in benchmark.values)
         assert (values[1] + values[2]) / 2 == pytest.approx(one["median"])
         assert benchmark.seconds == pytest.approx(sum(one["times"]))
 
 
 def test_the_machine_is_as_the_file_describes_it() -> None:
-    assert convert_files([recorded.PYPERF]).machine["processor"] == "AMD EPYC"
-    assert convert_files([recorded.PYTEST_BENCHMARK]).machine["cores"] == "2"
-    assert convert_files([recorded.JMH]).machine["jdk"] == "17.0.15"
-    assert convert_files([recorded.GO]).machine == {"system": "linux/amd64", "processor": "AMD EPYC"}
-    assert convert_files([recorded.HYPERFINE]).machine == {}
+    assert convert_files([recorded.PYPERF], created=CREATED).machine["processor"] == "AMD EPYC"
+    assert convert_files([recorded.PYTEST_BENCHMARK], created=CREATED).machine["cores"] == "2"
+    assert convert_files([recorded.JMH], created=CREATED).machine["jdk"] == "17.0.15"
+    assert convert_files([recorded.GO], created=CREATED).machine == {"system": "linux/amd64", "processor": "AMD EPYC"}
+    assert convert_files([recorded.HYPERFINE], created=CREATED).machine == {}
 
 
 def test_jmh_s_modes_are_benchmarks_of_their_own() -> None:
     path = recorded.FOLDER / "jmh-1.37-all-modes.json"
     assert "keeps a histogram" in refusal(path)
-    record = convert_files([path], patterns=["*n=1000", "*[[]thrpt]", "*[[]ss]"])
+    record = convert_files([path], patterns=["*n=1000", "*[[]thrpt]", "*[[]ss]"], created=CREATED)
     found = {one.name.rpartition("1000")[2]: (one.unit, one.higher_is_better) for one in record.benchmarks}
     assert found == {" [thrpt]": ("ops/us", True), "": ("us/op", False), " [ss]": ("us/op", False)}
     assert record.benchmarks[0].params == {"n": "1000"}
@@ -118,9 +119,9 @@ def test_failures_are_never_numbers() -> None:
     failed = recorded.FOLDER / "google-benchmark-1.7-error.json"
     assert "it failed (" in refusal(failed, patterns=["bad"])
     assert "optimised away" in refusal(failed, patterns=["empty"])
-    assert shapes(convert_files([failed], patterns=["sum*"])) == {"sum/1000": [2]}
+    assert shapes(convert_files([failed], patterns=["sum*"], created=CREATED)) == {"sum/1000": [2]}
     assert "aggregates" in refusal(recorded.FOLDER / "google-benchmark-1.7-aggregates.json")
-    ignored = convert_files([recorded.FOLDER / "hyperfine-1.15-ignored-failure.json"])
+    ignored = convert_files([recorded.FOLDER / "hyperfine-1.15-ignored-failure.json"], created=CREATED)
     assert "3 launches" in ignored.findings[0].message
 
 
@@ -144,7 +145,7 @@ def test_two_benchmarks_of_one_name(tmp_path: Path, name: str, says: str) -> Non
 def test_criterion_s_folders(tmp_path: Path) -> None:
     flat = recorded.CRITERION / "group" / "flat" / "1000"
     for path in (flat, flat / "new", flat / "new" / "sample.json", flat / "new" / "benchmark.json"):
-        record = convert_files([path])
+        record = convert_files([path], created=CREATED)
         assert list(shapes(record)) == ["group/flat/1000"]
         assert record.benchmarks[0].params == {"value": "1000"}
     assert "no new/sample.json" in refusal(tmp_path)
@@ -162,7 +163,7 @@ def test_gzip_and_other_encodings(tmp_path: Path) -> None:
         ("c", text.encode("utf-8-sig")),
     ):
         (tmp_path / name).write_bytes(data)
-        assert len(convert_files([tmp_path / name]).benchmarks) == 4
+        assert len(convert_files([tmp_path / name], created=CREATED).benchmarks) == 4
 
 
 # --- Go's and Swift's texts may hold several processes
@@ -171,11 +172,11 @@ def test_gzip_and_other_encodings(tmp_path: Path) -> None:
 def test_a_file_that_several_processes_of_go_appended_to(tmp_path: Path) -> None:
     path = tmp_path / "go.txt"
     path.write_text(recorded.GO.read_text() * 3)
-    record = convert_files([path])
+    record = convert_files([path], created=CREATED)
     assert set(map(tuple, shapes(record).values())) == {(4, 4, 4)}
     assert record.findings == []
     path.write_text("".join(line for line in path.read_text().splitlines(True) if line.startswith("Benchmark")))
-    record = convert_files([path])
+    record = convert_files([path], created=CREATED)
     assert shapes(record)["BenchmarkJoin-2"] == [24]
     assert record.findings[0].code == "no-end"
 
@@ -205,8 +206,8 @@ def test_go_that_cannot_be_trusted(tmp_path: Path, old: str, new: str, says: str
 def test_logs_of_swift(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text(recorded.SWIFT_LOG.read_text() * 2)
-    assert shapes(convert_files([path])) == {"AngryPhonebook": [3, 3]}
-    assert shapes(convert_files([recorded.SWIFT / "run-1.txt"])) == {"Array2D": [3]}
+    assert shapes(convert_files([path], created=CREATED)) == {"AngryPhonebook": [3, 3]}
+    assert shapes(convert_files([recorded.SWIFT / "run-1.txt"], created=CREATED)) == {"Array2D": [3]}
     body = recorded.SWIFT_LOG.read_text()
     path.write_text(body.replace("Total performance tests executed: 1", body.partition("--- DATA ---")[2]))
     assert "2 times in one process" in refusal(path)
@@ -277,14 +278,14 @@ def test_a_file_that_was_cut_gives_no_other_numbers(tmp_path: Path, name: str) -
     whole = recorded.FILES[name].read_bytes().rstrip()
     known = {
         one.name: {value for values in one.values for value in values}
-        for one in convert_files([recorded.FILES[name]]).benchmarks
+        for one in convert_files([recorded.FILES[name]], created=CREATED).benchmarks
     }
     path = tmp_path / "cut"
     chance = random.Random(1)
     for end in {*chance.sample(range(len(whole)), 150), len(whole) - 1}:
         path.write_bytes(whole[:end])
         try:
-            record = convert_files([path])
+            record = convert_files([path], created=CREATED)
         except UsageError:
             continue
         assert name in ("go", "swift")
@@ -318,5 +319,5 @@ def test_fields_of_other_versions_are_refused_or_read(
     path.write_text(json.dumps(told))
     for options in ({}, {"name": name}):
         with suppress(UsageError):
-            record = convert_files([path], **options)
+            record = convert_files([path], **options, created=CREATED)
             assert ForeignResults.model_validate(record.model_dump(mode="json"))

@@ -1,0 +1,68 @@
+"""What came of a weighing or run: its record, judged, and why it failed if it did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError
+from steelyard.model.files import load, with_derived
+from steelyard.model.records import Derived, Run, Weighing
+
+NOTHING_MEASURED = "interrupted before anything was measured"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of it: the record with what was derived from it, and why it failed if it did."""
+
+    record: Weighing | Run
+    error: SteelyardError | None = None
+
+
+def recall(path: Path) -> Outcome:
+    """A kept record, with its verdicts derived anew."""
+    record = load(path)
+    error = _failure(record)
+    return Outcome(derive(record) if error is None or _is_partial(record) else record, error)
+
+
+def derive(record: Weighing | Run) -> Weighing | Run:
+    """The record with its verdicts or summaries derived anew; raises MeasurementError where its metric is undefined."""
+    from steelyard.design.judging.judgement import summaries, verdicts
+
+    if isinstance(record, Weighing):
+        return with_derived(record, Derived(verdicts=verdicts(record)))
+    return with_derived(record, Derived(summaries=summaries(record)))
+
+
+def judged(record: Weighing | Run, error: SteelyardError | None) -> Outcome:
+    """What came of a record that was measured, with the `error` that ended this, if one did."""
+    if error is None or (record.settings.harness is not None and isinstance(error, LaunchError)):
+        error = _failure(record)
+    if record.is_empty():
+        return Outcome(record, error or InterruptedBeforeStart(NOTHING_MEASURED))
+    try:
+        return Outcome(record if error and not _is_partial(record) else derive(record), error)
+    except SteelyardError as undefined:
+        return Outcome(record, undefined)
+
+
+def _failure(record: Weighing | Run) -> MeasurementError | None:
+    """Why benchmarks of a record failed, as far as it says."""
+    failed = [finding.message for finding in record.findings if finding.code == "failed"]
+    if "failed" not in record.stop or ("interrupted" in record.stop and _is_partial(record)):
+        return None  # that it was interrupted says more; what failed until then is among what it found
+    if record.settings.harness is None or len(record.stop) == 1:
+        return MeasurementError(failed[0] if failed else "a launch failed")
+    count, number = record.stop.count("failed"), len(record.stop)
+    of_all = f"{'all' if count == number else f'{count} of'} {number} benchmarks failed"
+    return MeasurementError(f"{of_all}, the first: {failed[0]}" if failed else of_all)
+
+
+def _is_partial(record: Weighing | Run) -> bool:
+    """Whether some benchmarks of a harness failed, and the others have their verdicts all the same."""
+    members = [
+        reason for benchmark, reason in zip(record.benchmarks, record.stop, strict=True) if not benchmark.control
+    ]
+    return record.settings.harness is not None and any(reason != "failed" for reason in members)
