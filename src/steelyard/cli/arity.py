@@ -27,7 +27,7 @@ class CompareCommand(TyperCommand):
 
 
 def arguments_of(option: str, joined: str) -> list[str]:
-    """The arguments of such an option again; raises UsageError where another spelling (`-Ln`) has gone past the joining."""
+    """The arguments of such an option again; raises UsageError where another spelling (`-Ln`) went past the joining."""
     arguments = joined.split(SEPARATOR)
     if len(arguments) != len(_ARGUMENTS[option]):
         raise _too_few(option)
