@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.cli.app import run
+from steelyard.design.world import World
 from steelyard.measure.launch import Launcher
 from steelyard.model.files import load
 from tests.hostile.tool import Tool, python
@@ -167,21 +168,21 @@ def test_a_kernel_that_tells_nothing(
     tool: Tool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server = tool.write("server", f"#!{sys.executable}{POOR_SERVER}")
-    monkeypatch.setattr("steelyard.design.session.Launcher", partial(Launcher, tool.folder / server))
+    poor = World(launcher=partial(Launcher, tool.folder / server))
     monkeypatch.setenv("XDG_STATE_HOME", str(tool.folder / "state"))
     record = tool.folder / "record.json"
     words = ["compare", "true", "true", "--pairs", "12", "--wait-quiet", "1", "--json", str(record)]
-    assert run(words) == 0
+    assert run(words, poor) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "this machine does not tell how long a process waits for a processor" in said
     assert codes(record) >= {"metric-fallback", "no-pressure"}
     assert load(record).launches.delay_ns[0] is None
-    assert run([*words, "--metric", "delay"]) == 3
+    assert run([*words, "--metric", "delay"], poor) == 3
     assert "cannot measure delay" in capsys.readouterr().err
-    assert run(["run", "true", "--launches", "3", "--metric", "timeslices"]) == 3
+    assert run(["run", "true", "--launches", "3", "--metric", "timeslices"], poor) == 3
     assert "cannot measure timeslices" in capsys.readouterr().err
     # Beside one that can be measured it is a note, as in a weighing.
-    assert run(["run", "true", "--launches", "3", "--metric", "active,timeslices"]) == 0
+    assert run(["run", "true", "--launches", "3", "--metric", "active,timeslices"], poor) == 0
     assert "cannot measure timeslices" in capsys.readouterr().out
 
 

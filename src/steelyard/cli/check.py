@@ -34,15 +34,18 @@ class CheckOptions(MeasuringOptions):
     allocations: Annotated[
         bool, typer.Option("--heap", help="Count allocations too, and look for leaks (docs/heap.md).")
     ] = False
-    max_time: Annotated[float, typer.Option(metavar="SECONDS", help="Time for each benchmark, or for a command.")] = (
-        20.0
-    )
-    launch: Annotated[LaunchOptions, Only("timeout", "env", "inherit_env", "seed")] = LaunchOptions(
-        warm_up=0, timeout=60
-    )
-    json: Annotated[Path | None, typer.Option("--json", "-o", metavar="FILE", help="Write the findings as JSON.")] = (
-        None
-    )
+    max_time: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="Time for each benchmark, or for a command."),
+    ] = 20.0
+    launch: Annotated[
+        LaunchOptions,
+        Only("timeout", "env", "inherit_env", "seed"),
+    ] = LaunchOptions(warm_up=0, timeout=60)
+    json: Annotated[
+        Path | None,
+        typer.Option("--json", "-o", metavar="FILE", help="Write the findings as JSON."),
+    ] = None
 
 
 @command(CheckOptions)
