@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import errno
-import gc
 import os
 import random
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +15,8 @@ import psutil
 import pytest
 
 from steelyard.measure.launch import Launcher
-from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 from steelyard.model.launches import LaunchSpec, Measured
-
-# Far longer than anything here takes; a hang becomes a failure instead.
-PATIENCE_NS = 60 * 10**9
-BUSY = b"i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"
-
-
-@pytest.fixture(scope="module")
-def launcher() -> Iterator[Launcher]:
-    with Launcher() as launcher:
-        yield launcher
-
-
-def sh(script: bytes, *arguments: bytes, **changes: Any) -> LaunchSpec:
-    spec: dict[str, Any] = {"env": (), "timeout_ns": PATIENCE_NS, **changes}
-    return LaunchSpec(program=b"/bin/sh", argv=(b"sh", b"-c", script, b"sh", *arguments), **spec)
+from tests.measure.launching import BUSY, PATIENCE_NS, SLEEPER, alarm, program, sh
 
 
 def printed(launcher: Launcher, script: bytes, *arguments: bytes, **changes: Any) -> bytes:
@@ -258,21 +239,6 @@ def test_no_process_follows_one_that_was_killed(launcher: Launcher, tmp_path: Pa
 # --- cancelling
 
 
-@contextmanager
-def alarm(seconds: float, action: Callable[[], object], again: float = 0.0) -> Iterator[None]:
-    """Do something in a signal handler in so many seconds, once or every so often."""
-    before = signal.signal(signal.SIGALRM, lambda *_: action())
-    signal.setitimer(signal.ITIMER_REAL, seconds, again)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-SLEEPER = LaunchSpec(program=b"/bin/sleep", argv=(b"sleep", b"600"), env=(), timeout_ns=PATIENCE_NS)
-
-
 def test_a_launch_is_cancelled_from_a_signal_handler(launcher: Launcher) -> None:
     with alarm(0.2, launcher.cancel):
         measured = launcher.launch(SLEEPER)
@@ -299,170 +265,3 @@ def test_a_cancel_just_after_the_end_harms_nothing(launcher: Launcher) -> None:
     launcher.launch(sh(b"exit 0"))
     launcher._send_cancel()  # as `cancel` does in the moment between a reply and its being read
     assert launcher.launch(sh(b"exit 3")).exit_code == 3
-
-
-# --- what cannot be launched
-
-
-@pytest.fixture
-def script(tmp_path: Path) -> Callable[[str, int], bytes]:
-    def write(text: str, mode: int) -> bytes:
-        file = tmp_path / "script"
-        file.write_text(text)
-        file.chmod(mode)
-        return os.fsencode(file)
-
-    return write
-
-
-def refusal(launcher: Launcher, kind: type[SteelyardError], spec: LaunchSpec) -> str:
-    with pytest.raises(SteelyardError) as error:
-        launcher.launch(spec)
-    assert type(error.value) is kind
-    assert launcher.launch(sh(b"exit 3")).exit_code == 3, "the launcher does not go on after an error"
-    message = str(error.value)
-    assert "os error" not in message
-    return message
-
-
-def program(path: bytes, *arguments: bytes) -> LaunchSpec:
-    return LaunchSpec(program=path, argv=(path, *arguments), env=())
-
-
-def test_a_program_that_does_not_exist(launcher: Launcher) -> None:
-    message = refusal(launcher, MeasurementError, program(b"/no/where"))
-    assert message.startswith("cannot execute /no/where: No such file")
-    assert message.count("cannot execute") == 1
-
-
-def test_a_program_that_may_not_be_executed(launcher: Launcher, script: Callable[[str, int], bytes]) -> None:
-    assert "Permission denied" in refusal(launcher, MeasurementError, program(script("#!/bin/sh\n", 0o644)))
-
-
-def test_a_script_without_an_interpreter(launcher: Launcher, script: Callable[[str, int], bytes]) -> None:
-    message = refusal(launcher, MeasurementError, program(script("echo hello\n", 0o755)))
-    assert os.strerror(errno.ENOEXEC) in message
-    assert "#!/bin/sh" in message
-
-
-def test_a_script_whose_interpreter_is_missing(launcher: Launcher, script: Callable[[str, int], bytes]) -> None:
-    assert "interpreter" in refusal(launcher, MeasurementError, program(script("#!/no/where\n", 0o755)))
-
-
-def test_arguments_that_are_too_many(launcher: Launcher) -> None:
-    assert "arguments" in refusal(launcher, MeasurementError, program(b"/bin/true", b"x" * (1 << 20)))
-
-
-@pytest.mark.parametrize(
-    ("change", "about"),
-    [
-        ({"cwd": b"/no/where"}, "/no/where: No such file"),
-        ({"cwd": b"/dev/null"}, "/dev/null: Not a directory"),
-        ({"stdin": b"/no/where"}, "/no/where: No such file"),
-        ({"stdout": b"/no/where"}, "/no/where: No such file"),
-        ({"stderr": b"/no/where"}, "/no/where: No such file"),
-        ({"cpus": (9999,)}, "9999"),
-        ({"cpus": ()}, "CPU"),
-        ({"cwd": b"/\0"}, "NUL"),
-    ],
-    ids=str,
-)
-def test_surroundings_that_cannot_be_had(launcher: Launcher, change: dict[str, Any], about: str) -> None:
-    assert about in refusal(launcher, UsageError, sh(b"exit 0", **change))
-
-
-def test_a_launch_without_any_words(launcher: Launcher) -> None:
-    assert "argv" in refusal(launcher, UsageError, LaunchSpec(program=b"/bin/true", argv=(), env=()))
-
-
-# --- the server itself
-
-
-@dataclass
-class Watched:
-    """A launcher with its server, and what to do to it once its target runs."""
-
-    launcher: Launcher
-    server: psutil.Process
-    targets: list[psutil.Process] = field(default_factory=list)
-
-    @contextmanager
-    def once_it_sleeps(self, action: Callable[[], object]) -> Iterator[None]:
-        """Do something in a signal handler, as soon as the server has a target."""
-
-        def look() -> None:
-            if not self.targets and (found := self.server.children()):
-                self.targets.extend(found)
-                action()
-
-        with alarm(0.02, look, again=0.02):
-            yield
-
-    def kill(self) -> None:
-        self.server.kill()
-        psutil.wait_procs([self.server, *self.targets])
-
-
-def servers() -> set[psutil.Process]:
-    """Those that serve: each is the child of one that guards it."""
-    guards = {child for child in psutil.Process().children() if child.name() == "steelyard-launch"}
-    return {server for guard in guards for server in guard.children()}
-
-
-@pytest.fixture
-def watched() -> Iterator[Watched]:
-    before = servers()
-    with Launcher() as launcher:
-        (server,) = servers() - before
-        yield Watched(launcher, server)
-
-
-def test_the_server_ends_with_its_launcher(watched: Watched) -> None:
-    watched.launcher.close()
-    assert not watched.server.is_running()
-
-
-def test_a_server_that_is_killed_while_it_waits_is_an_error(watched: Watched) -> None:
-    with watched.once_it_sleeps(watched.kill), pytest.raises(MeasurementError, match="ended unexpectedly"):
-        watched.launcher.launch(SLEEPER)
-    with pytest.raises(MeasurementError, match="ended unexpectedly"):
-        watched.launcher.launch(sh(b"exit 0"))
-
-
-def test_a_cancel_that_finds_its_server_dead_is_no_error_of_its_own(watched: Watched) -> None:
-    def kill_and_cancel() -> None:
-        watched.kill()
-        watched.launcher.cancel()
-
-    with watched.once_it_sleeps(kill_and_cancel), pytest.raises(MeasurementError, match="ended unexpectedly"):
-        watched.launcher.launch(SLEEPER)
-    watched.launcher.cancel()
-    with pytest.raises(MeasurementError, match="ended unexpectedly"):
-        watched.launcher.launch(sh(b"exit 0"))
-
-
-def test_an_exception_in_the_middle_of_a_launch_leaves_no_process(watched: Watched) -> None:
-    def interrupt() -> None:
-        raise KeyboardInterrupt
-
-    with watched.once_it_sleeps(interrupt), pytest.raises(KeyboardInterrupt):
-        watched.launcher.launch(SLEEPER)
-    watched.launcher.close()
-    assert not watched.server.is_running()
-    assert watched.targets
-    assert not any(target.is_running() for target in watched.targets)
-
-
-@pytest.mark.parametrize("server", ["/no/where/steelyard-launch", "/etc/passwd", "/"])
-def test_a_server_that_does_not_start_is_named(server: str) -> None:
-    with pytest.raises(MeasurementError, match=f"{server} does not start .*; reinstall steelyard"):
-        Launcher(Path(server))
-    gc.collect()  # what was left open would warn now
-
-
-@pytest.mark.parametrize("says", ["", "echo hello >&0"])
-def test_a_server_that_is_none_is_an_error(script: Callable[[str, int], bytes], says: str) -> None:
-    server = Path(os.fsdecode(script(f"#!/bin/sh\n{says}\n", 0o755)))
-    with pytest.raises(MeasurementError, match="ended unexpectedly"):
-        Launcher(server)
-    gc.collect()

@@ -14,7 +14,7 @@ from steelyard.measure.launch import Launcher
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 from steelyard.model.journal import Journal
 from steelyard.model.launches import NUMBERS, LaunchRow, LaunchSpec, Measured, Place
-from tests.measure.test_launch import SLEEPER, alarm, sh
+from tests.measure.launching import SLEEPER, alarm, sh
 
 PLACE = Place(benchmark=3, pair=17, side=1, order=0, role=1, hash_seed=4294967295, padding_bytes=512)
 OVERHEAD_NS = 1234

@@ -1,0 +1,107 @@
+"""The launch server itself: its end, and that of what it runs."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import pytest
+
+from steelyard.measure.launch import Launcher
+from steelyard.model.errors import MeasurementError
+from tests.measure.launching import SLEEPER, alarm, sh
+
+
+@dataclass
+class Watched:
+    """A launcher with its server, and what to do to it once its target runs."""
+
+    launcher: Launcher
+    server: psutil.Process
+    targets: list[psutil.Process] = field(default_factory=list)
+
+    @contextmanager
+    def once_it_sleeps(self, action: Callable[[], object]) -> Iterator[None]:
+        """Do something in a signal handler, as soon as the server has a target."""
+
+        def look() -> None:
+            if not self.targets and (found := self.server.children()):
+                self.targets.extend(found)
+                action()
+
+        with alarm(0.02, look, again=0.02):
+            yield
+
+    def kill(self) -> None:
+        self.server.kill()
+        psutil.wait_procs([self.server, *self.targets])
+
+
+def servers() -> set[psutil.Process]:
+    """Those that serve: each is the child of one that guards it."""
+    guards = {child for child in psutil.Process().children() if child.name() == "steelyard-launch"}
+    return {server for guard in guards for server in guard.children()}
+
+
+@pytest.fixture
+def watched() -> Iterator[Watched]:
+    before = servers()
+    with Launcher() as launcher:
+        (server,) = servers() - before
+        yield Watched(launcher, server)
+
+
+def test_the_server_ends_with_its_launcher(watched: Watched) -> None:
+    watched.launcher.close()
+    assert not watched.server.is_running()
+
+
+def test_a_server_that_is_killed_while_it_waits_is_an_error(watched: Watched) -> None:
+    with watched.once_it_sleeps(watched.kill), pytest.raises(MeasurementError, match="ended unexpectedly"):
+        watched.launcher.launch(SLEEPER)
+    with pytest.raises(MeasurementError, match="ended unexpectedly"):
+        watched.launcher.launch(sh(b"exit 0"))
+
+
+def test_a_cancel_that_finds_its_server_dead_is_no_error_of_its_own(watched: Watched) -> None:
+    def kill_and_cancel() -> None:
+        watched.kill()
+        watched.launcher.cancel()
+
+    with watched.once_it_sleeps(kill_and_cancel), pytest.raises(MeasurementError, match="ended unexpectedly"):
+        watched.launcher.launch(SLEEPER)
+    watched.launcher.cancel()
+    with pytest.raises(MeasurementError, match="ended unexpectedly"):
+        watched.launcher.launch(sh(b"exit 0"))
+
+
+def test_an_exception_in_the_middle_of_a_launch_leaves_no_process(watched: Watched) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with watched.once_it_sleeps(interrupt), pytest.raises(KeyboardInterrupt):
+        watched.launcher.launch(SLEEPER)
+    watched.launcher.close()
+    assert not watched.server.is_running()
+    assert watched.targets
+    assert not any(target.is_running() for target in watched.targets)
+
+
+@pytest.mark.parametrize("server", ["/no/where/steelyard-launch", "/etc/passwd", "/"])
+def test_a_server_that_does_not_start_is_named(server: str) -> None:
+    with pytest.raises(MeasurementError, match=f"{server} does not start .*; reinstall steelyard"):
+        Launcher(Path(server))
+    gc.collect()  # what was left open would warn now
+
+
+@pytest.mark.parametrize("says", ["", "echo hello >&0"])
+def test_a_server_that_is_none_is_an_error(script: Callable[[str, int], bytes], says: str) -> None:
+    server = Path(os.fsdecode(script(f"#!/bin/sh\n{says}\n", 0o755)))
+    with pytest.raises(MeasurementError, match="ended unexpectedly"):
+        Launcher(server)
+    gc.collect()
