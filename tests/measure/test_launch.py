@@ -214,6 +214,7 @@ def test_sleeping_is_neither_work_nor_waiting(scheduled: Launcher) -> None:
     assert measured.voluntary_switches > 0
 
 
+@pytest.mark.real
 def test_memory_is_that_of_the_launch_and_not_of_this_process() -> None:
     ballast = b"x" * (200 << 20)
     with Launcher() as launcher:
@@ -453,6 +454,7 @@ def test_an_exception_in_the_middle_of_a_launch_leaves_no_process(watched: Watch
     assert not any(target.is_running() for target in watched.targets)
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("server", ["/no/where/steelyard-launch", "/etc/passwd", "/"])
 def test_a_server_that_does_not_start_is_named(server: str) -> None:
     with pytest.raises(MeasurementError, match=f"{server} does not start .*; reinstall steelyard"):
@@ -460,6 +462,7 @@ def test_a_server_that_does_not_start_is_named(server: str) -> None:
     gc.collect()  # what was left open would warn now
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("says", ["", "echo hello >&0"])
 def test_a_server_that_is_none_is_an_error(script: Callable[[str, int], bytes], says: str) -> None:
     server = Path(os.fsdecode(script(f"#!/bin/sh\n{says}\n", 0o755)))
