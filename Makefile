@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := native/launch native/preload native/probes native/heap native/scatter
+WORKERS ?= auto
 CRATES := $(NATIVE) sdk/rust examples/rust
 INSTALLED := $(VENV)/.installed
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
@@ -32,11 +33,11 @@ rust:
 		cargo test --manifest-path $$crate/Cargo.toml --locked || exit; \
 	done
 
-# Most of the tests launch real programs, on a machine that nobody can keep quiet, and some judge what they measured there:
-# among thousands one may be wrong by chance. Those that failed get one more try, by themselves and said so.
+# Some tests judge what they measured, on a machine that nobody can keep quiet: one of them may be wrong by chance. Those
+# that are marked as such get one more try, by themselves and said so; any other that fails has failed.
 python: $(INSTALLED)
-	$(BIN)/pytest || { [ $$? -eq 1 ] && echo "Once more, those that failed:" && \
-		$(BIN)/pytest --last-failed --last-failed-no-failures none --maxfail 1; }
+	$(BIN)/pytest -n $(WORKERS) || { [ $$? -eq 1 ] && echo "Once more, those that failed:" && \
+		$(BIN)/pytest --last-failed --last-failed-no-failures none --second-try; }
 
 # What a user does first, with the words of the README, on the installed command.
 end-to-end: $(INSTALLED)

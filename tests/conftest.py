@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from tests import marks
 from tests.in_process import InProcess, in_process
 from tests.tool import Tool, tidy_at_the_end
 from tests.world import scripted as scripted
@@ -27,6 +28,31 @@ settings.load_profile("same")
 for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, usual)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--second-try",
+        action="store_true",
+        help="with --last-failed: only tests that judge what they measured of the machine (noisy) are tried again",
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        marks.mark(item)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    if session.config.getoption("--second-try") and (broken := marks.without_second_try(session.items)):
+        pytest.exit("\n".join(["no second try, as these do not hang on the machine:", *broken]), returncode=1)
+
+
+@pytest.fixture(autouse=True)
+def unstarted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that is not marked as one that starts programs cannot start any."""
+    if request.node.get_closest_marker("real") is None:
+        marks.refuse_to_start(monkeypatch)
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +71,12 @@ def seeded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 def tool(tmp_path: Path) -> Iterator[Tool]:
     """The installed command; whatever it starts has to be gone at the end of the test."""
     yield from tidy_at_the_end(Tool(tmp_path))
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]) -> InProcess:
+    """The command line within this process, for words that are refused or answered without starting anything."""
+    return in_process(tmp_path, monkeypatch, capfdbinary)
 
 
 @pytest.fixture

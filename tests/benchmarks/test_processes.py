@@ -9,6 +9,7 @@ import pytest
 from benchmarks.processes import cpu_of_targets, peer, run, stoppable, with_own_store
 
 
+@pytest.mark.real
 def test_cpu_is_that_of_the_process_and_of_what_it_waited_for() -> None:
     spin = "import time\nwhile time.process_time() < 0.2: pass"
     below = f"import subprocess, sys; subprocess.run([sys.executable, '-S', '-c', {spin!r}], check=True)"
@@ -17,6 +18,7 @@ def test_cpu_is_that_of_the_process_and_of_what_it_waited_for() -> None:
     assert ended.seconds > 0
 
 
+@pytest.mark.real
 def test_an_exit_status_that_is_accepted_is_returned_and_another_ends_the_benchmark_with_its_last_words() -> None:
     command = ["/bin/sh", "-c", "echo no scales >&2; exit 4"]
     assert run(command, os.environ, accept=(0, 4)).status == 4

@@ -26,13 +26,13 @@ Refuses = Callable[..., str]
 
 
 @pytest.fixture
-def refuses(here: InProcess) -> Refuses:
+def refuses(asked: InProcess) -> Refuses:
     """Run one command line that has to be refused before anything is kept; the sentence that it says."""
 
     def try_out(*words: str | Path) -> str:
-        sentence = here.refuses(*words)
+        sentence = asked.refuses(*words)
         assert sentence.isprintable()
-        assert not here.kept()
+        assert not asked.kept()
         return sentence
 
     return try_out
@@ -167,6 +167,7 @@ def test_too_few_pairs_are_told_how_many_would_do(refuses: Refuses) -> None:
     assert "at least 18" in refuses("compare", "true", "true", "--pairs", "17", "--alpha", "1e-5")
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("option", ["--prepare", "--cleanup"])
 def test_a_hook_that_cannot_be_run(refuses: Refuses, option: str) -> None:
     assert "3 times" in refuses("compare", "true", "true", *[option, "true"] * 3)
@@ -198,10 +199,10 @@ def test_a_hook_that_cannot_be_run(refuses: Refuses, option: str) -> None:
     ],
     ids=lambda value: ascii(value)[:30],
 )
-def test_a_command_that_cannot_be_run(here: InProcess, refuses: Refuses, command: str, says: list[str]) -> None:
-    (here.folder / "folder").mkdir()
-    (here.folder / "file").touch()
-    os.mkfifo(here.folder / "pipe", 0o755)
+def test_a_command_that_cannot_be_run(asked: InProcess, refuses: Refuses, command: str, says: list[str]) -> None:
+    (asked.folder / "folder").mkdir()
+    (asked.folder / "file").touch()
+    os.mkfifo(asked.folder / "pipe", 0o755)
     for words, side in (
         (["compare", command, "true"], "baseline"),
         (["compare", "true", command], "candidate"),
@@ -293,9 +294,9 @@ def test_a_hook_that_fails(here: InProcess) -> None:
     ],
     ids=lambda value: ascii(value)[:20],
 )
-def test_an_input_that_cannot_be_read_again_and_again(here: InProcess, refuses: Refuses, file: str, says: str) -> None:
-    (here.folder / "folder").mkdir()
-    os.mkfifo(here.folder / "pipe")
+def test_an_input_that_cannot_be_read_again_and_again(asked: InProcess, refuses: Refuses, file: str, says: str) -> None:
+    (asked.folder / "folder").mkdir()
+    os.mkfifo(asked.folder / "pipe")
     sentence = refuses("run", "cat", "--stdin", file)
     assert "--stdin" in sentence
     assert says in sentence
@@ -321,41 +322,41 @@ def test_an_input_from_a_pipe_is_refused(tool: Tool) -> None:
     ids=lambda value: ascii(value)[:20],
 )
 def test_an_output_that_cannot_be_written_is_refused_before_anything_is_measured(
-    here: InProcess, refuses: Refuses, option: str, file: str, says: str
+    asked: InProcess, refuses: Refuses, option: str, file: str, says: str
 ) -> None:
-    (here.folder / "file").touch()
-    (here.folder / "folder").mkdir()
-    (here.folder / "dangling").symlink_to("missing/file")
+    (asked.folder / "file").touch()
+    (asked.folder / "folder").mkdir()
+    (asked.folder / "dangling").symlink_to("missing/file")
     for words in (["run", "touch launched"], ["compare", "touch launched", "true"]):
         sentence = refuses(*words, option, file)
         assert sentence.startswith("cannot write")
         assert says in sentence
-    assert not (here.folder / "launched").exists()
+    assert not (asked.folder / "launched").exists()
 
 
 @pytest.mark.parametrize("option", ["--json", "--output"])
-def test_an_output_that_would_mix_with_the_verdict(here: InProcess, option: str) -> None:
-    assert "the verdict is printed there" in here.refuses("run", "true", option, "/dev/stdout")
+def test_an_output_that_would_mix_with_the_verdict(asked: InProcess, option: str) -> None:
+    assert "the verdict is printed there" in asked.refuses("run", "true", option, "/dev/stdout")
 
 
-def test_output_of_launches_into_a_pipe(here: InProcess, refuses: Refuses) -> None:
-    os.mkfifo(here.folder / "pipe")
+def test_output_of_launches_into_a_pipe(asked: InProcess, refuses: Refuses) -> None:
+    os.mkfifo(asked.folder / "pipe")
     assert "--output pipe" in refuses("run", "true", "--output", "pipe")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_an_output_in_a_folder_without_permission(here: InProcess, refuses: Refuses) -> None:
-    (here.folder / "folder").mkdir(mode=0o500)
+def test_an_output_in_a_folder_without_permission(asked: InProcess, refuses: Refuses) -> None:
+    (asked.folder / "folder").mkdir(mode=0o500)
     assert "not writable" in refuses("run", "true", "--json", "folder/file")
 
 
 @pytest.mark.parametrize("option", ["--markdown", "--csv", "--output"])
-def test_two_outputs_in_one_file(here: InProcess, refuses: Refuses, option: str) -> None:
-    (here.folder / "link").symlink_to("record")
+def test_two_outputs_in_one_file(asked: InProcess, refuses: Refuses, option: str) -> None:
+    (asked.folder / "link").symlink_to("record")
     for other in ("record", "./record", "link"):
         for words in (["run", "true"], ["compare", "true", "true"]):
             assert "same file" in refuses(*words, "--json", "record", option, other)
-    assert not (here.folder / "record").exists()
+    assert not (asked.folder / "record").exists()
 
 
 def test_an_output_that_fails_in_the_end_costs_neither_the_verdict_nor_the_record(here: InProcess) -> None:
@@ -385,9 +386,9 @@ def test_an_output_that_fails_in_the_end_costs_neither_the_verdict_nor_the_recor
     ],
     ids=lambda value: ascii(value)[:40],
 )
-def test_show_of_what_is_no_record(here: InProcess, refuses: Refuses, content: bytes | None, says: str) -> None:
+def test_show_of_what_is_no_record(asked: InProcess, refuses: Refuses, content: bytes | None, says: str) -> None:
     if content is not None:
-        (here.folder / "record").write_bytes(content)
+        (asked.folder / "record").write_bytes(content)
     for words in (["show", "record"], ["compare", "--resume", "record"]):
         sentence = refuses(*words)
         assert "record" in sentence
@@ -403,8 +404,8 @@ def test_show_of_what_is_no_file(refuses: Refuses, file: str) -> None:
 # --- the surroundings
 
 
-def test_a_current_folder_that_is_gone(here: InProcess, refuses: Refuses, monkeypatch: pytest.MonkeyPatch) -> None:
-    (here.folder / "gone").mkdir()
-    monkeypatch.chdir(here.folder / "gone")
-    (here.folder / "gone").rmdir()
+def test_a_current_folder_that_is_gone(asked: InProcess, refuses: Refuses, monkeypatch: pytest.MonkeyPatch) -> None:
+    (asked.folder / "gone").mkdir()
+    monkeypatch.chdir(asked.folder / "gone")
+    (asked.folder / "gone").rmdir()
     assert "the current directory cannot be used" in refuses("run", "true")

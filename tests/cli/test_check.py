@@ -79,12 +79,12 @@ def test_a_plain_command(here: InProcess) -> None:
     assert "does not speak the harness protocol" in " ".join(done.text.split())
 
 
-def test_words_that_do_not_fit(here: InProcess, tmp_path: Path) -> None:
-    assert "looks at nothing else" in here.refuses("check", "--protocol", "--harness", "auto", "true")
-    assert "--max-time" in here.refuses("check", "true", "--max-time", "0")
-    assert "--harness auto" in here.refuses("check", "true", "-b", "x")
-    assert "cannot be run" in here.refuses("check", "--protocol", str(tmp_path / "absent"))
-    assert "cannot write" in here.refuses("check", "true", "--json", str(tmp_path / "absent/file"))
+def test_words_that_do_not_fit(asked: InProcess, tmp_path: Path) -> None:
+    assert "looks at nothing else" in asked.refuses("check", "--protocol", "--harness", "auto", "true")
+    assert "--max-time" in asked.refuses("check", "true", "--max-time", "0")
+    assert "--harness auto" in asked.refuses("check", "true", "-b", "x")
+    assert "cannot be run" in asked.refuses("check", "--protocol", str(tmp_path / "absent"))
+    assert "cannot write" in asked.refuses("check", "true", "--json", str(tmp_path / "absent/file"))
 
 
 def test_a_program_that_hangs(here: InProcess) -> None:

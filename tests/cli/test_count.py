@@ -17,15 +17,15 @@ from tests import c_programs
 from tests.c_programs import compiled, need_valgrind
 from tests.calibrations import calibration
 from tests.in_process import InProcess
-from tests.tool import sh
+from tests.tool import environment_in, sh
 
 Refuses = Callable[..., str]
 
 
 @pytest.fixture
-def refuses(here: InProcess) -> Refuses:
+def refuses(asked: InProcess) -> Refuses:
     """Run one command line, which is refused before anything is started; the sentence it says."""
-    return here.refuses
+    return asked.refuses
 
 
 @pytest.fixture
@@ -195,10 +195,10 @@ def test_a_cache_that_the_first_launch_fills_is_no_change(loops: InProcess) -> N
 
 
 @pytest.fixture
-def calibrated(here: InProcess) -> Caches:
+def calibrated(tmp_path: Path) -> Caches:
     """The caches that this machine was calibrated with."""
     caches = Caches(name="host", ll=(4 << 20, 16, 64))
-    store(calibration().model_copy(update={"machine": read_facts().key, "caches": caches}), here.environment)
+    store(calibration().model_copy(update={"machine": read_facts().key, "caches": caches}), environment_in(tmp_path))
     return caches
 
 

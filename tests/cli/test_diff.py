@@ -22,9 +22,9 @@ def write(folder: Path) -> None:
 
 
 @pytest.fixture
-def diff(here: InProcess) -> Callable[..., Done]:
-    write(here.folder)
-    return partial(here, "diff")
+def diff(asked: InProcess) -> Callable[..., Done]:
+    write(asked.folder)
+    return partial(asked, "diff")
 
 
 @pytest.mark.parametrize(

@@ -279,33 +279,33 @@ def test_a_run_of_which_some_failed_is_compared_in_the_others(here: InProcess) -
     ],
     ids=" ".join,
 )
-def test_options_of_plain_commands(here: InProcess, words: list[str]) -> None:
-    sentence = here.refuses("compare", "--harness", "protocol", suite(), suite(), *words)
+def test_options_of_plain_commands(asked: InProcess, words: list[str]) -> None:
+    sentence = asked.refuses("compare", "--harness", "protocol", suite(), suite(), *words)
     option = {"-i": "--ignore-failure", "-L": "--parameter-list", "-P": "--parameter-scan"}.get(words[0], words[0])
     assert sentence == f"{option} is for plain commands: leave it out, or --harness protocol"
-    assert not here.kept()
+    assert not asked.kept()
 
 
 @pytest.mark.parametrize("words", [["--shell"], ["--repeat", "3"], ["--ignore-failure"]], ids=" ".join)
-def test_options_of_plain_commands_in_a_run(here: InProcess, words: list[str]) -> None:
-    assert "is for plain commands" in here.refuses("run", "--harness", "protocol", suite(), *words)
+def test_options_of_plain_commands_in_a_run(asked: InProcess, words: list[str]) -> None:
+    assert "is for plain commands" in asked.refuses("run", "--harness", "protocol", suite(), *words)
 
 
 @pytest.mark.parametrize("name", ["", "Protocol", "abacus", "\x1b[31m\udcff"])
-def test_a_harness_that_is_not_known(here: InProcess, name: str) -> None:
+def test_a_harness_that_is_not_known(asked: InProcess, name: str) -> None:
     for command in (["compare", "true", "true"], ["run", "true"]):
-        assert "is not known: choose from auto, " in here.refuses(*command, "--harness", name)
+        assert "is not known: choose from auto, " in asked.refuses(*command, "--harness", name)
 
 
-def test_a_choice_without_a_harness(here: InProcess) -> None:
+def test_a_choice_without_a_harness(asked: InProcess) -> None:
     for command in (["compare", "true", "true"], ["run", "true"]):
         for option in ("--benchmark", "--tag"):
-            sentence = here.refuses(*command, option, "a")
+            sentence = asked.refuses(*command, option, "a")
             assert sentence == f"{option} chooses from those of a harness: say of which with --harness auto"
 
 
-def test_one_subject_is_no_comparison(here: InProcess) -> None:
-    assert "two commands or more" in here.refuses("compare", "--harness", "protocol", suite())
+def test_one_subject_is_no_comparison(asked: InProcess) -> None:
+    assert "two commands or more" in asked.refuses("compare", "--harness", "protocol", suite())
 
 
 def test_a_pattern_that_fits_none(here: InProcess) -> None:
@@ -313,10 +313,10 @@ def test_a_pattern_that_fits_none(here: InProcess) -> None:
     assert sentence == "--benchmark 'x*' is none of the baseline's benchmarks: a, b, c"
 
 
-def test_a_program_that_is_missing(here: InProcess) -> None:
-    assert "./missing" in here.refuses("compare", "--harness", "protocol", "./missing", suite())
+def test_a_program_that_is_missing(asked: InProcess) -> None:
+    assert "./missing" in asked.refuses("compare", "--harness", "protocol", "./missing", suite())
 
 
-def test_resuming_takes_the_harness_from_the_journal(here: InProcess) -> None:
+def test_resuming_takes_the_harness_from_the_journal(asked: InProcess) -> None:
     for words in (["--harness", "protocol"], ["--benchmark", "a"]):
-        assert f"leave {words[0]} out" in here.refuses("compare", "--resume", "some.journal", *words)
+        assert f"leave {words[0]} out" in asked.refuses("compare", "--resume", "some.journal", *words)

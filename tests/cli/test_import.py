@@ -25,30 +25,30 @@ ENVIRONMENT = {**os.environ, "GOFLAGS": "-p=1"}
 
 
 @pytest.mark.parametrize("name", recorded.ALL)
-def test_what_is_imported_is_shown_and_kept(here: InProcess, name: str) -> None:
-    done = here("import", recorded.ALL[name], "-o", "kept.json.gz")
+def test_what_is_imported_is_shown_and_kept(asked: InProcess, name: str) -> None:
+    done = asked("import", recorded.ALL[name], "-o", "kept.json.gz")
     assert (done.status, done.err) == (0, b"")
     assert "imported, not measured by Steelyard" in " ".join(done.text.split())
     assert "median" in done.text
-    assert here("show", "kept.json.gz").text == done.text
-    assert list(here.folder.glob("*")) == [here.folder / "kept.json.gz"]
+    assert asked("show", "kept.json.gz").text == done.text
+    assert list(asked.folder.glob("*")) == [asked.folder / "kept.json.gz"]
 
 
-def test_the_direction_is_shown(here: InProcess) -> None:
-    assert "ops/ms median, higher is better" in here("import", recorded.JMH).text
-    assert "ns/op median, lower is better" in here("import", recorded.GO).text
+def test_the_direction_is_shown(asked: InProcess) -> None:
+    assert "ops/ms median, higher is better" in asked("import", recorded.JMH).text
+    assert "ns/op median, lower is better" in asked("import", recorded.GO).text
 
 
-def test_its_tables(here: InProcess) -> None:
-    here("import", recorded.JMH, "-o", "a.json", "--markdown", "a.md", "--csv", "a.csv")
-    here("show", "a.json", "--markdown", "b.md", "--csv", "b.csv", "--json", "b.json")
+def test_its_tables(asked: InProcess) -> None:
+    asked("import", recorded.JMH, "-o", "a.json", "--markdown", "a.md", "--csv", "a.csv")
+    asked("show", "a.json", "--markdown", "b.md", "--csv", "b.csv", "--json", "b.json")
     for one, other in (("a.md", "b.md"), ("a.csv", "b.csv"), ("a.json", "b.json")):
-        assert (here.folder / one).read_text() == (here.folder / other).read_text()
-    rows = list(csv.DictReader((here.folder / "a.csv").read_text().splitlines()))
+        assert (asked.folder / one).read_text() == (asked.folder / other).read_text()
+    rows = list(csv.DictReader((asked.folder / "a.csv").read_text().splitlines()))
     assert len(rows) == 24
     told = json.loads(recorded.JMH.read_bytes())[1]["primaryMetric"]["rawData"][2][3]
     assert (float(rows[-1]["value"]), rows[-1]["process"], rows[-1]["unit"]) == (told, "2", "ops/ms")
-    assert "higher" in (here.folder / "a.md").read_text()
+    assert "higher" in (asked.folder / "a.md").read_text()
 
 
 def test_through_a_pipe(tool: Tool) -> None:
@@ -74,14 +74,14 @@ def test_through_a_pipe(tool: Tool) -> None:
         ([], "missing argument"),
     ],
 )
-def test_mistakes_are_one_sentence(here: InProcess, words: list[str], says: str) -> None:
-    (here.folder / "empty").touch()
-    hyperfine(here.folder / "times.json", a=[1.0])
-    save(A, here.folder / "run.json")
-    here("import", "times.json", "-o", "kept.json")
-    before = (here.folder / "times.json").read_bytes()
-    assert says in here.refuses("import", *words)
-    assert (here.folder / "times.json").read_bytes() == before
+def test_mistakes_are_one_sentence(asked: InProcess, words: list[str], says: str) -> None:
+    (asked.folder / "empty").touch()
+    hyperfine(asked.folder / "times.json", a=[1.0])
+    save(A, asked.folder / "run.json")
+    asked("import", "times.json", "-o", "kept.json")
+    before = (asked.folder / "times.json").read_bytes()
+    assert says in asked.refuses("import", *words)
+    assert (asked.folder / "times.json").read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -96,33 +96,33 @@ def test_mistakes_are_one_sentence(here: InProcess, words: list[str], says: str)
         (1.0, ["--same-conditions", "--strict", "--margin", "20%"], 0, "same"),
     ],
 )
-def test_two_imports(here: InProcess, factor: float, words: list[str], status: int, word: str) -> None:
+def test_two_imports(asked: InProcess, factor: float, words: list[str], status: int, word: str) -> None:
     for name, level, seed in (("a", 1.0, 1), ("b", factor, 2)):
         times = [value for values in processes(50, level, seed=seed, samples=1) for value in values]
-        here("import", hyperfine(here.folder / f"{name}.txt", **{f"./{name}": times}), "-o", f"{name}.json")
-    done = here("diff", "a.json", "b.json", "--markdown", "d.md", *words)
+        asked("import", hyperfine(asked.folder / f"{name}.txt", **{f"./{name}": times}), "-o", f"{name}.json")
+    done = asked("diff", "a.json", "b.json", "--markdown", "d.md", *words)
     assert done.status == status
     assert f"\n{word}" in done.text
     assert done.text.startswith("imported ")
-    assert f"**{word}**" in (here.folder / "d.md").read_text()
+    assert f"**{word}**" in (asked.folder / "d.md").read_text()
 
 
-def test_an_import_and_a_run_are_not_compared(here: InProcess) -> None:
-    save(foreign_results({"x": processes(20)}), here.folder / "import.json")
-    save(A, here.folder / "run.json")
+def test_an_import_and_a_run_are_not_compared(asked: InProcess) -> None:
+    save(foreign_results({"x": processes(20)}), asked.folder / "import.json")
+    save(A, asked.folder / "run.json")
     for words in (("import.json", "run.json"), ("run.json", "import.json")):
-        assert "two imports or two runs" in here.refuses("diff", *words)
-    assert "--metric" in here.refuses("diff", "import.json", "import.json", "--metric", "wall")
-    assert "both A and B" in here.refuses("diff", "import.json", "import.json")
-    assert "--same-conditions" in here.refuses("diff", "run.json", "run.json", "--same-conditions")
-    assert "not measured by steelyard" in here.refuses("compare", "--resume", "import.json")
+        assert "two imports or two runs" in asked.refuses("diff", *words)
+    assert "--metric" in asked.refuses("diff", "import.json", "import.json", "--metric", "wall")
+    assert "both A and B" in asked.refuses("diff", "import.json", "import.json")
+    assert "--same-conditions" in asked.refuses("diff", "run.json", "run.json", "--same-conditions")
+    assert "not measured by steelyard" in asked.refuses("compare", "--resume", "import.json")
 
 
-def test_names_cannot_steer_a_terminal(here: InProcess) -> None:
+def test_names_cannot_steer_a_terminal(asked: InProcess) -> None:
     for name in ("a", "b"):
-        path = hyperfine(here.folder / f"{name}\x1b[2J.txt", **{"\x1b]0;x\x07 \u202e": [1.0] * (ord(name) % 5 + 1)})
-        assert here("import", path, "-o", f"{name}.json").status == 0
-    assert "no interval" in here("diff", "a.json", "b.json").text
+        path = hyperfine(asked.folder / f"{name}\x1b[2J.txt", **{"\x1b]0;x\x07 \u202e": [1.0] * (ord(name) % 5 + 1)})
+        assert asked("import", path, "-o", f"{name}.json").status == 0
+    assert "no interval" in asked("diff", "a.json", "b.json").text
 
 
 # --- the tools themselves, where they are

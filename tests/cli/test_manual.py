@@ -20,6 +20,7 @@ def test_it_names_commands_options_and_statuses(word: str) -> None:
     assert word.replace("-", "\\-") in manual()
 
 
+@pytest.mark.real
 def test_groff_has_nothing_to_complain_of() -> None:
     groff = shutil.which("groff")
     if groff is None:

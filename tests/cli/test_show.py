@@ -33,15 +33,15 @@ def test_what_is_kept_for_it_is_all_tried() -> None:
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_every_kept_record_is_shown(here: InProcess, name: str) -> None:
-    shown = here("show", RECORDS / name, "--markdown", "shown.md", "--csv", "shown.csv", "--json", "shown.json")
+def test_every_kept_record_is_shown(asked: InProcess, name: str) -> None:
+    shown = asked("show", RECORDS / name, "--markdown", "shown.md", "--csv", "shown.csv", "--json", "shown.json")
     assert (shown.status, shown.err) == (0, b"")
     text = " ".join(shown.text.split())
     assert [phrase for phrase in SHOWN[name] if phrase not in text] == []
     # What was written of it is as much: it is shown alike, and has its launches or counts.
-    assert here("show", "shown.json").out == shown.out
-    record = here.json("shown.json")
+    assert asked("show", "shown.json").out == shown.out
+    record = asked.json("shown.json")
     launches = len(record["launches"]["pair"]) or len(record["counting"]["counts"])
-    with (here.folder / "shown.csv").open(newline="") as file:
+    with (asked.folder / "shown.csv").open(newline="") as file:
         assert len(list(csv.reader(file))) > launches > 1
-    assert (here.folder / "shown.md").stat().st_size > 100
+    assert (asked.folder / "shown.md").stat().st_size > 100

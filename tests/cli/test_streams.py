@@ -28,8 +28,8 @@ COMMANDS = ("compare", "run", "show")
 
 @pytest.mark.parametrize("words", [[], *([command] for command in COMMANDS)], ids=str)
 @pytest.mark.parametrize("option", ["--help", "-h"])
-def test_help(here: InProcess, words: list[str], option: str) -> None:
-    done = here(*words, option)
+def test_help(asked: InProcess, words: list[str], option: str) -> None:
+    done = asked(*words, option)
     assert (done.status, done.err) == (0, b"")
     done.check_is_tidy()
     assert done.text.startswith(f"Usage: steelyard{''.join(f' {word}' for word in words)} ")
@@ -44,6 +44,7 @@ def test_the_version(here: InProcess) -> None:
     assert re.match(r"steelyard \d+\.\d+\.\d+\n", done.text)
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("words", ["--help", "compare --help", "run --help", "show --help", "nonsense"])
 def test_help_waits_for_no_heavy_library(words: str) -> None:
     program = f"import sys; from steelyard.cli.app import run; run({words.split()!r}); print(*sys.modules)"
@@ -155,8 +156,8 @@ def test_the_name_of_a_process_left_behind_never_reaches_the_terminal_raw(here: 
 
 
 @pytest.mark.parametrize("words", [["show", AWKWARD], ["run", AWKWARD], ["run", "true", "--json", f"{AWKWARD}/x"]])
-def test_what_was_typed_never_comes_back_raw(here: InProcess, words: list[str]) -> None:
-    assert r"\x1b[31mred" in here.refuses(*words)
+def test_what_was_typed_never_comes_back_raw(asked: InProcess, words: list[str]) -> None:
+    assert r"\x1b[31mred" in asked.refuses(*words)
 
 
 def test_a_record_of_somebody_else_never_reaches_the_terminal_raw(here: InProcess) -> None:

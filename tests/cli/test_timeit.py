@@ -58,8 +58,8 @@ def test_one_statement_under_several_pythons(here: InProcess) -> None:
         (["pass", "--max-time", "0"], "--max-time 0 is out of range"),
     ],
 )
-def test_words_that_do_not_fit(here: InProcess, words: list[str], sentence: str) -> None:
-    assert sentence in here.refuses("timeit", *words)
+def test_words_that_do_not_fit(asked: InProcess, words: list[str], sentence: str) -> None:
+    assert sentence in asked.refuses("timeit", *words)
 
 
 @pytest.mark.parametrize(

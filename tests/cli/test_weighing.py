@@ -208,8 +208,8 @@ def test_show_takes_the_last_of_the_store(here: InProcess) -> None:
     assert "first" in here("show", here.kept()[0]).text
 
 
-def test_show_without_anything_measured(here: InProcess) -> None:
-    assert "nothing has been measured yet" in here.refuses("show")
+def test_show_without_anything_measured(asked: InProcess) -> None:
+    assert "nothing has been measured yet" in asked.refuses("show")
 
 
 def test_a_record_can_come_through_a_pipe(tool: Tool) -> None:

@@ -63,15 +63,15 @@ def weighed(here: InProcess, *words: str) -> Weighing:
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
 )
-def test_parameters_that_make_no_sense(here: InProcess, words: list[str], says: str) -> None:
-    sentence = here.refuses("compare", "echo {n}", "echo {n}", *words)
+def test_parameters_that_make_no_sense(asked: InProcess, words: list[str], says: str) -> None:
+    sentence = asked.refuses("compare", "echo {n}", "echo {n}", *words)
     assert says in sentence
     assert len(sentence) < 3 * len(HUGE) + 200
 
 
-def test_too_many_combinations(here: InProcess) -> None:
+def test_too_many_combinations(asked: InProcess) -> None:
     words = ["-P", "n", "1", "200", "1", "-P", "m", "1", "200", "1"]
-    assert "more than 10000 benchmarks" in here.refuses("compare", "echo {n}", "echo {m}", *words)
+    assert "more than 10000 benchmarks" in asked.refuses("compare", "echo {n}", "echo {m}", *words)
 
 
 def test_every_combination_with_every_candidate(here: InProcess) -> None:
@@ -179,11 +179,11 @@ def test_the_output_goes_to_a_file(here: InProcess) -> None:
 
 
 @pytest.mark.parametrize("place", ["missing/out", ".", "/proc/out", "out/out"])
-def test_an_output_that_cannot_be_written(here: InProcess, place: str) -> None:
-    (here.folder / "out").touch()
-    sentence = here.refuses("compare", "true", "true", "--output", place)
+def test_an_output_that_cannot_be_written(asked: InProcess, place: str) -> None:
+    (asked.folder / "out").touch()
+    sentence = asked.refuses("compare", "true", "true", "--output", place)
     assert place.partition("/")[0] in sentence
-    assert not here.kept()
+    assert not asked.kept()
 
 
 def test_an_output_that_goes_away(here: InProcess) -> None:
@@ -194,9 +194,9 @@ def test_an_output_that_goes_away(here: InProcess) -> None:
     assert "No such file or directory" in sentence
 
 
-def test_an_output_that_nobody_reads(here: InProcess) -> None:
-    os.mkfifo(here.folder / "pipe")
-    sentence = here.refuses("compare", "echo a", "echo a", "--output", "pipe", "--timeout", "1")
+def test_an_output_that_nobody_reads(asked: InProcess) -> None:
+    os.mkfifo(asked.folder / "pipe")
+    sentence = asked.refuses("compare", "echo a", "echo a", "--output", "pipe", "--timeout", "1")
     assert "--output pipe" in sentence
 
 

@@ -196,12 +196,14 @@ def test_python_repeats_and_is_recognised(watch: Watch) -> None:
     assert heap.own_allocator(Path(sys.executable)) == "Python"
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(("text", "name"), [("<jemalloc>: ", "jemalloc"), ("mimalloc: ", "mimalloc")])
 def test_an_allocator_inside_is_recognised(tmp_path: Path, text: str, name: str) -> None:
     source = f'#include <stdio.h>\nint main(void) {{ return puts("{text}") < 0; }}'
     assert heap.own_allocator(compiled(tmp_path, "inside", source)) == name
 
 
+@pytest.mark.real
 def test_nothing_is_found_where_there_is_nothing(tmp_path: Path) -> None:
     assert heap.own_allocator(compiled(tmp_path, "plain", c_programs.NOTHING)) is None
     (tmp_path / "empty").touch()
@@ -212,6 +214,7 @@ def test_nothing_is_found_where_there_is_nothing(tmp_path: Path) -> None:
 # --- what cannot be watched
 
 
+@pytest.mark.real
 def test_a_static_program_is_refused(tmp_path: Path) -> None:
     program = compiled(tmp_path, "static", c_programs.NOTHING, "-static")
     assert "statically" in (heap.refusal(program) or "")
@@ -228,11 +231,13 @@ def test_a_static_program_leaves_nothing(
     assert (measured.exit_code, use) == (0, None)
 
 
+@pytest.mark.real
 def test_a_program_of_musl_is_refused(tmp_path: Path) -> None:
     program = compiled(tmp_path, "musl", c_programs.NOTHING, "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1")
     assert "musl" in (heap.refusal(program) or "")
 
 
+@pytest.mark.real
 def test_a_program_of_another_machine_is_refused(tmp_path: Path) -> None:
     program = compiled(tmp_path, "other", c_programs.NOTHING)
     data = bytearray(program.read_bytes())
@@ -241,6 +246,7 @@ def test_a_program_of_another_machine_is_refused(tmp_path: Path) -> None:
     assert "another machine" in (heap.refusal(program) or "")
 
 
+@pytest.mark.real
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
 def test_a_program_with_anothers_privileges_is_refused(tmp_path: Path) -> None:
     program = compiled(tmp_path, "other", c_programs.NOTHING)
@@ -249,6 +255,7 @@ def test_a_program_with_anothers_privileges_is_refused(tmp_path: Path) -> None:
     assert "privileges" in (heap.refusal(program) or "")
 
 
+@pytest.mark.real
 def test_a_plain_program_is_not_refused(tmp_path: Path) -> None:
     program = compiled(tmp_path, "plain", c_programs.NOTHING)
     script = tmp_path / "script"

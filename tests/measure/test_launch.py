@@ -195,6 +195,7 @@ def test_sleeping_is_neither_work_nor_waiting(scheduled: Launcher) -> None:
     assert measured.voluntary_switches > 0
 
 
+@pytest.mark.real
 def test_memory_is_that_of_the_launch_and_not_of_this_process() -> None:
     ballast = b"x" * (200 << 20)
     with Launcher() as launcher:

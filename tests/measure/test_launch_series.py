@@ -86,6 +86,7 @@ def test_nothing_follows_a_launch_that_failed(launcher: Launcher, journal: Path,
     assert rows_in(journal) == [row_of(good)]
 
 
+@pytest.mark.real
 def test_nothing_follows_a_launch_that_cannot_be_kept() -> None:
     with Launcher() as launcher:
         assert len(series(launcher, GOOD, GOOD)) == 1
@@ -94,6 +95,7 @@ def test_nothing_follows_a_launch_that_cannot_be_kept() -> None:
         assert [one.exit_code for one in series(launcher, GOOD, GOOD)] == [0]
 
 
+@pytest.mark.real
 def test_a_row_that_does_not_fit_leaves_nothing_of_itself(tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     file = tmp_path / "a.journal"

@@ -74,6 +74,7 @@ def test_a_path_that_would_become_too_long_stays_as_it_is() -> None:
     assert padded_path(longest) == longest
 
 
+@pytest.mark.real
 def test_what_the_loader_starts(tmp_path: Path) -> None:
     assert is_dynamic(compiled(tmp_path, "dynamic", NOTHING)) is True
     (tmp_path / "script").write_text("#!/bin/sh\n")
@@ -91,6 +92,7 @@ def test_a_damaged_program_is_no_dynamic_one(tmp_path: Path, content: bytes) -> 
     assert is_dynamic(tmp_path / "damaged") is False
 
 
+@pytest.mark.real
 def test_what_the_kernel_would_execute(tmp_path: Path) -> None:
     assert is_program(compiled(tmp_path, "dynamic", NOTHING))
     for content, program in ((b"#!/bin/sh\n", True), (b"", False), (b"echo\n", False), (b"\x7fELF", False)):

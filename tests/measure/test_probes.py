@@ -13,6 +13,8 @@ import pytest
 
 from steelyard.measure.native import PROBES
 
+pytestmark = pytest.mark.real
+
 PATTERNS = ("linear-i32", "random-i32", "linear-u64", "random-u64", "chase")
 ELEMENTS = 1_000_000
 

@@ -20,6 +20,7 @@ def says(folder: Path, answer: str) -> str:
     return str(folder)
 
 
+@pytest.mark.real
 def test_the_installed_one_is_found_and_says_its_version() -> None:
     need_valgrind()
     found = Valgrind.found()
@@ -27,6 +28,7 @@ def test_the_installed_one_is_found_and_says_its_version() -> None:
     assert found.version[0] == "3"
 
 
+@pytest.mark.real
 def test_the_program_goes_before_its_wrapper(tmp_path: Path) -> None:
     path = says(tmp_path, "exit 1")
     (tmp_path / "valgrind.bin").write_text("#!/bin/sh\necho valgrind-3.24.0.GIT-lbmacos\n")
@@ -40,6 +42,7 @@ def test_none_on_the_path_that_was_given(tmp_path: Path) -> None:
         Valgrind.found(str(tmp_path))
 
 
+@pytest.mark.real
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
@@ -55,6 +58,7 @@ def test_one_that_cannot_be_used(tmp_path: Path, answer: str, sentence: str) -> 
         Valgrind.found(says(tmp_path, answer))
 
 
+@pytest.mark.real
 def test_one_that_does_not_run(tmp_path: Path) -> None:
     (tmp_path / "valgrind").write_bytes(b"\x7fELF nonsense")
     (tmp_path / "valgrind").chmod(0o755)

@@ -24,6 +24,8 @@ from tests.c_programs import need_valgrind
 from tests.design.scripted import PLAIN
 from tests.tool import wait_until
 
+pytestmark = pytest.mark.real
+
 COUNTED = Counted({"Ir": 1}, [], [], 0, PLAIN, 0.0)
 SLEEP = LaunchSpec(b"/bin/sleep", (b"sleep", b"600"), (b"PATH=/bin",))
 

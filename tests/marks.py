@@ -1,0 +1,70 @@
+"""Which tests start programs, and which judge what they measured of the machine: the marks `real` and `noisy`.
+
+Most are marked by their fixtures or by the files they are in; the others by hand. That a test without the mark `real`
+starts nothing is not left to care: it fails if it does.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any
+
+import pytest
+
+# By the folder or file: all of its tests, or those that take one of these fixtures.
+EVERY = None
+STARTING: dict[str, set[str] | None] = {
+    "tests/": {"tool", "here", "launcher"},
+    "tests/harness/test_counting.py": EVERY,
+    "tests/harness/test_driven.py": EVERY,
+    "tests/harness/test_examples.py": EVERY,
+    "tests/harness/test_imports.py": EVERY,
+    "tests/harness/test_person.py": EVERY,
+    "tests/harness/test_pytest_plugin.py": EVERY,
+    "tests/measure/": {"compiler", "counter", "programs", "valgrind", "watched"},
+    "tests/sdk/": EVERY,
+    "tests/subjects/adapters/": {"awkward", "driver", "jar", "panics", "program", "slower", "suite"},
+}
+STARTING_TESTS = {
+    "tests/design/calibration/test_calibration.py::test_real_probes_under_a_real_valgrind",
+    "tests/model/test_files.py::test_a_failing_write_leaves_the_old_file_and_nothing_beside_it",
+    "tests/model/test_files.py::test_a_pipe_is_read",
+    "tests/model/test_schema.py::test_the_module_prints_the_schema",
+}
+NOISY_TESTS = {
+    "tests/sdk/test_cpp.py::test_set_up_is_not_timed",
+    "tests/sdk/test_cpp.py::test_the_loop_stays_even_around_nothing",
+    "tests/sdk/test_rust.py::test_set_up_and_tear_down_are_not_in_the_time",
+    "tests/sdk/test_rust.py::test_time_on_a_processor_is_told_and_is_within_the_whole",
+}
+
+
+def mark(item: pytest.Item) -> None:
+    """Give a test the marks that follow from where it is and what it takes."""
+    name = item.nodeid.partition("[")[0]
+    fixtures = set(getattr(item, "fixturenames", ()))
+    starts = name in STARTING_TESTS or any(
+        name.startswith(place) and (wanted is EVERY or wanted & fixtures) for place, wanted in STARTING.items()
+    )
+    if name in NOISY_TESTS:
+        item.add_marker(pytest.mark.noisy)
+    if starts or item.get_closest_marker("noisy"):
+        item.add_marker(pytest.mark.real)
+
+
+def refuse_to_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have whatever starts a process fail."""
+    start = subprocess.Popen._execute_child  # type: ignore[attr-defined]
+
+    def refuse(process: Any, args: Any, *others: Any) -> None:
+        words = args if isinstance(args, list | tuple) else [args]
+        if words[:1] != ["uname"]:  # by which the platform module looks at the machine
+            pytest.fail(f"this test starts {words[0]}: mark it, @pytest.mark.real")
+        start(process, args, *others)
+
+    monkeypatch.setattr(subprocess.Popen, "_execute_child", refuse)
+
+
+def without_second_try(items: list[pytest.Item]) -> list[str]:
+    """Those of the tests that failed which may not be tried again: what they say does not hang on the machine."""
+    return [item.nodeid for item in items if item.get_closest_marker("noisy") is None]
