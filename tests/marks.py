@@ -19,21 +19,23 @@ STARTING: dict[str, set[str] | None] = {
     "tests/harness/test_driven.py": EVERY,
     "tests/harness/test_examples.py": EVERY,
     "tests/harness/test_imports.py": EVERY,
-    "tests/harness/test_person.py": EVERY,
+    "tests/harness/test_interactive.py": EVERY,
     "tests/harness/test_pytest_plugin.py": EVERY,
     "tests/measure/": {"compiler", "counter", "programs", "valgrind", "watched"},
+    "tests/measure/test_launch_server.py": EVERY,
     "tests/sdk/": EVERY,
     "tests/subjects/adapters/": {"awkward", "driver", "jar", "panics", "program", "slower", "suite"},
 }
 STARTING_TESTS = {
-    "tests/design/calibration/test_calibration.py::test_real_probes_under_a_real_valgrind",
+    "tests/cli/test_requests.py::test_help_imports_nothing_that_measures",
+    "tests/design/calibration/test_measuring.py::test_real_probes_under_a_real_valgrind",
     "tests/model/test_files.py::test_a_failing_write_leaves_the_old_file_and_nothing_beside_it",
     "tests/model/test_files.py::test_a_pipe_is_read",
     "tests/model/test_schema.py::test_the_module_prints_the_schema",
 }
 NOISY_TESTS = {
-    "tests/sdk/test_cpp.py::test_set_up_is_not_timed",
-    "tests/sdk/test_cpp.py::test_the_loop_stays_even_around_nothing",
+    "tests/sdk/test_cpp_measures.py::test_set_up_is_not_timed",
+    "tests/sdk/test_cpp_measures.py::test_the_loop_stays_even_around_nothing",
     "tests/sdk/test_rust.py::test_set_up_and_tear_down_are_not_in_the_time",
     "tests/sdk/test_rust.py::test_time_on_a_processor_is_told_and_is_within_the_whole",
 }

@@ -1,0 +1,22 @@
+"""What is marked by its name is there: a test that moved would lose its mark, and its second try, without a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests import marks
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.mark.parametrize("place", marks.STARTING)
+def test_the_places_are_there(place: str) -> None:
+    assert (ROOT / place).exists()
+
+
+@pytest.mark.parametrize("name", sorted(marks.STARTING_TESTS | marks.NOISY_TESTS))
+def test_the_tests_are_there(name: str) -> None:
+    file, _, function = name.partition("::")
+    assert f"\ndef {function}(" in (ROOT / file).read_text()
