@@ -86,16 +86,22 @@ class _UnderValgrind:
     begun: float
 
     def without_instrument(self, measured: Measured) -> Measured:
-        """What the target did by itself; raises MeasurementError for what Valgrind could not do."""
+        """What the target did by itself; raises MeasurementError for what Valgrind could not do, or does not tell."""
         logs = self._logs()
         measured = _as_if_alone(measured, self.asked.program, self.padded.program, logs)
         if not (measured.cancelled or measured.timed_out):
             _hand_over(self.folder / _OUTPUT, self.padded)
-            _refuse_trouble(self.padded, measured, logs, killed=len(logs.keys() - self._counts().keys()))
+            counts = self._counts()
+            _refuse_trouble(self.padded, measured, logs, killed=len(logs.keys() - counts.keys()))
+            if not counts:
+                raise MeasurementError(
+                    f"valgrind wrote no counts of {_name(self.padded)}: was it killed from outside or for want of memory, "
+                    "or is the folder for temporary files full (TMPDIR names another)?"
+                )
         return measured
 
     def read(self, measured: Measured) -> Counted:
-        """What was counted; raises MeasurementError where Valgrind says nothing."""
+        """What was counted; raises MeasurementError where that cannot be read."""
         profiles = {pid: self.counter.profiles.read(path) for pid, path in self._counts().items()}
         return _added(self.padded, profiles, self._logs(), measured, self.counter.clock() - self.begun)
 
@@ -239,11 +245,6 @@ def _tidy(text: str) -> str:
 def _added(
     spec: LaunchSpec, profiles: dict[int, Profile], logs: dict[int, str], measured: Measured, seconds: float
 ) -> Counted:
-    if not profiles:
-        raise MeasurementError(
-            f"valgrind wrote no counts of {_name(spec)}: was it killed from outside or for want of memory, or is the "
-            "folder for temporary files full (TMPDIR names another)?"
-        )
     started = _started(profiles, logs)
     first = started[0]
     replaced = not first.command.startswith(spec.program.decode(errors="backslashreplace"))
