@@ -95,8 +95,8 @@ class _UnderValgrind:
             _refuse_trouble(self.padded, measured, logs, killed=len(logs.keys() - counts.keys()))
             if not counts:
                 raise MeasurementError(
-                    f"valgrind wrote no counts of {_name(self.padded)}: was it killed from outside or for want of memory, "
-                    "or is the folder for temporary files full (TMPDIR names another)?"
+                    f"valgrind wrote no counts of {_name(self.padded)}: was it killed from outside or for want of "
+                    "memory, or is the folder for temporary files full (TMPDIR names another)?"
                 )
         return measured
 
