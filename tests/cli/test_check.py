@@ -57,6 +57,7 @@ def harness(tool: Tool, text: str) -> str:
     return f"{sys.executable} -S harness.py"
 
 
+@pytest.mark.noisy
 def test_a_program_that_speaks_it(here: InProcess) -> None:
     done = here("check", "--protocol", harness(here, WELL))
     assert done.status == 0, done.text
@@ -64,6 +65,7 @@ def test_a_program_that_speaks_it(here: InProcess) -> None:
     assert "broken" not in done.text
 
 
+@pytest.mark.noisy
 @pytest.mark.parametrize(("well", "ill", "rule"), BREACHES, ids=[rule for _, _, rule in BREACHES])
 def test_a_breach_is_named(here: InProcess, well: str, ill: str, rule: str) -> None:
     assert WELL.count(well) == 1
@@ -124,6 +126,7 @@ def suite(tool: Tool, text: str = SUITE) -> str:
     return f"{sys.executable} -m steelyard.harness bench_x.py"
 
 
+@pytest.mark.noisy
 def test_a_sound_benchmark(tool: Tool) -> None:
     words = ("check", "--harness", "protocol", suite(tool), "-b", "*sound", "--max-time", "1", "--json", "found.json")
     done = tool(*words)
@@ -137,6 +140,7 @@ def test_a_sound_benchmark(tool: Tool) -> None:
     assert found["launches"] > 5
 
 
+@pytest.mark.noisy
 def test_troubles_are_told_in_full(here: InProcess) -> None:
     done = here("check", "--harness", "protocol", suite(here), "-b", "*leaks", "-b", "*[*]", "--max-time", "20")
     assert done.status == 1, done.text
@@ -160,12 +164,14 @@ def planted(tool: Tool) -> Path:
     return program
 
 
+@pytest.mark.noisy
 def test_a_body_that_the_compiler_leaves_out(here: InProcess, planted: Path) -> None:
     done = here("check", "--harness", "protocol", planted, "-b", "optimised-away", "--max-time", "1")
     assert done.status == 1, done.text
     assert "optimised-away: an iteration takes 0." in " ".join(done.text.split())
 
 
+@pytest.mark.noisy
 def test_a_block_that_is_lost(here: InProcess, planted: Path) -> None:
     words = ("check", "--harness", "protocol", planted, "-b", "leak", "-b", "too-short", "--max-time", "1")
     done = here(*words, "--heap", "--json", "found.json")
@@ -201,6 +207,7 @@ def test_a_heap_that_cannot_be_watched(here: InProcess) -> None:
     assert "--heap cannot watch" in here.refuses("check", "./nothing", "--heap")
 
 
+@pytest.mark.noisy
 def test_a_command(here: InProcess) -> None:
     done = here("check", "true", "--max-time", "1")
     assert done.status == 1, done.text
