@@ -14,10 +14,10 @@ from steelyard.design.suite.selection import chosen_benchmarks
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import CORES, PROCESSOR, ForeignBenchmark, ForeignFile, ForeignResults, Provenance
 from steelyard.model.records import Finding
-from steelyard.subjects.answers import shown
 from steelyard.subjects.formats.contents import Contents, Format, Found, grouped
 from steelyard.subjects.formats.recognise import contents_of, format_named
 from steelyard.subjects.harness import Listed
+from steelyard.subjects.responses import shown
 
 _MOST_NAME, _MOST_UNIT = 10_000, 50
 _NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}

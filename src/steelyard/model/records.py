@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, Self
+from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -248,6 +248,3 @@ class Run(_Kept):
         if any(self.launches.side):
             raise ValueError("`launches` has a second side, but a run has one")
         return self
-
-
-Record = Annotated[Weighing | Run, Field(discriminator="kind")]

@@ -1,4 +1,4 @@
-"""A command as a subject: its words, the program they name, and the surroundings of its launches."""
+"""A command as a subject: its arguments, the program they name, and the surroundings of its launches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 def command_subject(command: str, name: str, role: str, *, shell: bool, search_path: str | None = None) -> Subject:
     """Read one command line; `role` is what an error calls it.
 
-    Raises UsageError if it has no words, or its program is missing or not executable.
+    Raises UsageError if it is empty, or its program is missing or not executable.
     """
     if not command.strip():
         raise UsageError(f"the {role} command is empty: give the command to run, in quotes")
@@ -46,19 +46,19 @@ def command_subject(command: str, name: str, role: str, *, shell: bool, search_p
 
 
 def with_parameters(subject: Subject, params: Mapping[str, str], role: str) -> Subject:
-    """The subject with every {name} in its words replaced; a replaced word stays one word, whatever is in it.
+    """The subject with every {name} in its arguments replaced; a replaced one stays one argument, whatever is in it.
 
     Raises UsageError if that names a program that is missing.
     """
     if not params:
         return subject
-    argv = [_replaced(word, params) for word in subject.argv]
+    argv = [_replaced(argument, params) for argument in subject.argv]
     program = subject.program if argv[0] == subject.argv[0] else _find_program(argv[0], role, None)
     return subject.model_copy(update={"argv": argv, "program": program})
 
 
-def _replaced(word: str, params: Mapping[str, str]) -> str:
-    return _PLACEHOLDER.sub(lambda found: params.get(found[1], found[0]), word)
+def _replaced(argument: str, params: Mapping[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda found: params.get(found[1], found[0]), argument)
 
 
 def shared_environment(settings: Settings, source: Mapping[str, str]) -> dict[str, str]:
@@ -70,12 +70,12 @@ def shared_environment(settings: Settings, source: Mapping[str, str]) -> dict[st
 def environment_names(
     wanted: Iterable[str], source: Mapping[str, str], *, inherit: bool
 ) -> tuple[list[str], dict[str, str]]:
-    """Sort `--env` words into names to pass on (NAME) and values to set (NAME=VALUE); UsageError for an unset name."""
+    """Sort what `--env` was given into names to pass on (NAME) and values to set (NAME=VALUE); UsageError for an unset name."""
     names, values = list(source) if inherit else [name for name in PASSED_ON if name in source], {}
-    for word in wanted:
-        name, equals, value = word.partition("=")
-        if not name or "\0" in word:
-            raise UsageError(f"--env {word!r} names no variable: write --env NAME or --env NAME=VALUE")
+    for argument in wanted:
+        name, equals, value = argument.partition("=")
+        if not name or "\0" in argument:
+            raise UsageError(f"--env {argument!r} names no variable: write --env NAME or --env NAME=VALUE")
         if equals:
             values[name] = value
         elif name in source:
@@ -113,7 +113,7 @@ def _drawn(draw: Draw) -> dict[str, str]:
 def _undrawn(subject: Subject, settings: Settings) -> LaunchSpec:
     return LaunchSpec(
         program=os.fsencode(subject.program),
-        argv=tuple(os.fsencode(word) for word in subject.argv),
+        argv=tuple(os.fsencode(argument) for argument in subject.argv),
         env=(),
         cwd=os.fsencode(settings.directory),
         stdin=None if settings.stdin is None else os.fsencode(settings.stdin),
@@ -133,21 +133,23 @@ def _words(command: str, role: str) -> list[str]:
         ) from error
 
 
-def _find_program(word: str, role: str, search_path: str | None) -> str:
-    if "/" not in word:
-        found = shutil.which(word, path=search_path)
+def _find_program(argument: str, role: str, search_path: str | None) -> str:
+    if "/" not in argument:
+        found = shutil.which(argument, path=search_path)
         if found is None:
             raise UsageError(
-                f"the {role} command {word!r} was not found on PATH: check the spelling, give its path, "
+                f"the {role} command {argument!r} was not found on PATH: check the spelling, give its path, "
                 "or use --shell for a shell's own commands"
             )
         return found
     try:
-        mode = Path(word).stat().st_mode
+        mode = Path(argument).stat().st_mode
     except OSError as error:
-        raise UsageError(f"the {role} command {word!r} cannot be run: {error.strerror}; check the path") from error
+        raise UsageError(f"the {role} command {argument!r} cannot be run: {error.strerror}; check the path") from error
     if not stat.S_ISREG(mode):
-        raise UsageError(f"the {role} command {word!r} is no program: give the path of a file")
-    if not os.access(word, os.X_OK):
-        raise UsageError(f"the {role} command {word!r} is not executable: chmod +x it, or name its interpreter first")
-    return word
+        raise UsageError(f"the {role} command {argument!r} is no program: give the path of a file")
+    if not os.access(argument, os.X_OK):
+        raise UsageError(
+            f"the {role} command {argument!r} is not executable: chmod +x it, or name its interpreter first"
+        )
+    return argument

@@ -44,7 +44,7 @@ class Work:
 
 
 class Harness(Protocol):
-    """A way of driving the programs of one kind; `launch` is the user's command, without our words.
+    """A way of driving the programs of one kind; `launch` is the user's command, without our arguments.
 
     One instance runs one launch after the other, never two at once: what `running` set up, `samples` may read.
     """

@@ -1,4 +1,4 @@
-"""The harness protocol, version 1 (docs/protocol.md): our words on the command line, JSON lines on fd 3."""
+"""The harness protocol, version 1 (docs/protocol.md): our arguments on the command line, JSON lines on fd 3."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
-from steelyard.subjects.answers import (
-    MOST_WORDS,
+from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.responses import (
+    MOST_CHARACTERS,
+    arguments_of,
     asked,
     check_count,
     check_name,
@@ -19,9 +21,7 @@ from steelyard.subjects.answers import (
     results_of,
     sample_of,
     shown,
-    words_of,
 )
-from steelyard.subjects.harness import Harness, Listed, Work
 
 VERSION = 1
 # The launch server puts a harness's results on this descriptor.
@@ -33,11 +33,11 @@ class ProtocolHarness(Harness):
     """Drives whatever speaks the protocol: the SDKs, and what implements docs/protocol.md."""
 
     def recognises(self, launch: LaunchSpec) -> bool:
-        """Whether the program knows our words, or is Python with our harness; of pytest it cannot be told."""
-        words = words_of(launch)
-        scripts = [word for word in words if word.endswith(".py")]
+        """Whether the program knows our arguments, or is Python with our harness; of pytest it cannot be told."""
+        arguments = arguments_of(launch)
+        scripts = [argument for argument in arguments if argument.endswith(".py")]
         return (
-            "steelyard.harness" in words
+            "steelyard.harness" in arguments
             or file_holds(launch.program, b"--steelyard-")
             or any(file_holds(script, text) for script in scripts for text in _IMPORTS)
         )
@@ -77,8 +77,8 @@ class ProtocolHarness(Harness):
         return check_count(found, work.samples)
 
 
-def _asked(launch: LaunchSpec, *words: str) -> LaunchSpec:
-    return asked(launch, f"--steelyard-protocol={VERSION}", f"--steelyard-fd={_FD}", *words)
+def _asked(launch: LaunchSpec, *arguments: str) -> LaunchSpec:
+    return asked(launch, f"--steelyard-protocol={VERSION}", f"--steelyard-fd={_FD}", *arguments)
 
 
 def _answer(measured: Measured) -> list[dict[str, Any]]:
@@ -107,7 +107,7 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 def _says(error: Any) -> str:
-    return f"says: {(error if isinstance(error, str) else json.dumps(error))[:MOST_WORDS]}"
+    return f"says: {(error if isinstance(error, str) else json.dumps(error))[:MOST_CHARACTERS]}"
 
 
 def _versions(theirs: int) -> str:

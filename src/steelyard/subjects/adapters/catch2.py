@@ -9,8 +9,9 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
-from steelyard.subjects.answers import (
-    MOST_WORDS,
+from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.responses import (
+    MOST_CHARACTERS,
     RESULTS_FILE,
     asked,
     check_name,
@@ -22,7 +23,6 @@ from steelyard.subjects.answers import (
     sample_of,
     shown,
 )
-from steelyard.subjects.harness import Harness, Listed, Work
 
 # Of a program that has the library in it, and of one that loads it.
 _SIGNS = (b"benchmark-no-analysis", b"Catch9Benchmark")
@@ -151,7 +151,7 @@ def _result(element: Element, test: str, name: str) -> Result:
     failed, mean = element.find("failed"), element.find("mean")
     if failed is not None or mean is None:
         said = None if failed is None else failed.get("message")
-        return Result(test, name, error=(said or "the benchmark has no mean")[:MOST_WORDS])
+        return Result(test, name, error=(said or "the benchmark has no mean")[:MOST_CHARACTERS])
     try:
         loops = int(element.get("samples", "")) * int(element.get("iterations", ""))
         ns = float(mean.get("value", "")) * loops
@@ -169,5 +169,5 @@ def _failure(report: Element) -> str | None:
         said = next((one.text for one in test.iter() if one.tag in ("Exception", "Failure", "Info")), None)
         expanded = next((one.text for one in test.iter("Expanded")), None)
         reason = " ".join((said or expanded or "").split())
-        return f"says: the test case {shown(test.get('name'))} fails{': ' if reason else ''}{reason[:MOST_WORDS]}"
+        return f"says: the test case {shown(test.get('name'))} fails{': ' if reason else ''}{reason[:MOST_CHARACTERS]}"
     return None

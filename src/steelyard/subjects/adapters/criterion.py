@@ -13,8 +13,17 @@ from typing import Any
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in, stderr_of, stdout_of
-from steelyard.subjects.answers import MOST_WORDS, asked, check_only, file_holds, json_of, printed_by, sample_of, shown
 from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.responses import (
+    MOST_CHARACTERS,
+    asked,
+    check_only,
+    file_holds,
+    json_of,
+    printed_by,
+    sample_of,
+    shown,
+)
 
 # It takes 10 or more. In linear mode they have 1, 2, ... 15 times as many iterations: 0.25 to 3.75 ms each. On a busy
 # machine 10 samples of 0.9 to 9 ms, longer than a scheduler's slice, gave intervals from -32 to +45 % in each of 3
@@ -64,9 +73,9 @@ class Criterion(Harness):
         """The launch that does the work, and writes its results to a folder that is empty."""
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir(mode=0o700)
-        words = lacking(launch, "--bench", "--noplot", "--color=never", *_AMOUNT)
+        arguments = lacking(launch, "--bench", "--noplot", "--color=never", *_AMOUNT)
         home = {"CRITERION_HOME": str(self._folder)}
-        return asked(launch, *words, "--", _filter(work.name), env=home, stdout=True)
+        return asked(launch, *arguments, "--", _filter(work.name), env=home, stdout=True)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The samples that it took; raises LaunchError if there are none, or others', or they are no times."""
@@ -113,7 +122,7 @@ def check_unit(printed: str) -> None:
 def _check_began(printed: str, errors: str, name: str) -> None:
     """Raise LaunchError, with what is known of it, if a benchmark was chosen and left no results."""
     if said := _ERROR.search(f"{printed}\n{errors}"):
-        raise LaunchError(f"has no results and says: {said[1][:MOST_WORDS]}")
+        raise LaunchError(f"has no results and says: {said[1][:MOST_CHARACTERS]}")
     if _BEGAN in errors:
         raise LaunchError(f"began {shown(name)} and ended before it wrote results: does the body end its process?")
 

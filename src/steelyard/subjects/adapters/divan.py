@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in
-from steelyard.subjects.answers import asked, check_only, file_holds, printed_by, sample_of, shown
 from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.responses import asked, check_only, file_holds, printed_by, sample_of, shown
 
 # The table has the median of a launch's samples, but not the samples: these are so many, or as many as take so long.
 _SAMPLES, _LONGEST_S = 15, 0.3
@@ -87,9 +87,9 @@ class Divan(Harness):
                 f"{_MOST_LOOPS:,}: does the compiler remove its body?"
             )
         # With `tsc`, on x86, the clock's rate is measured anew in each process, and may be 0.1 % off in all its times.
-        words = lacking(launch, "--bench", "--timer=os", "--min-time=0", f"--max-time={_LONGEST_S}")
+        arguments = lacking(launch, "--bench", "--timer=os", "--min-time=0", f"--max-time={_LONGEST_S}")
         amount = (f"--sample-count={_SAMPLES}", f"--sample-size={work.loops}")
-        return asked(launch, *words, *amount, "--exact", "--", work.name, stdout=True)
+        return asked(launch, *arguments, *amount, "--exact", "--", work.name, stdout=True)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The median of its samples; raises LaunchError if it is not there, or of another benchmark, or no time."""

@@ -10,8 +10,10 @@ from pathlib import PurePath
 
 from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
-from steelyard.subjects.answers import (
-    MOST_WORDS,
+from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.responses import (
+    MOST_CHARACTERS,
+    arguments_of,
     asked,
     check_count,
     check_only,
@@ -21,9 +23,7 @@ from steelyard.subjects.answers import (
     quoted,
     sample_of,
     shown,
-    words_of,
 )
-from steelyard.subjects.harness import Harness, Listed, Work
 
 # No flag lists sub-benchmarks: they are known when their parent has run, so each benchmark runs once. If one takes
 # the process with it, the others are asked for in processes of their own. -test.v=test2json writes every name
@@ -80,12 +80,12 @@ class Go(Harness):
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """The launch that runs every benchmark once; raises UsageError for flags that would choose in our place."""
-        words = words_of(launch)
-        if PurePath(words[0]).name == "go":
+        arguments = arguments_of(launch)
+        if PurePath(arguments[0]).name == "go":
             raise UsageError(
                 "`go test` would build anew in each launch: build once, with go test -c, and give the result"
             )
-        if any(re.fullmatch(r"--?test\.bench(=.*)?", word) for word in words[1:]):
+        if any(re.fullmatch(r"--?test\.bench(=.*)?", argument) for argument in arguments[1:]):
             raise UsageError(
                 "-test.bench is steelyard's to give: choose with --benchmark, or leave out with -test.skip"
             )
@@ -104,7 +104,7 @@ class Go(Harness):
         failed = _FAILED.search(_text(measured.stdout))
         panic = _PANIC.search(_text(measured.stderr))
         said = " ".join(failed[1].split()) if failed else panic[0] if panic else None
-        return said and f"says: {said[:MOST_WORDS]}"
+        return said and f"says: {said[:MOST_CHARACTERS]}"
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work."""
@@ -139,7 +139,7 @@ def names_in(text: str) -> list[str]:
     if not parts:
         return []
     if parts[-1][0] != _END:
-        raise LaunchError(f"cut its list off: {quoted(text[-MOST_WORDS:])}")
+        raise LaunchError(f"cut its list off: {quoted(text[-MOST_CHARACTERS:])}")
     if len({kind for kind, _, _ in parts}) == 1 and not _has_ended(text):
         raise LaunchError(
             f"began no benchmark when it was asked to (-test.v=test2json): {quoted(text.strip())}; build it with go "
@@ -195,9 +195,9 @@ def _timed(line: str) -> tuple[int, dict[str, float]] | None:
 
 def _values(text: str) -> dict[str, float]:
     """The values by their units; none if there is no time among them."""
-    words = text.split()
+    columns = text.split()
     try:
-        values = {unit: float(value) for value, unit in zip(words[::2], words[1::2], strict=True)}
+        values = {unit: float(value) for value, unit in zip(columns[::2], columns[1::2], strict=True)}
     except ValueError:
         return {}
     return values if _TIME in values else {}

@@ -9,9 +9,10 @@ from typing import Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
-from steelyard.subjects.answers import (
+from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.responses import (
     MOST_BYTES,
-    MOST_WORDS,
+    MOST_CHARACTERS,
     RESULTS_FILE,
     asked,
     check_count,
@@ -25,7 +26,6 @@ from steelyard.subjects.answers import (
     sample_of,
     shown,
 )
-from steelyard.subjects.harness import Harness, Listed, Work
 
 # A static program has the flags in it; a dynamic one the library's first function, by its mangled name.
 _SIGNS = (b"benchmark_list_tests", b"_ZN9benchmark10Initialize")
@@ -68,9 +68,9 @@ class GoogleBenchmark(Harness):
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """The launch that lists the benchmarks, and tells whether their iterations can be fixed."""
-        words = ("--benchmark_list_tests=true", "--benchmark_format=console")
+        arguments = ("--benchmark_list_tests=true", "--benchmark_format=console")
         # All of stderr, as an old version complains first of all.
-        return replace(asked(launch, *words, env=dict([_PROBE]), stdout=True), stderr=MOST_BYTES)
+        return replace(asked(launch, *arguments, env=dict([_PROBE]), stdout=True), stderr=MOST_BYTES)
 
     def listed(self, measured: Measured) -> list[Listed]:
         """What it listed, in its order; raises LaunchError if that is no list.
@@ -137,9 +137,13 @@ def _repetition(entry: dict[str, Any]) -> Repetition:
     count = entry.get("repetitions")
     repetitions = count if type(count) is int and count > 0 else None
     if entry.get("error_occurred"):
-        return Repetition(name, repetitions, error=str(entry.get("error_message") or "an error occurred")[:MOST_WORDS])
+        return Repetition(
+            name, repetitions, error=str(entry.get("error_message") or "an error occurred")[:MOST_CHARACTERS]
+        )
     if entry.get("skipped"):
-        return Repetition(name, repetitions, error=f"skipped {entry.get('skip_message') or ''}"[:MOST_WORDS].strip())
+        return Repetition(
+            name, repetitions, error=f"skipped {entry.get('skip_message') or ''}"[:MOST_CHARACTERS].strip()
+        )
     return Repetition(name, repetitions, _sample(entry, name))
 
 

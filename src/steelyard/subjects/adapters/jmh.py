@@ -13,8 +13,10 @@ from typing import Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
-from steelyard.subjects.answers import (
+from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.responses import (
     RESULTS_FILE,
+    arguments_of,
     asked,
     check_count,
     check_only,
@@ -26,9 +28,7 @@ from steelyard.subjects.answers import (
     results_of,
     sample_of,
     shown,
-    words_of,
 )
-from steelyard.subjects.harness import Harness, Listed, Work
 
 _MAIN = "org.openjdk.jmh.Main"
 _LIST_IN_JAR = b"META-INF/BenchmarkList"
@@ -55,10 +55,10 @@ class Jmh(Harness):
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether it starts JMH, or a jar with JMH's list of benchmarks."""
-        words = words_of(launch)
-        jar = words[words.index("-jar") + 1 :][:1] if "-jar" in words else []
+        arguments = arguments_of(launch)
+        jar = arguments[arguments.index("-jar") + 1 :][:1] if "-jar" in arguments else []
         folder = Path(os.fsdecode(launch.cwd or b"."))
-        return _MAIN in words or any(file_holds(folder / path, _LIST_IN_JAR) for path in jar)
+        return _MAIN in arguments or any(file_holds(folder / path, _LIST_IN_JAR) for path in jar)
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """The launch that lists the benchmarks and their parameters: all that the user's own patterns select."""
@@ -76,13 +76,13 @@ class Jmh(Harness):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that runs one benchmark, in a JVM that JMH forks."""
-        words = _without_choice(words_of(launch))
+        arguments = _without_choice(arguments_of(launch))
         benchmark, params = _parts(work.name)
-        given = {word.partition("=")[0] for word in words}
+        given = {argument.partition("=")[0] for argument in arguments}
         defaults = itertools.chain.from_iterable(item for item in _DEFAULTS.items() if item[0] not in given)
         chosen = itertools.chain.from_iterable(("-p", param) for param in params)
         return asked(
-            replace(launch, argv=tuple(map(os.fsencode, words))),
+            replace(launch, argv=tuple(map(os.fsencode, arguments))),
             *(rf"^\Q{benchmark}\E$", *chosen, *defaults, "-i", str(work.samples)),
             *("-bm", "avgt", "-tu", "ns", "-foe", "true", "-rf", "json", "-rff", RESULTS_FILE),
         )
@@ -172,15 +172,21 @@ def _parts(name: str) -> tuple[str, list[str]]:
     return benchmark, params.split(",") if colon else []
 
 
-def _without_choice(words: list[str]) -> list[str]:
-    """The user's words without patterns and values of parameters: they chose what is listed, and are in the names."""
-    start = words.index(_MAIN) + 1 if _MAIN in words else words.index("-jar") + 2 if "-jar" in words else len(words)
-    kept = words[:start]
-    rest = iter(words[start:])
-    for word in rest:
-        if word in _WITHOUT_VALUE or (word.startswith("-") and "=" in word):
-            kept.append(word)
-        elif word.startswith("-"):
+def _without_choice(arguments: list[str]) -> list[str]:
+    """The user's arguments without patterns and values of parameters: they chose the list, and are in the names."""
+    start = (
+        arguments.index(_MAIN) + 1
+        if _MAIN in arguments
+        else arguments.index("-jar") + 2
+        if "-jar" in arguments
+        else len(arguments)
+    )
+    kept = arguments[:start]
+    rest = iter(arguments[start:])
+    for argument in rest:
+        if argument in _WITHOUT_VALUE or (argument.startswith("-") and "=" in argument):
+            kept.append(argument)
+        elif argument.startswith("-"):
             value = next(rest, None)
-            kept += [] if word == "-p" else [word, *([] if value is None else [value])]
+            kept += [] if argument == "-p" else [argument, *([] if value is None else [value])]
     return kept

@@ -10,8 +10,10 @@ from typing import Any
 
 from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
-from steelyard.subjects.answers import (
+from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.responses import (
     RESULTS_FILE,
+    arguments_of,
     asked,
     check_name,
     check_only,
@@ -22,9 +24,7 @@ from steelyard.subjects.answers import (
     results_of,
     sample_of,
     shown,
-    words_of,
 )
-from steelyard.subjects.harness import Harness, Listed, Work
 
 # Words of the user's command: where the name of a benchmark goes, and the file for what `templates::json()` renders.
 BENCHMARK, RESULTS = "{benchmark}", "{results}"
@@ -63,11 +63,11 @@ class Nanobench(Harness):
 
         Raises UsageError for a command without a place for a name.
         """
-        words = words_of(launch)
-        if not any(BENCHMARK in word for word in words):
+        arguments = arguments_of(launch)
+        if not any(BENCHMARK in argument for argument in arguments):
             raise UsageError(
-                f"--harness nanobench: {shown(' '.join(words))} has no place for a benchmark's name: write {BENCHMARK} "
-                f"where it goes, as in './bench {BENCHMARK}' (docs/adapters/nanobench.md)"
+                f"--harness nanobench: {shown(' '.join(arguments))} has no place for a benchmark's name: write "
+                f"{BENCHMARK} where it goes, as in './bench {BENCHMARK}' (docs/adapters/nanobench.md)"
             )
         return _asked(launch, "")
 
@@ -89,8 +89,10 @@ class Nanobench(Harness):
 
 
 def _asked(launch: LaunchSpec, name: str) -> LaunchSpec:
-    words = (word.replace(RESULTS, RESULTS_FILE).replace(BENCHMARK, name) for word in words_of(launch))
-    return asked(replace(launch, argv=tuple(word.encode(errors="surrogateescape") for word in words)), stdout=True)
+    arguments = (argument.replace(RESULTS, RESULTS_FILE).replace(BENCHMARK, name) for argument in arguments_of(launch))
+    return asked(
+        replace(launch, argv=tuple(argument.encode(errors="surrogateescape") for argument in arguments)), stdout=True
+    )
 
 
 def _rendered(measured: Measured) -> str:

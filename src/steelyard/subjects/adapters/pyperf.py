@@ -15,7 +15,9 @@ from typing import Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
-from steelyard.subjects.answers import (
+from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.responses import (
+    arguments_of,
     asked,
     check_count,
     check_only,
@@ -26,9 +28,7 @@ from steelyard.subjects.answers import (
     results_of,
     sample_of,
     shown,
-    words_of,
 )
-from steelyard.subjects.harness import Harness, Listed, Work
 
 _FD = 3
 # No script has so many tasks: it runs none.
@@ -52,11 +52,11 @@ class Pyperf(Harness):
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether it is a script that uses pyperf's Runner, or `pyperf timeit`."""
-        words = words_of(launch)
+        arguments = arguments_of(launch)
         folder = Path(os.fsdecode(launch.cwd or b"."))
-        scripts = [folder / word for word in words if word.endswith(".py")][:1]
+        scripts = [folder / argument for argument in arguments if argument.endswith(".py")][:1]
         return any(file_holds(script, b"pyperf", b"Runner") for script in scripts) or (
-            [pair for pair in pairwise(words) if pair in _MODULE] == _MODULE
+            [pair for pair in pairwise(arguments) if pair in _MODULE] == _MODULE
         )
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
@@ -85,8 +85,8 @@ class Pyperf(Harness):
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that runs one benchmark as a worker."""
         task, inner_loops = _tasks.get(_command(launch), {}).get(work.name, (_NO_TASK, 1))
-        words = (f"--worker-task={task}", f"--loops={-(-work.loops // inner_loops)}", f"--values={work.samples}")
-        return asked(launch, "--worker", *words, "--warmups=0", f"--pipe={_FD}", stdout=True)
+        arguments = (f"--worker-task={task}", f"--loops={-(-work.loops // inner_loops)}", f"--values={work.samples}")
+        return asked(launch, "--worker", *arguments, "--warmups=0", f"--pipe={_FD}", stdout=True)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """One sample for each value; raises LaunchError for anything else."""

@@ -15,8 +15,10 @@ from typing import Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
-from steelyard.subjects.answers import (
+from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.responses import (
     RESULTS_FILE,
+    arguments_of,
     asked,
     check_only,
     checked_list,
@@ -25,9 +27,7 @@ from steelyard.subjects.answers import (
     results_of,
     sample_of,
     shown,
-    words_of,
 )
-from steelyard.subjects.harness import Harness, Listed, Work
 
 _PLUGIN = Path(__file__).with_name("in_pytest")
 _ORDER = "STEELYARD_BENCHMARK"
@@ -44,10 +44,10 @@ class PytestBenchmark(Harness):
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether it is pytest on tests that use `benchmark`, and none that use our own fixture `weigh`."""
-        words = words_of(launch)
-        if not any(Path(word).name in _PYTEST for word in words[:1]) and not _runs_module(words):
+        arguments = arguments_of(launch)
+        if not any(Path(argument).name in _PYTEST for argument in arguments[:1]) and not _runs_module(arguments):
             return False
-        files = list(islice(_test_files(words, Path(os.fsdecode(launch.cwd or b"."))), _MOST_FILES))
+        files = list(islice(_test_files(arguments, Path(os.fsdecode(launch.cwd or b"."))), _MOST_FILES))
         return any(_uses(file, _THEIRS) for file in files) and not any(_uses(file, _OURS) for file in files)
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
@@ -77,8 +77,8 @@ class PytestBenchmark(Harness):
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that runs one test."""
         order = {"run": work.name, "loops": work.loops, "samples": work.samples}
-        words = ("--benchmark-only", "--benchmark-enable", f"--benchmark-json={RESULTS_FILE}")
-        return _asked(launch, order, *words, "--benchmark-timer=steelyard_in_pytest.clock")
+        arguments = ("--benchmark-only", "--benchmark-enable", f"--benchmark-json={RESULTS_FILE}")
+        return _asked(launch, order, *arguments, "--benchmark-timer=steelyard_in_pytest.clock")
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """One sample for each round; raises LaunchError for anything else."""
@@ -132,20 +132,20 @@ def results_in(text: bytes | str) -> list[Result]:
         raise LaunchError(f"wrote JSON without pytest-benchmark's data: {quoted(text)}") from error
 
 
-def _asked(launch: LaunchSpec, order: dict[str, Any], *words: str) -> LaunchSpec:
+def _asked(launch: LaunchSpec, order: dict[str, Any], *arguments: str) -> LaunchSpec:
     given = next((one[len(b"PYTHONPATH=") :] for one in launch.env if one.startswith(b"PYTHONPATH=")), b"")
     path = os.pathsep.join(filter(None, (os.fsdecode(given), str(_PLUGIN))))
     env = {"PYTHONPATH": path, _ORDER: json.dumps(order)}
-    return asked(launch, "-p", "steelyard_in_pytest", *words, env=env)
+    return asked(launch, "-p", "steelyard_in_pytest", *arguments, env=env)
 
 
-def _runs_module(words: list[str]) -> bool:
-    return any(pair in (("-m", name) for name in _PYTEST) for pair in pairwise(words))
+def _runs_module(arguments: list[str]) -> bool:
+    return any(pair in (("-m", name) for name in _PYTEST) for pair in pairwise(arguments))
 
 
-def _test_files(words: list[str], folder: Path) -> Iterator[Path]:
+def _test_files(arguments: list[str], folder: Path) -> Iterator[Path]:
     """The files of tests that a command names, or those in its folder if it names none."""
-    paths = [folder / word.partition("::")[0] for word in words[1:] if not word.startswith("-")]
+    paths = [folder / argument.partition("::")[0] for argument in arguments[1:] if not argument.startswith("-")]
     named = [path for path in paths if path.is_dir() or (path.suffix == ".py" and path.is_file())]
     for path in named or [folder]:
         if path.is_file():

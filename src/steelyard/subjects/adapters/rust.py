@@ -6,8 +6,8 @@ import re
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured
-from steelyard.subjects.answers import MOST_WORDS, checked_list, quoted, words_of
 from steelyard.subjects.harness import Listed
+from steelyard.subjects.responses import MOST_CHARACTERS, arguments_of, checked_list, quoted
 
 _LISTED = re.compile(r"(.+): bench(?:mark)?")
 _PANIC = re.compile(r"^thread .* panicked at (.+?):?$(?:\n(?!stack backtrace|note: )(.+)$)?", re.MULTILINE)
@@ -27,7 +27,7 @@ def listed_in(text: str) -> list[Listed]:
 
 def lacking(launch: LaunchSpec, *options: str) -> list[str]:
     """Those options that the user's command does not set itself: clap refuses one that stands twice."""
-    given = {word.partition("=")[0] for word in words_of(launch)[1:]}
+    given = {argument.partition("=")[0] for argument in arguments_of(launch)[1:]}
     return [option for option in options if option.partition("=")[0] not in given]
 
 
@@ -46,6 +46,6 @@ def complaint_of(measured: Measured) -> str | None:
     # Where an old clap is used, it refuses words on stdout.
     text = f"{stderr_of(measured)}\n{stdout_of(measured)}"
     if match := _PANIC.search(text):
-        return f"panicked at {': '.join(filter(None, match.groups()))}"[:MOST_WORDS]
+        return f"panicked at {': '.join(filter(None, match.groups()))}"[:MOST_CHARACTERS]
     match = _REFUSAL.search(text)
-    return f"says: {match[0]}"[:MOST_WORDS] if match else None
+    return f"says: {match[0]}"[:MOST_CHARACTERS] if match else None

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
-from steelyard.subjects.answers import quoted, sample_of
 from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.responses import quoted, sample_of
 
 NAME = "result"
 

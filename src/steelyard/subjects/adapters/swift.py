@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
-from steelyard.subjects.answers import (
+from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.responses import (
     asked,
     check_count,
     check_only,
@@ -19,7 +20,6 @@ from steelyard.subjects.answers import (
     sample_of,
     shown,
 )
-from steelyard.subjects.harness import Harness, Listed, Work
 
 # Without it newer drivers refuse to run; those of sets and dictionaries would differ from launch to launch.
 _ENVIRONMENT = {"SWIFT_DETERMINISTIC_HASHING": "1"}

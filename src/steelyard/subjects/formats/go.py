@@ -10,8 +10,8 @@ from steelyard.model.errors import LaunchError
 from steelyard.model.foreign import PROCESSOR
 from steelyard.model.records import Finding
 from steelyard.subjects.adapters.go import GoResult, results_in
-from steelyard.subjects.answers import quoted
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, facts, grouped
+from steelyard.subjects.responses import quoted
 
 _TIME = "ns/op"
 _RESULT = re.compile(r"^Benchmark\S*\s+[0-9]+\s.*\sns/op", re.MULTILINE)
@@ -19,7 +19,7 @@ _KEY = re.compile(r"(goos|goarch|pkg|cpu): (.+)")
 _END = re.compile(r"(PASS|FAIL|ok)(\s.*)?")
 _FAILED = re.compile(r"^\s*--- FAIL: (Benchmark\S*)", re.MULTILINE)
 _PANIC = re.compile(r"^(?:panic|fatal error): .*", re.MULTILINE)
-_MOST_WORDS = 200
+_MOST_CHARACTERS = 200
 
 
 @dataclass
@@ -79,7 +79,7 @@ def _processes(text: str) -> Iterator[_Process]:
 
 def _check_whole(text: str) -> None:
     if panic := _PANIC.search(text):
-        raise LaunchError(f"ended before its time: {panic[0][:_MOST_WORDS]}")
+        raise LaunchError(f"ended before its time: {panic[0][:_MOST_CHARACTERS]}")
     last = text[text.rfind("\n") + 1 :]
     if last.startswith("Benchmark") and not results_in(last):
         raise LaunchError(f"wrote a last line that was cut: {quoted(last)}")

@@ -9,8 +9,8 @@ from steelyard.model.errors import LaunchError
 from steelyard.model.foreign import CORES
 from steelyard.model.records import Finding
 from steelyard.subjects.adapters.google_benchmark import Repetition, repetitions_of
-from steelyard.subjects.answers import shown
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, entries, facts, grouped, text
+from steelyard.subjects.responses import shown
 
 _WAY_OUT = "leave out ReportAggregatesOnly and --benchmark_report_aggregates_only, for the repetitions themselves"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.records import Finding
-from steelyard.subjects.answers import shown
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, entries, facts
+from steelyard.subjects.responses import shown
 
 
 def _recognises(opened: Opened) -> bool:

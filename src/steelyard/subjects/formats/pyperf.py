@@ -8,8 +8,8 @@ from typing import Any
 from steelyard.model.errors import LaunchError
 from steelyard.model.foreign import CORES, PROCESSOR
 from steelyard.subjects.adapters.pyperf import Result, results_in
-from steelyard.subjects.answers import shown
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, entries, facts, grouped, text
+from steelyard.subjects.responses import shown
 
 _UNITS = {"second": "s", "byte": "B", "integer": "count"}
 """What pyperf measures; of all of it, it takes less to be better."""

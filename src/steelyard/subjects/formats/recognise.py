@@ -10,7 +10,6 @@ from typing import Any
 from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.files import plausible, read_bytes, unpacked
 from steelyard.model.foreign import ForeignFile
-from steelyard.subjects.answers import quoted
 from steelyard.subjects.formats.contents import Contents, Format, Opened
 from steelyard.subjects.formats.criterion import ABOUT, CRITERION, files_of
 from steelyard.subjects.formats.go import GO
@@ -20,6 +19,7 @@ from steelyard.subjects.formats.jmh import JMH
 from steelyard.subjects.formats.pyperf import PYPERF
 from steelyard.subjects.formats.pytest_benchmark import PYTEST_BENCHMARK
 from steelyard.subjects.formats.swift import SWIFT
+from steelyard.subjects.responses import quoted
 
 FORMATS: dict[str, Format] = {
     one.name: one for one in (GOOGLE_BENCHMARK, PYPERF, HYPERFINE, PYTEST_BENCHMARK, CRITERION, GO, JMH, SWIFT)

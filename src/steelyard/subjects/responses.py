@@ -20,7 +20,7 @@ MOST_BYTES = 4 << 20
 """Ten thousand benchmarks with long names, or as many samples, fit in."""
 
 MOST_NS = 2**63
-MOST_WORDS = 300
+MOST_CHARACTERS = 300
 """Of what a harness says of a failure, in characters."""
 
 RESULTS_FILE = "/dev/fd/3"
@@ -32,8 +32,10 @@ _MOST_SHOWN = 80
 _NO_TEXT = ("Cc", "Cs")
 
 
-def asked(launch: LaunchSpec, *words: str, env: Mapping[str, str] | None = None, stdout: bool = False) -> LaunchSpec:
-    """The launch with our words after the user's and with `env` set; what it writes to fd 3 is kept.
+def asked(
+    launch: LaunchSpec, *arguments: str, env: Mapping[str, str] | None = None, stdout: bool = False
+) -> LaunchSpec:
+    """The launch with our arguments after the user's and with `env` set; what it writes to fd 3 is kept.
 
     With `stdout`, what it prints is kept as well.
     """
@@ -42,7 +44,7 @@ def asked(launch: LaunchSpec, *words: str, env: Mapping[str, str] | None = None,
     kept = tuple(one for one in launch.env if not one.startswith(names))
     return replace(
         launch,
-        argv=(*launch.argv, *(word.encode(errors="surrogateescape") for word in words)),
+        argv=(*launch.argv, *(argument.encode(errors="surrogateescape") for argument in arguments)),
         env=(*kept, *(f"{name}={value}".encode(errors="surrogateescape") for name, value in added.items())),
         stdout=MOST_BYTES if stdout else launch.stdout,
         results=MOST_BYTES,
@@ -157,9 +159,9 @@ def _is_text(name: str) -> bool:
     return all(unicodedata.category(character) not in _NO_TEXT for character in name)
 
 
-def words_of(launch: LaunchSpec) -> list[str]:
-    """The words of a command."""
-    return [word.decode(errors="surrogateescape") for word in launch.argv]
+def arguments_of(launch: LaunchSpec) -> list[str]:
+    """The arguments of a command, its program among them."""
+    return [argument.decode(errors="surrogateescape") for argument in launch.argv]
 
 
 def file_holds(path: str | bytes | Path, *texts: bytes) -> bool:
