@@ -70,7 +70,7 @@ def shared_environment(settings: Settings, source: Mapping[str, str]) -> dict[st
 def environment_names(
     wanted: Iterable[str], source: Mapping[str, str], *, inherit: bool
 ) -> tuple[list[str], dict[str, str]]:
-    """Sort what `--env` was given into names to pass on (NAME) and values to set (NAME=VALUE); UsageError for an unset name."""
+    """Sort what `--env` was given into names to pass on and values to set; UsageError for a name that is not set."""
     names, values = list(source) if inherit else [name for name in PASSED_ON if name in source], {}
     for argument in wanted:
         name, equals, value = argument.partition("=")
