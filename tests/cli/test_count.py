@@ -111,7 +111,8 @@ def test_a_weighing_finds_which_function_it_is(loops: InProcess) -> None:
         assert len(list(csv.reader(file))) == 1 + 2 * 5
     report = (loops.folder / "report.md").read_text()
     assert "comes from, in instructions:" in report
-    assert re.search(r"\| \+8,000 \| \+0\.86 % \| <code>hot</code>", report)
+    # Of all, which has the loader's part in it: that hangs on where the program lies.
+    assert re.search(r"\| \+8,000 \| \+0\.8[5-8] % \| <code>hot</code>", report)
 
 
 def test_a_margin_gates_what_is_exact(loops: InProcess) -> None:
