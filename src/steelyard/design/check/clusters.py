@@ -12,7 +12,7 @@ from steelyard.design.check.evidence import FIXED, LONGEST, PLAIN, Evidence, Flo
 from steelyard.design.check.judged import LEVEL, Judged, Rule, percent, too_few
 from steelyard.report.figures import duration
 from steelyard.stats import rank_sum
-from steelyard.stats.blocks import between_groups
+from steelyard.stats.blocks import p_value_of_groups, range_of_groups
 from steelyard.stats.modes import SMALLEST_SHARE, Modes, changes, has_modes, may_have_modes, split, untied
 
 SEED_RANGE = 0.10
@@ -63,12 +63,11 @@ def hash_seed(evidence: Evidence) -> Judged:
     table = evidence.by_hash_seed()
     if len(table) < _FEWEST_ROUNDS:
         return too_few(len(table), _FEWEST_ROUNDS, "rounds")
-    found = between_groups(table)
-    distance = expm1(found.range)
+    distance = expm1(range_of_groups(table))
     seeds = f"of {table.shape[1]} hash seeds the slowest takes {percent(distance)} longer than the fastest"
     if distance <= SEED_RANGE:
         return Judged("sound", seeds, distance)
-    return Judged("trouble" if found.p_value <= LEVEL else "perhaps", seeds, distance)
+    return Judged("trouble" if p_value_of_groups(table) <= LEVEL else "perhaps", seeds, distance)
 
 
 def modes(evidence: Evidence) -> Judged:
