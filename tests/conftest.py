@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import secrets
 import signal
@@ -21,6 +22,11 @@ from tests.tool import Tool, tidy_at_the_end
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("new", deadline=None)
 settings.load_profile("same")
+
+
+# A pytest that a test starts is no worker of this one.
+for name in [name for name in os.environ if name.startswith("PYTEST_XDIST_")]:
+    del os.environ[name]
 
 
 # Background jobs of a shell, and whatever nohup starts, ignore them; so would what a test starts and then interrupts.
