@@ -80,7 +80,7 @@ def test_commands_and_statements(driver: Driver, launcher: Launcher) -> None:
 @pytest.mark.noisy
 def test_the_value_is_what_pyperf_says(driver: Driver, tmp_path: Path) -> None:
     for name, words in (("sum of more", "--worker-task=1"), ("ten at once", "--worker-task=2")):
-        # The least, as a wait for a processor in the middle of a value triples it; other work on the core may double it.
+        # The least: a wait for a processor in the middle of a value triples it. Other work on the core may double it.
         ours = min(one.ns / one.loops for one in driver.run(name, loops=200, samples=9))
         file = tmp_path / f"{words}.json"
         own: list[str | Path] = [
