@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import secrets
 import signal
@@ -22,6 +23,11 @@ from tests.world import scripted as scripted
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("new", deadline=None)
 settings.load_profile("same")
+
+
+# A pytest that a test starts is no worker of this one.
+for name in [name for name in os.environ if name.startswith("PYTEST_XDIST_")]:
+    del os.environ[name]
 
 
 # Background jobs of a shell, and whatever nohup starts, ignore them; so would what a test starts and then interrupts.

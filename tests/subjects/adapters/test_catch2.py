@@ -51,7 +51,6 @@ def test_it_lists_what_ran(driver: Driver) -> None:
     assert driver.listed() == [Listed(name, ("!benchmark", "fast")) for name in NAMES]
 
 
-@pytest.mark.noisy
 @pytest.mark.parametrize("name", [NAMES[1], AWKWARD, NAMES[4]])
 def test_the_test_case_of_a_benchmark_runs(driver: Driver, name: str) -> None:
     (sample,) = driver.run(name)
@@ -59,7 +58,7 @@ def test_the_test_case_of_a_benchmark_runs(driver: Driver, name: str) -> None:
     assert driver.measured
     (mean,) = [one.sample for one in results_from(driver.measured.results or b"") if one.name == name]
     assert sample == mean
-    assert sample.ns > 30_000
+    assert sample.ns > sample.loops  # of all of them: none adds ten numbers in a nanosecond
 
 
 def test_names_that_differ_in_case_only_are_not_told_apart(suite: Path, launcher: Launcher) -> None:

@@ -80,7 +80,7 @@ def test_commands_and_statements(driver: Driver, launcher: Launcher) -> None:
 @pytest.mark.noisy
 def test_the_value_is_what_pyperf_says(driver: Driver, tmp_path: Path) -> None:
     for name, words in (("sum of more", "--worker-task=1"), ("ten at once", "--worker-task=2")):
-        # The least, as a wait for a processor in the middle of a value triples it.
+        # The least: a wait for a processor in the middle of a value triples it. Other work on the core may double it.
         ours = min(one.ns / one.loops for one in driver.run(name, loops=200, samples=9))
         file = tmp_path / f"{words}.json"
         own: list[str | Path] = [
@@ -100,7 +100,7 @@ def test_the_value_is_what_pyperf_says(driver: Driver, tmp_path: Path) -> None:
         )
         least = next(line for line in shown.stdout.splitlines() if line.startswith("Minimum"))
         amount, unit = least.split()[1:3]
-        assert 0.5 < ours / (float(amount) * {"ns": 1, "us": 1e3, "ms": 1e6}[unit]) < 2
+        assert 0.25 < ours / (float(amount) * {"ns": 1, "us": 1e3, "ms": 1e6}[unit]) < 4
 
 
 def test_a_task_is_found_once_this_process_has_listed(driver: Driver) -> None:

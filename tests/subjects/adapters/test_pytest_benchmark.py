@@ -94,14 +94,14 @@ def test_one_with_any_name_runs_as_often_as_asked(driver: Driver, test: str) -> 
 
 @pytest.mark.noisy
 def test_the_value_is_what_pytest_benchmark_says(driver: Driver, folder: Path) -> None:
-    # The least, as a wait for a processor in the middle of a round triples it.
+    # The least, as a wait for a processor in the middle of a round triples it; other work on the core may double it.
     ours = min(one.ns / one.loops for one in driver.run(f"{WORK}::test_sum", loops=50, samples=9))
     words = ("--benchmark-enable", "--benchmark-json=own.json", "--benchmark-max-time=0.1")
     # A worker of xdist would write no file.
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
     subprocess.run([*PYTEST, f"{WORK}::test_sum", *words], cwd=folder, env=env, check=True, capture_output=True)
     (own,) = json.loads((folder / "own.json").read_text())["benchmarks"]
-    assert 0.5 < ours / (own["stats"]["min"] * 1e9) < 2
+    assert 0.25 < ours / (own["stats"]["min"] * 1e9) < 4
 
 
 @pytest.mark.noisy
