@@ -45,6 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    marks.order(items)
     for item in items:
         marks.mark(item)
 

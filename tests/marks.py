@@ -41,6 +41,21 @@ NOISY_TESTS = {
 }
 
 
+# What has to be compiled for these takes longest: where several workers share the tests, nobody shall wait for it last.
+FIRST = (
+    "tests/subjects/adapters/test_criterion.py",
+    "tests/subjects/adapters/test_divan.py",
+    "tests/subjects/adapters/test_jmh.py",
+    "tests/subjects/adapters/test_catch2.py",
+    "tests/sdk/",
+)
+
+
+def order(items: list[pytest.Item]) -> None:
+    """Have those tests begin."""
+    items.sort(key=lambda item: not item.nodeid.startswith(FIRST))
+
+
 def mark(item: pytest.Item) -> None:
     """Give a test the marks that follow from where it is and what it takes."""
     name = item.nodeid.partition("[")[0]

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import builds
+from tests.c_programs import NOTHING, compiled
 from tests.in_process import InProcess
 from tests.tool import Done, Tool, ended, sh, wait_until
 
@@ -154,14 +156,18 @@ def test_troubles_are_told_in_full(here: InProcess) -> None:
     done.check_is_tidy()
 
 
-@pytest.fixture
-def planted(tool: Tool) -> Path:
-    if shutil.which("g++") is None:
+@pytest.fixture(scope="session")
+def planted() -> Path:
+    compiler = shutil.which("g++")
+    if compiler is None:
         pytest.skip("there is no g++: no defect was planted in C++")
-    program = tool.folder / "planted"
-    options = ["-std=c++17", "-O2", f"-I{ROOT}/sdk/cpp"]
-    subprocess.run(["g++", *options, ROOT / "tests/check/planted.cpp", "-o", program], check=True)
-    return program
+    source, header = ROOT / "tests/check/planted.cpp", ROOT / "sdk/cpp"
+
+    def make(place: Path) -> None:
+        options = ["-std=c++17", "-O2", f"-I{header}"]
+        subprocess.run([compiler, *options, str(source), "-o", str(place / "planted")], check=True)
+
+    return builds.built("planted", make, source, header) / "planted"
 
 
 @pytest.mark.noisy
@@ -200,10 +206,8 @@ def test_the_heap_of_a_command(here: InProcess) -> None:
     assert "leak" not in codes
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc: no static program")
 def test_a_heap_that_cannot_be_watched(here: InProcess) -> None:
-    (here.folder / "nothing.c").write_text("int main(void) { return 0; }")
-    subprocess.run(["gcc", "-static", "nothing.c", "-o", "nothing"], cwd=here.folder, check=True)
+    compiled(here.folder, "nothing", NOTHING, "-static")
     assert "--heap cannot watch" in here.refuses("check", "./nothing", "--heap")
 
 

@@ -35,7 +35,7 @@ def test_one_statement_is_measured_alone(here: InProcess) -> None:
 @pytest.mark.noisy
 def test_each_statement_may_have_its_own_set_up(here: InProcess) -> None:
     done = here(
-        *("timeit", "work()", "work()", "--pairs", "12"),
+        *("timeit", "work()", "work()", "--pairs", "4", "--alpha", "0.2"),
         *("-s", "from builtins import int as work", "-s", "def work(): sum(range(999))"),
     )
     assert done.status == 1, done.err

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.model import files
 from tests.hostile.tool import Tool
+from tests.in_process import InProcess
 
 MIB = 1 << 20
 # Python with all that is imported, and what is read: never the many times more that it would become.
@@ -57,9 +59,10 @@ def test_a_file_of_gigabytes_that_takes_no_room(tool: Tool) -> None:
     assert done.peak_bytes < ALLOWED
 
 
-def test_a_pipe_that_nobody_writes_to(tool: Tool) -> None:
-    os.mkfifo(tool.folder / "pipe")
-    assert "nobody writes to" in tool.refuses("show", "pipe")
+def test_a_pipe_that_nobody_writes_to(asked: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_LONGEST_WAIT_S", 0.2)
+    os.mkfifo(asked.folder / "pipe")
+    assert "nobody writes to" in asked.refuses("show", "pipe")
 
 
 def test_a_pipe_without_end(tool: Tool) -> None:

@@ -17,6 +17,8 @@ from tests import builds
 from tests.builds import ROOT
 
 SOURCES = ROOT / "tests/adapters"
+# Where each launch takes long, and what is planted is many times as large as any noise: as few as can be judged.
+FEW_PAIRS = ("--warmup", "0", "--pairs", "4", "--alpha", "0.2")
 OFFERED = ROOT / "build/adapters"
 
 

@@ -26,7 +26,7 @@ from steelyard.subjects.harness import Listed, Work
 from tests.builds import built
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.driven import SOURCES, Driver, offered, spec
+from tests.subjects.adapters.driven import FEW_PAIRS, SOURCES, Driver, offered, spec
 
 PROJECT = SOURCES / "jmh"
 # Short, as it is not the speed that is tested.
@@ -133,7 +133,7 @@ def test_a_value_with_a_comma_is_refused(driver: Driver) -> None:
 @pytest.mark.noisy
 def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess, jar: Path) -> None:
     sides = [shlex.join(["java", f"-Dbench.factor={factor}", "-jar", str(jar), *QUICK, "-f", "0"]) for factor in (1, 8)]
-    words = ("--harness", "jmh", *sides, "-b", "*sum:n=1000", "-b", "*fails", "--pairs", "8")
+    words = ("--harness", "jmh", *sides, "-b", "*sum:n=1000", "-b", "*fails", *FEW_PAIRS)
     done = here("compare", *words, "--names", "old,new", "--json", "record.json")
     assert done.status == 3, done
     assert "(bench.Sums.fails) failed with exit status 1 and says: java.lang.IllegalS" in " ".join(done.text.split())

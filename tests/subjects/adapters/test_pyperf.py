@@ -26,7 +26,7 @@ from steelyard.subjects.adapters.pytest_benchmark import PytestBenchmark
 from steelyard.subjects.harness import Work
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.driven import SOURCES, Driver, spec
+from tests.subjects.adapters.driven import FEW_PAIRS, SOURCES, Driver, spec
 
 SCRIPT = SOURCES / "pyperf/bench_work.py"
 NAMES = ["sum", "sum of more", "ten at once", "größe/日本 .*^$(a|b)[c]", "-l 'statement'", "command", "last"]
@@ -135,7 +135,7 @@ def test_words_that_contradict_are_told_of(driver: Driver) -> None:
 @pytest.mark.noisy
 def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess) -> None:
     sides = [shlex.join(["env", "BROKEN=later", f"FACTOR={factor}", sys.executable, str(SCRIPT)]) for factor in (1, 10)]
-    words = ("--harness", "pyperf", *sides, "-b", "sum", "-b", "fails later", "--pairs", "8")
+    words = ("--harness", "pyperf", *sides, "-b", "sum", "-b", "fails later", *FEW_PAIRS)
     done = here("compare", *words, "--names", "old,new", "--json", "record.json")
     assert done.status == 3, done
     assert "old (fails later) failed with exit status 1 (its last words: ValueError" in " ".join(done.text.split())

@@ -26,7 +26,7 @@ from steelyard.subjects.adapters.pytest_benchmark import PytestBenchmark, result
 from steelyard.subjects.harness import Work
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.driven import SOURCES, Driver, spec
+from tests.subjects.adapters.driven import FEW_PAIRS, SOURCES, Driver, spec
 
 PYTEST = (sys.executable, "-m", "pytest")
 WORK = "bench/bench_work.py"
@@ -178,7 +178,7 @@ def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess) -> No
     copied(here.folder)
     sides = [shlex.join(["env", f"FACTOR={factor}", *PYTEST, "bench"]) for factor in (1, 10)]
     chosen = ("-b", f"{WORK}::test_sum", "-b", f"{BROKEN}::test_fails")
-    words = ("--harness", "pytest-benchmark", *sides, *chosen, "--pairs", "8", "--json", "record.json")
+    words = ("--harness", "pytest-benchmark", *sides, *chosen, *FEW_PAIRS, "--json", "record.json")
     done = here("compare", *words, "--names", "old,new")
     assert done.status == 3, done
     assert "old (bench/bench_broken.py::test_fails) failed with exit status 1 and says" in " ".join(done.text.split())
