@@ -89,3 +89,9 @@ def test_a_trend_is_found_among_bursts_and_bursts_are_none() -> None:
 
 def test_few_launches_have_no_trend() -> None:
     assert trend([1.0, 2.0, 3.0], 10, 0.1, LEVEL).shown == "within"
+
+
+def test_a_rise_that_chance_may_have_made_is_none_yet() -> None:
+    up_and_down = np.repeat([1, 1, 1, 5, 0.5, 5, 0.5, 1.2, 1.2, 1.2], 2)
+    assert trend(up_and_down, 10, 0.1, LEVEL).shown == "perhaps"
+    assert trend(np.linspace(1, 1.01, 20), 10, 0.1, LEVEL).shown == "within"

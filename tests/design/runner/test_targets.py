@@ -1,0 +1,42 @@
+"""What a record's benchmarks launch: whose they are, in errors too."""
+
+from __future__ import annotations
+
+import pytest
+
+from steelyard.design.runner.targets import subject_of, targets_of, with_time_limit
+from steelyard.model.errors import UsageError
+from steelyard.model.records import Benchmark, Subject
+from tests.design.scripted import run_header, weighing
+
+MISSING = Subject(name="tool", command="{tool}", argv=["{tool}"], program="{tool}")
+
+
+@pytest.mark.parametrize(("side", "role"), [(0, "baseline"), (1, "candidate")])
+def test_a_program_that_a_parameter_names_is_missing_on_one_side(side: int, role: str) -> None:
+    record = weighing(1).model_copy(
+        update={"subjects": [MISSING, MISSING], "benchmarks": [Benchmark(name="n", params={"tool": "./nowhere"})]}
+    )
+    with pytest.raises(UsageError, match=rf"the {role} command './nowhere' cannot be run"):
+        subject_of(record, 0, side)
+
+
+def test_a_control_weighs_the_baseline_against_itself() -> None:
+    record = weighing(1)
+    record = record.model_copy(update={"benchmarks": [Benchmark(name="control", candidate=0, control=True)]})
+    assert [subject_of(record, 0, side).name for side in (0, 1)] == ["baseline", "baseline"]
+
+
+def test_a_launch_of_a_weighing_may_not_use_up_its_budget_and_that_of_a_run_may() -> None:
+    assert with_time_limit(weighing(1, max_time_s=7)).timeout_s == 7
+    assert with_time_limit(weighing(1, max_time_s=7, timeout_s=9)).timeout_s == 9
+    assert with_time_limit(weighing(1, max_time_s=None)).timeout_s is None
+    assert with_time_limit(run_header(max_time_s=7)).timeout_s is None
+
+
+def test_only_where_a_shell_is_timed_its_start_is_measured() -> None:
+    shells = [one.model_copy(update={"shell": True}) for one in weighing(1).subjects]
+    for metrics, measured in ((["wall"], True), (["instructions"], False)):
+        record = weighing(1, metrics=metrics, seed=3).model_copy(update={"subjects": shells})
+        assert (targets_of(record, {}).empty_shell is not None) is measured
+    assert targets_of(weighing(1), {}).empty_shell is None
