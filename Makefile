@@ -30,8 +30,8 @@ types: $(INSTALLED)
 floors: $(INSTALLED)
 	$(BIN)/lint-imports
 
-rust:
-	for crate in $(CRATES); do \
+rust: # Cargo would take MAKEFLAGS for the offer of a jobserver, which it cannot reach.
+	unset MAKEFLAGS; for crate in $(CRATES); do \
 		cargo fmt --manifest-path $$crate/Cargo.toml --check && \
 		cargo clippy --manifest-path $$crate/Cargo.toml --all-targets --locked -- -D warnings && \
 		cargo test --manifest-path $$crate/Cargo.toml --locked || exit; \
