@@ -73,7 +73,7 @@ def test_an_interrupt_at_any_moment(tool: Tool, here: InProcess, number: signal.
 def test_an_interrupt_while_it_measures(tool: Tool, here: InProcess, number: signal.Signals) -> None:
     with tool.started("compare", "true", "true", "--json", "record.json", *ENDLESS) as process:
         # A line of its own, and one a launch; for a moment there is not even the first.
-        wait_until(lambda: any(kept.read_bytes().count(b"\n") > 4 for kept in tool.kept()), "some launches were measured")
+        wait_until(lambda: any(kept.read_bytes().count(b"\n") > 4 for kept in tool.kept()), "some were measured")
         process.send_signal(number)
         done = ended(process)
     check_ended_well(done)
