@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from queue import SimpleQueue
 from types import TracebackType
@@ -16,6 +16,8 @@ from steelyard.design.runner.target import Hooks
 from steelyard.subjects.programs import Programs
 
 Result = TypeVar("Result")
+
+_LONGEST_DEAF_S = 0.5
 
 
 class WorkerPool:
@@ -66,7 +68,7 @@ class WorkerPool:
         with ThreadPoolExecutor(self._jobs) as pool:
             futures = {pool.submit(self._do, task): number for number, task in enumerate(tasks)}
             try:
-                for future in as_completed(futures):
+                for future in as_they_end(futures):
                     for result in future.result():
                         yield futures[future], result
             except BaseException:
@@ -82,3 +84,15 @@ class WorkerPool:
             return []
         finally:
             self._free.put(runner)
+
+
+def as_they_end(futures: Iterable[Future[Result]]) -> Iterator[Future[Result]]:
+    """The futures as they end.
+
+    A signal that the system gives to another thread is heard by this one only when its wait ends: so it does now and
+    then.
+    """
+    left = set(futures)
+    while left:
+        ended, left = wait(left, timeout=_LONGEST_DEAF_S, return_when=FIRST_COMPLETED)
+        yield from ended
