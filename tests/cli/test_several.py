@@ -1,0 +1,77 @@
+"""Several candidates, parameters, controls and repeats, as a user sees them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.in_process import InProcess
+from tests.tool import TWICE_THE_WORK, WORK, rows, sh, status_of
+
+
+@pytest.mark.noisy
+def test_several_candidates_are_each_weighed_against_the_first(here: InProcess) -> None:
+    words = ("--names", "base,same,double", "--margin", "20%", "--json", "record.json")
+    done = here("compare", WORK, WORK, TWICE_THE_WORK, *words)
+    assert done.status == 1
+    record = here.json()
+    assert [subject["name"] for subject in record["subjects"]] == ["base", "same", "double"]
+    assert [benchmark["candidate"] for benchmark in record["benchmarks"]] == [1, 2]
+    assert [each["verdict"] for each in record["derived"]["verdicts"]] == ["same", "slower"]
+    assert record["verdict"] == "same"
+
+
+def test_parameters_make_a_benchmark_for_each_value(here: InProcess) -> None:
+    command = sh("echo {n} {m} >> log")
+    words = ("-L", "n", "a b,c", "-P", "m", "0.1", "0.3", "0.1", "--pairs", "8")
+    record = here.compared(command, command, *words)
+    expected = [{"n": n, "m": m} for n in ("a b", "c") for m in ("0.1", "0.2", "0.3")]
+    assert [benchmark["params"] for benchmark in record["benchmarks"]] == expected
+    assert set(here.lines()) == {f"{each['n']} {each['m']}" for each in expected}
+    assert len(here.lines()) == len(record["launches"]["pair"]) >= 6 * 2 * 9
+
+
+def test_a_control_weighs_the_baseline_against_itself(here: InProcess) -> None:
+    done = here(
+        "compare", sh("echo old >> log"), sh("echo new >> log"), "--control", "--pairs", "8", "-o", "record.json"
+    )
+    record = here.json()
+    assert done.status == status_of(record)
+    assert "control" in done.text
+    assert [benchmark["control"] for benchmark in record["benchmarks"]] == [False, True]
+    expected = [
+        "new" if (benchmark, side) == (0, 1) else "old" for benchmark, side in rows(record, "benchmark", "side")
+    ]
+    assert here.lines() == expected
+    assert len(expected) >= 2 * 2 * 9
+
+
+def test_repeat_makes_one_launch_of_several_processes(here: InProcess) -> None:
+    command = sh("echo launched >> log")
+    here("run", command, "--launches", "2", "--repeat", "5", "--json", "record.json")
+    assert len(here.lines()) == 15
+    assert len(here.json()["launches"]["pair"]) == 3
+
+
+def test_output_of_the_launches_goes_where_it_is_asked_to(here: InProcess) -> None:
+    words = ("run", sh("echo printed"), "--launches", "2")
+    assert "printed\n" not in here(*words).text
+    here(*words, "--output", "printed")
+    assert here.lines("printed") == ["printed"]
+
+
+def test_both_sides_have_to_print_the_same_if_asked_for(here: InProcess) -> None:
+    assert here.compared("printf 'a\\nb'", "printf 'a\\nb'", "--reference-output")["settings"]["reference_output"]
+    for second in ("printf 'a\\nc'", "printf 'a\\nbb'", "printf 'a\\n'"):
+        sentence = here.refuses("compare", "printf 'a\\nb'", second, "--reference-output", status=3)
+        assert "print different things, first in line 2" in sentence
+    assert "exit status 1" in here.refuses("compare", "true", "false", "--reference-output", status=3)
+    assert len(here.kept()) == 1
+
+
+def test_a_program_that_is_replaced_meanwhile_is_a_failed_measurement(here: InProcess) -> None:
+    program = here.folder / "program"
+    program.write_text("#!/bin/sh\necho x >> log; test $(wc -l < log) -lt 9 || { cp other it; mv it program; }\n")
+    (here.folder / "other").write_text("#!/bin/sh\n:\n")
+    for file in (program, here.folder / "other"):
+        file.chmod(0o755)
+    assert "was replaced while it was measured" in here.refuses("compare", "./program", "./program", status=3)
