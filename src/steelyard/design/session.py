@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import steelyard
-from steelyard.design.counting.plan import missing
-from steelyard.design.counting.stage import CountingStage, CountingTools, with_tool
+from steelyard.design.counting.stage import CountingStage, CountingTools, is_complete, with_tool
 from steelyard.design.findings import same_command_finding
 from steelyard.design.heap import HeapStage, check_heap
 from steelyard.design.outcome import NOTHING_MEASURED, Outcome, judged
@@ -154,11 +153,12 @@ def _prepared(header: Weighing | Run, session: _Session, selection: Selection | 
     check_heap(header)
     runner = Runner(session.launcher, session.interrupt.is_requested)
     try:
-        asking = Runner(session.launcher, session.interrupt.is_requested, hooks_of(settings, shared))
-        if selection is not None and settings.harness is not None:
-            header = Planner(header, shared, asking, session.watch).planned(selection)
-        elif settings.harness is not None:
-            relist(header, shared, asking)
+        if settings.harness is not None:
+            asking = Runner(session.launcher, session.interrupt.is_requested, hooks_of(settings, shared))
+            if selection is None:
+                relist(header, shared, asking)
+            else:
+                header = Planner(header, shared, asking, session.watch).planned(selection)
         targets = targets_of(header, shared)
         header = with_preliminaries(header, targets, runner)
     except Interrupted:
@@ -170,7 +170,7 @@ def _prepared(header: Weighing | Run, session: _Session, selection: Selection | 
 
 def _is_to_count(record: Weighing | Run) -> bool:
     metrics = record.settings.metrics
-    return bool(counted(metrics)) and not (timed(metrics) and not missing(record))
+    return bool(counted(metrics)) and not (timed(metrics) and is_complete(record))
 
 
 def _new_journal(kept: Path, header: Weighing | Run, rows: Sequence[LaunchRow]) -> Journal:
