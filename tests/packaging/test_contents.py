@@ -18,7 +18,11 @@ from tests.builds import ROOT
 # Of use in a checkout only.
 _NOT_SHIPPED = (".ci/", ".github/", ".gitignore")
 _MADE_BY_SETUPTOOLS = {"PKG-INFO", "setup.cfg"}
-_NATIVE = {"steelyard-launch", "steelyard-probes", *(f"steelyard-{name}.abi3.so" for name in ("heap", "preload", "scatter"))}
+_NATIVE = {
+    "steelyard-launch",
+    "steelyard-probes",
+    *(f"steelyard-{name}.abi3.so" for name in ("heap", "preload", "scatter")),
+}
 
 
 @pytest.fixture
