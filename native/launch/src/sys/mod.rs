@@ -9,7 +9,7 @@ pub use descriptors::{
     close_all_on_exec, open_on_stdin, pidfd_open, pipe, poll, poll_entry, receive, SignalFd,
 };
 pub use processes::{
-    block_signals, change_of, enterable, exit_is_pending, fix_addresses, fork, kill, kill_group,
+    block_signals, change_of, enter, exit_is_pending, fix_addresses, fork, kill, kill_group,
     next_signal, own_affinity, own_pid, peek_child, randomize_addresses, reap, reset_child_signal,
     set_own_affinity, signal, signal_at_parents_end, subreaper, Change, Child, Ended,
 };

@@ -1,9 +1,9 @@
 //! Processes: signals, ends, and what this one hands down to its children.
 
 use super::{check, signal_set};
-use std::ffi::CStr;
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 /// This process's number.
 #[must_use]
@@ -276,14 +276,11 @@ pub fn set_own_affinity(mask: &[u64]) -> io::Result<()> {
     check(unsafe { libc::sched_setaffinity(0, bytes, mask.as_ptr().cast()) }).map(drop)
 }
 
-/// Whether `path` is a directory that this process may enter.
+/// Makes `directory` the current one of this process.
 ///
 /// # Errors
-/// Why it is not.
-pub fn enterable(path: &CStr) -> io::Result<()> {
-    // With the final slash-dot, anything but a directory is refused with ENOTDIR.
-    let inside = [path.to_bytes(), b"/."].concat();
-    let inside = std::ffi::CString::new(inside)?;
-    // SAFETY: the string ends in NUL and outlives the call.
-    check(unsafe { libc::access(inside.as_ptr(), libc::X_OK) }).map(drop)
+/// If it is none, or may not be entered.
+pub fn enter(directory: &OwnedFd) -> io::Result<()> {
+    // SAFETY: the call takes the number of an open descriptor only.
+    check(unsafe { libc::fchdir(directory.as_raw_fd()) }).map(drop)
 }

@@ -29,15 +29,11 @@ impl<'a> Spawner<'a> {
         program: &'a CStr,
         argv: impl Iterator<Item = &'a CString>,
         env: impl Iterator<Item = &'a CString>,
-        cwd: Option<&CStr>,
         streams: impl Iterator<Item = BorrowedFd<'a>>,
     ) -> io::Result<Self> {
         let mut actions = FileActions::new()?;
         for (target, stream) in (0..).zip(streams) {
             actions.duplicate(stream, target)?;
-        }
-        if let Some(cwd) = cwd {
-            actions.change_directory(cwd)?;
         }
         Ok(Self {
             program,
@@ -94,13 +90,6 @@ impl FileActions {
         // SAFETY: the actions are initialised; the descriptors are only noted as numbers.
         check_number(unsafe {
             libc::posix_spawn_file_actions_adddup2(&mut self.0, from.as_raw_fd(), to)
-        })
-    }
-
-    fn change_directory(&mut self, path: &CStr) -> io::Result<()> {
-        // SAFETY: the actions are initialised, and the path is copied.
-        check_number(unsafe {
-            libc::posix_spawn_file_actions_addchdir_np(&mut self.0, path.as_ptr())
         })
     }
 }
