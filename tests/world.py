@@ -101,6 +101,9 @@ class ScriptedServer:
     def cancel(self) -> None:
         self._cancelled = True
 
+    def forget_cancel(self) -> None:
+        self._cancelled = False
+
     def launch(self, spec: LaunchSpec) -> Measured:
         measured = self._single(spec)
         for _ in range(1, spec.repeat):

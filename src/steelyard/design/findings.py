@@ -19,19 +19,32 @@ def same_command_finding(name: str) -> Finding:
     )
 
 
-def left_behind_finding(processes: list[str]) -> list[Finding]:
-    """Name the processes ("PID name" each) that outlived their launch and were killed; nothing if there were none."""
-    if not processes:
-        return []
-    shown = ", ".join(sorted({name.partition(" ")[2] for name in processes})[:5])
-    what = "process" if len(processes) == 1 else "processes"
-    return [
-        Finding(
-            code="left-behind",
-            message=f"launches left {len(processes)} {what} behind, which were killed: {shown}",
-            remedy="a program that goes on after its main process ended is measured only until then",
+def survivors(killed: Sequence[str], not_killed: Sequence[str]) -> list[Finding]:
+    """Name the processes ("PID name" each) that outlived their launch; nothing if there were none."""
+    findings = []
+    if killed:
+        shown = ", ".join(sorted({name.partition(" ")[2] for name in killed})[:5])
+        findings.append(
+            Finding(
+                code="left-behind",
+                message=f"launches left {_processes(killed)} behind, which were killed: {shown}",
+                remedy="a program that goes on after its main process ended is measured only until then",
+            )
         )
-    ]
+    if not_killed:
+        findings.append(
+            Finding(
+                code="not-killed",
+                message=f"launches left {_processes(not_killed)} behind that could not be killed and may go on: "
+                f"{', '.join(not_killed[:5])}",
+                remedy="is it of another user, as what sudo starts? End it by hand",
+            )
+        )
+    return findings
+
+
+def _processes(names: Sequence[str]) -> str:
+    return f"{len(names)} {'process' if len(names) == 1 else 'processes'}"
 
 
 def shell_finding(seconds: list[float]) -> Finding:

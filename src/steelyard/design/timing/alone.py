@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
-from steelyard.design.findings import left_behind_finding
+from steelyard.design.findings import survivors
 from steelyard.design.runner.draws import draw_pair, round_order
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.timing.budget import Budget
@@ -43,13 +43,12 @@ class Measuring:
         rest: StopReason = "interrupted"
         try:
             rest = self._measure(stop, findings)
-            self._recorder.runner.clean_up()
         except Interrupted:
             rest = "interrupted"
         except SteelyardError as error:
             self.error, rest = error, "failed"
             findings.append(Finding(code="failed", message=str(error)))
-        findings += left_behind_finding(self._recorder.runner.left_behind)
+        findings += survivors(self._recorder.runner.left_behind, self._recorder.runner.not_killed)
         return self._header.model_copy(
             update={
                 "stop": [stop.get(number, rest) for number in range(len(self._header.benchmarks))],

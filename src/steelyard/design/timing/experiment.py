@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import expm1, isfinite
 
-from steelyard.design.findings import left_behind_finding
+from steelyard.design.findings import survivors
 from steelyard.design.judging.judgement import MetricPairs, look_at
 from steelyard.design.runner.draws import draw_places, round_order
 from steelyard.design.runner.failure import Interrupted
@@ -86,7 +86,6 @@ class Experiment:
                 for number in round_order(self._settings.seed, rounds, still):
                     self._advance(self._open[number])
                 rounds += 1
-            self._recorder.runner.clean_up()
         except Interrupted:
             self._stop_all("interrupted")
         except SteelyardError as error:
@@ -258,7 +257,7 @@ class Experiment:
                 "findings": [
                     *self._header.findings,
                     *self._findings,
-                    *left_behind_finding(self._recorder.runner.left_behind),
+                    *survivors(self._recorder.runner.left_behind, self._recorder.runner.not_killed),
                 ],
                 "launches": self._recorder.rows.launches(),
             }
