@@ -56,6 +56,42 @@ def shell_finding(seconds: list[float]) -> Finding:
     )
 
 
+def cold_finding(names: Sequence[str], of: int) -> list[Finding]:
+    """Say of which benchmarks only the warm-up could be measured; nothing if there are none."""
+    if not names:
+        return []
+    what = "" if of == 1 else f" of {some_names(names)}"
+    return [
+        Finding(
+            code="cold",
+            message=f"there was no time for more than the warm-up{what}, so that this is what is shown",
+            remedy="first launches tend to be slower: raise --max-time",
+        )
+    ]
+
+
+def not_measured_finding(names: Sequence[str]) -> list[Finding]:
+    """Name the benchmarks that the time was too short for; nothing if there are none."""
+    if not names:
+        return []
+    return [
+        Finding(
+            code="not-measured",
+            message=f"the time was up before these were measured: {some_names(names)}",
+            remedy="raise --max-time, or choose some with --benchmark",
+        )
+    ]
+
+
+def cut_short_finding(seconds: float) -> Finding:
+    """Say that the last launch of a run would have taken the whole time once more."""
+    return Finding(
+        code="cut-short",
+        message=f"the last launch did not end within {seconds:.3g} s and was killed; it is not among these",
+        remedy="raise --max-time if it needs so long",
+    )
+
+
 def some_names(names: Sequence[str]) -> str:
     """Names for a sentence: the first of them, and how many more there are."""
     more = len(names) - _MOST_NAMES

@@ -195,10 +195,17 @@ class TestStopping:
         assert verdict.pairs_needed is not None
         assert verdict.pairs_needed > 150
 
-    def test_a_budget_below_the_fewest_pairs_is_not_even_begun(self) -> None:
-        record, _ = weigh(noisy(wall_ns=20e9), max_time_s=30)
+    @pytest.mark.parametrize(
+        ("seconds", "pairs", "codes"), [(5.0, 1, []), (7.4, 1, []), (7.6, 0, ["cold"]), (20, 0, ["cold"])]
+    )
+    def test_a_budget_below_the_fewest_pairs_is_ended_after_one(
+        self, seconds: float, pairs: int, codes: list[str]
+    ) -> None:
+        record, machine = weigh(noisy(wall_ns=seconds * 1e9, noise=0), max_time_s=30)
         verdict = verdicts(record)[0]
-        assert (record.stop, verdict.pairs, verdict.change) == (["futile"], 0, None)
+        assert (record.stop, verdict.pairs, verdict.verdict) == (["futile"], 1, "undecided")
+        assert len(machine.rows) == 2 * (1 + pairs)
+        assert [finding.code for finding in record.findings] == ([] if pairs else ["cold"])
         assert "--max-time" in (verdict.findings[0].remedy or "")
 
     def test_what_was_seen_live_is_what_is_derived_again(self) -> None:

@@ -17,6 +17,10 @@ class Interrupted(Exception):  # noqa: N818 - it is no error
     """The user asked to stop; what was measured stands."""
 
 
+class TookTooLongError(LaunchError):
+    """A launch did not end in its time."""
+
+
 @dataclass(frozen=True)
 class Failure:
     """Why nothing came of a launch."""
@@ -34,7 +38,7 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
         raise Interrupted
     if measured.timed_out:
         limit_ns = target.spec.timeout_ns or measured.wall_ns
-        raise LaunchError(f"{target.name} did not end within {limit_ns / 1e9:.3g} s and was killed: {when_late}")
+        raise TookTooLongError(f"{target.name} did not end within {limit_ns / 1e9:.3g} s and was killed: {when_late}")
     if measured.stopped is not None:
         raise LaunchError(f"{target.name} {_how_it_stopped(measured.stopped)}")
     how = _how_it_failed(measured)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
-from steelyard.design.findings import survivors
+from steelyard.design.findings import cut_short_finding, survivors
 from steelyard.design.runner.draws import draw_pair, round_order
-from steelyard.design.runner.failure import Interrupted
+from steelyard.design.runner.failure import Interrupted, TookTooLongError
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError, SteelyardError
@@ -15,12 +15,12 @@ from steelyard.model.launches import ROLES, USED, WARM_UP, Place
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, Run, StopReason
 
-# However long a launch takes, fewer than this describe nothing; a limit that the user set goes before it.
-FEWEST_LAUNCHES = 10
-
 
 class Measuring:
-    """One run while it is measured; `run` has the shape of a weighing's."""
+    """One run while it is measured; `run` has the shape of a weighing's.
+
+    However long a launch takes, there is one; from then on the budget holds.
+    """
 
     def __init__(
         self,
@@ -32,6 +32,7 @@ class Measuring:
         self._header, self._settings = header, header.settings
         self._recorder, self._clock, self._watch = recorder, clock, watch
         self._budget = Budget(header.settings, clock())
+        self._begun = 0
         self.error: SteelyardError | None = None
 
     def run(self) -> Run:
@@ -46,12 +47,18 @@ class Measuring:
         except Interrupted:
             rest = "interrupted"
         except SteelyardError as error:
-            self.error, rest = error, "failed"
-            findings.append(Finding(code="failed", message=str(error)))
+            if self._is_cut_short(error):
+                rest = "time"
+                findings.append(cut_short_finding(self._settings.max_time_s or 0.0))
+            else:
+                self.error, rest = error, "failed"
+                findings.append(Finding(code="failed", message=str(error)))
+        reasons = [stop.get(number, rest) for number in range(len(self._header.benchmarks))]
+        findings += self._recorder.settle(self._header.benchmarks, reasons)
         findings += survivors(self._recorder.runner.left_behind, self._recorder.runner.not_killed)
         return self._header.model_copy(
             update={
-                "stop": [stop.get(number, rest) for number in range(len(self._header.benchmarks))],
+                "stop": reasons,
                 "seconds": self._clock() - self._budget.started,
                 "findings": [*self._header.findings, *findings],
                 "launches": self._recorder.rows.launches(),
@@ -64,6 +71,8 @@ class Measuring:
         for number in itertools.count():
             still = [benchmark for benchmark in range(len(self._header.benchmarks)) if benchmark not in stop]
             for benchmark in round_order(self._settings.seed, number, still):
+                if not done and self._is_over():
+                    return "time"
                 self._launch(benchmark, number, USED if number >= warm_up else WARM_UP, stop, findings)
             if number < warm_up:
                 continue
@@ -73,9 +82,18 @@ class Measuring:
             self._tell(done, now, each)
             if self._settings.pairs is not None and done >= self._settings.pairs:
                 return "pairs"
-            if not still or (self._budget.time_is_up(now, each) and done >= FEWEST_LAUNCHES):
+            if not still or self._budget.time_is_up(now, each):
                 return "time"
         raise AssertionError("counting has no end")
+
+    def _is_over(self) -> bool:
+        """Whether one more launch would end after the limit, once there was one."""
+        now = self._clock()
+        return self._begun > 0 and self._budget.time_is_up(now, (now - self._budget.started) / self._begun)
+
+    def _is_cut_short(self, error: SteelyardError) -> bool:
+        """Whether a launch was killed for the budget's sake, and not because it was to take no longer."""
+        return isinstance(error, TookTooLongError) and self._settings.timeout_s is None
 
     def _tell(self, done: int, now: float, each: float) -> None:
         limit = self._budget.pairs_in_all(done, now, each)
@@ -89,9 +107,12 @@ class Measuring:
         """Launch once; a failure ends only its benchmark where that is one of many in a harness."""
         try:
             draw = draw_pair(self._settings.seed, benchmark, number)
-            self._recorder.launch(Place(benchmark, number, 0, 0, ROLES.index(role), *draw))
+            # The first describes the program however long it takes; none after it takes all the time once more.
+            longest_s = self._settings.max_time_s if self._begun else None
+            self._begun += 1
+            self._recorder.launch(Place(benchmark, number, 0, 0, ROLES.index(role), *draw), longest_s)
         except LaunchError as error:
-            if self._settings.harness is None:
+            if self._settings.harness is None or self._is_cut_short(error):
                 raise
             self.error = self.error or error
             findings.append(self._recorder.fail(benchmark, str(error)))

@@ -107,8 +107,15 @@ class Experiment:
                     continue
                 self._measure(benchmark, pair, WARM_UP)
                 if self._is_hopeless():
-                    self._stop_all("futile")
+                    self._settle_for_one()
                     return
+
+    def _settle_for_one(self) -> None:
+        """Measure one pair of each benchmark, as far as there is time for that, where no verdict is in reach."""
+        for benchmark in self._open:
+            if benchmark.stop is None and not self._budget_end(benchmark):
+                self._measure(benchmark, self._settings.warm_up + benchmark.attempts, USED)
+        self._stop_all("futile")
 
     def _is_hopeless(self) -> bool:
         """Whether not even the fewest pairs that can show anything fit into the budget, as the warm-up went so far."""
@@ -250,13 +257,16 @@ class Experiment:
             benchmark.stop = benchmark.stop or reason
 
     def _record(self) -> Weighing:
+        stop = [benchmark.stop for benchmark in self._open]
+        short = self._recorder.settle(self._header.benchmarks, stop)
         return self._header.model_copy(
             update={
-                "stop": [benchmark.stop for benchmark in self._open],
+                "stop": stop,
                 "seconds": self._clock() - self._budget.started,
                 "findings": [
                     *self._header.findings,
                     *self._findings,
+                    *short,
                     *survivors(self._recorder.runner.left_behind, self._recorder.runner.not_killed),
                 ],
                 "launches": self._recorder.rows.launches(),
