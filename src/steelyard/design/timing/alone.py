@@ -15,6 +15,8 @@ from steelyard.model.launches import ROLES, USED, WARM_UP, Place
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, Run, StopReason
 
+_LEAST_LIMIT_S = 1.0
+
 
 class Measuring:
     """One run while it is measured; `run` has the shape of a weighing's.
@@ -49,7 +51,7 @@ class Measuring:
         except SteelyardError as error:
             if self._is_cut_short(error):
                 rest = "time"
-                findings.append(cut_short_finding(self._settings.max_time_s or 0.0))
+                findings.append(cut_short_finding(self._longest_s() or 0.0))
             else:
                 self.error, rest = error, "failed"
                 findings.append(Finding(code="failed", message=str(error)))
@@ -91,6 +93,11 @@ class Measuring:
         now = self._clock()
         return self._begun > 0 and self._budget.time_is_up(now, (now - self._budget.started) / self._begun)
 
+    def _longest_s(self) -> float | None:
+        """How long a launch may take for the budget's sake; a busy machine may well delay it for a moment."""
+        limit = self._settings.max_time_s
+        return None if limit is None else max(limit, _LEAST_LIMIT_S)
+
     def _is_cut_short(self, error: SteelyardError) -> bool:
         """Whether a launch was killed for the budget's sake, and not because it was to take no longer."""
         return isinstance(error, TookTooLongError) and self._settings.timeout_s is None
@@ -108,7 +115,7 @@ class Measuring:
         try:
             draw = draw_pair(self._settings.seed, benchmark, number)
             # The first describes the program however long it takes; none after it takes all the time once more.
-            longest_s = self._settings.max_time_s if self._begun else None
+            longest_s = self._longest_s() if self._begun else None
             self._begun += 1
             self._recorder.launch(Place(benchmark, number, 0, 0, ROLES.index(role), *draw), longest_s)
         except LaunchError as error:
