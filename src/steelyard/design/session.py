@@ -24,6 +24,7 @@ from steelyard.design.runner.runner import LaunchServer, Runner
 from steelyard.design.runner.series import series_of
 from steelyard.design.runner.target import Hooks
 from steelyard.design.runner.targets import Targets, hooks_of, targets_of
+from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.planner import Planner, relist
 from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.kept_rows import KeptRows
@@ -120,11 +121,11 @@ def _measured_and_kept(
     header: Weighing | Run, session: _Session, selection: Selection | None, begun: Journal | None
 ) -> Outcome:
     store = session.world.store()
-    header, targets = _prepared(header, session, selection)
+    header, targets, spent_s = _prepared(header, session, selection)
     rows, kept = header.launches.rows(), store.new_name(header.kind)
     with nullcontext(begun) if begun else _new_journal(kept, header, rows) as journal:
         record, error = header, None
-        for stage in _stages(header, targets, journal, rows, session):
+        for stage in _stages(header, targets, journal, rows, session, spent_s):
             if session.interrupt.is_requested():
                 record = _as_interrupted(record)
                 break
@@ -162,12 +163,16 @@ def _facts(session: _Session) -> MachineFacts:
     return session.world.facts().model_copy(update={"offers": session.launcher.offers})
 
 
-def _prepared(header: Weighing | Run, session: _Session, selection: Selection | None) -> tuple[Weighing | Run, Targets]:
+def _prepared(
+    header: Weighing | Run, session: _Session, selection: Selection | None
+) -> tuple[Weighing | Run, Targets, float]:
     """The record with its benchmarks and with what is found before its first launch; and what it launches.
 
-    A harness is asked for those of the `selection`; with None they are known.
+    A harness is asked for those of the `selection`; with None they are known. The last are the seconds that this has
+    used of the time that the user gave.
     """
-    world, settings = session.world, header.settings
+    world, settings, begun = session.world, header.settings, session.world.clock()
+    limited = selection is not None and selection.seconds_each is None and settings.max_time_s is not None
     shared = shared_environment(settings, world.environment)
     check_heap(header)
     hooks = hooks_of(settings, shared)
@@ -178,14 +183,16 @@ def _prepared(header: Weighing | Run, session: _Session, selection: Selection | 
             if selection is None:
                 relist(header, shared, asking)
             else:
-                header = Planner(header, shared, asking, session.watch).planned(selection)
+                time = PilotTime(world.clock, begun + (settings.max_time_s or 0.0) if limited else None)
+                header = Planner(header, shared, asking, session.watch, time).planned(selection)
+        spent_s = world.clock() - begun if limited else 0.0
         targets = targets_of(header, shared)
         header = with_preliminaries(header, targets, session.runner())
     except Interrupted:
         raise InterruptedBeforeStart(NOTHING_MEASURED) from None
     if _is_to_count(header):
         header = with_tool(header, session.valgrind)
-    return header, targets
+    return header, targets, spent_s
 
 
 def _is_to_count(record: Weighing | Run) -> bool:
@@ -225,7 +232,12 @@ def _same_commands(subjects: Sequence[Subject]) -> list[Finding]:
 
 
 def _stages(
-    header: Weighing | Run, targets: Targets, journal: Journal, rows: list[LaunchRow], session: _Session
+    header: Weighing | Run,
+    targets: Targets,
+    journal: Journal,
+    rows: list[LaunchRow],
+    session: _Session,
+    spent_s: float,
 ) -> Iterator[Stage]:
     """What is measured, in its order: the heap, counts, times."""
     runner = session.runner(targets.hooks)
@@ -236,7 +248,7 @@ def _stages(
     if timed(header.settings.metrics):
         series = series_of(header.settings, targets, session.launcher, journal)
         recorder = Recorder(targets, runner, journal, KeptRows(rows), series)
-        yield partial(_time, recorder=recorder, session=session)
+        yield partial(_time, recorder=recorder, session=session, spent_s=spent_s)
 
 
 def _cleaned_up(
@@ -288,7 +300,7 @@ def _count(record: Weighing | Run, journal: Journal, session: _Session) -> tuple
 
 
 def _time(
-    record: Weighing | Run, recorder: Recorder, session: _Session
+    record: Weighing | Run, recorder: Recorder, session: _Session, spent_s: float
 ) -> tuple[Weighing | Run, SteelyardError | None]:
     from steelyard.design.timing.alone import Measuring
     from steelyard.design.timing.experiment import Experiment
@@ -296,9 +308,9 @@ def _time(
     clock, watch = session.world.clock, session.watch
     settle = partial(session.world.settle, give_up=session.interrupt.is_requested)
     experiment = (
-        Experiment(record, recorder, clock, watch, settle)
+        Experiment(record, recorder, clock, watch, settle, spent_s)
         if isinstance(record, Weighing)
-        else Measuring(record, recorder, clock, watch)
+        else Measuring(record, recorder, clock, watch, spent_s)
     )
     return experiment.run(), experiment.error
 

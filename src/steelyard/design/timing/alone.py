@@ -21,7 +21,7 @@ _LEAST_LIMIT_S = 1.0
 class Measuring:
     """One run while it is measured; `run` has the shape of a weighing's.
 
-    However long a launch takes, there is one; from then on the budget holds.
+    However long a launch takes, there is one; from then on the budget holds, of which `spent_s` have been used before.
     """
 
     def __init__(
@@ -30,10 +30,11 @@ class Measuring:
         recorder: Recorder,
         clock: Callable[[], float],
         watch: Callable[[Progress], None],
+        spent_s: float = 0.0,
     ) -> None:
         self._header, self._settings = header, header.settings
         self._recorder, self._clock, self._watch = recorder, clock, watch
-        self._budget = Budget(header.settings, clock())
+        self._budget = Budget(header.settings, clock(), spent_s)
         self._begun = 0
         self.error: SteelyardError | None = None
 

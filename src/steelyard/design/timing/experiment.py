@@ -47,7 +47,10 @@ class _Open:
 
 
 class Experiment:
-    """One weighing while it is measured. The recorder, the clock and the watcher come from outside."""
+    """One weighing while it is measured. The recorder, the clock and the watcher come from outside.
+
+    Of its budget `spent_s` have been used before.
+    """
 
     def __init__(
         self,
@@ -56,6 +59,7 @@ class Experiment:
         clock: Callable[[], float],
         watch: Callable[[Progress], None],
         settle: Callable[[float], float] = lambda most_s: 0.0,  # noqa: ARG005
+        spent_s: float = 0.0,
     ) -> None:
         self._header, self._settings = header, header.settings
         self._metric = timed(header.settings.metrics)[0]  # what is counted needs no pairs
@@ -63,7 +67,7 @@ class Experiment:
         begun = list(recorder.rows)
         self._open = [_resumed(number, header, begun) for number in range(len(header.benchmarks))]
         used = recorder.rows.wall_s()
-        self._budget = Budget(header.settings, clock() - used)
+        self._budget = Budget(header.settings, clock() - used, spent_s)
         self._settle, self._may_wait_s = settle, header.settings.wait_quiet_s
         self._pairs, self._visited = len(recorder.rows) // 2, len(header.benchmarks)
         self._findings: list[Finding] = []
