@@ -175,6 +175,7 @@ class ScriptedWorld:
             settle=self._settle,
             valgrind=lambda _: VALGRIND,
             new_seed=lambda: SEED,
+            sweep=lambda: None,
             processors=lambda: {0},
         )
 

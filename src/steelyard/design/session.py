@@ -96,6 +96,7 @@ def resume(path: Path, watch: Watch, world: World) -> Outcome:
 @contextmanager
 def _session(world: World, watch: Watch, jobs: int | None = None) -> Iterator[_Session]:
     cancels: list[Callable[[], None]] = []
+    world.sweep()
     with (
         world.launcher() as launcher,
         Interrupt(partial(_call_all, cancels), world.clock) as interrupt,

@@ -38,7 +38,13 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
         raise Interrupted
     if measured.timed_out:
         limit_ns = target.spec.timeout_ns or measured.wall_ns
-        raise TookTooLongError(f"{target.name} did not end within {limit_ns / 1e9:.3g} s and was killed: {when_late}")
+        within = f"within {limit_ns / 1e9:.3g} s and was killed"
+        if target.spec.repeat > 1:
+            raise TookTooLongError(
+                f"{target.name} did not end {target.spec.repeat:,} times {within}: ask for fewer with --repeat, or "
+                "give them longer with --timeout"
+            )
+        raise TookTooLongError(f"{target.name} did not end {within}: {when_late}")
     if measured.stopped is not None:
         raise LaunchError(f"{target.name} {_how_it_stopped(measured.stopped)}")
     how = _how_it_failed(measured)

@@ -101,7 +101,8 @@ class Measuring:
 
     def _is_cut_short(self, error: SteelyardError) -> bool:
         """Whether a launch was killed for the budget's sake, and not because it was to take no longer."""
-        return isinstance(error, TookTooLongError) and self._settings.timeout_s is None
+        limited = self._begun > 1 and self._settings.timeout_s is None and self._settings.max_time_s is not None
+        return limited and isinstance(error, TookTooLongError)
 
     def _tell(self, done: int, now: float, each: float) -> None:
         limit = self._budget.pairs_in_all(done, now, each)
