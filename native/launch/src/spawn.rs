@@ -102,19 +102,27 @@ pub struct Started {
 }
 
 /// Starts the target, and closes our copies of its files: with a pipe's write end still open
-/// here, its end would never show.
+/// here, its end would never show. The `changed_signals` are those that it is not to find as they
+/// are here.
 ///
 /// # Errors
 /// A failure of stage cwd, affinity or spawn.
-pub fn start(request: &Request, streams: Streams) -> Result<Started, Failure> {
-    let spawner = Spawner::new(
+pub fn start(
+    request: &Request,
+    streams: Streams,
+    changed_signals: &[i32],
+) -> Result<Started, Failure> {
+    if let Some(cwd) = &request.cwd {
+        check_directory(cwd)?;
+    }
+    let mut spawner = Spawner::new(
         request.program.c_string(),
         request.argv.iter().map(Text::c_string),
         request.env.iter().map(Text::c_string),
+        request.cwd.as_ref().map(|cwd| cwd.c_string().as_c_str()),
         streams.0.iter().map(AsFd::as_fd),
-    )
-    .map_err(|error| Failure::system(Stage::Spawn, "cannot prepare the spawn", &error))?;
-    let entered = request.cwd.as_ref().map(Entered::into).transpose()?;
+        changed_signals,
+    );
     let pinned = request.cpus.as_deref().map(Pinned::to).transpose()?;
     let fixed = request.fixed_layout.then(FixedLayout::new);
     let start_ns = sys::now_ns();
@@ -122,7 +130,6 @@ pub fn start(request: &Request, streams: Streams) -> Result<Started, Failure> {
     let spawn_ns = sys::now_ns() - start_ns;
     drop(fixed);
     drop(pinned);
-    drop(entered);
     drop(spawner);
     drop(streams);
     let pid = spawned.map_err(|error| not_spawned(request, &error))?;
@@ -133,6 +140,14 @@ pub fn start(request: &Request, streams: Streams) -> Result<Started, Failure> {
     })
 }
 
+/// Looks at the directory beforehand, so that the spawn's ENOENT can only mean the program.
+fn check_directory(cwd: &Text) -> Result<(), Failure> {
+    sys::enterable(cwd.c_string()).map_err(|error| {
+        let doing = format!("cannot change to {}", cwd.path().display());
+        Failure::system(Stage::Cwd, &doing, &error)
+    })
+}
+
 fn not_spawned(request: &Request, error: &io::Error) -> Failure {
     let program = request.program.path();
     let mut doing = format!("cannot execute {}", program.display());
@@ -140,37 +155,6 @@ fn not_spawned(request: &Request, error: &io::Error) -> Failure {
         doing.push_str(" (the file exists: its interpreter or loader does not)");
     }
     Failure::system(Stage::Spawn, &doing, error)
-}
-
-/// The server in the target's directory for as long as this lives: children inherit that, and the
-/// spawn's ENOENT can only mean the program. The spawn itself could change there, but not in the
-/// C libraries before glibc 2.29, which the wheels are to run on.
-struct Entered {
-    before: OwnedFd,
-}
-
-impl Entered {
-    fn into(cwd: &Text) -> Result<Self, Failure> {
-        let refused = |error| {
-            let doing = format!("cannot change to {}", cwd.path().display());
-            Failure::system(Stage::Cwd, &doing, &error)
-        };
-        // To come back to it needs no leave to read it.
-        let mut only_named = OpenOptions::new();
-        only_named
-            .read(true)
-            .custom_flags(libc::O_PATH | libc::O_DIRECTORY);
-        let before = only_named.open(".").map_err(refused)?.into();
-        std::env::set_current_dir(cwd.path()).map_err(refused)?;
-        Ok(Self { before })
-    }
-}
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        // Fails only if the server may no longer enter where it was, and then nobody names files by that.
-        let _ = sys::enter(&self.before);
-    }
 }
 
 /// The server confined to some CPUs for as long as this lives: children inherit that, and it

@@ -1,9 +1,9 @@
 //! Processes: signals, ends, and what this one hands down to its children.
 
 use super::{check, signal_set};
+use std::ffi::CStr;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, OwnedFd};
 
 /// This process's number.
 #[must_use]
@@ -132,10 +132,19 @@ pub fn reset_child_signal() {
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
-/// Kills one process. One that is already gone or that we may not kill is left to the caller's
-/// next look at it.
-pub fn kill(pid: i32) {
-    signal(pid, libc::SIGKILL);
+/// Kills one process. One that is already gone is left to the caller's next look at it.
+///
+/// # Errors
+/// If we may not: it runs with another's rights.
+pub fn kill(pid: i32) -> io::Result<()> {
+    if pid <= 0 {
+        return Ok(());
+    }
+    // SAFETY: kill takes numbers only.
+    match check(unsafe { libc::kill(pid, libc::SIGKILL) }) {
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Sends a signal to one process, as far as that is possible.
@@ -196,6 +205,33 @@ pub fn exit_is_pending(pid: i32, wait: bool) -> io::Result<bool> {
     let info = wait_id(libc::P_PID, id, if wait { 0 } else { libc::WNOHANG })?;
     // SAFETY: waitid fills in the field, with zero if the child has not ended.
     Ok(unsafe { info.si_pid() } == pid)
+}
+
+/// What a child is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It goes on.
+    Going,
+    /// This signal has stopped it.
+    Stopped(i32),
+    /// It has ended, and waits to be reaped.
+    Ended,
+}
+
+/// What a child is doing now.
+///
+/// # Errors
+/// If it is not our child.
+pub fn state_of(pid: i32) -> io::Result<State> {
+    let id = libc::id_t::try_from(pid).unwrap_or(0);
+    let info = wait_id(libc::P_PID, id, libc::WNOHANG | libc::WSTOPPED)?;
+    // SAFETY: waitid fills in both fields, or leaves zeros if there is nothing to tell.
+    let (found, status) = unsafe { (info.si_pid(), info.si_status()) };
+    Ok(match info.si_code {
+        _ if found != pid => State::Going,
+        libc::CLD_STOPPED => State::Stopped(status),
+        _ => State::Ended,
+    })
 }
 
 fn wait_id(
@@ -276,11 +312,14 @@ pub fn set_own_affinity(mask: &[u64]) -> io::Result<()> {
     check(unsafe { libc::sched_setaffinity(0, bytes, mask.as_ptr().cast()) }).map(drop)
 }
 
-/// Makes `directory` the current one of this process.
+/// Whether `path` is a directory that this process may enter.
 ///
 /// # Errors
-/// If it is none, or may not be entered.
-pub fn enter(directory: &OwnedFd) -> io::Result<()> {
-    // SAFETY: the call takes the number of an open descriptor only.
-    check(unsafe { libc::fchdir(directory.as_raw_fd()) }).map(drop)
+/// Why it is not.
+pub fn enterable(path: &CStr) -> io::Result<()> {
+    // With the final slash-dot, anything but a directory is refused with ENOTDIR.
+    let inside = [path.to_bytes(), b"/."].concat();
+    let inside = std::ffi::CString::new(inside)?;
+    // SAFETY: the string ends in NUL and outlives the call.
+    check(unsafe { libc::access(inside.as_ptr(), libc::X_OK) }).map(drop)
 }

@@ -17,6 +17,10 @@ class Interrupted(Exception):  # noqa: N818 - it is no error
     """The user asked to stop; what was measured stands."""
 
 
+class TookTooLongError(LaunchError):
+    """A launch did not end in its time."""
+
+
 @dataclass(frozen=True)
 class Failure:
     """Why nothing came of a launch."""
@@ -33,9 +37,16 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
     if measured.cancelled:
         raise Interrupted
     if measured.timed_out:
-        raise LaunchError(
-            f"{target.name} did not end within {measured.wall_ns / 1e9:.3g} s and was killed: {when_late}"
-        )
+        limit_ns = target.spec.timeout_ns or measured.wall_ns
+        within = f"within {limit_ns / 1e9:.3g} s and was killed"
+        if target.spec.repeat > 1:
+            raise TookTooLongError(
+                f"{target.name} did not end {target.spec.repeat:,} times {within}: ask for fewer with --repeat, or "
+                "give them longer with --timeout"
+            )
+        raise TookTooLongError(f"{target.name} did not end {within}: {when_late}")
+    if measured.stopped is not None:
+        raise LaunchError(f"{target.name} {_how_it_stopped(measured.stopped)}")
     how = _how_it_failed(measured)
     if how is None:
         return
@@ -49,8 +60,16 @@ def check_hook_ended(option: str, measured: Measured) -> None:
     """Raise MeasurementError if a command that surrounds launches failed, Interrupted if it was cut short."""
     if measured.cancelled:
         raise Interrupted
+    if measured.stopped is not None:
+        raise MeasurementError(f"the {option} command {_how_it_stopped(measured.stopped)}")
     if how := _how_it_failed(measured):
         raise MeasurementError(f"the {option} command {how}{_last_line(measured)}")
+
+
+def _how_it_stopped(number: int) -> str:
+    waits = number in (Signals.SIGTTIN, Signals.SIGTTOU)
+    remedy = "it wants a terminal: run it in its batch mode" if waits else "take out what stops it"
+    return f"stopped itself ({_signal_name(number)}), did not go on and was killed: {remedy}"
 
 
 def _how_it_failed(measured: Measured) -> str | None:

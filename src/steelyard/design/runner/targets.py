@@ -89,12 +89,16 @@ def with_time_limit(record: Weighing | Run) -> Settings:
     """The settings of launches that are timed, with a limit for each.
 
     One that takes the whole budget alone leaves none for a verdict: without a limit of its own it has that. A run has
-    no verdict, and describes a launch however long it takes.
+    no verdict, and describes a launch however long it takes; but many processes that make up one are the user's choice,
+    and have the budget and as much again.
     """
     settings = record.settings
-    if settings.timeout_s is not None or isinstance(record, Run):
+    limit_s = settings.max_time_s
+    if settings.timeout_s is not None or limit_s is None:
         return settings
-    return settings.model_copy(update={"timeout_s": settings.max_time_s})
+    if isinstance(record, Run):
+        limit_s = 2 * limit_s if settings.repeat > 1 else None
+    return settings.model_copy(update={"timeout_s": limit_s})
 
 
 def work_of(record: Weighing | Run, number: int, seed: int = 0) -> Work:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import expm1, isfinite
 
-from steelyard.design.findings import left_behind_finding
+from steelyard.design.findings import survivors
 from steelyard.design.judging.judgement import MetricPairs, look_at
 from steelyard.design.runner.draws import draw_places, round_order
 from steelyard.design.runner.failure import Interrupted
@@ -47,7 +47,10 @@ class _Open:
 
 
 class Experiment:
-    """One weighing while it is measured. The recorder, the clock and the watcher come from outside."""
+    """One weighing while it is measured. The recorder, the clock and the watcher come from outside.
+
+    Of its budget `spent_s` have been used before.
+    """
 
     def __init__(
         self,
@@ -56,6 +59,7 @@ class Experiment:
         clock: Callable[[], float],
         watch: Callable[[Progress], None],
         settle: Callable[[float], float] = lambda most_s: 0.0,  # noqa: ARG005
+        spent_s: float = 0.0,
     ) -> None:
         self._header, self._settings = header, header.settings
         self._metric = timed(header.settings.metrics)[0]  # what is counted needs no pairs
@@ -63,7 +67,7 @@ class Experiment:
         begun = list(recorder.rows)
         self._open = [_resumed(number, header, begun) for number in range(len(header.benchmarks))]
         used = recorder.rows.wall_s()
-        self._budget = Budget(header.settings, clock() - used)
+        self._budget = Budget(header.settings, clock() - used, spent_s)
         self._settle, self._may_wait_s = settle, header.settings.wait_quiet_s
         self._pairs, self._visited = len(recorder.rows) // 2, len(header.benchmarks)
         self._findings: list[Finding] = []
@@ -86,7 +90,6 @@ class Experiment:
                 for number in round_order(self._settings.seed, rounds, still):
                     self._advance(self._open[number])
                 rounds += 1
-            self._recorder.runner.clean_up()
         except Interrupted:
             self._stop_all("interrupted")
         except SteelyardError as error:
@@ -108,8 +111,15 @@ class Experiment:
                     continue
                 self._measure(benchmark, pair, WARM_UP)
                 if self._is_hopeless():
-                    self._stop_all("futile")
+                    self._settle_for_one()
                     return
+
+    def _settle_for_one(self) -> None:
+        """Measure one pair of each benchmark, as far as there is time for that, where no verdict is in reach."""
+        for benchmark in self._open:
+            if benchmark.stop is None and not self._budget_end(benchmark):
+                self._measure(benchmark, self._settings.warm_up + benchmark.attempts, USED)
+        self._stop_all("futile")
 
     def _is_hopeless(self) -> bool:
         """Whether not even the fewest pairs that can show anything fit into the budget, as the warm-up went so far."""
@@ -251,14 +261,17 @@ class Experiment:
             benchmark.stop = benchmark.stop or reason
 
     def _record(self) -> Weighing:
+        stop = [benchmark.stop for benchmark in self._open]
+        short = self._recorder.settle(self._header.benchmarks, stop)
         return self._header.model_copy(
             update={
-                "stop": [benchmark.stop for benchmark in self._open],
+                "stop": stop,
                 "seconds": self._clock() - self._budget.started,
                 "findings": [
                     *self._header.findings,
                     *self._findings,
-                    *left_behind_finding(self._recorder.runner.left_behind),
+                    *short,
+                    *survivors(self._recorder.runner.left_behind, self._recorder.runner.not_killed),
                 ],
                 "launches": self._recorder.rows.launches(),
             }

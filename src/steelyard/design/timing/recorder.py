@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Protocol
 
+from steelyard.design.findings import cold_finding, not_measured_finding
 from steelyard.design.runner.runner import TIMER, LaunchSeries, Reading, Runner
 from steelyard.design.runner.target import Target
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.kept_rows import KeptRows
-from steelyard.model.launches import DISTURBED, NUMBERS, ROLES, Draw, LaunchRow, Place
-from steelyard.model.records import Finding
+from steelyard.model.launches import DISTURBED, NUMBERS, ROLES, USED, WARM_UP, Draw, LaunchRow, Place
+from steelyard.model.records import Benchmark, Finding, StopReason
 
 _MOST_PAIRS = 8
 _numbers = attrgetter(*NUMBERS)
@@ -58,9 +59,15 @@ class Recorder:
         rows = map(self.launch, places) if self.series is None else self._launch_all(self.series(places), places)
         return list(zip(rows, rows, strict=True))
 
-    def launch(self, place: Place) -> LaunchRow:
-        """Run, check and keep one launch; raises LaunchError if it failed, Interrupted if cut short."""
-        return self.runner.launch(self._target(place), TIMER, lambda reading: self._keep(reading, place))
+    def launch(self, place: Place, longest_s: float | None = None) -> LaunchRow:
+        """Run, check and keep one launch, which may take no longer than so, if it has no limit of its own.
+
+        Raises LaunchError if it failed, Interrupted if cut short.
+        """
+        target = self._target(place)
+        if longest_s is not None and target.spec.timeout_ns is None:
+            target = replace(target, spec=replace(target.spec, timeout_ns=round(longest_s * 1e9)))
+        return self.runner.launch(target, TIMER, lambda reading: self._keep(reading, place))
 
     def _launch_all(self, series: LaunchSeries, places: Sequence[Place]) -> Iterator[LaunchRow]:
         left = iter(places)
@@ -92,6 +99,19 @@ class Recorder:
         """Give a pair that is complete the role `disturbed`: it is known as such only after its second launch."""
         self.sink.discard(benchmark, pair)
         self.rows.give_role(benchmark, pair, ROLES.index(DISTURBED))
+
+    def settle(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
+        """When the time is up: what is said of benchmarks that had too little of it to be measured as planned.
+
+        Of one that came no further than its warm-up, that is taken for what was measured; the journal does not say so.
+        """
+        used, warmed = (self.rows.benchmarks_of(ROLES.index(role)) for role in (USED, WARM_UP))
+        late = [number for number, reason in enumerate(stop) if reason in ("time", "futile") and number not in used]
+        for number in late:
+            self.rows.use_warm_ups(number)
+        cold = [benchmarks[number].name for number in late if number in warmed]
+        missed = [benchmarks[number].name for number in late if number not in warmed]
+        return [*cold_finding(cold, len(benchmarks)), *not_measured_finding(missed)]
 
     def fail(self, benchmark: int, message: str) -> Finding:
         """Keep that one benchmark of many failed, and return the finding that says so."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 import weakref
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in, stderr_of, stdout_of
@@ -89,9 +89,9 @@ class Criterion(Harness):
 
     @cached_property
     def _folder(self) -> Path:
-        folder = tempfile.mkdtemp(prefix="steelyard-criterion-")
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        return Path(folder)
+        scratch = Scratch("criterion")
+        weakref.finalize(self, scratch.remove)
+        return scratch.path / "results"
 
 
 def samples_in(text: str) -> tuple[Sample, ...]:

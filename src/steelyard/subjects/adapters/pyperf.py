@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Listed, Work
@@ -99,9 +98,9 @@ class Pyperf(Harness):
 
     @cached_property
     def _list(self) -> Path:
-        folder = tempfile.mkdtemp(prefix="steelyard-")
-        weakref.finalize(self, shutil.rmtree, folder, True)
-        return Path(folder) / "list.json"
+        scratch = Scratch("pyperf")
+        weakref.finalize(self, scratch.remove)
+        return scratch.path / "list.json"
 
 
 def _command(launch: LaunchSpec) -> _Command:
