@@ -278,7 +278,7 @@ def _table(sheet: Sheet, verdicts: list[Verdict], confidence: str) -> None:
         return
     head = ["benchmark", "verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
     cells = [_cells(verdict) for verdict in verdicts]
-    names = [Text(printable.plain(verdict.benchmark, sheet.encoding)) for verdict in verdicts]
+    names = [Text(sheet.name(verdict.benchmark, sheet.width)) for verdict in verdicts]
     longest = max(len(head[0]), *(name.cell_len for name in names))
     for columns in (6, 4, 3, 2):
         taken = [max(len(head[i + 1]), *(row[i].cell_len for row in cells)) + 2 for i in range(columns)]

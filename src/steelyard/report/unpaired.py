@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
-from steelyard.report import figures, notes, printable, sentences
-from steelyard.report.markup import code, escape, items, table
+from steelyard.report import figures, notes, sentences
+from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.sheet import Sheet
 from steelyard.report.terminal import STYLES, emphasised
 
@@ -25,7 +25,7 @@ def show(console: Console, report: UnpairedReport) -> None:
     sheet.blank()
     for label, run in (("A", report.baseline), ("B", report.candidate)):
         name = Text(sheet.name(run.subjects[0].name, sheet.text_width), "bold")
-        sheet.row(label, name, f"measured {printable.plain(run.created, sheet.encoding)}")
+        sheet.row(label, name, f"measured {run.created}")
     for place, verdict in enumerate(report.verdicts):
         if place == 0 or report.verdicts[place - 1].benchmark != verdict.benchmark:
             sheet.blank()
@@ -112,7 +112,7 @@ def markdown(report: UnpairedReport) -> str:
     ]
     lines = [f"_{escape(WARNING)}_", "", heading, "", f"A {names[0]}, B {names[1]}", ""]
     lines += [*table(rows), "", *items([*told, *notes.markdown(notes.of_unpaired(report))])]
-    return "\n".join(lines) + "\n"
+    return document(lines)
 
 
 def _row(verdict: UnpairedVerdict) -> list[str]:
