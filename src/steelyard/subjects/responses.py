@@ -14,7 +14,7 @@ from typing import Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
-from steelyard.subjects.harness import Listed
+from steelyard.subjects.harness import Harness, Listed, Work
 
 MOST_BYTES = 4 << 20
 """Ten thousand benchmarks with long names, or as many samples, fit in."""
@@ -28,6 +28,8 @@ RESULTS_FILE = "/dev/fd/3"
 
 _MOST_NAME_BYTES = 500
 _MOST_SHOWN = 80
+# What a harness's clock and ours may differ by, and what the rounding of its numbers and the kernel's ticks may add.
+_CLOCKS_DIFFER, _ROUNDING_NS = 1.01, 1_000_000
 # Control characters and halves of pairs: what is no text, or could steer a terminal.
 _NO_TEXT = ("Cc", "Cs")
 
@@ -142,6 +144,27 @@ def check_count(samples: tuple[Sample, ...], wanted: int) -> tuple[Sample, ...]:
             f"gave {len(samples)} samples where {wanted} were asked for: a harness takes as many as it is told"
         )
     return samples
+
+
+def check_within(samples: Iterable[Sample], measured: Measured, harness: Harness, work: Work) -> None:
+    """Raise LaunchError for times that cannot be: longer than the launch itself, as it was measured from outside.
+
+    Time on a processor may well be longer than what elapsed, of several threads: as long as the kernel says of the
+    launch. But that says nothing of work which the launch has others do, in a container for example.
+    """
+    told = [one if harness.tells_iterations else one._replace(ns=round(one.ns / one.loops)) for one in samples]
+    wall_ns = measured.wall_ns * harness.threads(work)
+    _check_sum(sum(one.ns for one in told), wall_ns, "", measured)
+    cpu_ns = max(wall_ns, measured.user_ns + measured.sys_ns)
+    _check_sum(sum(one.cpu_ns or 0 for one in told), cpu_ns, " on a processor", measured)
+
+
+def _check_sum(told_ns: int, most_ns: int, where: str, measured: Measured) -> None:
+    if told_ns > most_ns * _CLOCKS_DIFFER + _ROUNDING_NS:
+        raise LaunchError(
+            f"told of {told_ns / 1e9:.3g} s{where} in its samples, and its launch took {measured.wall_ns / 1e9:.3g} s in "
+            "all: does it tell in another unit, or add up what ran side by side?"
+        )
 
 
 def shown(value: Any) -> str:

@@ -41,7 +41,7 @@ _WITHOUT_VALUE = ("-h", "-l", "-lp", "-lprof", "-lrf")
 _HEAD = "Benchmarks:"
 _PARAMETER = re.compile(r'  param "([^"]+)" = \{(.*)\}')
 _SAID = (
-    re.compile(r"^\s*Suppressed: (.+)", re.MULTILINE),
+    re.compile(r"^[ \t]*Suppressed: (.+)", re.MULTILINE),
     re.compile(r"^Error parsing command line:\s+(.+)", re.MULTILINE),
     re.compile(r"^.*\bERROR: (.+)", re.MULTILINE),
     re.compile(r"^(No matching benchmarks)", re.MULTILINE),
@@ -52,6 +52,7 @@ class Jmh(Harness):
     """Drives JMH; each product of a benchmark's @Param values is a benchmark: `pkg.Class.method:n=10,kind=small`."""
 
     fixes_loops = False
+    tells_iterations = False
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether it starts JMH, or a jar with JMH's list of benchmarks."""
