@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import stat
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
@@ -27,6 +30,8 @@ RESULTS_FILE = "/dev/fd/3"
 """Where a harness that writes its results to a file is sent: the launch server keeps what comes there."""
 
 _MOST_NAME_BYTES = 500
+_MOST_PROGRAM_BYTES = 1 << 30
+_MOST_FOLDERS = 10_000
 _MOST_SHOWN = 80
 # What a harness's clock and ours may differ by, and what the rounding of its numbers and the kernel's ticks may add.
 _CLOCKS_DIFFER, _ROUNDING_NS = 1.01, 1_000_000
@@ -162,8 +167,8 @@ def check_within(samples: Iterable[Sample], measured: Measured, harness: Harness
 def _check_sum(told_ns: int, most_ns: int, where: str, measured: Measured) -> None:
     if told_ns > most_ns * _CLOCKS_DIFFER + _ROUNDING_NS:
         raise LaunchError(
-            f"told of {told_ns / 1e9:.3g} s{where} in its samples, and its launch took {measured.wall_ns / 1e9:.3g} s in "
-            "all: does it tell in another unit, or add up what ran side by side?"
+            f"told of {told_ns / 1e9:.3g} s{where} in its samples, and its launch took {measured.wall_ns / 1e9:.3g} s "
+            "in all: does it tell in another unit, or add up what ran side by side?"
         )
 
 
@@ -195,7 +200,38 @@ def file_holds(path: str | bytes | Path, *texts: bytes) -> bool:
 @lru_cache(maxsize=256)
 def _holds(path: str, text: bytes) -> bool:
     try:
-        with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-            return whole.find(text) >= 0
-    except (OSError, ValueError):  # not there, not readable, empty
+        with opened(path) as file:
+            size = min(os.fstat(file.fileno()).st_size, _MOST_PROGRAM_BYTES)
+            with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as whole:
+                return whole.find(text) >= 0
+    except (OSError, ValueError):  # not there, not readable, no file, empty
         return False
+
+
+def file_written(path: Path) -> bytes:
+    """What a harness left in a file; raises LaunchError if there is no such file, or more in it than is read."""
+    try:
+        with opened(path) as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise LaunchError(f"did not write its {path.name} ({error.strerror or error})") from error
+    _check_size(max(len(data), path.stat().st_size), f"to its {path.name}")
+    return data
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[BinaryIO]:
+    """A file, to read; raises OSError for what is no file: one would wait for a pipe, and a device has no end."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError("it is no file")
+        yield file
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """All files below a folder; raises OSError if there is no end of folders."""
+    walk = os.walk(folder)
+    for place, _, names in islice(walk, _MOST_FOLDERS):
+        yield from (Path(place, name) for name in names)
+    if next(walk, None) is not None:
+        raise OSError(f"there are more than {_MOST_FOLDERS:,} folders in {folder}")

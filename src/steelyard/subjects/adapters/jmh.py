@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import isfinite, prod
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ _DEFAULTS = {"-f": "1", "-wi": "5", "-w": "100ms", "-r": f"{_MEASURE_NS // 1_000
 # All other options of JMH are followed by a value.
 _WITHOUT_VALUE = ("-h", "-l", "-lp", "-lprof", "-lrf")
 _HEAD = "Benchmarks:"
+_MOST_PRODUCTS = 10_000
 _PARAMETER = re.compile(r'  param "([^"]+)" = \{(.*)\}')
 _SAID = (
     re.compile(r"^[ \t]*Suppressed: (.+)", re.MULTILINE),
@@ -138,6 +139,9 @@ def benchmarks_of(text: str) -> list[Listed]:
             raise LaunchError(f"listed what is no benchmark of JMH: {quoted(line)}")
         else:
             found.append((line.strip(), {}))
+    for name, values in found:
+        if prod(map(len, values.values())) > _MOST_PRODUCTS:
+            raise LaunchError(f"listed {shown(name)} with more than {_MOST_PRODUCTS:,} products of its parameters")
     return [Listed(_name(name, params), params=params) for name, values in found for params in _products(values)]
 
 
