@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.foreign import ForeignReport, ForeignResults, ForeignVerdict, Level
 from steelyard.report import figures, notes
+from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.sheet import Sheet
 from steelyard.report.table import csv_text
@@ -73,11 +75,12 @@ def show(console: Console, record: ForeignResults, levels: Sequence[Level]) -> N
         sheet.row("", f"and {figures.count(more, 'more file')}")
     if record.machine:
         sheet.row("machine", ", ".join(f"{name} {value}" for name, value in record.machine.items()))
-    for benchmark, level in zip(record.benchmarks, levels, strict=True):
+    for benchmark, level in islice(zip(record.benchmarks, levels, strict=True), MOST_BENCHMARKS):
         sheet.blank()
         sheet.row("benchmark", Text(sheet.name(benchmark.name, 3 * sheet.text_width), "bold"))
         line = Text(f"{value(level.median, benchmark.unit)} median", "bold")
         sheet.row("value", line + Text(f", {direction(benchmark.higher_is_better)}", "not bold"), effort(level))
+    show_left_out(sheet, len(levels) - MOST_BENCHMARKS)
     notes.show(sheet, notes.of_foreign(record))
 
 
@@ -123,7 +126,8 @@ def show_diff(console: Console, report: ForeignReport) -> None:
     for label, record in (("A", report.baseline), ("B", report.candidate)):
         name = Text(sheet.name(record.provenance.files[0].name, sheet.text_width), "bold")
         sheet.row(label, name, origin(record).removeprefix(f"{WARNING}: "))
-    for verdict in report.verdicts:
+    shown = most_changed(report.verdicts, lambda verdict: verdict.change)
+    for verdict in shown:
         sheet.blank()
         sheet.row("benchmark", Text(sheet.name(verdict.benchmark, sheet.text_width), "bold"))
         line = emphasised(evidence(verdict, report.alpha), verdict.verdict, verdict.change)
@@ -131,6 +135,7 @@ def show_diff(console: Console, report: ForeignReport) -> None:
         for label, level in (("A", verdict.baseline), ("B", verdict.candidate)):
             sheet.row(label, f"{value(level.median, verdict.unit)} median, {effort(level)}")
         sheet.row("drift", drift(verdict))
+    show_left_out(sheet, len(report.verdicts) - len(shown))
     notes.show(sheet, notes.of_two_foreign(report))
 
 

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import figures, notes, sentences
+from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.sheet import Sheet
 from steelyard.report.terminal import STYLES, emphasised
@@ -26,14 +27,16 @@ def show(console: Console, report: UnpairedReport) -> None:
     for label, run in (("A", report.baseline), ("B", report.candidate)):
         name = Text(sheet.name(run.subjects[0].name, sheet.text_width), "bold")
         sheet.row(label, name, f"measured {run.created}")
-    for place, verdict in enumerate(report.verdicts):
-        if place == 0 or report.verdicts[place - 1].benchmark != verdict.benchmark:
+    shown = most_changed(report.verdicts, lambda verdict: verdict.change)
+    for place, verdict in enumerate(shown):
+        if place == 0 or shown[place - 1].benchmark != verdict.benchmark:
             sheet.blank()
             if len(report.baseline.benchmarks) > 1:
                 sheet.row("benchmark", Text(sheet.name(verdict.benchmark, sheet.text_width), "bold"))
             _full(sheet, report, verdict)
         else:
             _brief(sheet, verdict)
+    show_left_out(sheet, len(report.verdicts) - len(shown))
     notes.show(sheet, notes.of_unpaired(report))
 
 
