@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.json_places import Place, found, places, replaced
 from pydantic import BaseModel
 
 from steelyard.model.files import load_any
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.records import Derived, Run, Summary, Verdict, Weighing
 from tests.hostile.full_records import full_records
+from tests.hostile.json_places import Place, found, places, replaced
 from tests.in_process import InProcess
 
 HOSTILE = "=\x1b[31m\u202e\nFORGED\r<b>|@x\ud800"

@@ -255,8 +255,11 @@ def _columns(rows: list[list[Any]], discarded: set[tuple[int, int]]) -> dict[str
     if not any(columns["samples"]):
         columns["samples"] = []
     used, disturbed = ROLES.index(USED), ROLES.index(DISTURBED)
-    columns["role"] = [
-        disturbed if role == used and (benchmark, pair) in discarded else role
-        for role, benchmark, pair in zip(columns["role"], columns["benchmark"], columns["pair"], strict=True)
-    ]
+    places = zip(columns["role"], columns["benchmark"], columns["pair"], strict=True)
+    try:
+        columns["role"] = [
+            disturbed if role == used and (benchmark, pair) in discarded else role for role, benchmark, pair in places
+        ]
+    except TypeError as error:
+        raise ValueError("a launch stands where none can") from error
     return columns

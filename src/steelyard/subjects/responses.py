@@ -30,6 +30,7 @@ RESULTS_FILE = "/dev/fd/3"
 """Where a harness that writes its results to a file is sent: the launch server keeps what comes there."""
 
 _MOST_NAME_BYTES = 500
+_MOST_DIGITS = 20
 _MOST_PROGRAM_BYTES = 1 << 30
 _MOST_FOLDERS = 10_000
 _MOST_SHOWN = 80
@@ -82,9 +83,14 @@ def json_of(text: bytes | str, what: str) -> Any:
     if not text.strip():
         raise LaunchError(f"wrote no {what}: is it a program of this harness, and did it run to its end?")
     try:
-        return json.loads(text)
+        return json.loads(text, parse_int=whole)
     except (ValueError, RecursionError) as error:
         raise LaunchError(f"wrote a {what} that is no JSON, or was cut: {quoted(text)}") from error
+
+
+def whole(digits: str) -> int | float:
+    """A whole number of JSON; one that is too large to count anything as the float that it is near, or infinity."""
+    return int(digits) if len(digits) < _MOST_DIGITS else float(digits)
 
 
 def sample_of(loops: Any, ns: Any, *, cpu_ns: Any = None, delay_ns: Any = None) -> Sample:

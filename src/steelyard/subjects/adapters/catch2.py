@@ -162,7 +162,7 @@ def _result(element: Element, test: str, name: str) -> Result:
     try:
         loops = int(element.get("samples", "")) * int(element.get("iterations", ""))
         ns = float(mean.get("value", "")) * loops
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise LaunchError(f"gave {shown(name)} samples, iterations or a mean that are no numbers") from error
     return Result(test, name, sample_of(loops, ns))
 
