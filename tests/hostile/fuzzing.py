@@ -223,7 +223,7 @@ def attempt(folder: Path, seed: int, number: int, all_seeds: list[Seed]) -> Find
     data = damaged(chosen, chance)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
-        with _limited(MOST_SECONDS):
+        with limited(MOST_SECONDS):
             what = _answered(chosen, data) if chosen.harness else _read(folder, chosen, data)
     except BaseException:
         what = traceback.format_exc(limit=-6)
@@ -302,7 +302,9 @@ class TooLongError(BaseException):
 
 
 @contextmanager
-def _limited(seconds: float) -> Iterator[None]:
+def limited(seconds: float) -> Iterator[None]:
+    """End what takes longer, of processor time in Python: it raises TooLongError there."""
+
     def late(number: int, frame: FrameType | None) -> None:
         del number, frame
         raise TooLongError(f"over {seconds} s of processor time")

@@ -7,11 +7,13 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from steelyard.model.numbers import Count as _Number
+from steelyard.model.numbers import Seconds
 
 Tool = Literal["cachegrind", "callgrind"]
 
 INSTRUCTIONS: Final = "Ir"
 
+_Weight = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 _Positive = Annotated[_Number, Field(gt=0)]
 _Shape = tuple[_Positive, _Positive, _Positive]
 
@@ -24,9 +26,9 @@ class Weights(_Part):
     """What a hit of each level costs, in hits of the first: a named convention, not a time."""
 
     name: str = "default"
-    l1: float = Field(default=1, ge=0, allow_inf_nan=False)
-    ll: float = Field(default=5, ge=0, allow_inf_nan=False)
-    ram: float = Field(default=35, ge=0, allow_inf_nan=False)
+    l1: _Weight = 1
+    ll: _Weight = 5
+    ram: _Weight = 35
 
 
 class Caches(_Part):
@@ -49,7 +51,10 @@ class CountSettings(_Part):
     body: bool = Field(default=False, description="only between the target's own start and stop requests (callgrind)")
     after_start: bool = Field(default=False, description="only once the program is loaded (callgrind)")
     loops: int | None = Field(
-        default=None, ge=1, description="count {loops} = this and twice this, and take the difference: the body alone"
+        default=None,
+        ge=1,
+        lt=2**63,
+        description="count {loops} = this and twice this, and take the difference: the body alone",
     )
 
 
@@ -80,8 +85,8 @@ class Count(_Part):
     side: int = Field(ge=0, le=1, description="0 baseline, 1 candidate")
     events: dict[str, _Number] = Field(description="event to count; with `loops` the difference of two launches")
     processes: list[CountedProcess] = Field(default_factory=list, description="each process, if there were several")
-    forked: int = Field(default=0, ge=0, description="processes that forked and executed nothing: not in `events`")
-    seconds: float = Field(ge=0, allow_inf_nan=False, description="how long the counting took")
+    forked: _Number = Field(default=0, description="processes that forked and executed nothing: not in `events`")
+    seconds: Seconds = Field(description="how long the counting took")
 
     @model_validator(mode="after")
     def _counts_instructions(self) -> Self:
