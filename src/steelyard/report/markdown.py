@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steelyard.model.records import Run, Side, Summary, Verdict, Weighing
 from steelyard.report import counting, figures, heap, notes, sentences
-from steelyard.report.markup import code, escape, items, table
+from steelyard.report.markup import code, document, escape, items, table
 
 
 def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) -> str:
@@ -23,7 +23,7 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) 
     lines += heap.markdown(record)
     lines += _list(notes.markdown(notes.of_weighing(record, verdicts)))
     lines.append(_origin(record))
-    return "\n".join(lines) + "\n"
+    return document(lines)
 
 
 def run(record: Run, summaries: list[Summary]) -> str:
@@ -46,7 +46,7 @@ def run(record: Run, summaries: list[Summary]) -> str:
     lines += heap.markdown(record)
     lines += _list(notes.markdown(notes.of_run(record, summaries)))
     lines.append(_origin(record))
-    return "\n".join(lines) + "\n"
+    return document(lines)
 
 
 def _heading(record: Weighing, verdicts: list[Verdict]) -> str:

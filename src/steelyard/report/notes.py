@@ -94,9 +94,9 @@ def _gathered(
 def show(sheet: Sheet, notes: Iterable[Note]) -> None:
     """Print each note with its remedy below it."""
     for note in notes:
-        about = _about(note, lambda name: printable.plain(name, sheet.encoding))
-        message = printable.plain_lines(f"{about}{note.message}", sheet.encoding)
-        remedy = printable.plain_lines(note.remedy, sheet.encoding) if note.remedy else []
+        about = _about(note, lambda name: sheet.name(name, sheet.text_width))
+        message = printable.lines(f"{about}{note.message}")
+        remedy = printable.lines(note.remedy) if note.remedy else []
         sheet.row("note", *message, *(Text(line, "italic") for line in remedy), style="yellow")
 
 

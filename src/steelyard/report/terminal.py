@@ -13,6 +13,7 @@ from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Run, Summary, Verdict, VerdictName, Weighing
 from steelyard.report import counting, figures, heap, notes, printable, sentences
+from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
 
@@ -56,12 +57,14 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
         return
     sheet.row("subject", Text(sheet.name(record.subjects[0].name, 3 * sheet.text_width), "bold"))
     several = len(record.benchmarks) > 1
-    for position, summary in enumerate(summaries):
+    shown = summaries[: MOST_BENCHMARKS * len(record.settings.metrics)]
+    for position, summary in enumerate(shown):
         first = position == 0 or summaries[position - 1].benchmark != summary.benchmark
         if first and several:
             sheet.blank()
             sheet.row("benchmark", Text(sheet.name(summary.benchmark, 3 * sheet.text_width), "bold"))
         _summary(sheet, record, summary, full=first)
+    show_left_out(sheet, len(record.benchmarks) - MOST_BENCHMARKS)
     notes.show(sheet, notes.of_run(record, summaries))
     counting.how(sheet, record)
     for summary in summaries:
@@ -237,7 +240,9 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         chosen = [verdict for verdict in verdicts if verdict.metric == metric]
         sheet.blank()
         sheet.row("metric", sentences.metric(metric, record.settings))
-        _table(sheet, chosen, figures.confidence(record.settings.alpha))
+        shown = most_changed(chosen, lambda verdict: verdict.change)
+        _table(sheet, shown, figures.confidence(record.settings.alpha))
+        show_left_out(sheet, len(chosen) - len(shown), ", which changed less")
         counted = [verdict for verdict in chosen if not verdict.control]
         sheet.row("in all", f"{sentences.tally(counted)} in {figures.seconds(record.seconds)}")
     verdicts = [verdict for verdict in verdicts if not verdict.control]
@@ -259,17 +264,18 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
 
 def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     """Say of every undecided benchmark what is known all the same, and what would decide it."""
-    for verdict in verdicts:
-        if verdict.verdict != "undecided":
-            continue
+    undecided = [verdict for verdict in verdicts if verdict.verdict == "undecided"]
+    shown = most_changed(undecided, lambda verdict: verdict.change)
+    for verdict in shown:
         reason = record.stop[verdict.index]
         name = Text(sheet.name(verdict.benchmark, sheet.text_width), "bold")
         sheet.blank()
         texts = sentences.explanation(verdict, record.settings, reason)
         sheet.row("undecided", name, *texts, style=STYLES["undecided"])
+    show_left_out(sheet, len(undecided) - len(shown), ", undecided too")
 
 
-def _table(sheet: Sheet, verdicts: list[Verdict], confidence: str) -> None:
+def _table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> None:
     """Print one row a benchmark; columns that do not fit are left out, the least needed first."""
     if sheet.narrow:
         for verdict in verdicts:
@@ -278,7 +284,7 @@ def _table(sheet: Sheet, verdicts: list[Verdict], confidence: str) -> None:
         return
     head = ["benchmark", "verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
     cells = [_cells(verdict) for verdict in verdicts]
-    names = [Text(printable.plain(verdict.benchmark, sheet.encoding)) for verdict in verdicts]
+    names = [Text(sheet.name(verdict.benchmark, sheet.width)) for verdict in verdicts]
     longest = max(len(head[0]), *(name.cell_len for name in names))
     for columns in (6, 4, 3, 2):
         taken = [max(len(head[i + 1]), *(row[i].cell_len for row in cells)) + 2 for i in range(columns)]

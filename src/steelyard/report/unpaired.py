@@ -6,8 +6,9 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
-from steelyard.report import figures, notes, printable, sentences
-from steelyard.report.markup import code, escape, items, table
+from steelyard.report import figures, notes, sentences
+from steelyard.report.bounds import most_changed, show_left_out
+from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.sheet import Sheet
 from steelyard.report.terminal import STYLES, emphasised
 
@@ -25,15 +26,17 @@ def show(console: Console, report: UnpairedReport) -> None:
     sheet.blank()
     for label, run in (("A", report.baseline), ("B", report.candidate)):
         name = Text(sheet.name(run.subjects[0].name, sheet.text_width), "bold")
-        sheet.row(label, name, f"measured {printable.plain(run.created, sheet.encoding)}")
-    for place, verdict in enumerate(report.verdicts):
-        if place == 0 or report.verdicts[place - 1].benchmark != verdict.benchmark:
+        sheet.row(label, name, f"measured {run.created}")
+    shown = most_changed(report.verdicts, lambda verdict: verdict.change)
+    for place, verdict in enumerate(shown):
+        if place == 0 or shown[place - 1].benchmark != verdict.benchmark:
             sheet.blank()
             if len(report.baseline.benchmarks) > 1:
                 sheet.row("benchmark", Text(sheet.name(verdict.benchmark, sheet.text_width), "bold"))
             _full(sheet, report, verdict)
         else:
             _brief(sheet, verdict)
+    show_left_out(sheet, len(report.verdicts) - len(shown))
     notes.show(sheet, notes.of_unpaired(report))
 
 
@@ -112,7 +115,7 @@ def markdown(report: UnpairedReport) -> str:
     ]
     lines = [f"_{escape(WARNING)}_", "", heading, "", f"A {names[0]}, B {names[1]}", ""]
     lines += [*table(rows), "", *items([*told, *notes.markdown(notes.of_unpaired(report))])]
-    return "\n".join(lines) + "\n"
+    return document(lines)
 
 
 def _row(verdict: UnpairedVerdict) -> list[str]:

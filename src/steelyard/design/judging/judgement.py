@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import expm1, isfinite
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ from steelyard.stats.paired import Judgement, judge, pairs_needed, resolution
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.summary import centre, median_interval
 from steelyard.stats.verdict import CHANGED
+
+Record = TypeVar("Record", Weighing, Run)
 
 # A launch that waited for a processor for longer than this share of its time counts as disturbed in the report.
 DISTURBED_FROM = 0.01
@@ -104,8 +106,7 @@ def verdicts(record: Weighing) -> list[Verdict]:
     measured = [number for number, reason in enumerate(record.stop) if reason != "failed"]
     members = [number for number in measured if not record.benchmarks[number].control]
     controls = [number for number in measured if record.benchmarks[number].control]
-    parts = record.launches.by_benchmark(len(record.benchmarks))
-    views = [record.model_copy(update={"launches": part}) for part in parts]
+    views = by_benchmark(record)
     by_metric = [
         count_verdicts(record, members, metric) if METRICS[metric].counted else _family(views, members, metric)
         for metric in record.settings.metrics
@@ -232,6 +233,12 @@ def seconds_of(launches: Launches, mine: npt.NDArray[np.bool_] | list[int]) -> f
     return float((start + wall).max() - start.min()) / 1e9 if len(start) else 0.0
 
 
+def by_benchmark(record: Record) -> list[Record]:
+    """The record once for each of its benchmarks, with that one's launches alone: nothing else need be searched."""
+    parts = record.launches.by_benchmark(len(record.benchmarks))
+    return [record.model_copy(update={"launches": part}) for part in parts]
+
+
 def summaries(record: Run) -> list[Summary]:
     """A run's benchmarks in its metrics; raises MeasurementError where the first metric is undefined.
 
@@ -239,11 +246,11 @@ def summaries(record: Run) -> list[Summary]:
     """
     found: list[Summary] = []
     unknown: MeasurementError | None = None
-    for benchmark, reason in enumerate(record.stop):
-        if reason == "failed" or (reason == "interrupted" and _is_unmeasured(record, benchmark)):
+    for benchmark, (reason, view) in enumerate(zip(record.stop, by_benchmark(record), strict=True)):
+        if reason == "failed" or (reason == "interrupted" and _is_unmeasured(view, benchmark)):
             continue
         try:
-            found += _summaries_of(record, benchmark)
+            found += _summaries_of(view, benchmark)
         except MeasurementError as error:
             unknown = unknown or error
             if record.settings.harness is None:

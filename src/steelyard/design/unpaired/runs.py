@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from steelyard.design.judging.judgement import of_one_process, seconds_of, side_of
+from steelyard.design.judging.judgement import by_benchmark, of_one_process, seconds_of, side_of
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.foreign import ForeignResults
@@ -90,13 +90,13 @@ def compare_runs(
     """
     _check(baseline, candidate, force=force)
     shared = shared_benchmarks(baseline, candidate)
-    shared = [places for places in shared if _is_measured(baseline, candidate, places)] or shared
+    parts = [by_benchmark(run) for run in (baseline, candidate)]
+    views = {places: (parts[0][places[0]], parts[1][places[1]]) for places in shared}
+    shared = [places for places in shared if _is_measured(*views[places], places)] or shared
     findings = [*_differences(baseline, candidate), *_left_out(baseline, candidate, shared)]
     wanted = metrics or baseline.settings.metrics
     level = alpha / len(shared)
-    verdicts = [
-        _verdict((baseline, candidate), places, metric, margin, level) for places in shared for metric in wanted
-    ]
+    verdicts = [_verdict(views[places], places, metric, margin, level) for places in shared for metric in wanted]
     return UnpairedReport(baseline, candidate, margin, level, verdicts, findings)
 
 

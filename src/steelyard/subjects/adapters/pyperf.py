@@ -22,6 +22,7 @@ from steelyard.subjects.responses import (
     check_only,
     checked_list,
     file_holds,
+    file_written,
     json_of,
     quoted,
     results_of,
@@ -69,7 +70,7 @@ class Pyperf(Harness):
 
     def listed(self, measured: Measured) -> list[Listed]:  # noqa: ARG002
         """What ran, in its order; raises LaunchError if that left no list."""
-        results = results_in(self._list.read_bytes() if self._list.exists() else b"")
+        results = results_in(file_written(self._list) if self._list.exists() else b"")
         benchmarks = checked_list(Listed(result.name) for result in results)
         if self._command is not None:
             _tasks[self._command] = {one.name: (task, one.inner_loops) for task, one in enumerate(results)}
