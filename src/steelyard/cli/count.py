@@ -40,7 +40,9 @@ class CountOptions(MeasuringOptions):
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME[,NAME]", help="instructions, cost, l1_hits, ll_hits, ram_hits.  [default: instructions]"
+            metavar="NAME[,NAME]",
+            rich_help_panel="What is counted",
+            help="What is counted: instructions, cost, l1_hits, ll_hits, ram_hits.  [default: instructions]",
         ),
     ] = None
     counting: CountingOptions = CountingOptions()
@@ -50,12 +52,29 @@ class CountOptions(MeasuringOptions):
     name: Name = None
     launch: Annotated[
         LaunchOptions,
-        Only("prepare", "cleanup", "stdin", "shell", "ignore_failure", "timeout", "env", "inherit_env"),
+        Only(
+            "set_up",
+            "prepare",
+            "conclude",
+            "cleanup",
+            "stdin",
+            "shell",
+            "ignore_failure",
+            "timeout",
+            "env",
+            "inherit_env",
+        ),
     ] = LaunchOptions(warm_up=0, seed=0)
     files: FileOptions = FileOptions()
 
 
-@command(CountOptions)
+@command(
+    CountOptions,
+    examples=(
+        "steelyard count 'gzip -9 -c /bin/sh'",
+        "steelyard count 'sort /etc/services' --metric instructions,cost --functions 20",
+    ),
+)
 def count(options: CountOptions, world: World) -> int:
     """Count what a command executes: instructions, or the cost of its memory accesses, under Valgrind.
 

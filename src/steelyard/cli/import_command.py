@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli.command import Options, command
+from steelyard.cli.inputs import readable
 from steelyard.cli.options import FileOptions, Markdown
-from steelyard.cli.outputs import check_files
+from steelyard.cli.outputs import check_files, is_printed
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,7 +45,13 @@ class ImportOptions(Options):
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write every sample as CSV.")] = None
 
 
-@command(ImportOptions)
+@command(
+    ImportOptions,
+    examples=(
+        "hyperfine --export-json theirs.json 'gzip -9 -c /bin/sh' && steelyard import theirs.json",
+        "steelyard import theirs.json --format hyperfine -o ours.json.gz --markdown ours.md",
+    ),
+)
 def import_(options: ImportOptions, world: World) -> int:
     """Take over results that another tool measured, to show them and to compare them by `steelyard diff`.
 
@@ -57,10 +64,11 @@ def import_(options: ImportOptions, world: World) -> int:
 
     outputs = FileOptions(json=options.json, markdown=options.markdown, csv=options.csv)
     check_files(outputs)
-    given = {path.resolve() for path in options.files}
+    sources = readable(*options.files)
+    given = {path.resolve() for path in sources}
     for output in (outputs.json, outputs.markdown, outputs.csv):
-        if output is not None and output.resolve() in given:
+        if output is not None and not is_printed(output) and output.resolve() in given:
             raise UsageError(f"{output} would be overwritten, which is to be imported: give another file")
     patterns, created = options.benchmark or [], world.created()
-    show_foreign(convert_files(options.files, created=created, name=options.format, patterns=patterns), outputs, world)
+    show_foreign(convert_files(sources, created=created, name=options.format, patterns=patterns), outputs, world)
     return 0

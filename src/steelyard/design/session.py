@@ -34,7 +34,7 @@ from steelyard.model.journal import Journal, is_journal
 from steelyard.model.launches import Launches, LaunchRow
 from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Progress
-from steelyard.model.records import Finding, MachineFacts, Run, Subject, Weighing
+from steelyard.model.records import Finding, MachineFacts, Run, Settings, Subject, Weighing
 from steelyard.subjects.command import shared_environment
 from steelyard.subjects.programs import digest
 
@@ -67,6 +67,7 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
     Raises SteelyardError if it cannot even start.
     """
     with _session(world, watch, request.jobs) as session:
+        _set_up(request.settings, session)
         header = _header(request, session)
         return _measured(header, session, selection=request.selection)
 
@@ -82,6 +83,9 @@ def resume(path: Path, watch: Watch, world: World) -> Outcome:
         with _session(world, watch) as session:
             if _facts(session).key != record.machine.key:
                 raise UsageError(f"{path} was measured on another machine: pairs of two machines cannot be mixed")
+            if record.settings.setup:
+                _set_up(record.settings, session)
+                record = _resumable(path)  # with the same programs, if they were made anew
             return _measured(record, session, begun=journal)
 
 
@@ -122,21 +126,39 @@ def _measured(
 # --- prepare
 
 
+def _set_up(settings: Settings, session: _Session) -> None:
+    """Run what goes before everything; raises InterruptedBeforeStart, MeasurementError if it fails."""
+    if settings.setup:
+        hooks = hooks_of(settings, shared_environment(settings, session.world.environment))
+        try:
+            Runner(session.launcher, session.interrupt.is_requested, hooks).set_up()
+        except Interrupted:
+            raise InterruptedBeforeStart(NOTHING_MEASURED) from None
+
+
 def _header(request: Request, session: _Session) -> Weighing | Run:
     """The record before anything is known of it but what was asked for."""
+    subjects = _renewed(request)
     fields: dict[str, Any] = {
         "tool": steelyard.__version__,
         "created": session.world.created(),
         "machine": _facts(session),
         "settings": request.settings,
-        "subjects": list(request.subjects),
+        "subjects": subjects,
         "benchmarks": list(request.benchmarks),
         "stop": ["interrupted"] * len(request.benchmarks),  # what a journal says that nobody ended
         "seconds": 0.0,
-        "findings": _same_commands(request.subjects),
+        "findings": _same_commands(subjects),
         "launches": Launches(),
     }
     return Weighing(**fields) if len(request.subjects) > 1 else Run(**fields)
+
+
+def _renewed(request: Request) -> list[Subject]:
+    """The subjects, whose programs may have been made anew by what set them up."""
+    if not request.settings.setup:
+        return list(request.subjects)
+    return [one.model_copy(update={"digest": digest(one.program)}) for one in request.subjects]
 
 
 def _facts(session: _Session) -> MachineFacts:
