@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from inspect import Parameter, Signature, get_annotations
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
 
@@ -114,7 +115,7 @@ def _asked(
 
 def _parameters(options: type[Options]) -> Iterator[_Declared]:
     """Every option of a command, with the field of the group that it belongs to."""
-    hints = get_type_hints(options, include_extras=True)
+    hints = _hints(options)
     for name in get_annotations(options):
         if get_origin(hints[name]) is ClassVar:
             continue
@@ -122,10 +123,16 @@ def _parameters(options: type[Options]) -> Iterator[_Declared]:
         if kind is None:
             yield _declared(None, options.panel, name, hints[name], getattr(options, name, Parameter.empty))
             continue
-        inner, defaults = get_type_hints(kind, include_extras=True), getattr(options, name)
+        inner, defaults = _hints(kind), getattr(options, name)
         for one in fields(kind):
             if one.name != "given" and (only is None or only.has(one.name)):
                 yield _declared(name, kind.panel, one.name, inner[one.name], getattr(defaults, one.name))
+
+
+@cache
+def _hints(options: type[Options]) -> dict[str, Any]:
+    """Those of a group are asked for by each command that has it; they are compiled from their text."""
+    return get_type_hints(options, include_extras=True)
 
 
 def _group_of(hint: Any) -> tuple[type[Options] | None, Only | None]:

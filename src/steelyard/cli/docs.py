@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,46 +14,44 @@ from steelyard.model.errors import UsageError
 if TYPE_CHECKING:
     from steelyard.design.world import World
 
+_FOLDER = Path(__file__).parent.parent / "docs"
+
+
+def topics() -> list[str]:
+    """What there is a page of; raises UsageError if there is none at all."""
+    pages = sorted(_FOLDER.rglob("*.md"))
+    if not pages:
+        raise UsageError("the documentation was not installed with this steelyard: install it again")
+    return [str(page.relative_to(_FOLDER).with_suffix("")) for page in pages]
+
 
 @dataclass(frozen=True, kw_only=True)
 class DocsOptions(Options):
     """What `docs` is asked."""
 
     topic: Annotated[
-        str | None, typer.Argument(metavar="[TOPIC]", help="The page to show.  [default: the list of them]")
+        str | None,
+        typer.Argument(metavar="[TOPIC]", help="The page to show.  [default: the list of them]", autocompletion=topics),
     ] = None
 
 
 @command(DocsOptions, examples=("steelyard docs", "steelyard docs statistics | less"))
 def docs(options: DocsOptions, world: World) -> int:  # noqa: ARG001 - as every command
     """Show a page of the documentation, or which pages there are."""
-    pages = _pages()
+    known = topics()
     if options.topic is None:
-        width = max(map(len, pages))
-        print("\n".join(f"{topic:{width}}  {_title(page)}" for topic, page in pages.items()))
+        print("\n".join(f"{topic:{max(map(len, known))}}  {_title(topic)}" for topic in known))
         return 0
-    page = pages.get(options.topic.removeprefix("docs/").removesuffix(".md"))
-    if page is None:
-        raise UsageError(f"there is no page {options.topic!r}: choose from {', '.join(pages)}")
-    print(page.read_text(encoding="utf-8"), end="")
+    topic = options.topic.removeprefix("docs/").removesuffix(".md")
+    if topic not in known:
+        raise UsageError(f"there is no page {options.topic!r}: choose from {', '.join(known)}")
+    print(_page(topic), end="")
     return 0
 
 
-def _pages() -> dict[str, Traversable]:
-    pages = dict(_pages_in(files("steelyard") / "docs"))
-    if not pages:
-        raise UsageError("the documentation was not installed with this steelyard: install it again")
-    return pages
+def _page(topic: str) -> str:
+    return _FOLDER.joinpath(f"{topic}.md").read_text(encoding="utf-8")
 
 
-def _pages_in(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversable]]:
-    """Every page below a folder, by its topic."""
-    found = sorted(folder.iterdir(), key=lambda page: page.name) if folder.is_dir() else []
-    for page in found:
-        if page.name.endswith(".md"):
-            yield prefix + page.name.removesuffix(".md"), page
-        yield from _pages_in(page, f"{prefix}{page.name}/")
-
-
-def _title(page: Traversable) -> str:
-    return page.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+def _title(topic: str) -> str:
+    return _page(topic).partition("\n")[0].lstrip("# ")

@@ -21,10 +21,10 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Bring the words into the form that the parser knows; raises UsageError where that cannot be."""
-        options = {option for parameter in self.params for option in parameter.opts}
-        words = respelt(args, options)
-        # While a shell completes a line, its last option may still lack words.
-        return list(super().parse_args(ctx, words if ctx.resilient_parsing else joined(words, options)))
+        if not ctx.resilient_parsing:  # while a shell completes a line, it may still lack words
+            options = {option for parameter in self.params for option in parameter.opts}
+            args = joined(respelt(args, options), options)
+        return list(super().parse_args(ctx, args))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The options, and the arguments as they are declared."""
