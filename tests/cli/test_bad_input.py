@@ -168,7 +168,7 @@ def test_too_few_pairs_are_told_how_many_would_do(refuses: Refuses) -> None:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("option", ["--prepare", "--cleanup"])
+@pytest.mark.parametrize("option", ["--setup", "--prepare", "--conclude", "--cleanup"])
 def test_a_hook_that_cannot_be_run(refuses: Refuses, option: str) -> None:
     assert "3 times" in refuses("compare", "true", "true", *[option, "true"] * 3)
     for command, says in (("", "empty"), ("no-such-tool", "not found"), ("'", "quotes")):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from steelyard.cli.command import Options, command
 from steelyard.cli.counting import jobs_checked
+from steelyard.cli.options import OUTPUT
 from steelyard.cli.outputs import check_writable, is_printed, write
 from steelyard.cli.values import in_range
 from steelyard.model.errors import InterruptedBeforeEnd
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class CalibrateOptions(Options):
     """What `calibrate` is asked."""
+
+    panel: ClassVar[str] = "How it is measured"
 
     jobs: Annotated[
         int | None, typer.Option(metavar="N", help="Count on so many processors at once.  [default: all]")
@@ -37,10 +40,22 @@ class CalibrateOptions(Options):
         ),
     ] = "fit"
     chart: Annotated[
-        Path | None, typer.Option(metavar="FILE.svg", help="Draw predicted against measured times as SVG.")
+        Path | None,
+        typer.Option(
+            metavar="FILE.svg",
+            rich_help_panel=OUTPUT,
+            help="Draw predicted against measured times as SVG; - is stdout.",
+        ),
     ] = None
     json: Annotated[
-        Path | None, typer.Option("--json", "-o", metavar="FILE", help="Keep all that was measured, as JSON.")
+        Path | None,
+        typer.Option(
+            "--json",
+            "-o",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            help="Keep all that was measured, as JSON; - is stdout.",
+        ),
     ] = None
 
 
@@ -48,7 +63,7 @@ class CalibrateOptions(Options):
     CalibrateOptions,
     examples=(
         "steelyard calibrate --chart calibration.svg",
-        "steelyard calibrate --launches 9 && steelyard count 'sort /etc/services' --metric cost --weights calibrated",
+        "steelyard calibrate --launches 9 --json calibration.json",
     ),
 )
 def calibrate(options: CalibrateOptions, world: World) -> int:

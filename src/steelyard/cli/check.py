@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from steelyard.cli.command import Only, command
-from steelyard.cli.options import LaunchOptions
+from steelyard.cli.options import OUTPUT, LaunchOptions
 from steelyard.cli.outputs import check_writable, is_printed, write
 from steelyard.cli.settings import MeasuringOptions, settings_of
 from steelyard.cli.status import FOUND, INTERRUPTED
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class CheckOptions(MeasuringOptions):
     """What `check` is asked."""
+
+    panel: ClassVar[str] = "What is looked at"
 
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="The program to look at, in quotes.")]
     protocol: Annotated[
@@ -46,7 +48,9 @@ class CheckOptions(MeasuringOptions):
     ] = LaunchOptions(warm_up=0, timeout=60)
     json: Annotated[
         Path | None,
-        typer.Option("--json", "-o", metavar="FILE", help="Write the findings as JSON."),
+        typer.Option(
+            "--json", "-o", metavar="FILE", rich_help_panel=OUTPUT, help="Write the findings as JSON; - is stdout."
+        ),
     ] = None
 
 
@@ -54,7 +58,7 @@ class CheckOptions(MeasuringOptions):
     CheckOptions,
     examples=(
         "steelyard check 'gzip -9 -c /bin/sh'",
-        "steelyard check 'sort /etc/services' --heap --max-time 10s -o findings.json",
+        "steelyard check 'sort /etc/passwd' --heap --max-time 10s -o findings.json",
     ),
 )
 def check(options: CheckOptions, world: World) -> int:

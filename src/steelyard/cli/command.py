@@ -115,7 +115,7 @@ def _asked(
 
 def _parameters(options: type[Options]) -> Iterator[_Declared]:
     """Every option of a command, with the field of the group that it belongs to."""
-    hints = _hints(options)
+    hints = _hints(options)  # type: ignore[arg-type] # a class can be hashed, whatever its instances can
     for name in get_annotations(options):
         if get_origin(hints[name]) is ClassVar:
             continue
@@ -123,7 +123,8 @@ def _parameters(options: type[Options]) -> Iterator[_Declared]:
         if kind is None:
             yield _declared(None, options.panel, name, hints[name], getattr(options, name, Parameter.empty))
             continue
-        inner, defaults = _hints(kind), getattr(options, name)
+        inner = _hints(kind)  # type: ignore[arg-type] # as above
+        defaults = getattr(options, name)
         for one in fields(kind):
             if one.name != "given" and (only is None or only.has(one.name)):
                 yield _declared(name, kind.panel, one.name, inner[one.name], getattr(defaults, one.name))

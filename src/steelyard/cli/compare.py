@@ -66,7 +66,7 @@ class CompareOptions(MeasuringOptions):
     CompareOptions,
     examples=(
         "steelyard compare 'gzip -1 -c /bin/sh' 'gzip -9 -c /bin/sh' --margin 2%",
-        "steelyard compare 'sort -n {f}' 'sort {f}' -L f /etc/passwd,/etc/services -o verdict.json",
+        "steelyard compare 'sort -n {f}' 'sort {f}' -L f /etc/passwd,/etc/group",
     ),
 )
 def compare(options: CompareOptions, world: World) -> int:

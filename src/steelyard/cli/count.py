@@ -21,6 +21,7 @@ from steelyard.cli.options import (
     LaunchOptions,
     Name,
     ShownFunctions,
+    WeighingOptions,
 )
 from steelyard.cli.outputs import check_files
 from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
@@ -47,6 +48,7 @@ class CountOptions(MeasuringOptions):
     ] = None
     counting: CountingOptions = CountingOptions()
     functions: ShownFunctions = SHOWN_FUNCTIONS
+    weighing: Annotated[WeighingOptions, Only("parameter_list", "parameter_scan")] = WeighingOptions()
     suite: SuiteOptions = SuiteOptions()
     alpha: Alpha = JudgingOptions.alpha
     name: Name = None
@@ -72,7 +74,7 @@ class CountOptions(MeasuringOptions):
     CountOptions,
     examples=(
         "steelyard count 'gzip -9 -c /bin/sh'",
-        "steelyard count 'sort /etc/services' --metric instructions,cost --functions 20",
+        "steelyard count 'sort /etc/passwd' --metric instructions,cost --functions 20",
     ),
 )
 def count(options: CountOptions, world: World) -> int:

@@ -70,8 +70,8 @@ class DiffOptions(Options):
 @command(
     DiffOptions,
     examples=(
-        "steelyard run 'gzip -1 -c /bin/sh' -o a.json && steelyard run 'gzip -9 -c /bin/sh' -o b.json",
-        "steelyard diff a.json b.json --margin 5%",
+        "steelyard run 'sleep .1' -o a.json; steelyard run 'sleep .2' -o b.json; steelyard diff a.json b.json",
+        "steelyard diff a.json b.json --margin 5% --markdown -",
     ),
 )
 def diff(options: DiffOptions, world: World) -> int:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from steelyard.cli.command import Options, command
 from steelyard.cli.inputs import readable
-from steelyard.cli.options import FileOptions, Markdown
+from steelyard.cli.options import OUTPUT, FileOptions, Markdown
 from steelyard.cli.outputs import check_files, is_printed
 from steelyard.model.errors import UsageError
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class ImportOptions(Options):
     """What `import` is asked."""
+
+    panel: ClassVar[str] = "What is imported"
 
     files: Annotated[
         list[Path],
@@ -39,10 +41,20 @@ class ImportOptions(Options):
         typer.Option("--benchmark", "-b", metavar="PATTERN", help="Only those; * and ? as in a shell."),
     ] = None
     json: Annotated[
-        Path | None, typer.Option("--json", "-o", metavar="FILE", help="Keep them for show and diff (.gz compresses).")
+        Path | None,
+        typer.Option(
+            "--json",
+            "-o",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            help="Keep them for show and diff (.gz compresses; - is stdout).",
+        ),
     ] = None
     markdown: Markdown = None
-    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write every sample as CSV.")] = None
+    csv: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FILE", rich_help_panel=OUTPUT, help="Write every sample as CSV; - is stdout."),
+    ] = None
 
 
 @command(

@@ -222,6 +222,12 @@ def test_hooks_surround_what_is_only_counted(stage: Stage) -> None:
     assert ended.pool.jobs == 1  # no other launch may meet what is prepared for one
 
 
+def test_what_concludes_each_count_meets_no_other(stage: Stage) -> None:
+    ended = stage(fresh(conclude=["/bin/echo"]), [5] * 4, jobs=2)
+    assert ended.pool.hooks == [b"/bin/echo"] * 4
+    assert ended.pool.jobs == 1
+
+
 def test_what_is_timed_afterwards_cleans_up_itself(stage: Stage) -> None:
     ended = stage(fresh(metrics=["instructions", "wall"], cleanup=["/bin/true"]), [5] * 4)
     assert ended.pool.hooks == []
