@@ -62,6 +62,13 @@ def test_every_command_that_writes_data_can_print_it(scripted: ScriptedWorld) ->
             assert printed.err == report.out, words
 
 
+def test_data_stand_alone_however_it_ends(scripted: ScriptedWorld) -> None:
+    scripted.script = lambda _, number: measured(12 if number % 3 else 13)
+    done = scripted(*WEIGHING, "--pairs", "9", "--json", "-")
+    assert json.loads(done.out)["verdict"] == "undecided"
+    assert b"undecided" in done.err
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,10 +24,6 @@ def asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
         ("--max-runs 9", "--pairs 9"),
         ("--max-runs=9", "--pairs 9"),
         ("--launches 9", "--pairs 9"),
-        ("-s a", "--setup a"),
-        ("-p a -p b", "--prepare a --prepare b"),
-        ("-C a", "--conclude a"),
-        ("-c a", "--cleanup a"),
         ("-i", "--ignore-failure"),
         ("--input /dev/null", "--stdin /dev/null"),
         ("--input null", ""),
@@ -65,6 +62,10 @@ def test_a_run_takes_exactly_so_many(asked: CommandLine) -> None:
     [
         ("-r 3", "there is no -r here: give --pairs N"),
         ("--runs 3", "there is no --runs here: give --pairs N"),
+        ("-s a", "write --setup, or give each command in quotes"),
+        ("-p a", "write --prepare, or"),
+        ("-C a", "write --conclude, or"),
+        ("-c a", "write --cleanup, or"),
         ("-m 3", "--max-time SECONDS"),
         ("--min-runs=3", "--max-time SECONDS"),
         ("--style basic", "NO_COLOR=1"),
@@ -142,6 +143,19 @@ def test_the_name_of_one(asked: CommandLine) -> None:
 )
 def test_names_that_do_not_fit(asked: CommandLine, words: tuple[str, ...], says: str) -> None:
     assert says in asked.refused("compare", "true", "echo", *words)
+
+
+@pytest.mark.parametrize("command", ["run", "count"])
+def test_a_flag_of_a_command_without_its_quotes_is_no_name(
+    asked: CommandLine, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("data", "prog"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    assert "in quotes, 'sort -n data'" in asked.refused(command, "sort", "-n", "data")
+    assert asked(command, "sort data", "-n", "data").subjects[0].name == "data"
+    assert asked(command, "./prog", "-n", "prog").subjects[0].name == "prog"
 
 
 # --- parameters

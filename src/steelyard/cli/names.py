@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from steelyard.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from steelyard.model.records import Subject
 
 
 def names_of(given: Sequence[str] | None, listed: str | None, usual: Sequence[str]) -> list[str]:
@@ -22,6 +27,16 @@ def names_of(given: Sequence[str] | None, listed: str | None, usual: Sequence[st
             f"--names {listed!r} has to be {len(usual)} different names with commas between them: --names old,new"
         )
     return names
+
+
+def checked_name(name: str, subject: Subject) -> str:
+    """The name of the only command; raises UsageError for `sort -n file`, whose quotes were forgotten."""
+    is_file = os.path.isfile(name)  # noqa: PTH113 - Path's raises where the name is too long for one
+    is_another = is_file and os.path.realpath(name) != os.path.realpath(subject.program)
+    if is_another and len(subject.command.split()) == 1:
+        command = f"{subject.command} -n {name}"
+        raise UsageError(f"--name {name} is a file: give the command in quotes, '{command}', or it another name")
+    return name
 
 
 def _one_by_one(given: Sequence[str], usual: Sequence[str]) -> list[str]:

@@ -148,14 +148,12 @@ class LaunchOptions(Options):
     set_up: Annotated[
         list[str] | None,
         typer.Option(
-            "--setup", "-s", metavar="CMD", help="Run once before the first launch; given twice, once for each command."
+            "--setup", metavar="CMD", help="Run once before the first launch; given twice, once for each command."
         ),
     ] = None
     prepare: Annotated[
         list[str] | None,
         typer.Option(
-            "--prepare",
-            "-p",
             metavar="CMD",
             help="Run before each launch, untimed; given twice, once for each command.",
         ),
@@ -163,8 +161,6 @@ class LaunchOptions(Options):
     conclude: Annotated[
         list[str] | None,
         typer.Option(
-            "--conclude",
-            "-C",
             metavar="CMD",
             help="Run after each launch, untimed; given twice, once for each command.",
         ),
@@ -172,8 +168,6 @@ class LaunchOptions(Options):
     cleanup: Annotated[
         list[str] | None,
         typer.Option(
-            "--cleanup",
-            "-c",
             metavar="CMD",
             help="Run once when all is measured; given twice, once for each command.",
         ),

@@ -21,6 +21,8 @@ _SAME = {
     "--export-csv": ["--csv"],
 }
 _SHORT = {"-D": "--parameter-step-size", "-m": "--min-runs", "-r": "--runs", "-u": "--time-unit"}
+# Flags of many programs: a command that lost its quotes shall not be cut at them.
+_LONG_ONLY = {"-C": "--conclude", "-c": "--cleanup", "-p": "--prepare", "-s": "--setup"}
 _INSTEAD = {
     "--export-asciidoc": "give --markdown FILE or --csv FILE",
     "--export-orgmode": "give --markdown FILE or --csv FILE",
@@ -53,6 +55,8 @@ def respelt(words: Sequence[str], options: Collection[str]) -> list[str]:
 
 def instead_of(option: str) -> str | None:
     """What to do instead of giving an option that only hyperfine has; None if it has none such either."""
+    if option in _LONG_ONLY:
+        return f"there is no {option} here: write {_LONG_ONLY[option]}, or give each command in quotes"
     name = _SHORT.get(option, option)
     return f"there is no {option} here: {_INSTEAD[name]}" if name in _INSTEAD else None
 
