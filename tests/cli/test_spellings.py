@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.command_line import TWO, CommandLine, command_line
+from tests.cli.command_line import TWO, Asked, CommandLine, command_line
+
+# Of its versions 1.12 to 1.19, as `hyperfine --help` has them.
+OF_HYPERFINE = """
+    -w --warmup -m --min-runs -M --max-runs -r --runs -s --setup --reference --reference-name -p --prepare -C --conclude
+    -c --cleanup -P --parameter-scan -D --parameter-step-size -L --parameter-list -S --shell -N -i --ignore-failure
+    --style --sort -u --time-unit --export-asciidoc --export-csv --export-json --export-markdown --export-orgmode
+    --show-output --output --input -n --command-name --min-benchmarking-time
+"""
+OURS = ("--pairs", "--launches", "--name", "--stdin", "--json", "--csv", "--markdown")
 
 
 @pytest.fixture
@@ -91,6 +102,16 @@ def test_another_option_of_hyperfine_is_told_its_place_here(asked: CommandLine, 
     assert instead in error
     assert error.startswith("steelyard: ")
     assert error.count("\n") == 1
+
+
+def test_no_option_of_hyperfine_is_unheard_of(asked: CommandLine) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/hyperfine.md").read_text()
+    for option in OF_HYPERFINE.split():
+        with pytest.raises(Asked) if option in ("-N", "-i", "--ignore-failure", "--shell") else nullcontext():
+            error = asked.refused("compare", *TWO, option)
+            assert "no such option" not in error, option
+    for option in re.findall(r"`(--?[a-zA-Z-]+)", page.partition("\n\n| ")[2].partition("\n\nWhat differs")[0]):
+        assert option in {*OF_HYPERFINE.split(), *OURS}, option
 
 
 @pytest.mark.parametrize("option", ["json", "markdown", "csv"])

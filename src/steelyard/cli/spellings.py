@@ -22,7 +22,7 @@ _SAME = {
 }
 _SHORT = {"-D": "--parameter-step-size", "-m": "--min-runs", "-r": "--runs", "-u": "--time-unit"}
 # Flags of many programs: a command that lost its quotes shall not be cut at them.
-_LONG_ONLY = {"-C": "--conclude", "-c": "--cleanup", "-p": "--prepare", "-s": "--setup"}
+_LONG_ONLY = {"-C": "--conclude", "-c": "--cleanup", "-p": "--prepare", "-s": "--setup", "-S": "--shell"}
 _INSTEAD = {
     "--export-asciidoc": "give --markdown FILE or --csv FILE",
     "--export-orgmode": "give --markdown FILE or --csv FILE",
