@@ -24,6 +24,7 @@ from steelyard.cli.run import run as run_alone
 from steelyard.cli.show import show
 from steelyard.cli.spellings import instead_of
 from steelyard.cli.timeit import timeit
+from steelyard.cli.wrong_usage import in_our_words
 from steelyard.model.errors import SteelyardError, UsageError
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _say(sentence: str) -> None:
 def _sentence(error: Exception) -> str:
     if instead := instead_of(str(getattr(error, "option_name", ""))):
         return instead
-    message = str(getattr(error, "format_message", error.__str__)()).rstrip(".")
+    message = in_our_words(str(getattr(error, "format_message", error.__str__)()))
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "steelyard"
-    return f"{message[:1].lower()}{message[1:]}; see {command} --help"
+    return f"{message}; see {command} --help"

@@ -24,7 +24,12 @@ class Command(TyperCommand):
         if not ctx.resilient_parsing:  # while a shell completes a line, it may still lack words
             options = {option for parameter in self.params for option in parameter.opts}
             args = joined(respelt(args, options), options)
-        return list(super().parse_args(ctx, args))
+        try:
+            return list(super().parse_args(ctx, args))
+        except Exception as error:
+            if getattr(error, "ctx", ctx) is None:
+                vars(error)["ctx"] = ctx  # whose help is worth a look
+            raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The options, and the arguments as they are declared."""

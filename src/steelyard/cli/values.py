@@ -83,7 +83,7 @@ def seconds_in_range(option: str, value: float, low: float, high: float) -> floa
 def in_range(option: str, value: Number, low: float, high: float, unit: str = "") -> Number:
     """The value, if it lies from `low` to `high`; raises UsageError naming the option."""
     if not low <= value <= high:
-        shown = value if isinstance(value, int) else f"{value:g}"
+        shown = value if isinstance(value, int) else f"{value:.15g}"
         raise UsageError(f"{option} {shown} is out of range: {_bound(low)}{unit} to {_bound(high)}{unit}")
     return value
 
