@@ -80,7 +80,7 @@ def test_it_writes_the_files_that_were_asked_for(machine: ProbeMachine, tmp_path
 
 @pytest.mark.parametrize(
     "words",
-    [["--jobs", "0"], ["--jobs", "257"], ["--launches", "0"], ["--repeats", "1001"], ["--chart", "/no/such/folder/x"]],
+    [["--jobs", "0"], ["--jobs", "257"], ["--launches", "0"], ["--launches", "1001"], ["--chart", "/no/such/folder/x"]],
 )
 def test_wrong_words_are_refused_before_anything_is_measured(machine: ProbeMachine, words: list[str]) -> None:
     error = refused(*words)
