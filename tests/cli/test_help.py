@@ -69,6 +69,14 @@ def test_options_stand_under_headings(help_of: Callable[..., str], name: str) ->
         assert (option.opts[0] in text) is not option.hidden
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_an_option_does_is_a_whole_sentence(name: str) -> None:
+    for option in COMMANDS[name].params:
+        said, _, default = (option.help or "").partition("  [default: ")
+        assert option.hidden or re.fullmatch(r"[A-Z].*\.", said), option.name
+        assert default[-1:] in ("", "]")
+
+
 def test_the_headings_of_compare(help_of: Callable[..., str]) -> None:
     assert headings(help_of("compare")) == [
         "Arguments",
