@@ -32,7 +32,7 @@ class ImportOptions(Options):
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What wrote them: google-benchmark, pyperf, hyperfine, pytest-benchmark, criterion, go, jmh or swift.  "
+            help="What wrote them: google-benchmark, pyperf, hyperfine, pytest-benchmark, criterion, go, jmh, swift.  "
             "[default: by what is in them]",
         ),
     ] = None
