@@ -50,10 +50,12 @@ def refuses(asked: InProcess) -> Refuses:
         (["compare", "true"], ["two commands or more"]),
         (["compare", "true", "true", "--nonsense"], ["--nonsense"]),
         (["compare", "true", "true", "--pairs"], ["--pairs"]),
-        (["compare", "true", "true", "--launches", "5"], ["--launches"]),
+        (["compare", "true", "true", "--chart", "5"], ["--chart"]),
         (["compare", "true", "true", "--family", "bonferroni"], ["--family", "holm, fdr"]),
-        (["run"], ["COMMAND", "steelyard run --help"]),
-        (["run", "true", "true"], ["(true)"]),
+        (["compare", "true", "true", "--json"], ["--json lacks its value; see steelyard compare --help"]),
+        (["compare", "true", "true", "--control=1"], ["--control takes no value; see steelyard compare --help"]),
+        (["run"], ["COMMAND is missing; see steelyard run --help"]),
+        (["run", "true", "true"], ["there are words too many (true)"]),
         (["show", "a", "b"], ["(b)"]),
         (["", "a"], ["steelyard --help"]),
         ([AWKWARD], ["31m", "steelyard --help"]),
@@ -134,7 +136,7 @@ def test_a_value_that_is_malformed_or_out_of_range(refuses: Refuses, option: str
         ["-L", "n", "1,2", "-L", "n", "3"],
         ["-L", "n", ",".join(map(str, range(10_001)))],
         ["-L", AWKWARD, "1,2"],
-        ["--parameter-scan", "n", "1", "2"],
+        ["--parameter-scan", "n", "1"],
         ["--parameter-scan=n", "1", "2", "1"],
         ["-P", "n", "1", "x", "1"],
         ["-P", "n", "1", "2", "0"],
@@ -168,7 +170,7 @@ def test_too_few_pairs_are_told_how_many_would_do(refuses: Refuses) -> None:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("option", ["--prepare", "--cleanup"])
+@pytest.mark.parametrize("option", ["--setup", "--prepare", "--conclude", "--cleanup"])
 def test_a_hook_that_cannot_be_run(refuses: Refuses, option: str) -> None:
     assert "3 times" in refuses("compare", "true", "true", *[option, "true"] * 3)
     for command, says in (("", "empty"), ("no-such-tool", "not found"), ("'", "quotes")):

@@ -55,7 +55,7 @@ def weights(tmp_path: Path) -> str | None:
 
 
 def test_it_shows_and_stores_the_weights(machine: ProbeMachine, tmp_path: Path) -> None:
-    text = run("--repeats", "3", "--jobs", "3", "--caches", "host")
+    text = run("--launches", "3", "--jobs", "3", "--caches", "host")
     assert "1:5:40" in text
     assert "3 repeats a point" in text
     assert "do not carry over" in text
@@ -80,7 +80,7 @@ def test_it_writes_the_files_that_were_asked_for(machine: ProbeMachine, tmp_path
 
 @pytest.mark.parametrize(
     "words",
-    [["--jobs", "0"], ["--jobs", "257"], ["--repeats", "0"], ["--repeats", "1001"], ["--chart", "/no/such/folder/x"]],
+    [["--jobs", "0"], ["--jobs", "257"], ["--launches", "0"], ["--launches", "1001"], ["--chart", "/no/such/folder/x"]],
 )
 def test_wrong_words_are_refused_before_anything_is_measured(machine: ProbeMachine, words: list[str]) -> None:
     error = refused(*words)

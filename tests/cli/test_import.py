@@ -71,7 +71,7 @@ def test_through_a_pipe(tool: Tool) -> None:
         (["times.json", "-o", "no/folder.json"], "cannot write"),
         (["kept.json"], "is a record of steelyard"),
         (["run.json"], "is a record of steelyard"),
-        ([], "missing argument"),
+        ([], "FILE... is missing"),
     ],
 )
 def test_mistakes_are_one_sentence(asked: InProcess, words: list[str], says: str) -> None:

@@ -139,7 +139,7 @@ def test_the_first_launch_of_all_is_cut_short(tool: Tool) -> None:
     assert (tool.folder / "record.json").read_text() == "of an earlier weighing"
 
 
-@pytest.mark.parametrize("option", ["--prepare", "--cleanup"])
+@pytest.mark.parametrize("option", ["--setup", "--prepare", "--conclude", "--cleanup"])
 def test_a_hook_is_cut_short(tool: Tool, option: str) -> None:
     with tool.started("run", "true", "--launches", "2", option, "sleep 600") as process:
         wait_until(lambda: is_stuck(tool), "the hook")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -18,6 +19,16 @@ def test_the_shipped_man_page_is_the_one_of_this_command_line() -> None:
 @pytest.mark.parametrize("word", ["compare", "run", "show", "--margin", "--parameter-list", "--resume", "130"])
 def test_it_names_commands_options_and_statuses(word: str) -> None:
     assert word.replace("-", "\\-") in manual()
+
+
+@pytest.mark.real
+def test_its_examples_can_be_pasted() -> None:
+    groff = shutil.which("groff")
+    if groff is None:
+        pytest.skip("groff is not installed: the man page was not formatted")
+    done = subprocess.run([groff, "-man", "-Tutf8"], input=manual(), text=True, capture_output=True, check=True)
+    shown = re.sub(r"\x1b\[[0-9]*m", "", done.stdout)
+    assert "steelyard timeit 'sorted(x)' 'x.sort()' -s 'x = list(range(1000))'" in shown
 
 
 @pytest.mark.real

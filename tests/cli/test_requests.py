@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
@@ -20,61 +20,17 @@ from steelyard.cli.options import JudgingOptions
 from steelyard.cli.run import RunOptions
 from steelyard.cli.settings import MeasuringOptions, settings_of
 from steelyard.cli.timeit import TimeitOptions
-from steelyard.design import session
-from steelyard.design.request import Request
-from steelyard.design.world import World
 from steelyard.history.calibrations import store
 from steelyard.model.counting import Caches, CountSettings, Weights
 from steelyard.model.records import Settings
 from tests.calibrations import calibration
-from tests.world import MACHINE, SEED
-
-HERE = str(Path(__file__).parent)
-TWO = ("true", "true")
-ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "OURS": "1"}
-NAMES = ["LANG", "PATH"]
-
-
-class Asked(BaseException):
-    """In the place of measuring: what was asked for."""
-
-    def __init__(self, what: Request | Path) -> None:
-        self.what = what
-
-
-@dataclass
-class CommandLine:
-    """Reads command lines as far as to what is to be measured."""
-
-    world: World
-    printed: pytest.CaptureFixture[str]
-
-    def __call__(self, *arguments: str) -> Request:
-        """The request."""
-        with pytest.raises(Asked) as caught:
-            run(arguments, self.world)
-        assert isinstance(caught.value.what, Request)
-        return caught.value.what
-
-    def settings(self, *arguments: str) -> Settings:
-        return self(*arguments).settings
-
-    def refused(self, *arguments: str) -> str:
-        """The sentence on stderr."""
-        assert run(arguments, self.world) == 2
-        return self.printed.readouterr().err
+from tests.cli.command_line import ENVIRONMENT, HERE, NAMES, TWO, Asked, CommandLine, command_line
+from tests.world import SEED
 
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    def measure(request: Request | Path, *_: object) -> NoReturn:
-        raise Asked(request)
-
-    monkeypatch.setattr(session, "measure", measure)
-    monkeypatch.setattr(session, "resume", measure)
-    monkeypatch.chdir(HERE)
-    world = World(environment=ENVIRONMENT, facts=lambda: MACHINE, new_seed=lambda: SEED, processors=lambda: {0, 3})
-    return CommandLine(world, capsys)
+    return command_line(monkeypatch, capsys)
 
 
 # --- defaults
@@ -117,7 +73,7 @@ def test_the_default_of_how_to_count(asked: CommandLine) -> None:
 @pytest.mark.parametrize(
     ("options", "lacks"),
     [
-        (RunOptions(command="true"), ["--wait-quiet", "--margin", "--family", "--control", "--caches", "--pairs"]),
+        (RunOptions(command="true"), ["--wait-quiet", "--margin", "--family", "--control", "--caches"]),
         (CountOptions(command="true"), ["--warmup", "--seed", "--cpu", "--repeat", "--margin", "--max-time"]),
         (TimeitOptions(statements=["pass"]), ["--harness", "--timeout", "--stdin", "--family", "--heap"]),
         (CheckOptions(command="true"), ["--tag", "--cpu", "--alpha", "--metric", "--heap-shuffle"]),
@@ -153,6 +109,8 @@ def test_what_a_command_does_not_show_cannot_be_given(
         ("--warmup 0", {"warm_up": 0}),
         ("--prepare a --prepare b", {"prepare": ["a", "b"]}),
         ("--cleanup a", {"cleanup": ["a"]}),
+        ("--setup a", {"setup": ["a"]}),
+        ("--conclude a --conclude b", {"conclude": ["a", "b"]}),
         ("--stdin /dev/null", {"stdin": "/dev/null"}),
         ("-i", {"ignore_failure": True}),
         ("--timeout 2", {"timeout_s": 2.0}),

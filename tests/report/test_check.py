@@ -72,7 +72,7 @@ def test_trouble_has_its_figure_its_threshold_and_a_remedy() -> None:
     assert "drift: +30 % late\n" in text
     assert "threshold 10 %: seen so\n" in text
     assert "remedy: warm up\n" in text
-    assert "1 trouble with 1 of 1 benchmark (91 launches in 12 s): docs/check.md" in text
+    assert "1 trouble with 1 of 1 benchmark (91 launches in 12 s): steelyard docs check" in text
 
 
 def test_thresholds_have_units() -> None:

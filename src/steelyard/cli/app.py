@@ -11,40 +11,52 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.main import get_command
 
-from steelyard.cli.arity import CompareCommand
 from steelyard.cli.calibrate import calibrate
 from steelyard.cli.check import check
 from steelyard.cli.command import world_of
 from steelyard.cli.compare import compare
 from steelyard.cli.count import count
 from steelyard.cli.diff import diff
+from steelyard.cli.docs import docs
+from steelyard.cli.help import Command, Group
 from steelyard.cli.import_command import import_
 from steelyard.cli.run import run as run_alone
 from steelyard.cli.show import show
+from steelyard.cli.spellings import instead_of
 from steelyard.cli.timeit import timeit
+from steelyard.cli.wrong_usage import in_our_words
 from steelyard.model.errors import SteelyardError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from steelyard.design.world import World
 
 app = typer.Typer(
     name="steelyard",
+    cls=Group,
     help="Weigh two versions of a program against each other on a machine that nobody can keep quiet.",
+    epilog="\n".join(
+        [
+            "steelyard compare 'gzip -1 -c /bin/sh' 'gzip -9 -c /bin/sh'",
+            "steelyard docs",
+        ]
+    ),
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(cls=CompareCommand)(compare)
-app.command("run")(run_alone)
-app.command()(count)
-app.command()(diff)
-app.command("import")(import_)
-app.command()(calibrate)
-app.command()(check)
-app.command()(show)
-app.command()(timeit)
+_COMMANDS: dict[str, dict[str, Callable[..., int]]] = {
+    "Weigh and measure": {"compare": compare, "run": run_alone, "timeit": timeit, "diff": diff},
+    "Count": {"count": count, "calibrate": calibrate},
+    "Look at benchmarks": {"check": check},
+    "Look at results": {"show": show, "import": import_},
+    "Read": {"docs": docs},
+}
+for _panel, _commands in _COMMANDS.items():
+    for _name, _function in _commands.items():
+        _examples = "\n".join(vars(_function)["examples"])
+        app.command(_name, cls=Command, rich_help_panel=_panel, epilog=_examples)(_function)
 
 _COMPLETION = "_STEELYARD_COMPLETE"
 
@@ -64,7 +76,9 @@ def _print_version(context: typer.Context, wanted: bool) -> None:
 def steelyard(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and build, and exit."),
+        typer.Option(
+            "--version", "-V", callback=_print_version, is_eager=True, help="Show the version and build, and exit."
+        ),
     ] = False,
 ) -> None:
     """Weigh two versions of a program against each other on a machine that nobody can keep quiet."""
@@ -111,7 +125,9 @@ def _say(sentence: str) -> None:
 
 
 def _sentence(error: Exception) -> str:
-    message = str(getattr(error, "format_message", error.__str__)()).rstrip(".")
+    if instead := instead_of(str(getattr(error, "option_name", ""))):
+        return instead
+    message = in_our_words(str(getattr(error, "format_message", error.__str__)()))
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "steelyard"
-    return f"{message[:1].lower()}{message[1:]}; see {command} --help"
+    return f"{message}; see {command} --help"

@@ -2,54 +2,60 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from typer.core import TyperCommand
+from collections.abc import Collection
 
 from steelyard.model.errors import UsageError
 
 # NUL cannot stand in an argument, so it parts the arguments of one option without doubt.
 SEPARATOR = "\0"
-_ARGUMENTS = {
-    "--parameter-list": ("NAME", "A,B,C"),
-    "-L": ("NAME", "A,B,C"),
-    "--parameter-scan": ("NAME", "FROM", "TO", "STEP"),
-    "-P": ("NAME", "FROM", "TO", "STEP"),
-}
-
-
-class CompareCommand(TyperCommand):
-    """`compare`, whose parameter options take as many arguments as they name."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Join the arguments of each such option before typer sees them; raises UsageError where there are too few."""
-        return list(super().parse_args(ctx, _joined(args)))
+_LIST, _SCAN = ("NAME", "A,B,C"), ("NAME", "FROM", "TO")
+_ARGUMENTS = {"--parameter-list": _LIST, "-L": _LIST, "--parameter-scan": _SCAN, "-P": _SCAN}
+# Behind the range, if the next word is a number: no command is one.
+_USUAL_STEP = "1"
 
 
 def arguments_of(option: str, joined: str) -> list[str]:
     """The arguments of such an option again; raises UsageError where another spelling (`-Ln`) went past the joining."""
     arguments = joined.split(SEPARATOR)
-    if len(arguments) != len(_ARGUMENTS[option]):
+    if len(arguments) != len(_ARGUMENTS[option]) + _may_have_step(option):
         raise _too_few(option)
     return arguments
 
 
-def _too_few(option: str) -> UsageError:
-    names = _ARGUMENTS[option]
-    return UsageError(f"{option} takes {len(names)} words: {option} {' '.join(names)}")
+def joined(arguments: list[str], options: Collection[str]) -> list[str]:
+    """The words of a command line with those of each such option made one; raises UsageError where there are too few.
 
-
-def _joined(arguments: list[str]) -> list[str]:
-    left, joined = list(arguments), []
+    A command has some of them, or none: its `options`.
+    """
+    left, words = list(arguments), []
     while left:
         option = left.pop(0)
-        joined.append(option)
+        words.append(option)
         if option == "--":
-            return joined + left
-        if option in _ARGUMENTS:
+            return words + left
+        if option in _ARGUMENTS and option in options:
             count = len(_ARGUMENTS[option])
             taken, left = left[:count], left[count:]
             if len(taken) < count or any(one.startswith("--") for one in taken):
                 raise _too_few(option)
-            joined.append(SEPARATOR.join(taken))
-    return joined
+            if _may_have_step(option):
+                taken.append(left.pop(0) if left and _is_number(left[0]) else _USUAL_STEP)
+            words.append(SEPARATOR.join(taken))
+    return words
+
+
+def _too_few(option: str) -> UsageError:
+    names, step = _ARGUMENTS[option], " [STEP]" if _may_have_step(option) else ""
+    return UsageError(f"{option} takes {len(names)} words: {option} {' '.join(names)}{step}")
+
+
+def _may_have_step(option: str) -> bool:
+    return _ARGUMENTS[option] is _SCAN
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

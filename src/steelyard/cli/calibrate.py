@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from steelyard.cli.command import Options, command
 from steelyard.cli.counting import jobs_checked
-from steelyard.cli.outputs import check_writable
+from steelyard.cli.options import OUTPUT
+from steelyard.cli.outputs import check_writable, is_printed, write
 from steelyard.cli.values import in_range
 from steelyard.model.errors import InterruptedBeforeEnd
 
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 class CalibrateOptions(Options):
     """What `calibrate` is asked."""
 
+    panel: ClassVar[str] = "How it is measured"
+
     jobs: Annotated[
         int | None, typer.Option(metavar="N", help="Count on so many processors at once.  [default: all]")
     ] = None
-    repeats: Annotated[
+    launches: Annotated[
         int, typer.Option(metavar="N", help="Time each point so often; more for a machine that is not quiet.")
     ] = 5
     caches: Annotated[
@@ -37,14 +40,32 @@ class CalibrateOptions(Options):
         ),
     ] = "fit"
     chart: Annotated[
-        Path | None, typer.Option(metavar="FILE.svg", help="Draw predicted against measured times as SVG.")
+        Path | None,
+        typer.Option(
+            metavar="FILE.svg",
+            rich_help_panel=OUTPUT,
+            help="Draw predicted against measured times as SVG; - is stdout.",
+        ),
     ] = None
     json: Annotated[
-        Path | None, typer.Option("--json", "-o", metavar="FILE", help="Keep all that was measured, as JSON.")
+        Path | None,
+        typer.Option(
+            "--json",
+            "-o",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            help="Keep all that was measured, as JSON; - is stdout.",
+        ),
     ] = None
 
 
-@command(CalibrateOptions)
+@command(
+    CalibrateOptions,
+    examples=(
+        "steelyard calibrate --chart calibration.svg",
+        "steelyard calibrate --launches 9 --json calibration.json",
+    ),
+)
 def calibrate(options: CalibrateOptions, world: World) -> int:
     """Fit the weights of the counted cost to this machine, show how well they fit, and store them for it.
 
@@ -61,23 +82,24 @@ def calibrate(options: CalibrateOptions, world: World) -> int:
     130 interrupted (no weights are stored; what was measured is kept).
     """
     jobs_checked(options.jobs)
-    in_range("--repeats", options.repeats, 1, 1000)
+    in_range("--launches", options.launches, 1, 1000)
     check_writable(options.chart, options.json)
 
     from steelyard.cli.screen import output, watching
     from steelyard.design.calibration.calibration import calibrate as measure
     from steelyard.history.calibrations import to_json
     from steelyard.model.calibration import InterruptedCalibration
-    from steelyard.model.files import write_atomically
     from steelyard.report import calibration as report
 
     with watching(world, noun="measurement") as watch:
-        kept = measure(world, watch, repeats=options.repeats, jobs=options.jobs, caches=options.caches)
+        kept = measure(world, watch, repeats=options.launches, jobs=options.jobs, caches=options.caches)
     if options.json is not None:
-        write_atomically(options.json, to_json(kept.record))
+        write(options.json, to_json(kept.record))
     if isinstance(kept.record, InterruptedCalibration):
         raise InterruptedBeforeEnd(report.interrupted(kept.record, str(kept.path)))
     if options.chart is not None:
-        write_atomically(options.chart, report.svg(kept.record).encode())
-    report.show(output(world.environment), kept.record, str(kept.path))
+        write(options.chart, report.svg(kept.record).encode())
+    report.show(
+        output(world.environment, beside_data=is_printed(options.chart, options.json)), kept.record, str(kept.path)
+    )
     return 0

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from steelyard.cli.command import Only, command
-from steelyard.cli.options import LaunchOptions
-from steelyard.cli.outputs import check_writable
+from steelyard.cli.options import OUTPUT, LaunchOptions
+from steelyard.cli.outputs import check_writable, is_printed, write
 from steelyard.cli.settings import MeasuringOptions, settings_of
 from steelyard.cli.status import FOUND, INTERRUPTED
 from steelyard.cli.suite import SuiteOptions
-from steelyard.cli.values import in_range
+from steelyard.cli.values import ReadBy, seconds, seconds_in_range
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,17 +26,21 @@ if TYPE_CHECKING:
 class CheckOptions(MeasuringOptions):
     """What `check` is asked."""
 
+    panel: ClassVar[str] = "What is looked at"
+
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="The program to look at, in quotes.")]
     protocol: Annotated[
-        bool, typer.Option("--protocol", help="Only whether it speaks the harness protocol (docs/protocol.md).")
+        bool,
+        typer.Option("--protocol", help="Only whether it speaks the harness protocol (steelyard docs protocol)."),
     ] = False
     suite: Annotated[SuiteOptions, Only("harness", "benchmark")] = SuiteOptions()
     allocations: Annotated[
-        bool, typer.Option("--heap", help="Count allocations too, and look for leaks (docs/heap.md).")
+        bool, typer.Option("--heap", help="Count allocations too, and look for leaks (steelyard docs heap).")
     ] = False
     max_time: Annotated[
         float,
-        typer.Option(metavar="SECONDS", help="Time for each benchmark, or for a command."),
+        typer.Option(metavar="SECONDS", help="Longest time for each benchmark, or for a command."),
+        ReadBy(seconds),
     ] = 20.0
     launch: Annotated[
         LaunchOptions,
@@ -44,13 +48,21 @@ class CheckOptions(MeasuringOptions):
     ] = LaunchOptions(warm_up=0, timeout=60)
     json: Annotated[
         Path | None,
-        typer.Option("--json", "-o", metavar="FILE", help="Write the findings as JSON."),
+        typer.Option(
+            "--json", "-o", metavar="FILE", rich_help_panel=OUTPUT, help="Write the findings as JSON; - is stdout."
+        ),
     ] = None
 
 
-@command(CheckOptions)
+@command(
+    CheckOptions,
+    examples=(
+        "steelyard check 'gzip -9 -c /bin/sh'",
+        "steelyard check 'sort /etc/passwd' --heap --max-time 10s -o findings.json",
+    ),
+)
 def check(options: CheckOptions, world: World) -> int:
-    """Look whether benchmarks are sound: rule by rule, with what was measured and what to do (docs/check.md).
+    """Look whether benchmarks are sound: rule by rule, with what was measured and what to do (steelyard docs check).
 
     With --harness the benchmarks inside a program, else the command as a whole.
 
@@ -63,7 +75,7 @@ def check(options: CheckOptions, world: World) -> int:
 
     from steelyard.subjects.command import command_subject
 
-    in_range("--max-time", options.max_time, 0.1, 86_400)
+    seconds_in_range("--max-time", options.max_time, 0.1, 86_400)
     check_writable(options.json)
     launch = replace(options.launch, seed=options.launch.seed or 0)
     settings = settings_of(replace(options, launch=launch), world)
@@ -87,7 +99,6 @@ def _conformance(subject: Subject, settings: Settings, world: World) -> int:
 def _soundness(subject: Subject, settings: Settings, options: CheckOptions, world: World) -> int:
     from steelyard.cli.screen import output, watching
     from steelyard.design.check.session import check_target
-    from steelyard.model.files import write_atomically
     from steelyard.report.check import soundness
 
     with watching(world) as watch:
@@ -101,8 +112,8 @@ def _soundness(subject: Subject, settings: Settings, options: CheckOptions, worl
             heap=options.allocations,
         )
     if options.json is not None:
-        write_atomically(options.json, f"{found.model_dump_json(indent=1)}\n".encode())
-    soundness(output(world.environment), found)
+        write(options.json, f"{found.model_dump_json(indent=1)}\n".encode())
+    soundness(output(world.environment, beside_data=is_printed(options.json)), found)
     return _status(bool(found.troubles()), found.interrupted)
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from inspect import Parameter, Signature, get_annotations
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
+
+from steelyard.cli.values import ReadBy, decimal, whole
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -21,6 +25,9 @@ class Options:
     defaults. A field that is a group stands for the options of that group, or for some of them (`Only`, `Without`),
     and the field's default holds theirs.
     """
+
+    panel: ClassVar[str] = "Options"
+    """Under which heading `--help` has them, but for those that name another."""
 
     given: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Those that stand on the command line, by field, as `--help` writes each; the others have their defaults."""
@@ -48,33 +55,56 @@ class Without(Only):
 Asked = TypeVar("Asked", bound=Options)
 
 
-def command(options: type[Asked]) -> Callable[[Callable[[Asked, World], int]], Callable[..., int]]:
-    """Make typer's function, with a parameter an option, of one that takes its options as a value and the world."""
-    declared = list(_parameters(options))
-    group_of = {parameter.name: group for group, parameter in declared}
+@dataclass(frozen=True)
+class _Declared:
+    """An option of a command: the group that has it, its reader, and what typer is told of it."""
+
+    group: str | None
+    reader: Callable[[str, str], Any] | None
+    parameter: Parameter
+
+
+def command(
+    options: type[Asked], *, examples: Sequence[str]
+) -> Callable[[Callable[[Asked, World], int]], Callable[..., int]]:
+    """Make typer's function, with a parameter an option, of one that takes its options as a value and the world.
+
+    The `examples` are command lines that work where they are pasted.
+    """
+    declared = {one.parameter.name: one for one in _parameters(options)}
     shown = [Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)]
-    shown += [parameter for _, parameter in declared]
+    shown += [one.parameter for one in declared.values()]
 
     def decorated(body: Callable[[Asked, World], int]) -> Callable[..., int]:
         def call(context: typer.Context, **values: Any) -> int:
-            return body(_asked(options, group_of, values, _given(context)), world_of(context))
+            given = _given(context)
+            read = {name: _read(declared[name], value, given, context) for name, value in values.items()}
+            return body(_asked(options, declared, read, given), world_of(context))
 
         call.__name__, call.__doc__, call.__module__ = body.__name__, body.__doc__, body.__module__
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
         call.__signature__ = Signature(shown)  # type: ignore[attr-defined] # what `inspect.signature` looks for first
+        call.examples = tuple(examples)  # type: ignore[attr-defined]
         return call
 
     return decorated
 
 
+def _read(declared: _Declared, value: Any, given: Mapping[str, str], context: typer.Context) -> Any:
+    """The value of an option whose words typer has left as they are."""
+    if declared.reader is None or value is None:
+        return value
+    return declared.reader(given.get(declared.parameter.name, context.info_name or ""), value)
+
+
 def _asked(
-    options: type[Asked], group_of: Mapping[str, str | None], values: Mapping[str, Any], given: Mapping[str, str]
+    options: type[Asked], declared: Mapping[str, _Declared], values: Mapping[str, Any], given: Mapping[str, str]
 ) -> Asked:
-    """The options with the values that typer has read."""
-    fields_of: dict[str, dict[str, Any]] = {group: {} for group in group_of.values() if group}
+    """The options with their values."""
+    fields_of: dict[str, dict[str, Any]] = {one.group: {} for one in declared.values() if one.group}
     own: dict[str, Any] = {}
     for name, value in values.items():
-        group = group_of[name]
+        group = declared[name].group
         (own if group is None else fields_of[group])[name] = value
     groups = {
         group: replace(getattr(options, group), **inner, given={name: given[name] for name in inner if name in given})
@@ -83,18 +113,27 @@ def _asked(
     return options(**own, **groups, given=given)
 
 
-def _parameters(options: type[Options]) -> Iterator[tuple[str | None, Parameter]]:
-    """Every option, as typer is told of it, with the field of the group that it belongs to."""
-    hints = get_type_hints(options, include_extras=True)
+def _parameters(options: type[Options]) -> Iterator[_Declared]:
+    """Every option of a command, with the field of the group that it belongs to."""
+    hints = _hints(options)  # type: ignore[arg-type] # a class can be hashed, whatever its instances can
     for name in get_annotations(options):
+        if get_origin(hints[name]) is ClassVar:
+            continue
         kind, only = _group_of(hints[name])
         if kind is None:
-            yield None, _parameter(name, hints[name], getattr(options, name, Parameter.empty))
+            yield _declared(None, options.panel, name, hints[name], getattr(options, name, Parameter.empty))
             continue
-        inner, defaults = get_type_hints(kind, include_extras=True), getattr(options, name)
+        inner = _hints(kind)  # type: ignore[arg-type] # as above
+        defaults = getattr(options, name)
         for one in fields(kind):
             if one.name != "given" and (only is None or only.has(one.name)):
-                yield name, _parameter(one.name, inner[one.name], getattr(defaults, one.name))
+                yield _declared(name, kind.panel, one.name, inner[one.name], getattr(defaults, one.name))
+
+
+@cache
+def _hints(options: type[Options]) -> dict[str, Any]:
+    """Those of a group are asked for by each command that has it; they are compiled from their text."""
+    return get_type_hints(options, include_extras=True)
 
 
 def _group_of(hint: Any) -> tuple[type[Options] | None, Only | None]:
@@ -104,8 +143,26 @@ def _group_of(hint: Any) -> tuple[type[Options] | None, Only | None]:
     return kind, next((other for other in others if isinstance(other, Only)), None)
 
 
-def _parameter(name: str, hint: Any, default: Any) -> Parameter:
-    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=hint, default=default)
+_USUAL_READERS: Mapping[Any, Callable[[str, str], Any]] = {
+    int: whole,
+    int | None: whole,
+    float: decimal,
+    float | None: decimal,
+}
+
+
+def _declared(group: str | None, panel: str, name: str, hint: Any, default: Any) -> _Declared:
+    kind, *others = get_args(hint)
+    told = copy(next(other for other in others if not isinstance(other, ReadBy)))
+    told.rich_help_panel = told.rich_help_panel or panel
+    stated = next((other.read for other in others if isinstance(other, ReadBy)), None)
+    reader = stated or _USUAL_READERS.get(kind)
+    if reader is not None:
+        # Typer's own sentences about what is no number are its parser's, and differ between its versions.
+        kind, default = str | None, None if default is None else f"{default:g}"
+    return _Declared(
+        group, reader, Parameter(name, Parameter.KEYWORD_ONLY, annotation=Annotated[kind, told], default=default)
+    )
 
 
 def _given(context: typer.Context) -> dict[str, str]:

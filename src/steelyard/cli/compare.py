@@ -11,11 +11,14 @@ import typer
 from steelyard.cli.command import command
 from steelyard.cli.counting import CountingOptions
 from steelyard.cli.heap import HeapOptions
+from steelyard.cli.names import names_of
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     FileOptions,
     JudgingOptions,
     LaunchOptions,
+    Names,
+    OldNames,
     ShownFunctions,
     Strict,
     WeighingOptions,
@@ -39,9 +42,8 @@ class CompareOptions(MeasuringOptions):
         typer.Argument(metavar="BASELINE CANDIDATE...", help="Commands in quotes; each is compared with the first."),
     ] = None
     judging: JudgingOptions = JudgingOptions()
-    names: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="Names for the commands.  [default: the commands]")
-    ] = None
+    name: Names = None
+    names: OldNames = None
     weighing: WeighingOptions = WeighingOptions()
     suite: SuiteOptions = SuiteOptions()
     heap: HeapOptions = HeapOptions()
@@ -51,12 +53,22 @@ class CompareOptions(MeasuringOptions):
     strict: Strict = False
     resume: Annotated[
         Path | None,
-        typer.Option(metavar="JOURNAL", help="Carry on an interrupted weighing with the same plan; give no commands."),
+        typer.Option(
+            metavar="JOURNAL",
+            rich_help_panel="To carry on",
+            help="Carry on an interrupted weighing with the same plan; give no commands.",
+        ),
     ] = None
     files: FileOptions = FileOptions()
 
 
-@command(CompareOptions)
+@command(
+    CompareOptions,
+    examples=(
+        "steelyard compare 'gzip -1 -c /bin/sh' 'gzip -9 -c /bin/sh' --margin 2%",
+        "steelyard compare 'sort -n {f}' 'sort {f}' -L f /etc/passwd,/etc/group",
+    ),
+)
 def compare(options: CompareOptions, world: World) -> int:
     """Weigh commands: say whether each CANDIDATE is slower or faster than BASELINE, or the same.
 
@@ -101,23 +113,16 @@ def _request(options: CompareOptions, world: World) -> Request:
         raise UsageError("compare needs two commands or more, each in quotes: steelyard compare './old' './new'")
     settings = settings_of(options, world, commands=commands, judged=True)
     roles = ["baseline"] + ["candidate"] * (len(commands) - 1)
-    search_path = world.environment.get("PATH")
+    names, search_path = names_of(options.name, options.names, _usual_names(commands)), world.environment.get("PATH")
     subjects = [
         command_subject(each, name, role, shell=options.launch.shell, search_path=search_path)
-        for each, name, role in zip(commands, _names(options.names, commands), roles, strict=True)
+        for each, name, role in zip(commands, names, roles, strict=True)
     ]
     return request_of(options, subjects, settings)
 
 
-def _names(names: str | None, commands: list[str]) -> list[str]:
-    if names is None:
-        return [
-            command if commands.count(command) == 1 else f"{command} ({place})"
-            for place, command in enumerate(commands, start=1)
-        ]
-    parts = [name.strip() for name in names.split(",")]
-    if len(parts) != len(commands) or not all(parts) or len(set(parts)) < len(parts):
-        raise UsageError(
-            f"--names {names!r} has to be {len(commands)} different names with commas between them: --names old,new"
-        )
-    return parts
+def _usual_names(commands: list[str]) -> list[str]:
+    return [
+        command if commands.count(command) == 1 else f"{command} ({place})"
+        for place, command in enumerate(commands, start=1)
+    ]

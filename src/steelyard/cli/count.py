@@ -13,6 +13,7 @@ import typer
 
 from steelyard.cli.command import Only, command
 from steelyard.cli.counting import CountingOptions
+from steelyard.cli.names import checked_name
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     Alpha,
@@ -21,6 +22,7 @@ from steelyard.cli.options import (
     LaunchOptions,
     Name,
     ShownFunctions,
+    WeighingOptions,
 )
 from steelyard.cli.outputs import check_files
 from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
@@ -40,22 +42,42 @@ class CountOptions(MeasuringOptions):
     metric: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME[,NAME]", help="instructions, cost, l1_hits, ll_hits, ram_hits.  [default: instructions]"
+            metavar="NAME[,NAME]",
+            rich_help_panel="What is counted",
+            help="What is counted: instructions, cost, l1_hits, ll_hits, ram_hits.  [default: instructions]",
         ),
     ] = None
     counting: CountingOptions = CountingOptions()
     functions: ShownFunctions = SHOWN_FUNCTIONS
+    weighing: Annotated[WeighingOptions, Only("parameter_list", "parameter_scan")] = WeighingOptions()
     suite: SuiteOptions = SuiteOptions()
     alpha: Alpha = JudgingOptions.alpha
     name: Name = None
     launch: Annotated[
         LaunchOptions,
-        Only("prepare", "cleanup", "stdin", "shell", "ignore_failure", "timeout", "env", "inherit_env"),
+        Only(
+            "set_up",
+            "prepare",
+            "conclude",
+            "cleanup",
+            "stdin",
+            "shell",
+            "ignore_failure",
+            "timeout",
+            "env",
+            "inherit_env",
+        ),
     ] = LaunchOptions(warm_up=0, seed=0)
     files: FileOptions = FileOptions()
 
 
-@command(CountOptions)
+@command(
+    CountOptions,
+    examples=(
+        "steelyard count 'gzip -9 -c /bin/sh'",
+        "steelyard count 'sort /etc/passwd' --metric instructions,cost --functions 20",
+    ),
+)
 def count(options: CountOptions, world: World) -> int:
     """Count what a command executes: instructions, or the cost of its memory accesses, under Valgrind.
 
@@ -73,8 +95,12 @@ def count(options: CountOptions, world: World) -> int:
     judging = JudgingOptions(metric=metrics, alpha=options.alpha)
     commands = [options.command] if options.command else []
     settings = settings_of(replace(options, judging=judging), world, commands=commands)
-    name, search_path = options.name or options.command, world.environment.get("PATH")
-    subject = command_subject(options.command, name, "command", shell=options.launch.shell, search_path=search_path)
+    search_path = world.environment.get("PATH")
+    subject = command_subject(
+        options.command, options.command, "command", shell=options.launch.shell, search_path=search_path
+    )
+    if options.name:
+        subject = subject.model_copy(update={"name": checked_name(options.name, subject)})
     with (
         watching(world) as watch,
         _imported_meanwhile("steelyard.cli.outcome", "steelyard.design.judging.judgement"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class CountingOptions(Options):
     """How launches are counted, where a metric is chosen that is."""
+
+    panel: ClassVar[str] = "Counting under Valgrind"
 
     caches: Annotated[
         str,

@@ -10,8 +10,10 @@ import typer
 
 from steelyard.cli import status
 from steelyard.cli.command import Options, command
+from steelyard.cli.inputs import readable
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
+    WHAT_IS_JUDGED,
     Alpha,
     FileOptions,
     JudgingOptions,
@@ -20,7 +22,7 @@ from steelyard.cli.options import (
     ShownFunctions,
     Strict,
 )
-from steelyard.cli.outputs import check_writable
+from steelyard.cli.outputs import check_writable, is_printed, write
 from steelyard.cli.values import alpha_checked, metric_names, relative_margin
 from steelyard.model.errors import UsageError
 
@@ -40,24 +42,44 @@ class DiffOptions(Options):
     alpha: Alpha = JudgingOptions.alpha
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME[,NAME]", help="What is compared; the first decides.  [default: A's metrics]"),
+        typer.Option(
+            metavar="NAME[,NAME]",
+            rich_help_panel=WHAT_IS_JUDGED,
+            help="What is compared; the first decides.  [default: A's metrics]",
+        ),
     ] = None
-    force: Annotated[bool, typer.Option("--force", help="Compare runs of two different machines all the same.")] = False
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force", rich_help_panel=WHAT_IS_JUDGED, help="Compare runs of two different machines all the same."
+        ),
+    ] = False
     same_conditions: Annotated[
         bool,
-        typer.Option("--same-conditions", help="Of imports: nothing else changed on the machine between A and B."),
+        typer.Option(
+            "--same-conditions",
+            rich_help_panel=WHAT_IS_JUDGED,
+            help="Of imports: nothing else changed on the machine between A and B.",
+        ),
     ] = False
     functions: ShownFunctions = SHOWN_FUNCTIONS
     markdown: Markdown = None
     strict: Strict = False
 
 
-@command(DiffOptions)
+@command(
+    DiffOptions,
+    examples=(
+        "steelyard run 'sleep .1' -o a.json; steelyard run 'sleep .2' -o b.json; steelyard diff a.json b.json",
+        "steelyard diff a.json b.json --margin 5% --markdown -",
+    ),
+)
 def diff(options: DiffOptions, world: World) -> int:
     """Say whether run B is slower or faster than run A, as far as two runs measured apart can tell.
 
     Drift between the runs does not cancel: changes of a few percent stay undecided. `steelyard compare` sees them.
-    Imports, which tell nothing of the machine's load, have verdicts only with --same-conditions (docs/import.md).
+    Imports, which tell nothing of the machine's load, have verdicts only with --same-conditions (steelyard
+    docs import).
 
     Exit status: 0 nothing is slower, 1 B is slower, 2 wrong usage, 3 the metric could not be measured, 4 undecided
     (with --strict).
@@ -71,7 +93,7 @@ def diff(options: DiffOptions, world: World) -> int:
     alpha_checked(options.alpha)
     metrics = metric_names(options.metric) if options.metric else None
     _check_markdown(options)
-    records = [load_any(path) for path in (options.baseline, options.candidate)]
+    records = [load_any(path) for path in readable(options.baseline, options.candidate)]
     if isinstance(records[0], ForeignResults) and isinstance(records[1], ForeignResults):
         return _diff_foreign((records[0], records[1]), options, margin, world)
     if options.same_conditions:
@@ -84,10 +106,9 @@ def diff(options: DiffOptions, world: World) -> int:
 
 def _check_markdown(options: DiffOptions) -> None:
     check_writable(options.markdown)
-    if options.markdown is not None and options.markdown.resolve() in (
-        options.baseline.resolve(),
-        options.candidate.resolve(),
-    ):
+    if options.markdown is None or is_printed(options.markdown):
+        return
+    if options.markdown.resolve() in (options.baseline.resolve(), options.candidate.resolve()):
         raise UsageError(f"--markdown {options.markdown} would overwrite a run: give another file")
 
 
@@ -125,14 +146,13 @@ def _diff_counts(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions,
 def _diff_times(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, margin: float, world: World) -> int:
     from steelyard.cli.screen import output
     from steelyard.design.unpaired.runs import compare_runs
-    from steelyard.model.files import write_atomically
     from steelyard.model.metrics import timed
     from steelyard.report import unpaired
 
     metrics = timed(wanted)
     report = compare_runs(*runs, margin=margin, alpha=options.alpha, metrics=metrics, force=options.force)
     if options.markdown is not None:
-        write_atomically(options.markdown, unpaired.markdown(report).encode(errors="backslashreplace"))
-    unpaired.show(output(world.environment), report)
+        write(options.markdown, unpaired.markdown(report).encode(errors="backslashreplace"))
+    unpaired.show(output(world.environment, beside_data=is_printed(options.markdown)), report)
     deciding = {verdict.verdict for verdict in report.verdicts[:: len(metrics)]}
     return status.of_verdicts(deciding, strict=options.strict)

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from steelyard.cli import status
 from steelyard.cli.options import FileOptions
+from steelyard.cli.outputs import is_printed, write
 from steelyard.cli.screen import output
 from steelyard.design.unpaired.foreign import compare_foreign, levels
 from steelyard.design.world import World
-from steelyard.model.files import save, write_atomically
+from steelyard.model.files import as_saved
 from steelyard.model.foreign import ForeignResults
 from steelyard.report import foreign as report
 
@@ -18,12 +19,13 @@ def show_foreign(record: ForeignResults, files: FileOptions, world: World) -> No
     """Print an import, and write the files asked for."""
     described = levels(record)
     if files.json is not None:
-        save(record, files.json)
+        write(files.json, as_saved(record, files.json))
     if files.markdown is not None:
         _write(files.markdown, report.markdown(record, described))
     if files.csv is not None:
         _write(files.csv, report.csv(record))
-    report.show(output(world.environment), record, described)
+    beside_data = is_printed(files.json, files.markdown, files.csv)
+    report.show(output(world.environment, beside_data=beside_data), record, described)
 
 
 def diff_foreign(
@@ -44,10 +46,10 @@ def diff_foreign(
     )
     if markdown is not None:
         _write(markdown, report.diff_markdown(found))
-    report.show_diff(output(world.environment), found)
+    report.show_diff(output(world.environment, beside_data=is_printed(markdown)), found)
     verdicts = {verdict.verdict for verdict in found.verdicts}
     return status.of_verdicts(verdicts, strict=strict)
 
 
 def _write(path: Path, text: str) -> None:
-    write_atomically(path, text.encode(errors="backslashreplace"))
+    write(path, text.encode(errors="backslashreplace"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -18,10 +18,12 @@ _LAUNCHES, _LAUNCHES_OF_HARNESS = 3, 1
 class HeapOptions(Options):
     """Whether it is watched, and whether its state is drawn."""
 
+    panel: ClassVar[str] = "The heap"
+
     watched: Annotated[
         bool,
         typer.Option(
-            "--heap", help="Count allocations too, in launches apart from those that are timed (docs/heap.md)."
+            "--heap", help="Count allocations too, in launches apart from those that are timed (steelyard docs heap)."
         ),
     ] = False
     shuffled: Annotated[

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from steelyard.cli.command import Options, command
-from steelyard.cli.options import FileOptions, Markdown
-from steelyard.cli.outputs import check_files
+from steelyard.cli.inputs import readable
+from steelyard.cli.options import OUTPUT, FileOptions, Markdown
+from steelyard.cli.outputs import check_files, is_printed
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 class ImportOptions(Options):
     """What `import` is asked."""
 
+    panel: ClassVar[str] = "What is imported"
+
     files: Annotated[
         list[Path],
         typer.Argument(metavar="FILE...", help="What the tool wrote; several are so many processes of the same."),
@@ -29,7 +32,7 @@ class ImportOptions(Options):
         str | None,
         typer.Option(
             metavar="NAME",
-            help="google-benchmark, pyperf, hyperfine, pytest-benchmark, criterion, go, jmh or swift.  "
+            help="What wrote them: google-benchmark, pyperf, hyperfine, pytest-benchmark, criterion, go, jmh, swift.  "
             "[default: by what is in them]",
         ),
     ] = None
@@ -38,13 +41,29 @@ class ImportOptions(Options):
         typer.Option("--benchmark", "-b", metavar="PATTERN", help="Only those; * and ? as in a shell."),
     ] = None
     json: Annotated[
-        Path | None, typer.Option("--json", "-o", metavar="FILE", help="Keep them for show and diff (.gz compresses).")
+        Path | None,
+        typer.Option(
+            "--json",
+            "-o",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            help="Keep them for show and diff (.gz compresses; - is stdout).",
+        ),
     ] = None
     markdown: Markdown = None
-    csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write every sample as CSV.")] = None
+    csv: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FILE", rich_help_panel=OUTPUT, help="Write every sample as CSV; - is stdout."),
+    ] = None
 
 
-@command(ImportOptions)
+@command(
+    ImportOptions,
+    examples=(
+        "hyperfine --export-json theirs.json 'gzip -9 -c /bin/sh' && steelyard import theirs.json",
+        "steelyard import theirs.json --format hyperfine -o ours.json.gz --markdown ours.md",
+    ),
+)
 def import_(options: ImportOptions, world: World) -> int:
     """Take over results that another tool measured, to show them and to compare them by `steelyard diff`.
 
@@ -57,10 +76,11 @@ def import_(options: ImportOptions, world: World) -> int:
 
     outputs = FileOptions(json=options.json, markdown=options.markdown, csv=options.csv)
     check_files(outputs)
-    given = {path.resolve() for path in options.files}
+    sources = readable(*options.files)
+    given = {path.resolve() for path in sources}
     for output in (outputs.json, outputs.markdown, outputs.csv):
-        if output is not None and output.resolve() in given:
+        if output is not None and not is_printed(output) and output.resolve() in given:
             raise UsageError(f"{output} would be overwritten, which is to be imported: give another file")
     patterns, created = options.benchmark or [], world.created()
-    show_foreign(convert_files(options.files, created=created, name=options.format, patterns=patterns), outputs, world)
+    show_foreign(convert_files(sources, created=created, name=options.format, patterns=patterns), outputs, world)
     return 0

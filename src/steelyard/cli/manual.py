@@ -20,6 +20,7 @@ def manual() -> str:
     commands = dict(sorted(vars(root)["commands"].items()))
     for name, command in commands.items():
         lines += [f'.SH "steelyard {name}"', *_paragraphs(command.help or ""), *_options(command)]
+        lines += [".PP", "Examples:", ".PP", ".nf", *map(_pasted, command.epilog.splitlines()), ".fi"]
     lines += [".SH EXIT STATUS", *_EXIT_STATUS, ".SH FILES", *_FILES]
     return "\n".join(lines) + "\n"
 
@@ -63,6 +64,11 @@ def _paragraphs(text: str) -> list[str]:
 
 def _one_line(text: str | None) -> str:
     return " ".join((text or "").split())
+
+
+def _pasted(line: str) -> str:
+    """A line that can be copied from what is shown: its quotes stay those of a shell."""
+    return _escaped(line).replace("'", "\\(aq")
 
 
 def _escaped(text: str) -> str:

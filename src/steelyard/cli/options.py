@@ -9,16 +9,54 @@ from typing import Annotated, ClassVar
 import typer
 
 from steelyard.cli.command import Options
+from steelyard.cli.inputs import input_of_launches, output_of_launches
+from steelyard.cli.values import ReadBy, natural, seconds, share
+
+WHAT_IS_JUDGED, WHAT_IS_WEIGHED, OUTPUT = "What is judged", "What is weighed", "Output"
 
 Margin = Annotated[
-    str, typer.Option(metavar="PERCENT", help="Smallest change that matters; less is `same`. 0.001% to 50%.")
+    str,
+    typer.Option(
+        metavar="PERCENT",
+        rich_help_panel=WHAT_IS_JUDGED,
+        help="Smallest change that matters; less is `same`. 0.001% to 50%.",
+    ),
 ]
-Alpha = Annotated[float, typer.Option(metavar="P", help="Chance of a wrong verdict that you accept, 0.00001 to 0.2.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Exit with status 4 if it stays undecided.")]
-Name = Annotated[str | None, typer.Option(metavar="NAME", help="A name for it.  [default: the command]")]
-Markdown = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write a Markdown table.")]
+Alpha = Annotated[
+    float,
+    typer.Option(
+        metavar="P", rich_help_panel=WHAT_IS_JUDGED, help="Chance of a wrong verdict that you accept, 0.001% to 20%."
+    ),
+    ReadBy(share),
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", rich_help_panel=OUTPUT, help="Exit with status 4 if it stays undecided.")
+]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        "--name", "-n", metavar="NAME", rich_help_panel=WHAT_IS_WEIGHED, help="A name for it.  [default: the command]"
+    ),
+]
+Names = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--name",
+        "-n",
+        metavar="NAME",
+        rich_help_panel=WHAT_IS_WEIGHED,
+        help="A name for each, given once for each.  [default: as they are written]",
+    ),
+]
+OldNames = Annotated[str | None, typer.Option("--names", metavar="A,B,...", hidden=True)]
+Markdown = Annotated[
+    Path | None,
+    typer.Option("--markdown", metavar="FILE", rich_help_panel=OUTPUT, help="Write a Markdown table; - is stdout."),
+]
 ShownFunctions = Annotated[
-    int, typer.Option("--functions", metavar="N", min=0, help="Functions shown, the largest first.")
+    int,
+    typer.Option("--functions", metavar="N", rich_help_panel=OUTPUT, help="Functions shown of what was counted."),
+    ReadBy(natural),
 ]
 SHOWN_FUNCTIONS = 10
 
@@ -26,6 +64,8 @@ SHOWN_FUNCTIONS = 10
 @dataclass(frozen=True, kw_only=True)
 class JudgingOptions(Options):
     """What is judged, how surely, and for how long it is measured."""
+
+    panel: ClassVar[str] = WHAT_IS_JUDGED
 
     limit: ClassVar[str] = "--pairs"
     """The option that says how many launches."""
@@ -43,13 +83,18 @@ class JudgingOptions(Options):
         ),
     ] = None
     pairs: Annotated[
-        int | None, typer.Option(metavar="N", help="Most pairs to measure.  [default: as many as the time allows]")
+        int | None,
+        typer.Option(
+            "--pairs", "-M", metavar="N", help="Most pairs to measure.  [default: as many as the time allows]"
+        ),
     ] = None
     max_time: Annotated[
         float | None,
         typer.Option(
-            metavar="SECONDS", help="Longest time to measure.  [default: 30, or none with a number of launches]"
+            metavar="SECONDS",
+            help="Longest time to measure, also as 2m or 1h.  [default: 30, or none with a number of launches]",
         ),
+        ReadBy(seconds),
     ] = None
     alpha: Alpha = 0.01
     family: Annotated[
@@ -66,14 +111,24 @@ class JudgingOptions(Options):
 class WeighingOptions(Options):
     """What is weighed beside one command against another."""
 
+    panel: ClassVar[str] = WHAT_IS_WEIGHED
+
     parameter_list: Annotated[
         list[str] | None,
-        typer.Option("--parameter-list", "-L", metavar="NAME A,B,C", help="Weigh with {NAME} set to each value."),
+        typer.Option(
+            "--parameter-list",
+            "-L",
+            metavar="NAME A,B,C",
+            help="Measure with {NAME} set to each value.",
+        ),
     ] = None
     parameter_scan: Annotated[
         list[str] | None,
         typer.Option(
-            "--parameter-scan", "-P", metavar="NAME FROM TO STEP", help="The same with numbers evenly spaced."
+            "--parameter-scan",
+            "-P",
+            metavar="NAME FROM TO [STEP]",
+            help="The same with numbers evenly spaced, by 1 without a STEP.",
         ),
     ] = None
     control: Annotated[
@@ -88,36 +143,59 @@ class WeighingOptions(Options):
 class LaunchOptions(Options):
     """What a launch is, what it finds, and what goes before and after it."""
 
-    repeat: Annotated[
-        int, typer.Option(metavar="N", help="Run the command N times in one launch, for commands too short to time.")
-    ] = 1
-    output: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where the commands' standard output goes.  [default: nowhere]"),
+    panel: ClassVar[str] = "How it is launched"
+
+    set_up: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--setup", metavar="CMD", help="Run once before the first launch; given twice, once for each command."
+        ),
     ] = None
-    wait_quiet: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Wait up to so long in all for other work to calm down.")
-    ] = 0
-    warm_up: Annotated[
-        int, typer.Option("--warmup", metavar="N", help="Warm-up launches of each command, not judged.")
-    ] = 1
     prepare: Annotated[
         list[str] | None,
-        typer.Option(metavar="CMD", help="Run before each launch, untimed; given twice, once for each command."),
+        typer.Option(
+            metavar="CMD",
+            help="Run before each launch, untimed; given twice, once for each command.",
+        ),
+    ] = None
+    conclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CMD",
+            help="Run after each launch, untimed; given twice, once for each command.",
+        ),
     ] = None
     cleanup: Annotated[
         list[str] | None,
-        typer.Option(metavar="CMD", help="Run when all is measured; given twice, once for each command."),
+        typer.Option(
+            metavar="CMD",
+            help="Run once when all is measured; given twice, once for each command.",
+        ),
     ] = None
+    warm_up: Annotated[
+        int, typer.Option("--warmup", "-w", metavar="N", help="Warm-up launches of each command, not judged.")
+    ] = 1
+    repeat: Annotated[
+        int, typer.Option(metavar="N", help="Run the command N times in one launch, for commands too short to time.")
+    ] = 1
     stdin: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Standard input of each launch.  [default: empty]")
+        Path | None,
+        typer.Option(metavar="FILE", help="Standard input of each launch.  [default: empty]"),
+        ReadBy(input_of_launches),
+    ] = None
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where the commands' standard output goes.  [default: nowhere]"),
+        ReadBy(output_of_launches),
     ] = None
     shell: Annotated[
         bool, typer.Option("--shell", help="Run the commands by /bin/sh -c; its start is measured and said.")
     ] = False
     ignore_failure: Annotated[bool, typer.Option("--ignore-failure", "-i", help="Accept launches that fail.")] = False
     timeout: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Kill a launch that takes longer; an error.")
+        float | None,
+        typer.Option(metavar="SECONDS", help="Kill a launch that takes longer, which is an error."),
+        ReadBy(seconds),
     ] = None
     cpu: Annotated[
         int | None,
@@ -130,6 +208,11 @@ class LaunchOptions(Options):
     inherit_env: Annotated[
         bool, typer.Option("--inherit-env", help="Pass on the whole environment instead of the small whitelist.")
     ] = False
+    wait_quiet: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="Wait up to so long in all for other work to calm down."),
+        ReadBy(seconds),
+    ] = 0
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Repeat the plan of the weighing that showed this seed.")
     ] = None
@@ -139,13 +222,19 @@ class LaunchOptions(Options):
 class FileOptions(Options):
     """The files that are written."""
 
+    panel: ClassVar[str] = OUTPUT
+
     json: Annotated[
         Path | None,
         typer.Option(
-            "--json", "-o", metavar="FILE", help="Keep the record: raw numbers and verdicts (.gz compresses)."
+            "--json",
+            "-o",
+            metavar="FILE",
+            help="Keep the record: raw numbers and verdicts (.gz compresses; - is stdout).",
         ),
     ] = None
     markdown: Markdown = None
     csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write the raw launches, or counts, as CSV.")
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="Write the raw launches, or counts, as CSV; - is stdout."),
     ] = None

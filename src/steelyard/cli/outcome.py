@@ -5,14 +5,17 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
+from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions
+from steelyard.cli.outputs import is_printed, write
 from steelyard.cli.screen import output
 from steelyard.cli.status import INTERRUPTED, of_verdicts
 from steelyard.design.outcome import Outcome
 from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError
-from steelyard.model.files import save, write_atomically
+from steelyard.model.files import as_saved
 from steelyard.model.records import Derived, Weighing
 from steelyard.report import markdown as as_markdown
 from steelyard.report import table, terminal
@@ -34,16 +37,22 @@ def show_outcome(outcome: Outcome, files: FileOptions, world: World, *, function
     record, derived = outcome.record, outcome.record.derived or Derived()
     unwritten = None
     try:
+        contents = _contents(outcome, files, functions)
         with _uninterrupted():
-            _write_files(outcome, files, functions)
+            for path, data in contents.items():
+                if not is_printed(path):
+                    write(path, data)
+        if STANDARD_STREAM in contents:  # whose reader may keep it waiting
+            write(STANDARD_STREAM, contents[STANDARD_STREAM])
     except MeasurementError as error:
         unwritten = error  # the verdict is still worth its words
     if not _has_results(outcome):
         raise outcome.error or MeasurementError("nothing was measured")
+    console = output(world.environment, beside_data=is_printed(files.json, files.markdown, files.csv))
     if isinstance(record, Weighing):
-        terminal.weighing(output(world.environment), record, derived.verdicts, functions=functions)
+        terminal.weighing(console, record, derived.verdicts, functions=functions)
     else:
-        terminal.run(output(world.environment), record, derived.summaries, functions=functions)
+        terminal.run(console, record, derived.summaries, functions=functions)
     if failure := outcome.error or unwritten:
         raise failure
 
@@ -53,22 +62,25 @@ def _has_results(outcome: Outcome) -> bool:
     return outcome.error is None or outcome.record.derived is not None
 
 
-def _write_files(outcome: Outcome, files: FileOptions, functions: int) -> None:
+def _contents(outcome: Outcome, files: FileOptions, functions: int) -> dict[Path, bytes]:
+    """What each of the files asked for is to hold."""
     record, derived = outcome.record, outcome.record.derived or Derived()
+    contents: dict[Path, bytes] = {}
     if record.is_empty():
-        return  # a file of an earlier weighing is worth more than one of nothing
+        return contents  # a file of an earlier weighing is worth more than one of nothing
     if files.json is not None:
-        save(record, files.json)
+        contents[files.json] = as_saved(record, files.json)
     if files.csv is not None:
         text = table.launches_csv(record) if len(record.launches) else table.counts_csv(record)
-        write_atomically(files.csv, text.encode(errors="backslashreplace"))
+        contents[files.csv] = text.encode(errors="backslashreplace")
     if _has_results(outcome) and files.markdown is not None:
         report = (
             as_markdown.weighing(record, derived.verdicts, functions=functions)
             if isinstance(record, Weighing)
             else as_markdown.run(record, derived.summaries)
         )
-        write_atomically(files.markdown, report.encode(errors="backslashreplace"))
+        contents[files.markdown] = report.encode(errors="backslashreplace")
+    return contents
 
 
 @contextmanager

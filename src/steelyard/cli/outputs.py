@@ -1,12 +1,14 @@
-"""Whether the files that a command is to write can be written, looked at before anything is measured."""
+"""The files that a command writes, or standard output in their place; before anything is measured, whether it can."""
 
 from __future__ import annotations
 
 import os
 import stat
+import sys
 import tempfile
 from pathlib import Path
 
+from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
 from steelyard.model.errors import UsageError
 
@@ -18,13 +20,32 @@ def check_files(files: FileOptions, *others: Path | None) -> None:
 
 def check_writable(*paths: Path | None) -> None:
     """Before anything is measured: raise UsageError for an output file that could not be written afterwards."""
-    wanted = [path for path in paths if path is not None]
+    wanted = [path for path in paths if path is not None and path != STANDARD_STREAM]
+    if paths.count(STANDARD_STREAM) > 1:
+        raise UsageError("two outputs would go to standard output: give one of them a file")
     for path in wanted:
         if refusal := _refusal(path):
             raise UsageError(f"cannot write {path}: {refusal}")
     files = [os.path.realpath(path) for path in wanted if path.is_file() or not path.exists()]
     if len(set(files)) < len(files):
         raise UsageError(f"two outputs would go to the same file, {files[0]}: give each its own")
+
+
+def is_printed(*paths: Path | None) -> bool:
+    """Whether data go to standard output, where nothing else may stand then."""
+    return STANDARD_STREAM in paths
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file whole, or print what would be in it; raises MeasurementError where the file cannot be written."""
+    from steelyard.model.files import write_atomically
+
+    if is_printed(path):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+    else:
+        write_atomically(path, data)
 
 
 def _refusal(path: Path) -> str | None:
@@ -37,7 +58,7 @@ def _refusal(path: Path) -> str | None:
     if stat.S_ISDIR(found.st_mode):
         return "it is a folder; give a file's name"
     if not stat.S_ISCHR(found.st_mode) and os.path.samestat(found, os.fstat(1)):
-        return "the verdict is printed there; give a file's name"
+        return "the verdict is printed there; give a file's name, or - for these data alone"
     if not os.access(path, os.W_OK):
         return "it is not writable; give another place"
     return _folder_refusal(Path(os.path.realpath(path)).parent) if stat.S_ISREG(found.st_mode) else None

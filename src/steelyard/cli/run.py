@@ -9,7 +9,16 @@ import typer
 
 from steelyard.cli.command import Only, Without, command
 from steelyard.cli.heap import HeapOptions
-from steelyard.cli.options import FileOptions, JudgingOptions, LaunchOptions, Name
+from steelyard.cli.names import checked_name
+from steelyard.cli.options import (
+    SHOWN_FUNCTIONS,
+    FileOptions,
+    JudgingOptions,
+    LaunchOptions,
+    Name,
+    ShownFunctions,
+    WeighingOptions,
+)
 from steelyard.cli.outputs import check_files
 from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
 from steelyard.cli.suite import SuiteOptions
@@ -22,11 +31,14 @@ if TYPE_CHECKING:
 class DescribingOptions(JudgingOptions):
     """What is measured, and for how long; nothing is judged."""
 
+    panel: ClassVar[str] = "What is measured"
     limit: ClassVar[str] = "--launches"
 
     pairs: Annotated[
         int | None,
-        typer.Option("--launches", metavar="N", help="Most launches.  [default: as many as the time allows]"),
+        typer.Option(
+            "--launches", "-M", metavar="N", help="Most launches to measure.  [default: as many as the time allows]"
+        ),
     ] = None
 
 
@@ -37,13 +49,21 @@ class RunOptions(MeasuringOptions):
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command to measure, in quotes.")]
     judging: Annotated[DescribingOptions, Only("metric", "pairs", "max_time", "alpha")] = DescribingOptions()
     name: Name = None
+    weighing: Annotated[WeighingOptions, Only("parameter_list", "parameter_scan")] = WeighingOptions()
     suite: SuiteOptions = SuiteOptions()
     heap: HeapOptions = HeapOptions()
     launch: Annotated[LaunchOptions, Without("wait_quiet")] = LaunchOptions()
+    functions: ShownFunctions = SHOWN_FUNCTIONS
     files: FileOptions = FileOptions()
 
 
-@command(RunOptions)
+@command(
+    RunOptions,
+    examples=(
+        "steelyard run 'gzip -9 -c /bin/sh' --metric wall,max_rss",
+        "steelyard run 'gzip -{level} -c /bin/sh' -L level 1,6,9 --launches 20 -o levels.json",
+    ),
+)
 def run(options: RunOptions, world: World) -> int:
     """Measure one command alone: median, spread, where the values crowd, how quiet the machine was. No verdict.
 
@@ -57,8 +77,12 @@ def run(options: RunOptions, world: World) -> int:
 
     check_files(options.files, options.launch.output)
     settings = settings_of(options, world)
-    name, search_path = options.name or options.command, world.environment.get("PATH")
-    subject = command_subject(options.command, name, "command", shell=options.launch.shell, search_path=search_path)
+    search_path = world.environment.get("PATH")
+    subject = command_subject(
+        options.command, options.command, "command", shell=options.launch.shell, search_path=search_path
+    )
+    if options.name:
+        subject = subject.model_copy(update={"name": checked_name(options.name, subject)})
     with watching(world) as watch:
         outcome = measure(request_of(options, [subject], settings), watch, world)
-    return shown(outcome, options.files, world)
+    return shown(outcome, options.files, world, functions=options.functions)

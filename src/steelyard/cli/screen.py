@@ -21,11 +21,20 @@ class _Output(Console):
         raise BrokenPipeError
 
 
-def output(environment: Mapping[str, str]) -> Console:
-    """The console for verdicts. Names and numbers are shown as they are: no markup, no emoji, no highlighting."""
+def output(environment: Mapping[str, str], *, beside_data: bool = False) -> Console:
+    """The console for verdicts: stdout, or stderr where data are printed there.
+
+    Names and numbers are shown as they are: no markup, no emoji, no highlighting.
+    """
     colours: Literal["auto"] | None = None if environment.get("NO_COLOR") else "auto"
     return _Output(
-        markup=False, emoji=False, highlight=False, soft_wrap=False, color_system=colours, _environ=environment
+        stderr=beside_data,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        soft_wrap=False,
+        color_system=colours,
+        _environ=environment,
     )
 
 

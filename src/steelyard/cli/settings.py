@@ -15,7 +15,7 @@ from steelyard.cli.counting import CountingOptions, count_settings, jobs_checked
 from steelyard.cli.heap import HeapOptions, heap_launches
 from steelyard.cli.options import JudgingOptions, LaunchOptions, WeighingOptions
 from steelyard.cli.suite import SuiteOptions, harness_checked, selection_of
-from steelyard.cli.values import alpha_checked, in_range, metric_names, relative_margin
+from steelyard.cli.values import alpha_checked, in_range, metric_names, relative_margin, seconds_in_range
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -86,7 +86,9 @@ def settings_of(
         repeat=launch.repeat,
         reference_output=options.weighing.reference_output,
         wait_quiet_s=launch.wait_quiet,
+        setup=_hooks("--setup", launch.set_up),
         prepare=_hooks("--prepare", launch.prepare),
+        conclude=_hooks("--conclude", launch.conclude),
         cleanup=_hooks("--cleanup", launch.cleanup),
         counting=count_settings(
             options.counting,
@@ -110,14 +112,14 @@ def _check_numbers(judging: JudgingOptions, launch: LaunchOptions, *, judged: bo
     alpha_checked(judging.alpha)
     in_range("--warmup", launch.warm_up, 0, 1000)
     in_range("--repeat", launch.repeat, 1, 1_000_000)
-    in_range("--wait-quiet", launch.wait_quiet, 0, 86_400)
+    seconds_in_range("--wait-quiet", launch.wait_quiet, 0, 86_400)
     if judging.pairs is not None:
         in_range(judging.limit, judging.pairs, 1, _MOST_LAUNCHES)
         if judged:
             _check_enough(judging.limit, judging.pairs, judging.alpha)
     for option, seconds in (("--max-time", judging.max_time), ("--timeout", launch.timeout)):
         if seconds is not None:
-            in_range(option, seconds, 1e-3, 1e6)
+            seconds_in_range(option, seconds, 1e-3, 1e6)
 
 
 def _check_enough(option: str, pairs: int, alpha: float) -> None:

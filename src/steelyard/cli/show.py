@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli.command import Options, command
-from steelyard.cli.options import FileOptions
+from steelyard.cli.inputs import readable
+from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions, ShownFunctions
 from steelyard.cli.outputs import check_files
 
 if TYPE_CHECKING:
@@ -24,10 +25,17 @@ class ShowOptions(Options):
         Path | None,
         typer.Argument(metavar="[FILE]", help="A record or a journal.  [default: the last one measured]"),
     ] = None
+    functions: ShownFunctions = SHOWN_FUNCTIONS
     files: FileOptions = FileOptions()
 
 
-@command(ShowOptions)
+@command(
+    ShowOptions,
+    examples=(
+        "steelyard show",
+        "steelyard show --markdown - --functions 30",
+    ),
+)
 def show(options: ShowOptions, world: World) -> int:
     """Show a kept weighing or run again: its verdicts are derived anew from the raw launches; or an import."""
     from steelyard.cli.outcome import show_outcome
@@ -37,11 +45,11 @@ def show(options: ShowOptions, world: World) -> int:
     files = options.files
     check_files(files)
     try:
-        outcome = recall(options.file or world.store().latest())
+        outcome = recall(world.store().latest() if options.file is None else readable(options.file)[0])
     except NotMeasuredError as found:
         from steelyard.cli.foreign import show_foreign
 
         show_foreign(found.record, files, world)
     else:
-        show_outcome(outcome, files, world)
+        show_outcome(outcome, files, world, functions=options.functions)
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 class SuiteOptions(Options):
     """Who drives the benchmarks, and which of them."""
 
+    panel: ClassVar[str] = "Benchmarks inside programs"
+
     harness: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Measure the benchmarks inside the programs: of protocol (docs/protocol.md, all SDKs), "
-            "google-benchmark, criterion, go and others (docs/adapters.md), or auto to recognise them.",
+            help="Measure the benchmarks inside the programs: of protocol (all SDKs), google-benchmark, criterion, go "
+            "and others (steelyard docs adapters), or auto to recognise them.",
         ),
     ] = None
     benchmark: Annotated[

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli.command import Only, Without, command
-from steelyard.cli.options import FileOptions, JudgingOptions, LaunchOptions, Strict
+from steelyard.cli.names import names_of
+from steelyard.cli.options import (
+    WHAT_IS_WEIGHED,
+    FileOptions,
+    JudgingOptions,
+    LaunchOptions,
+    Names,
+    OldNames,
+    Strict,
+)
 from steelyard.cli.outputs import check_files
 from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
 from steelyard.cli.suite import SuiteOptions
@@ -30,16 +39,25 @@ class TimeitOptions(MeasuringOptions):
     ]
     setup: Annotated[
         list[str] | None,
-        typer.Option("--setup", "-s", metavar="CODE", help="Run before, untimed; once for all, or once for each."),
+        typer.Option(
+            "--setup",
+            "-s",
+            metavar="CODE",
+            rich_help_panel=WHAT_IS_WEIGHED,
+            help="Run before, untimed; given once for all, or once for each.",
+        ),
     ] = None
     python: Annotated[
         list[str] | None,
         typer.Option(
             metavar="PROGRAM",
+            rich_help_panel=WHAT_IS_WEIGHED,
             help="The Python that runs it, with steelyard installed; several compare one statement between them.  "
             "[default: this one]",
         ),
     ] = None
+    name: Names = None
+    names: OldNames = None
     judging: Annotated[JudgingOptions, Without("family")] = JudgingOptions()
     suite: Annotated[SuiteOptions, Only()] = SuiteOptions(harness="protocol")
     launch: Annotated[LaunchOptions, Only("cpu", "env", "inherit_env", "seed")] = LaunchOptions()
@@ -47,7 +65,13 @@ class TimeitOptions(MeasuringOptions):
     files: FileOptions = FileOptions()
 
 
-@command(TimeitOptions)
+@command(
+    TimeitOptions,
+    examples=(
+        "steelyard timeit 'sorted(x)' 'x.sort()' -s 'x = list(range(1000))'",
+        "steelyard timeit '[i for i in range(99)]' --max-time 5s",
+    ),
+)
 def timeit(options: TimeitOptions, world: World) -> int:
     """Weigh Python statements against the first, or measure one alone.
 
@@ -63,6 +87,8 @@ def timeit(options: TimeitOptions, world: World) -> int:
     check_files(options.files)
     pythons = options.python or [sys.executable]
     subjects = _subjects(options.statements, options.setup or [], pythons, world.environment.get("PATH"))
+    names = names_of(options.name, options.names, [subject.name for subject in subjects])
+    subjects = [one.model_copy(update={"name": name}) for one, name in zip(subjects, names, strict=True)]
     settings = settings_of(options, world, judged=len(subjects) > 1)
     with watching(world) as watch:
         outcome = measure(request_of(options, subjects, settings), watch, world)

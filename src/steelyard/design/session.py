@@ -37,7 +37,7 @@ from steelyard.model.journal import Journal, is_journal
 from steelyard.model.launches import Launches, LaunchRow
 from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Progress
-from steelyard.model.records import Finding, MachineFacts, Run, Subject, Weighing
+from steelyard.model.records import Finding, MachineFacts, Run, Settings, Subject, Weighing
 from steelyard.subjects.command import shared_environment
 from steelyard.subjects.programs import digest
 
@@ -75,6 +75,7 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
     Raises SteelyardError if it cannot even start.
     """
     with _session(world, watch, request.jobs) as session:
+        _set_up(request.settings, session)
         header = _header(request, session)
         return _measured(header, session, selection=request.selection)
 
@@ -90,6 +91,9 @@ def resume(path: Path, watch: Watch, world: World) -> Outcome:
         with _session(world, watch) as session:
             if _facts(session).key != record.machine.key:
                 raise UsageError(f"{path} was measured on another machine: pairs of two machines cannot be mixed")
+            if record.settings.setup:
+                _set_up(record.settings, session)
+                record = _resumable(path)  # with the same programs, if they were made anew
             return _measured(record, session, begun=journal)
 
 
@@ -103,24 +107,19 @@ def _session(world: World, watch: Watch, jobs: int | None = None) -> Iterator[_S
         no_collector(),
     ):
         cancels.append(launcher.cancel)
-        yield _Session(world, watch, launcher, interrupt, CleanUp(launcher), jobs, cancels)
+        cleaning = CleanUp(launcher)
+        try:
+            yield _Session(world, watch, launcher, interrupt, cleaning, jobs, cancels)
+        except SteelyardError:
+            with suppress(SteelyardError, Interrupted):  # what went before says more
+                cleaning.run()
+            raise
 
 
 def _measured(
     header: Weighing | Run, session: _Session, *, selection: Selection | None = None, begun: Journal | None = None
 ) -> Outcome:
     """Measure and keep; a journal that was `begun` holds the header's launches and is written on."""
-    try:
-        return _measured_and_kept(header, session, selection, begun)
-    except SteelyardError:
-        with suppress(SteelyardError, Interrupted):  # what went before says more
-            session.cleaning.run()
-        raise
-
-
-def _measured_and_kept(
-    header: Weighing | Run, session: _Session, selection: Selection | None, begun: Journal | None
-) -> Outcome:
     store = session.world.store()
     header, targets, spent_s = _prepared(header, session, selection)
     rows, kept = header.launches.rows(), store.new_name(header.kind)
@@ -143,21 +142,40 @@ def _measured_and_kept(
 # --- prepare
 
 
+def _set_up(settings: Settings, session: _Session) -> None:
+    """Run what goes before everything; raises InterruptedBeforeStart, MeasurementError if it fails."""
+    if settings.setup:
+        hooks = hooks_of(settings, shared_environment(settings, session.world.environment))
+        session.cleaning.is_for(hooks)
+        try:
+            session.runner(hooks).set_up()
+        except Interrupted:
+            raise InterruptedBeforeStart(NOTHING_MEASURED) from None
+
+
 def _header(request: Request, session: _Session) -> Weighing | Run:
     """The record before anything is known of it but what was asked for."""
+    subjects = _renewed(request)
     fields: dict[str, Any] = {
         "tool": steelyard.__version__,
         "created": session.world.created(),
         "machine": _facts(session),
         "settings": request.settings,
-        "subjects": list(request.subjects),
+        "subjects": subjects,
         "benchmarks": list(request.benchmarks),
         "stop": ["interrupted"] * len(request.benchmarks),  # what a journal says that nobody ended
         "seconds": 0.0,
-        "findings": _same_commands(request.subjects),
+        "findings": _same_commands(subjects),
         "launches": Launches(),
     }
     return Weighing(**fields) if len(request.subjects) > 1 else Run(**fields)
+
+
+def _renewed(request: Request) -> list[Subject]:
+    """The subjects, whose programs may have been made anew by what set them up."""
+    if not request.settings.setup:
+        return list(request.subjects)
+    return [one.model_copy(update={"digest": digest(one.program)}) for one in request.subjects]
 
 
 def _facts(session: _Session) -> MachineFacts:

@@ -45,11 +45,16 @@ def with_derived(record: Weighing | Run, derived: Derived) -> Weighing | Run:
 
 def save(record: Weighing | Run | ForeignResults, path: Path) -> None:
     """Write a record; raises MeasurementError where that fails, leaving what stood there before."""
+    write_atomically(path, as_saved(record, path))
+
+
+def as_saved(record: Weighing | Run | ForeignResults, path: Path) -> bytes:
+    """What a file of that name holds of a record."""
     fields = record.model_dump(mode="json")
     text = json.dumps({"format": fields.pop("format"), "version": fields.pop("version"), **fields}, allow_nan=False)
     data = text.encode()
     # mtime=0: the same record gives the same bytes
-    write_atomically(path, gzip.compress(data, compresslevel=6, mtime=0) if path.suffix == ".gz" else data)
+    return gzip.compress(data, compresslevel=6, mtime=0) if path.suffix == ".gz" else data
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -31,5 +31,6 @@ def rules(console: Console, command: str, found: Sequence[Checked], *, interrupt
         sheet.row("in all", f"all {len(found)} rules hold")
     else:
         sheet.row(
-            "in all", f"{broken} of {figures.count(len(found), 'rule')} broken: docs/protocol.md says how it is meant"
+            "in all",
+            f"{broken} of {figures.count(len(found), 'rule')} broken: steelyard docs protocol says how it is meant",
         )

@@ -88,12 +88,12 @@ def _answer(measured: Measured) -> list[dict[str, Any]]:
         raise LaunchError(_says(complaint))
     if not lines:
         raise LaunchError(
-            "wrote no results: it does not speak the harness protocol (docs/protocol.md), or ended before it could; "
-            "for a plain command leave --harness out"
+            "wrote no results: it does not speak the harness protocol (steelyard docs protocol), or ended before it "
+            "could; for a plain command leave --harness out"
         )
     _check_hello(lines[0])
     if len(lines) < 2 or lines[-1].get("end") is not True:
-        raise LaunchError("cut its results off: the last line has to be the end, as docs/protocol.md says")
+        raise LaunchError("cut its results off: the last line has to be the end, as steelyard docs protocol says")
     return lines[1:-1]
 
 

@@ -145,7 +145,7 @@ def test_a_probe_that_fails_is_an_error(tmp_path: Path, failed: Measured, how: s
 
 def test_a_walk_that_takes_no_time_is_an_error_before_anything_is_counted(tmp_path: Path) -> None:
     slow_start = bench(tmp_path, disturb=lambda number: 10**9 if number == first_side(1, 0, 0) else 0)
-    with pytest.raises(MeasurementError, match="--repeats"):
+    with pytest.raises(MeasurementError, match="--launches"):
         slow_start.points([SweepPoint("chase", 101, 101)])
     assert slow_start.machine.counted == []
 

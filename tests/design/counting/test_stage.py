@@ -222,6 +222,12 @@ def test_prepare_goes_before_each_count_and_nothing_cleans_up_yet(stage: Stage) 
     assert ended.pool.jobs == 1  # no other launch may meet what is prepared for one
 
 
+def test_what_concludes_each_count_meets_no_other(stage: Stage) -> None:
+    ended = stage(fresh(conclude=["/bin/echo"]), [5] * 4, jobs=2)
+    assert ended.pool.hooks == [b"/bin/echo"] * 4
+    assert ended.pool.jobs == 1
+
+
 def test_loops_are_the_difference_of_two_launches(stage: Stage) -> None:
     record = fresh(counting=CountSettings(loops=7).model_dump())
     subject = PROGRAM.model_copy(update={"command": "true {loops}", "argv": ["/bin/true", "{loops}"]})

@@ -324,6 +324,32 @@ def test_prepare_runs_before_each_launch() -> None:
     assert len(launched) == 4 * 12
 
 
+def test_conclude_runs_after_each_launch_of_its_side() -> None:
+    machine = Machine(noisy())
+    conclude = [LaunchSpec(f"conclude {side}".encode(), (b"x",), ()) for side in "ab"]
+    experiment(machine, weighing(pairs=12, warm_up=0), targets=Targets(target, Hooks(conclude=conclude))).run()
+    launched = [event.removeprefix("launch ") for event in machine.events if event.startswith("launch")]
+    after = {"baseline": "conclude a", "candidate": "conclude b"}
+    assert [after[name] for name in launched[::2]] == launched[1::2]
+    assert len(launched) == 48
+
+
+def test_a_launch_is_kept_before_what_concludes_it_and_fails_for_its_own_reason() -> None:
+    def fails(program: bytes) -> Machine:
+        return Machine(lambda _, spec: replace(PLAIN, exit_code=1 if program in (spec.program, b"all") else 0))
+
+    targets = Targets(target, Hooks(conclude=[LaunchSpec(b"hook", (b"hook",), ())]))
+    one = experiment(fails(b"hook"), weighing(), targets=targets)
+    record = one.run()
+    assert (record.stop, len(record.launches)) == (["failed"], 1)
+    assert "--conclude" in str(one.error)
+    machine = fails(b"all")
+    one = experiment(machine, weighing(), targets=targets)
+    assert one.run().stop == ["failed"]
+    assert "--conclude" not in str(one.error)
+    assert [event for event in machine.events if "hook" in event], "it is run after a launch that failed as well"
+
+
 def test_a_failing_hook_is_an_error_that_names_it() -> None:
     machine = Machine(lambda number, spec: replace(PLAIN, exit_code=1 if spec.program == b"hook" else 0))  # noqa: ARG005
     targets = Targets(target, Hooks(prepare=[LaunchSpec(b"hook", (b"hook",), ())]))

@@ -88,7 +88,7 @@ def walk_counts(words: Words, _: int) -> dict[str, tuple[int, ...]]:
 @scenario
 def calibrate(world: World) -> None:
     world.known("steelyard-probes", Program(wall_ns=walk_ns, counts=walk_counts))
-    world.run("calibrate", "--repeats", "2", "-o", "calibration.json", "--chart", "chart.svg")
+    world.run("calibrate", "--launches", "2", "-o", "calibration.json", "--chart", "chart.svg")
     world.program("old")
     world.run("count", "./old", "--metric", "cost", "--weights", "calibrated")
     world.run("count", "./old", "--metric", "cost", "--weights", "calibrated", "--caches", "small")
@@ -167,7 +167,7 @@ def refusals_of_others(world: World) -> None:
     world.run("count", "./old", "--weights", "calibrated", "--metric", "cost")
     world.run("check", "./old", "--protocol", "--heap")
     world.run("check", "./old", "--max-time", "0")
-    world.run("calibrate", "--repeats", "0")
+    world.run("calibrate", "--launches", "0")
     world.run("calibrate", "--caches", "large")
     world.run("diff", "old", "new")
     world.run("import", "old")

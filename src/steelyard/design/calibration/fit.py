@@ -57,7 +57,7 @@ def calibrated(fit: Fit) -> Weights:
     if fit.weights is None:
         raise MeasurementError(
             "no weights fit these times: hits of the first level would take none. This machine was too busy; wait "
-            "until it is quiet, or give more --repeats"
+            "until it is quiet, or give more --launches"
         )
     return fit.weights
 

@@ -38,7 +38,7 @@ class Results:
             if _walk_ns(times) <= 0:
                 raise MeasurementError(
                     f"the walk {point.pattern} over {point.size_bytes >> 10} KiB took no time beside its set-up: "
-                    "this machine is too busy to calibrate; wait until it is quiet, or give more --repeats"
+                    "this machine is too busy to calibrate; wait until it is quiet, or give more --launches"
                 )
 
     def points(self, number: int) -> list[Point]:

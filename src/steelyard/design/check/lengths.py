@@ -106,7 +106,7 @@ COMMAND_RULES = (
         START_SHARE,
         "",
         "then a change of 1 % of the program's own work is 0.7 % of what is measured",
-        "give it more to do, or measure the work inside with a harness (docs/harnesses.md)",
+        "give it more to do, or measure the work inside with a harness (steelyard docs harnesses)",
         short_command,
     ),
     _LONG,

@@ -181,7 +181,7 @@ class CountingStage:
         if self._record.settings.harness is not None:
             return LaunchError(
                 f"{name} was not counted: its harness makes no requests to Valgrind around its "
-                "samples (docs/protocol.md, Counting), or this machine's kind of processor has none"
+                "samples (steelyard docs protocol, Counting), or this machine's kind of processor has none"
             )
         if self._settings.body:
             return MeasurementError(

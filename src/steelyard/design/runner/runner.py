@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, Protocol, TypeVar
@@ -10,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 from steelyard.design.runner.failure import Failure, Interrupted, check_ended, check_hook_ended
 from steelyard.design.runner.target import Hooks, Target
 from steelyard.measure.instrument import Instrument, Timer, Value
-from steelyard.model.errors import SteelyardError
+from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.launches import Frame, LaunchSpec, Measured, Sample
 from steelyard.subjects.programs import Programs
 
@@ -97,6 +98,16 @@ class Runner:
         """
         self._run_hook("--prepare", self.hooks.prepare, target.side)
         self.check_program(target)
+        try:
+            kept = self._launched(target, instrument, keep)
+        except LaunchError:
+            with suppress(MeasurementError):  # why the target failed says more
+                self._conclude(target)
+            raise
+        self._conclude(target)
+        return kept
+
+    def _launched(self, target: Target, instrument: Instrument[Value], keep: Callable[[Reading[Value]], Kept]) -> Kept:
         with instrument.attached(target.spec) as attachment:
             measured = attachment.without_instrument(self.run(attachment.spec))
             check_ended(measured, target, instrument.when_late)
@@ -146,6 +157,11 @@ class Runner:
         if target.program is not None:
             self.programs.check(target.program, target.name)
 
+    def set_up(self) -> None:
+        """Run the set-up commands, each once; raises as `launch`."""
+        for side in range(len(self.hooks.setup)):
+            self._run_hook("--setup", self.hooks.setup, side)
+
     def _check_programs(self, targets: Sequence[Target]) -> None:
         for target in {target.program: target for target in targets}.values():
             self.check_program(target)
@@ -158,6 +174,9 @@ class Runner:
     def _note_survivors(self, measured: Measured) -> None:
         self.left_behind += measured.left_behind
         self.not_killed += measured.not_killed
+
+    def _conclude(self, target: Target) -> None:
+        self._run_hook("--conclude", self.hooks.conclude, target.side)
 
     def _run_hook(self, option: str, specs: Sequence[LaunchSpec], side: int) -> None:
         if not specs:

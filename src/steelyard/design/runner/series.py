@@ -17,7 +17,8 @@ def series_of(
     settings: Settings, targets: Targets, launcher: LaunchServer, journal: Journal
 ) -> Callable[[Sequence[Place]], LaunchSeries] | None:
     """How to launch several in one request; None where the driver has something to do between two launches."""
-    if targets.hooks.prepare or targets.empty_shell or settings.harness is not None or settings.repeat > 1:
+    around = targets.hooks.prepare or targets.hooks.conclude
+    if around or targets.empty_shell or settings.harness is not None or settings.repeat > 1:
         return None
     launcher.keep_rows_in(journal.fileno())
 

@@ -26,7 +26,7 @@ class Target:
     """In errors."""
     spec: LaunchSpec
     side: int = 0
-    """Whose command goes before it, where `--prepare` has one for each."""
+    """Whose commands go before and after it, where `--prepare` or `--conclude` have one for each."""
     program: str | None = None
     """The file that has to stay what it was at the first launch."""
     harness: Harness | None = None
@@ -60,8 +60,12 @@ class Target:
 class Hooks:
     """Commands around the launches: each has one for all of them, or one for each side."""
 
+    setup: Sequence[LaunchSpec] = ()
+    """Before anything is launched, each once."""
     prepare: Sequence[LaunchSpec] = ()
     """Before each launch, untimed."""
+    conclude: Sequence[LaunchSpec] = ()
+    """After each launch, untimed."""
     cleanup: Sequence[LaunchSpec] = ()
     """When all is measured, each once."""
 

@@ -82,7 +82,12 @@ def hooks_of(settings: Settings, shared: Mapping[str, str]) -> Hooks:
         subjects = [command_subject(command, option, option, shell=False) for command in commands]
         return [launch_spec(subject, plain, shared, draw_pair(settings.seed, 0, 0)) for subject in subjects]
 
-    return Hooks(specs("--prepare", settings.prepare), specs("--cleanup", settings.cleanup))
+    return Hooks(
+        specs("--setup", settings.setup),
+        specs("--prepare", settings.prepare),
+        specs("--conclude", settings.conclude),
+        specs("--cleanup", settings.cleanup),
+    )
 
 
 def with_time_limit(record: Weighing | Run) -> Settings:

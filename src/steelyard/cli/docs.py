@@ -1,0 +1,57 @@
+"""`steelyard docs`: the documentation, which is installed with the command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from steelyard.cli.command import Options, command
+from steelyard.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from steelyard.design.world import World
+
+_FOLDER = Path(__file__).parent.parent / "docs"
+
+
+def topics() -> list[str]:
+    """What there is a page of; raises UsageError if there is none at all."""
+    pages = sorted(_FOLDER.rglob("*.md"))
+    if not pages:
+        raise UsageError("the documentation was not installed with this steelyard: install it again")
+    return [str(page.relative_to(_FOLDER).with_suffix("")) for page in pages]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocsOptions(Options):
+    """What `docs` is asked."""
+
+    topic: Annotated[
+        str | None,
+        typer.Argument(metavar="[TOPIC]", help="The page to show.  [default: the list of them]", autocompletion=topics),
+    ] = None
+
+
+@command(DocsOptions, examples=("steelyard docs", "steelyard docs statistics | less"))
+def docs(options: DocsOptions, world: World) -> int:  # noqa: ARG001 - as every command
+    """Show a page of the documentation, or which pages there are."""
+    known = topics()
+    if options.topic is None:
+        print("\n".join(f"{topic:{max(map(len, known))}}  {_title(topic)}" for topic in known))
+        return 0
+    topic = options.topic.removeprefix("docs/").removesuffix(".md")
+    if topic not in known:
+        raise UsageError(f"there is no page {options.topic!r}: choose from {', '.join(known)}")
+    print(_page(topic), end="")
+    return 0
+
+
+def _page(topic: str) -> str:
+    return _FOLDER.joinpath(f"{topic}.md").read_text(encoding="utf-8")
+
+
+def _title(topic: str) -> str:
+    return _page(topic).partition("\n")[0].lstrip("# ")

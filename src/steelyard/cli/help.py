@@ -1,0 +1,92 @@
+"""How `--help` looks: options and commands under headings, whole sentences, and examples to paste.
+
+Written by the parser's own formatter: importing rich for it would take longer than all the rest of `--help`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+from steelyard.cli.arity import joined
+from steelyard.cli.spellings import respelt
+
+_OTHERS = "Options"
+
+
+class Command(TyperCommand):
+    """A command whose help is in parts, and which knows other spellings of its options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Bring the words into the form that the parser knows; raises UsageError where that cannot be."""
+        if not ctx.resilient_parsing:  # while a shell completes a line, it may still lack words
+            options = {option for parameter in self.params for option in parameter.opts}
+            args = joined(respelt(args, options), options)
+        try:
+            return list(super().parse_args(ctx, args))
+        except Exception as error:
+            if getattr(error, "ctx", ctx) is None:
+                vars(error)["ctx"] = ctx  # whose help is worth a look
+            raise
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The options, and the arguments as they are declared."""
+        return ["[OPTIONS]", *(name for name, _ in _arguments(self.get_params(ctx)))]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, and the options under their headings, those without one last."""
+        parts: dict[str, list[tuple[str, str]]] = {"Arguments": _arguments(self.get_params(ctx))}
+        others: list[tuple[str, str]] = []
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx) if parameter.param_type_name == "option" else None
+            if record is not None:
+                panel = getattr(parameter, "rich_help_panel", None)
+                (parts.setdefault(panel, []) if panel else others).append(record)
+        _write_parts(formatter, {**parts, _OTHERS: [*parts.pop(_OTHERS, []), *others]})
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as the parser has it
+        """Write the examples as they are, so that they can be pasted."""
+        _write_examples(formatter, self.epilog)
+
+
+class Group(TyperGroup):
+    """All commands, under headings."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write what each command does, in a whole sentence."""
+        parts: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            command: Any = self.get_command(ctx, name)
+            if not command.hidden:
+                sentence = " ".join((command.help or "").partition("\n\n")[0].split())
+                parts.setdefault(command.rich_help_panel, []).append((name, sentence))
+        _write_parts(formatter, parts)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as the parser has it
+        """Write the examples as they are, so that they can be pasted."""
+        _write_examples(formatter, self.epilog)
+
+
+def _arguments(parameters: Iterable[Any]) -> list[tuple[str, str]]:
+    """The arguments as they are declared; the parser would write their Python types behind them."""
+    return [
+        (parameter.metavar or parameter.name.upper(), parameter.help or "")
+        for parameter in parameters
+        if parameter.param_type_name == "argument" and not parameter.hidden
+    ]
+
+
+def _write_parts(formatter: Any, parts: dict[str, list[tuple[str, str]]]) -> None:
+    for heading, rows in parts.items():
+        if rows:
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+
+def _write_examples(formatter: Any, examples: str | None) -> None:
+    if examples:
+        with formatter.section("Examples"):
+            for line in examples.splitlines():
+                formatter.write(f"{'':{formatter.current_indent}}{line}\n")

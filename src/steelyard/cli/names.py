@@ -1,0 +1,51 @@
+"""What commands are called in the report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from steelyard.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from steelyard.model.records import Subject
+
+
+def names_of(given: Sequence[str] | None, listed: str | None, usual: Sequence[str]) -> list[str]:
+    """The names of all: those `given` one by one or `listed` with commas, and the `usual` ones of the others.
+
+    Raises UsageError for names that cannot be told apart, and for more or (in a list) fewer than there are commands.
+    """
+    if listed is None:
+        return _one_by_one(given or [], usual)
+    if given:
+        raise UsageError("--name and --names are the same: give one of them")
+    names = [name.strip() for name in listed.split(",")]
+    if len(names) != len(usual) or not all(names) or len(set(names)) < len(names):
+        raise UsageError(
+            f"--names {listed!r} has to be {len(usual)} different names with commas between them: --names old,new"
+        )
+    return names
+
+
+def checked_name(name: str, subject: Subject) -> str:
+    """The name of the only command; raises UsageError for `sort -n file`, whose quotes were forgotten."""
+    is_file = os.path.isfile(name)  # noqa: PTH113 - Path's raises where the name is too long for one
+    is_another = is_file and os.path.realpath(name) != os.path.realpath(subject.program)
+    if is_another and len(subject.command.split()) == 1:
+        command = f"{subject.command} -n {name}"
+        raise UsageError(f"--name {name} is a file: give the command in quotes, '{command}', or it another name")
+    return name
+
+
+def _one_by_one(given: Sequence[str], usual: Sequence[str]) -> list[str]:
+    if len(given) > len(usual):
+        raise UsageError(f"--name was given {len(given)} times for {len(usual)} commands: once for each")
+    names = [*(name.strip() for name in given), *usual[len(given) :]]
+    for name in names[: len(given)]:
+        if not name:
+            raise UsageError("--name '' is empty: give each command a name that can be seen")
+        if names.count(name) > 1:
+            raise UsageError(f"--name {name!r} would be the name of two commands: give each its own")
+    return names

@@ -1,0 +1,85 @@
+"""Other spellings of options, most of them hyperfine's: those that mean the same, and what stands for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from steelyard.model.errors import UsageError
+
+# Each stands for the first of these that a command has.
+_SAME = {
+    "--command-name": ["--name"],
+    "--pairs": ["--launches"],
+    "--launches": ["--pairs"],
+    "--max-runs": ["--pairs", "--launches"],
+    "--runs": ["--launches"],
+    "-r": ["--launches"],
+    "--repeats": ["--launches"],
+    "--input": ["--stdin"],
+    "--export-json": ["--json"],
+    "--export-markdown": ["--markdown"],
+    "--export-csv": ["--csv"],
+}
+_SHORT = {"-D": "--parameter-step-size", "-m": "--min-runs", "-r": "--runs", "-u": "--time-unit"}
+# Flags of many programs: a command that lost its quotes shall not be cut at them.
+_LONG_ONLY = {"-C": "--conclude", "-c": "--cleanup", "-p": "--prepare", "-s": "--setup", "-S": "--shell"}
+_INSTEAD = {
+    "--export-asciidoc": "give --markdown FILE or --csv FILE",
+    "--export-orgmode": "give --markdown FILE or --csv FILE",
+    "--min-benchmarking-time": "it measures until the answer stands, for --max-time SECONDS at most",
+    "--min-runs": "it measures until the answer stands; --max-time SECONDS says how long it may",
+    "--parameter-step-size": "write the step behind the range, as in -P NAME FROM TO STEP",
+    "--reference": "give that command first, as the others are compared with the first",
+    "--reference-name": "give it as the first --name",
+    "--runs": "give --pairs N, the most that are measured; the answer may stand before them",
+    "--show-output": "give --output FILE, which says where the commands' output goes",
+    "--sort": "results stand in the order of the commands",
+    "--style": "there is progress where stderr is a terminal, and NO_COLOR=1 keeps colours away",
+    "--time-unit": "each number says its unit, and --json FILE has nanoseconds",
+}
+_SHELLS = ("default", "sh", "/bin/sh")
+
+
+def respelt(words: Sequence[str], options: Collection[str]) -> list[str]:
+    """The words of a command line with the spellings that a command of such `options` knows.
+
+    Raises UsageError for a shell that there is no option for.
+    """
+    left, spelt = list(words), list[str]()
+    while left and left[0] != "--":
+        word = left.pop(0)
+        shell = _shell(word, left) if "--shell" in options else None
+        spelt += [_spelt(word, options)] if shell is None else shell
+    return [*spelt, *left]
+
+
+def instead_of(option: str) -> str | None:
+    """What to do instead of giving an option that only hyperfine has; None if it has none such either."""
+    if option in _LONG_ONLY:
+        return f"there is no {option} here: write {_LONG_ONLY[option]}, or give each command in quotes"
+    name = _SHORT.get(option, option)
+    return f"there is no {option} here: {_INSTEAD[name]}" if name in _INSTEAD else None
+
+
+def _spelt(word: str, options: Collection[str]) -> str:
+    name, equals, value = word.partition("=")
+    if name in options:
+        return word
+    known = next((same for same in _SAME.get(name, []) if same in options), name)
+    return f"{known}{equals}{value}"
+
+
+def _shell(word: str, left: list[str]) -> list[str] | None:
+    """What stands for a word that says which shell; its value may be taken from the words that are `left`."""
+    name, equals, value = word.partition("=")
+    if word == "-N":
+        return []
+    if (word == "-S" and left) or (word == "--shell" and left[:1] in (["none"], ["default"])):
+        value = left.pop(0)
+    elif name != "--shell" or not equals:
+        return None
+    if value not in ("none", *_SHELLS):
+        raise UsageError(
+            f"--shell runs commands by /bin/sh; for {value!r} write it into them, as in \"{value} -c '...'\""
+        )
+    return [] if value == "none" else ["--shell"]

@@ -1,0 +1,23 @@
+"""What the parser says of words that it cannot take, in our own words."""
+
+from __future__ import annotations
+
+import re
+
+# Its sentences differ a little between its versions.
+_OURS = (
+    (r"Missing argument '(.+)'", r"\1 is missing"),
+    (r"Got unexpected extra argument\S* \((.*)\)", r"there are words too many (\1)"),
+    (r"Option '(.+)' requires an argument", r"\1 lacks its value"),
+    (r"Option '(.+)' does not take a value", r"\1 takes no value"),
+)
+
+
+def in_our_words(message: str) -> str:
+    """The sentence, without its full stop."""
+    said = message.strip().removesuffix(".")
+    for pattern, ours in _OURS:
+        match = re.fullmatch(pattern, said, re.DOTALL)
+        if match is not None:
+            return match.expand(ours)
+    return f"{said[:1].lower()}{said[1:]}"

@@ -1,0 +1,115 @@
+"""`-` in the place of a file: data on standard output and nothing else there, results from standard input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from steelyard.cli import inputs
+from tests.foreign import hyperfine
+from tests.in_process import InProcess
+from tests.tool import Tool
+from tests.world import ScriptedWorld, measured, steady
+
+WEIGHING = ("compare", "./old", "./new")
+TWELVE = ("--launches", "12")
+
+
+def test_a_record_on_stdout_is_all_that_is_there(scripted: ScriptedWorld) -> None:
+    done = scripted(*WEIGHING, "--json", "-")
+    assert done.status == 1
+    assert json.loads(done.out)["verdict"] == "slower"
+    assert b"slower     +50.0 %" in done.err
+    assert not list(scripted.folder.glob("-*"))
+    (scripted.folder / "kept.json").write_bytes(done.out)
+    assert scripted("show", "kept.json").out == done.err
+
+
+@pytest.mark.parametrize("option", ["--json", "--csv", "--markdown"])
+def test_it_is_what_the_file_would_hold(scripted: ScriptedWorld, option: str) -> None:
+    scripted("run", "./old", *TWELVE, "-o", "run.json")
+    for words in (("show", "run.json"), ("show", "run.json", *(() if option == "--json" else ("--json", "copy.json")))):
+        scripted(*words, option, "file")
+        done = scripted(*words, option, "-")
+        assert done.out == (scripted.folder / "file").read_bytes()
+        assert done.err == scripted("show", "run.json").out
+    assert (scripted.folder / "copy.json").exists() is (option != "--json")
+
+
+def test_every_command_that_writes_data_can_print_it(scripted: ScriptedWorld) -> None:
+    scripted.script = steady({"old": 12.0, "true": 1.0})
+    for name, level in (("a", 1.0), ("b", 1.1)):
+        scripted("run", "./old", *TWELVE, "-o", f"{name}.json")
+        hyperfine(scripted.folder / f"{name}-theirs.json", x=[level] * 9)
+        scripted("import", f"{name}-theirs.json", "-o", f"{name}-kept.json")
+    for words in (
+        ("run", "./old", *TWELVE, "--csv", "-"),
+        ("check", "./old", "-o", "-"),
+        ("diff", "a.json", "b.json", "--markdown", "-"),
+        ("diff", "a-kept.json", "b-kept.json", "--markdown", "-", "--force", "--same-conditions"),
+        ("import", "a-theirs.json", "--markdown", "-"),
+        ("show", "a-kept.json", "--csv", "-"),
+        ("show", "a.json", "--json", "-"),
+    ):
+        option = words.index("-") - 1
+        printed = scripted(*words)
+        report = scripted(*words[:option], *words[option + 2 :])
+        assert printed.out, words
+        assert printed.status == report.status
+        if words[0] not in ("run", "check"):  # which measure anew
+            assert printed.err == report.out, words
+
+
+def test_data_stand_alone_however_it_ends(scripted: ScriptedWorld) -> None:
+    scripted.script = lambda _, number: measured(12 if number % 3 else 13)
+    done = scripted(*WEIGHING, "--pairs", "9", "--json", "-")
+    assert json.loads(done.out)["verdict"] == "undecided"
+    assert b"undecided" in done.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("compare", "true", "true", "-o", "-", "--csv", "-"),
+        ("run", "true", "--markdown", "-", "--csv", "-"),
+        ("show", "--json", "-", "--markdown", "-"),
+        ("calibrate", "--json", "-", "--chart", "-"),
+    ],
+)
+def test_two_at_once_are_refused(asked: InProcess, words: tuple[str, ...]) -> None:
+    assert asked.refuses(*words) == "two outputs would go to standard output: give one of them a file"
+    assert not asked.kept()
+
+
+def test_what_fails_prints_no_data(scripted: ScriptedWorld) -> None:
+    scripted.script = lambda *_: measured(10, exit_code=3)
+    done = scripted(*WEIGHING, "--json", "-")
+    assert (done.status, done.out) == (3, b"")
+
+
+def test_results_are_read_from_stdin(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a", "b"):
+        scripted("run", "./old", *TWELVE, "-o", f"{name}.json")
+    hyperfine(scripted.folder / "theirs.json", x=[1.0] * 9)
+
+    def piped(file: str, *words: str) -> str:
+        monkeypatch.setattr(inputs, "_STDIN", Path(file))
+        return scripted(*words).text
+
+    assert piped("a.json", "show", "-") == scripted("show", "a.json").text
+    assert piped("a.json", "diff", "-", "b.json") == scripted("diff", "a.json", "b.json").text
+    assert piped("b.json", "diff", "a.json", "-") == scripted("diff", "a.json", "b.json").text
+    assert piped("theirs.json", "import", "-") == scripted("import", "theirs.json").text
+    assert json.loads(piped("theirs.json", "import", "-", "-o", "-"))["kind"] == "import"
+    for words in (("diff", "-", "-"), ("import", "-", "-")):
+        assert "read from standard input" in scripted.refuses(*words)
+
+
+def test_an_installed_command_in_a_pipe(tool: Tool) -> None:
+    theirs = hyperfine(tool.folder / "theirs.json", x=[1.0] * 9).read_bytes()
+    imported = tool("import", "-", "-o", "-", input=theirs, stdin=None)
+    assert imported.status == 0
+    shown = tool("show", "-", input=imported.out, stdin=None)
+    assert (shown.status, shown.out, shown.err) == (0, imported.err, b"")

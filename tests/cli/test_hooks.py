@@ -1,0 +1,124 @@
+"""The commands around launches, in whole command lines: before all of them, before and after each, and at the end."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from steelyard.model.files import load
+from steelyard.model.launches import LaunchSpec, Measured
+from tests.world import Killed, ScriptedWorld, ctrl_c, kill, measured, program_of
+
+HOOKS = ("setup", "prepare", "conclude", "cleanup")
+AROUND = tuple(word for name in HOOKS for word in (f"--{name}", f"./{name}"))
+
+
+def plain(_: LaunchSpec, number: int) -> Measured:
+    return measured(12 + number * 1e-5)
+
+
+def killed_at_the_ninth(spec: LaunchSpec, number: int) -> Measured:
+    if number == 9:
+        kill()
+    return plain(spec, number)
+
+
+def interrupted(*_: object) -> Measured:
+    ctrl_c()
+    return measured(12, cancelled=True)
+
+
+@pytest.fixture
+def world(scripted: ScriptedWorld) -> ScriptedWorld:
+    scripted.script = plain
+    for name in HOOKS:
+        scripted.executable(name)
+    return scripted
+
+
+def launched(world: ScriptedWorld) -> list[str]:
+    return [program_of(spec) for spec in world.launched]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("compare", "./old", "./new", "--pairs", "9"),
+        ("run", "./old", "--launches", "9"),
+        ("run", "./old", "--launches", "9", "--shell"),
+    ],
+)
+def test_each_in_its_place(world: ScriptedWorld, words: tuple[str, ...]) -> None:
+    assert world(*words, *AROUND).status == 0
+    programs = launched(world)
+    assert (programs[0], programs[-1]) == ("setup", "cleanup")
+    assert (programs.count("setup"), programs.count("cleanup")) == (1, 1)
+    around = [place for place, program in enumerate(programs) if program == "prepare"]
+    assert [programs[place + 2] for place in around] == ["conclude"] * len(around)
+    assert len(around) == (20 if words[0] == "compare" else 10)
+
+
+def test_one_for_each_command(world: ScriptedWorld) -> None:
+    for name in ("setup-old", "setup-new"):
+        world.executable(name)
+    world("compare", "./old", "./new", "--pairs", "9", "--setup", "./setup-old", "--setup", "./setup-new")
+    assert launched(world)[:2] == ["setup-old", "setup-new"]
+    assert not {"setup-old", "setup-new"} & set(launched(world)[2:])
+
+
+def test_none_of_them_is_measured(world: ScriptedWorld) -> None:
+    world("run", "./old", "--launches", "9", *AROUND, "-o", "record.json")
+    record = load(Path("record.json"))
+    assert len(record.launches) == 10
+    assert record.settings.setup == ["./setup"]
+    assert record.settings.conclude == ["./conclude"]
+
+
+def test_a_program_may_be_made_anew_before_all_launches(world: ScriptedWorld) -> None:
+    def building(spec: LaunchSpec, number: int) -> Measured:
+        if program_of(spec) == "setup":
+            world.executable("new", "built anew")
+        return plain(spec, number)
+
+    world.script = building
+    done = world("compare", "./old", "./new", "--pairs", "9", "--setup", "./setup", "-o", "record.json")
+    assert done.status == 0
+    built = load(Path("record.json")).subjects[1].digest
+    world("compare", "./old", "./new", "--pairs", "9", "-o", "record.json")
+    assert load(Path("record.json")).subjects[1].digest == built
+
+
+def test_a_set_up_that_fails_or_is_interrupted_measures_nothing(world: ScriptedWorld) -> None:
+    world.script = lambda spec, _: measured(12, exit_code=int(program_of(spec) == "setup"))
+    sentence = world.refuses("compare", "./old", "./new", *AROUND, status=3)
+    assert sentence.startswith("the --setup command failed with exit status 1")
+    world.script = interrupted
+    assert "before anything was measured" in world.refuses("compare", "./old", "./new", *AROUND, status=130)
+    assert launched(world) == ["setup"]
+    assert not world.kept()
+
+
+def test_a_weighing_that_is_carried_on_is_set_up_again(world: ScriptedWorld) -> None:
+    world.script = killed_at_the_ninth
+    with pytest.raises(Killed):
+        world("compare", "./old", "./new", "--pairs", "9", "--setup", "./setup")
+    world.script = plain
+    (journal,) = world.kept()
+    assert world("compare", "--resume", journal).status == 0
+    assert [name for name, _ in groupby(launched(world), key=lambda program: program == "setup")] == [True, False]
+
+
+def test_a_set_up_that_makes_another_program_is_not_mixed_with_it(world: ScriptedWorld) -> None:
+    def building(spec: LaunchSpec, number: int) -> Measured:
+        world.executable("new", "built anew")
+        return plain(spec, number)
+
+    world.script = killed_at_the_ninth
+    with pytest.raises(Killed):
+        world("compare", "./old", "./new", "--pairs", "9", "--setup", "./setup")
+    (journal,) = world.kept()
+    world.script = building
+    assert "is not the program" in world.refuses("compare", "--resume", journal)
+    assert launched(world) == ["setup"]

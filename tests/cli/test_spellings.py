@@ -1,0 +1,199 @@
+"""Other spellings of options, hyperfine's above all: they mean the same, or the error says what to give instead."""
+
+from __future__ import annotations
+
+import re
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command_line import TWO, Asked, CommandLine, command_line
+
+# Of its versions 1.12 to 1.19, as `hyperfine --help` has them.
+OF_HYPERFINE = """
+    -w --warmup -m --min-runs -M --max-runs -r --runs -s --setup --reference --reference-name -p --prepare -C --conclude
+    -c --cleanup -P --parameter-scan -D --parameter-step-size -L --parameter-list -S --shell -N -i --ignore-failure
+    --style --sort -u --time-unit --export-asciidoc --export-csv --export-json --export-markdown --export-orgmode
+    --show-output --output --input -n --command-name --min-benchmarking-time
+"""
+OURS = ("--pairs", "--launches", "--name", "--stdin", "--json", "--csv", "--markdown")
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    return command_line(monkeypatch, capsys)
+
+
+@pytest.mark.parametrize(
+    ("spelt", "usual"),
+    [
+        ("-w 3", "--warmup 3"),
+        ("-M 9", "--pairs 9"),
+        ("-M9", "--pairs 9"),
+        ("--max-runs 9", "--pairs 9"),
+        ("--max-runs=9", "--pairs 9"),
+        ("--launches 9", "--pairs 9"),
+        ("-i", "--ignore-failure"),
+        ("--input /dev/null", "--stdin /dev/null"),
+        ("--input null", ""),
+        ("--output null", ""),
+        ("-N", ""),
+        ("--shell=none", ""),
+        ("--shell none", ""),
+        ("-S none", ""),
+        ("--shell=default", "--shell"),
+        ("--shell default", "--shell"),
+        ("-S sh", "--shell"),
+        ("--shell=/bin/sh", "--shell"),
+        ("--max-time 2m", "--max-time 120"),
+        ("--timeout 500ms", "--timeout 0.5"),
+        ("--wait-quiet 1h", "--wait-quiet 3600"),
+        ("--alpha 5%", "--alpha 0.05"),
+        ("--pairs 1e1", "--pairs 10"),
+    ],
+)
+def test_a_spelling_means_the_same(asked: CommandLine, spelt: str, usual: str) -> None:
+    one, other = (asked("compare", *TWO, *words.split()) for words in (spelt, usual))
+    assert (one.settings, one.subjects) == (other.settings, other.subjects)
+
+
+def test_the_shell_is_not_forgotten(asked: CommandLine) -> None:
+    assert [asked("compare", *TWO, *words).subjects[0].shell for words in (["-S", "sh"], ["-N"])] == [True, False]
+
+
+def test_a_run_takes_exactly_so_many(asked: CommandLine) -> None:
+    for words in ("-r 3", "--runs 3", "--runs=3", "-M 3", "--pairs 3", "--launches 3"):
+        assert asked.settings("run", "true", *words.split()).pairs == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "instead"),
+    [
+        ("-r 3", "there is no -r here: give --pairs N"),
+        ("--runs 3", "there is no --runs here: give --pairs N"),
+        ("-s a", "write --setup, or give each command in quotes"),
+        ("-p a", "write --prepare, or"),
+        ("-C a", "write --conclude, or"),
+        ("-c a", "write --cleanup, or"),
+        ("-m 3", "--max-time SECONDS"),
+        ("--min-runs=3", "--max-time SECONDS"),
+        ("--style basic", "NO_COLOR=1"),
+        ("--show-output", "--output FILE"),
+        ("--output inherit", "give the path of a file"),
+        ("--output pipe", "'| cat'"),
+        ("--output -", "give the path of a file"),
+        ("--input -", "--stdin -: standard input cannot be read again"),
+        ("--shell=bash", "\"bash -c '...'\""),
+        ("-S zsh", "\"zsh -c '...'\""),
+        ("-u second", "--json FILE has nanoseconds"),
+        ("--sort command", "in the order of the commands"),
+        ("-D 2", "-P NAME FROM TO STEP"),
+        ("--export-asciidoc f", "--markdown FILE or --csv FILE"),
+        ("--export-orgmode f", "--markdown FILE or --csv FILE"),
+        ("--reference true", "give that command first"),
+        ("--reference-name x", "the first --name"),
+        ("--min-benchmarking-time 3", "--max-time SECONDS"),
+    ],
+)
+def test_another_option_of_hyperfine_is_told_its_place_here(asked: CommandLine, words: str, instead: str) -> None:
+    error = asked.refused("compare", *TWO, *words.split())
+    assert instead in error
+    assert error.startswith("steelyard: ")
+    assert error.count("\n") == 1
+
+
+def test_no_option_of_hyperfine_is_unheard_of(asked: CommandLine) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/hyperfine.md").read_text()
+    for option in OF_HYPERFINE.split():
+        with pytest.raises(Asked) if option in ("-N", "-i", "--ignore-failure", "--shell") else nullcontext():
+            error = asked.refused("compare", *TWO, option)
+            assert "no such option" not in error, option
+    for option in re.findall(r"`(--?[a-zA-Z-]+)", page.partition("\n\n| ")[2].partition("\n\nWhat differs")[0]):
+        assert option in {*OF_HYPERFINE.split(), *OURS}, option
+
+
+@pytest.mark.parametrize("option", ["json", "markdown", "csv"])
+def test_exports_are_our_files(asked: CommandLine, option: str) -> None:
+    assert f"cannot write /proc/{option}" in asked.refused("compare", *TWO, f"--export-{option}", f"/proc/{option}")
+
+
+def test_words_behind_two_hyphens_are_left_alone(asked: CommandLine) -> None:
+    assert "'-N'" in asked.refused("compare", "true", "--", "-N")
+
+
+# --- names
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ((), ["true", "echo"]),
+        (("-n", "old", "-n", "new"), ["old", "new"]),
+        (("--name", "old", "--command-name=new"), ["old", "new"]),
+        (("-n", " old "), ["old", "echo"]),
+        (("--names", "old, new"), ["old", "new"]),
+    ],
+)
+def test_names(asked: CommandLine, words: tuple[str, ...], names: list[str]) -> None:
+    assert [one.name for one in asked("compare", "true", "echo", *words).subjects] == names
+
+
+def test_statements_have_names_too(asked: CommandLine) -> None:
+    for words in (["-n", "old", "-n", "new"], ["--names", "old,new"]):
+        assert [one.name for one in asked("timeit", "1", "2", *words).subjects] == ["old", "new"]
+    assert [one.name for one in asked("timeit", "1", "1").subjects] == ["1 (1)", "1 (2)"]
+
+
+def test_the_name_of_one(asked: CommandLine) -> None:
+    for command in ("run", "count"):
+        for words in (["-n", "one"], ["--name", "one"], ["--command-name", "one"]):
+            assert [one.name for one in asked(command, "true", *words).subjects] == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("-n", "a", "-n", "a"), "'a' would be the name of two commands"),
+        (("-n", "echo"), "'echo' would be the name of two commands"),
+        (("-n", "a", "-n", "b", "-n", "c"), "--name was given 3 times for 2 commands"),
+        (("-n", " "), "--name '' is empty"),
+        (("-n", "a", "--names", "a,b"), "--name and --names are the same"),
+    ],
+)
+def test_names_that_do_not_fit(asked: CommandLine, words: tuple[str, ...], says: str) -> None:
+    assert says in asked.refused("compare", "true", "echo", *words)
+
+
+@pytest.mark.parametrize("command", ["run", "count"])
+def test_a_flag_of_a_command_without_its_quotes_is_no_name(
+    asked: CommandLine, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("data", "prog"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    assert "in quotes, 'sort -n data'" in asked.refused(command, "sort", "-n", "data")
+    assert asked(command, "sort data", "-n", "data").subjects[0].name == "data"
+    assert asked(command, "./prog", "-n", "prog").subjects[0].name == "prog"
+
+
+# --- parameters
+
+
+@pytest.mark.parametrize("command", [["run", "true {n}"], ["count", "true {n}"], ["compare", "true {n}", "echo {n}"]])
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        (("-L", "n", "a,b"), ["a", "b"]),
+        (("-P", "n", "1", "3"), ["1", "2", "3"]),
+        (("-P", "n", "1", "3", "2"), ["1", "3"]),
+        (("-P", "n", "1", "3", "2", "--seed", "5"), ["1", "3"]),
+        (("-P", "n", "1", "2", "--seed", "5"), ["1", "2"]),
+    ],
+)
+def test_parameters(asked: CommandLine, command: list[str], words: tuple[str, ...], values: list[Any]) -> None:
+    for line in ([*command, *words], [command[0], *words, *command[1:]]):
+        if "--seed" not in words or command[0] != "count":
+            assert [one.params["n"] for one in asked(*line).benchmarks] == values

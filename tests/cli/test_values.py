@@ -1,0 +1,59 @@
+"""How the words of options are read: numbers, times, parts; and the sentence where they are none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from steelyard.cli.values import decimal, seconds, share, whole
+from steelyard.model.errors import UsageError
+
+Reader = Callable[[str, str], Any]
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "value"),
+    [
+        (whole, "20", 20),
+        (whole, "-5", -5),
+        (whole, "1e3", 1000),
+        (whole, "1_000", 1000),
+        (whole, str(2**63 - 1), 2**63 - 1),
+        (decimal, "1.5", 1.5),
+        (seconds, "30", 30.0),
+        (seconds, "0.5", 0.5),
+        (seconds, "30s", 30.0),
+        (seconds, "30 s", 30.0),
+        (seconds, "500ms", 0.5),
+        (seconds, "2m", 120.0),
+        (seconds, "2min", 120.0),
+        (seconds, "1.5h", 5400.0),
+        (seconds, "1e3", 1000.0),
+        (seconds, "-1s", -1.0),
+        (share, "0.01", 0.01),
+        (share, "1%", 0.01),
+        (share, " 0.1 %", 0.001),
+    ],
+)
+def test_what_is_read(read: Reader, text: str, value: float) -> None:
+    assert read("--option", text) == value
+    assert type(read("--option", text)) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("read", "texts", "says"),
+    [
+        (whole, ["", "x", "1.5", "1e400", "nan", "inf", "1,000", "9" * 5000], "is no whole number"),
+        (decimal, ["", "x", "1,5", "1.5s"], "is no number"),
+        (seconds, ["", "s", "x", "30x", "1m30s", "half an hour", "30 seconds", "ms"], "is no time"),
+        (share, ["", "%", "x", "1%%", "1/100"], "is no part of 1 or percentage"),
+    ],
+)
+def test_what_is_none_is_said_in_a_short_sentence(read: Reader, texts: list[str], says: str) -> None:
+    for text in texts:
+        with pytest.raises(UsageError, match=r"^--option '") as caught:
+            read("--option", text)
+        assert says in str(caught.value)
+        assert len(str(caught.value)) < 200
