@@ -19,6 +19,7 @@ from steelyard.cli.compare import compare
 from steelyard.cli.count import count
 from steelyard.cli.diff import diff
 from steelyard.cli.import_command import import_
+from steelyard.cli.quotes import quotes_needed
 from steelyard.cli.run import run as run_alone
 from steelyard.cli.show import show
 from steelyard.cli.timeit import timeit
@@ -93,7 +94,7 @@ def run(arguments: Sequence[str], world: World | None = None) -> int:
         _say(str(error))
         return error.exit_status
     except _WrongUsage as error:
-        _say(_sentence(error))
+        _say(_sentence(error, arguments))
         return UsageError.exit_status
 
 
@@ -110,8 +111,9 @@ def _say(sentence: str) -> None:
         print(f"steelyard: {plain(sentence)}", file=sys.stderr, flush=True)
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: Exception, arguments: Sequence[str]) -> str:
     message = str(getattr(error, "format_message", error.__str__)()).rstrip(".")
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "steelyard"
-    return f"{message[:1].lower()}{message[1:]}; see {command} --help"
+    way_out = quotes_needed(context, arguments) or f"see {command} --help"
+    return f"{message[:1].lower()}{message[1:]}; {way_out}"

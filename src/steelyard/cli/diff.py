@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.cli import status
 from steelyard.cli.command import Options, command
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
@@ -123,6 +122,7 @@ def _diff_counts(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions,
 
 
 def _diff_times(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, margin: float, world: World) -> int:
+    from steelyard.cli.outcome import said_status
     from steelyard.cli.screen import output
     from steelyard.design.unpaired.runs import compare_runs
     from steelyard.model.files import write_atomically
@@ -135,4 +135,4 @@ def _diff_times(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, 
         write_atomically(options.markdown, unpaired.markdown(report).encode(errors="backslashreplace"))
     unpaired.show(output(world.environment), report)
     deciding = {verdict.verdict for verdict in report.verdicts[:: len(metrics)]}
-    return status.of_verdicts(deciding, strict=options.strict)
+    return said_status(deciding, world, strict=options.strict)

@@ -25,6 +25,7 @@ STYLES: dict[VerdictName, str] = {
 _QUALITIES = {"quiet": "green", "noisy": "yellow", "disturbed": "red"}
 _STRIP_COLUMNS = 60
 _NAME_COLUMNS = 24
+_MOST_OPEN = 10
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -46,6 +47,11 @@ def weighing(console: Console, record: Weighing, verdicts: list[Verdict], *, fun
         _plan(sheet, record)
 
 
+def open_end(console: Console) -> None:
+    """Print as the last line what the exit status of an undecided weighing means, where it is 0."""
+    Sheet(console).row("status", Text(sentences.not_strict(), "dim"))
+
+
 def run(console: Console, record: Run, summaries: list[Summary], *, functions: int = 10) -> None:
     """Print a run: each benchmark's level, its spread and how quiet the machine was; the largest `functions`."""
     sheet = Sheet(console)
@@ -56,12 +62,13 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
         return
     sheet.row("subject", Text(sheet.name(record.subjects[0].name, 3 * sheet.text_width), "bold"))
     several = len(record.benchmarks) > 1
+    explained: set[str] = set()
     for position, summary in enumerate(summaries):
         first = position == 0 or summaries[position - 1].benchmark != summary.benchmark
         if first and several:
             sheet.blank()
             sheet.row("benchmark", Text(sheet.name(summary.benchmark, 3 * sheet.text_width), "bold"))
-        _summary(sheet, record, summary, full=first)
+        _summary(sheet, record, summary, full=first, explained=explained)
     notes.show(sheet, notes.of_run(record, summaries))
     counting.how(sheet, record)
     for summary in summaries:
@@ -158,7 +165,7 @@ def _details(sheet: Sheet, verdict: Verdict) -> None:
     resolution = sentences.resolution(verdict)
     if resolution:
         sheet.row("resolution", resolution)
-    if verdict.baseline is not None:
+    if verdict.baseline is not None and verdict.pairs:
         sheet.row("noise", counting.equality(verdict) if _is_counted(verdict) else sentences.noise(verdict))
 
 
@@ -236,7 +243,7 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     for metric in dict.fromkeys(verdict.metric for verdict in verdicts):
         chosen = [verdict for verdict in verdicts if verdict.metric == metric]
         sheet.blank()
-        sheet.row("metric", sentences.metric(metric, record.settings))
+        sheet.row("metric", f"{sentences.metric(metric, record.settings)}; medians of each side")
         _table(sheet, chosen, figures.confidence(record.settings.alpha))
         counted = [verdict for verdict in chosen if not verdict.control]
         sheet.row("in all", f"{sentences.tally(counted)} in {figures.seconds(record.seconds)}")
@@ -258,15 +265,18 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
 
 
 def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
-    """Say of every undecided benchmark what is known all the same, and what would decide it."""
-    for verdict in verdicts:
-        if verdict.verdict != "undecided":
-            continue
-        reason = record.stop[verdict.index]
-        name = Text(sheet.name(verdict.benchmark, sheet.text_width), "bold")
-        sheet.blank()
-        texts = sentences.explanation(verdict, record.settings, reason)
-        sheet.row("undecided", name, *texts, style=STYLES["undecided"])
+    """Say of the undecided benchmarks what is known all the same, and what would decide them."""
+    undecided = [verdict for verdict in verdicts if verdict.verdict == "undecided"]
+    if not undecided:
+        return
+    lines = []
+    for verdict in undecided[:_MOST_OPEN]:
+        known = sentences.excluded(verdict, record.settings) or "nothing is known"
+        lines.append(Text(sheet.name(verdict.benchmark, sheet.text_width), "bold") + Text(f": {known}", "not bold"))
+    if len(undecided) > _MOST_OPEN:
+        lines.append(Text(f"and {len(undecided) - _MOST_OPEN} more, as the table has them"))
+    sheet.blank()
+    sheet.row("undecided", *lines, *sentences.budget_of_all(undecided, record), style=STYLES["undecided"])
 
 
 def _table(sheet: Sheet, verdicts: list[Verdict], confidence: str) -> None:
@@ -301,7 +311,8 @@ def _cells(verdict: Verdict) -> list[Text]:
 # --- a run
 
 
-def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool) -> None:
+def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool, explained: set[str]) -> None:
+    """Print one benchmark; what a metric is, and what is not known of all of them, once."""
     metric = summary.metric
     level = Text(f"{figures.quantity(summary.median, metric)} median", "bold")
     if summary.interval is not None:
@@ -320,12 +331,16 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool) -> None
     if len(summary.modes) > 1:
         modes = " and ".join(figures.quantity(mode, metric) for mode in summary.modes)
         sheet.row("modes", f"the launches crowd at {modes}, as if they did different things")
-    if full and metric in METRICS:
+    if not full:
+        return
+    if metric in METRICS and metric not in explained:
         sheet.row("metric", sentences.metric(metric, record.settings))
-    if full and not counted:
+    if not counted:
         _strip(sheet, "launches", _around_median(record, summary), "the median")
-        quality = Text(summary.quality, _QUALITIES[summary.quality])
-        sheet.row("noise", quality + Text(f": {_without_quiet(summary)}"))
+        quality, noise = Text(summary.quality, _QUALITIES[summary.quality]), _without_quiet(summary)
+        sheet.row("noise", quality + Text("" if noise in explained else f": {noise}"))
+        explained.add(noise)
+    explained.add(metric)
 
 
 def _without_quiet(summary: Summary) -> str:

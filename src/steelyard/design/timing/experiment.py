@@ -22,13 +22,10 @@ from steelyard.model.records import Finding, StopReason, Weighing
 from steelyard.stats.family import sharing_now
 from steelyard.stats.looks import next_look, plan_looks
 from steelyard.stats.paired import Judgement, is_futile
-from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import CHANGED
 
 # Short pairs are measured several at once, for so many seconds.
 _AT_ONCE_S = 0.1
-# Warm-up launches are slower than what follows, so a budget is called hopeless only if it is short by this factor.
-_WARM_UP_SLOWNESS = 2.0
 
 
 @dataclass
@@ -107,20 +104,6 @@ class Experiment:
                 if benchmark.warm_ups > pair or benchmark.stop is not None:
                     continue
                 self._measure(benchmark, pair, WARM_UP)
-                if self._is_hopeless():
-                    self._stop_all("futile")
-                    return
-
-    def _is_hopeless(self) -> bool:
-        """Whether not even the fewest pairs that can show anything fit into the budget, as the warm-up went so far."""
-        rows = self._recorder.rows
-        if not len(rows):
-            return False  # not one launch went well
-        seconds_per_launch = rows.wall_s() / len(rows) / _WARM_UP_SLOWNESS
-        still = sum(benchmark.stop is None for benchmark in self._open)
-        launches = 2 * fewest_differences(self._settings.alpha) * still
-        left = self._budget.time_left(self._clock())
-        return left is not None and launches * seconds_per_launch > left
 
     def _advance(self, benchmark: _Open) -> None:
         """Measure one more pair of a benchmark, look if a look is due, and stop it if it has come to an end."""
