@@ -153,7 +153,7 @@ def _sides(sheet: Sheet, record: Weighing, verdict: Verdict) -> None:
                 sheet.row(label, Text(name, "bold") + Text(padding + numbers))
             return
     for label, name, numbers_of_side in zip(labels, names, parts, strict=True):
-        sheet.row(label, Text(name, "bold"), ", ".join(numbers_of_side) or "no launch was judged")
+        sheet.row(label, Text(name, "bold"), ", ".join(numbers_of_side) or "not known")
 
 
 def _aligned(parts: Sequence[Sequence[str]]) -> list[str]:
@@ -243,10 +243,11 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     for metric in dict.fromkeys(verdict.metric for verdict in verdicts):
         chosen = [verdict for verdict in verdicts if verdict.metric == metric]
         sheet.blank()
-        sheet.row("metric", f"{sentences.metric(metric, record.settings)}; medians of each side")
-        _table(sheet, chosen, figures.confidence(record.settings.alpha))
+        sheet.row("metric", sentences.metric(metric, record.settings))
+        medians = _table(sheet, chosen, figures.confidence(record.settings.alpha))
         counted = [verdict for verdict in chosen if not verdict.control]
-        sheet.row("in all", f"{sentences.tally(counted)} in {figures.seconds(record.seconds)}")
+        said = f"{sentences.tally(counted)} in {figures.seconds(record.seconds)}"
+        sheet.row("in all", f"{said}; baseline and candidate are medians" if medians else said)
     verdicts = [verdict for verdict in verdicts if not verdict.control]
     first = [verdict for verdict in verdicts if verdict.metric == verdicts[0].metric]
     _open(sheet, record, first)
@@ -279,13 +280,16 @@ def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     sheet.row("undecided", *lines, *sentences.budget_of_all(undecided, record), style=STYLES["undecided"])
 
 
-def _table(sheet: Sheet, verdicts: list[Verdict], confidence: str) -> None:
-    """Print one row a benchmark; columns that do not fit are left out, the least needed first."""
+def _table(sheet: Sheet, verdicts: list[Verdict], confidence: str) -> bool:
+    """Print one row a benchmark; columns that do not fit are left out, the least needed first.
+
+    Whether the sides' medians are among them is returned.
+    """
     if sheet.narrow:
         for verdict in verdicts:
             name = sheet.name(verdict.benchmark, sheet.width)
             sheet.row(name, _verdict_name(verdict) + Text(f" {_change(verdict)}"), style="")
-        return
+        return False
     head = ["benchmark", "verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
     cells = [_cells(verdict) for verdict in verdicts]
     names = [Text(printable.plain(verdict.benchmark, sheet.encoding)) for verdict in verdicts]
@@ -299,6 +303,7 @@ def _table(sheet: Sheet, verdicts: list[Verdict], confidence: str) -> None:
     for verdict, row in zip(verdicts, cells, strict=True):
         rows.append([Text(sheet.name(verdict.benchmark, room)), *row[:columns]])
     sheet.grid(rows, right=frozenset({2, 4, 5, 6}))
+    return columns == len(head) - 1
 
 
 def _cells(verdict: Verdict) -> list[Text]:

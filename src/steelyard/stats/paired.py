@@ -24,9 +24,10 @@ FUTILE_FROM_PAIRS = 30
 DECIDES_BY = 0.8
 NOT_BEYOND = 1000
 # Pairs that are too few for an interval tell of their noise from so many on; their standard deviation, so often too
-# small, is taken this much larger: what is then said to be needed decided 91 % of weighings of 4 to 7 pairs, in the
-# worst of six kinds of noise 64 % of those of 4 (benchmarks/hints_on_traces.py).
+# small, is taken this much larger (benchmarks/hints_on_traces.py).
 FEWEST_WITH_NOISE, FEW_UNDERSTATE = 4, 2.0
+# By how much more the noise of n pairs may be than it seemed: so many nths.
+NOISE_OF_FEW = 6.0
 # What no change is surely not, however little the change may be where a clock's ticks hide its size.
 LEAST_CHANGE = 1e-6
 # A decimal clock ticks in these, times a power of ten.
@@ -220,7 +221,8 @@ def margin_needed(judgement: Judgement, level: float) -> float | None:
     now = judgement.estimate
     if not isfinite(now.standard_error):
         return None
-    apart, half_width = sqrt(2) * now.standard_error, normal_quantile(level) * now.standard_error
+    error = now.standard_error * (1 + NOISE_OF_FEW / now.n)
+    apart, half_width = sqrt(2) * error, normal_quantile(level) * error
     reach = half_width + judgement.quantisation
     low, high = reach, reach + abs(now.centre) + 5 * apart
     for _ in range(50):

@@ -14,7 +14,7 @@ _QUOTED = "\0"
 
 
 def shell_words(command: str) -> list[str]:
-    """The operators, and the words that a shell would expand, that stand unquoted in a command line; each once.
+    r"""The operators, and the words that a shell would expand, that stand unquoted in a command line; each once.
 
     A quoted one (`awk '/a|b/'`, `grep "*"`, `\\;`) is meant for the program.
     """

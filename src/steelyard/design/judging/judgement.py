@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import expm1, isfinite
+from math import expm1, inf, isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -248,7 +248,8 @@ def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
     shared: dict[str, Any] = {
         "benchmark": record.benchmarks[benchmark].name,
         "index": benchmark,
-        "seconds": seconds_of(launches, mine),
+        # Without the pause of a weighing that was interrupted and carried on.
+        "seconds": min(seconds_of(launches, mine), record.seconds or inf),
         "disturbed": int((known > DISTURBED_FROM).sum()),
         "worst_delay": float(known.max()) if len(known) else None,
     }

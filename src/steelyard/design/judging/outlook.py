@@ -61,7 +61,7 @@ def with_seconds(record: Weighing, verdicts: list[Verdict]) -> list[Verdict]:
         if verdict.pairs_needed is None or each[verdict.index] is None:
             return verdict
         more = max(0, verdict.pairs_needed - verdict.pairs)
-        return verdict.model_copy(update={"seconds_needed": record.seconds + more * round_s})
+        return verdict.model_copy(update={"seconds_needed": _elapsed_s(record) + more * round_s})
 
     return [timed(verdict) for verdict in verdicts]
 
@@ -74,7 +74,12 @@ def _seconds_per_pair(record: Weighing, benchmark: int) -> float | None:
     if not mine.any() or not wall.sum():
         return None
     repeated = _pairs_in(launches, mine) / max(1, _pairs_in(launches, mine, USED, WARM_UP))
-    return float(record.seconds * wall[mine].sum() / wall.sum() / (mine.sum() / 2) * repeated)
+    return float(_elapsed_s(record) * wall[mine].sum() / wall.sum() / (mine.sum() / 2) * repeated)
+
+
+def _elapsed_s(record: Weighing) -> float:
+    """What was measured took; a journal that nobody ended says only how long its launches took."""
+    return max(record.seconds, float(record.launches.column("wall_ns").sum()) / 1e9)
 
 
 def _pairs_in(launches: Launches, mine: np.ndarray, *roles: str) -> float:
