@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from benchmarks.hints_on_traces import CHANGES, Followed, follow, noises
@@ -12,7 +14,7 @@ from steelyard.model.records import Verdict
 from tests.design.scripted import noisy, weigh
 
 
-def weighed(seconds_a_launch: float, max_time_s: float, noise: float = 0.01, **settings: object) -> Verdict:
+def weighed(seconds_a_launch: float, max_time_s: float, noise: float = 0.01, **settings: Any) -> Verdict:
     script = noisy(0.0, noise, wall_ns=seconds_a_launch * 1e9)
     return verdicts(weigh(script, max_time_s=max_time_s, **settings)[0])[0]
 
