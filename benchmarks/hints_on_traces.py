@@ -90,7 +90,8 @@ def _hint(sides: FloatArray) -> Needed | None:
 
 def main(weighings: int) -> None:
     """Print one row a noise and number of pairs, over all changes."""
-    rows, total = [], Followed()
+    rows: list[tuple[object, ...]] = []
+    total = Followed()
     for name, noise in noises().items():
         for pairs in PAIRS:
             generator = np.random.default_rng(1)

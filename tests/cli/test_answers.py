@@ -116,7 +116,7 @@ def test_an_open_end_names_strict_in_its_last_line(scripted: ScriptedWorld) -> N
 
 
 def test_medians_that_point_the_other_way_are_explained(scripted: ScriptedWorld) -> None:
-    """12 of 13 pairs are 1 % slower, at two levels; in the other the sides are at different ones, so their medians too."""
+    """12 of 13 pairs are 1 % slower, at two levels; in the other one the sides are at different ones."""
     launched: Counter[str] = Counter()
 
     def script(spec: LaunchSpec, _: int) -> Measured:
