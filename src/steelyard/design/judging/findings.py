@@ -7,7 +7,7 @@ import numpy as np
 from steelyard.model.launches import ROLES, USED, Launches
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Finding, Run, Settings, Side, Verdict, VerdictName, Weighing
-from steelyard.report.figures import change, duration, percent
+from steelyard.report.figures import change, percent
 from steelyard.stats.paired import Judgement
 from steelyard.stats.verdict import CHANGED
 
@@ -102,7 +102,7 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
     times = _rounded(settings.repeat * LONG_LAUNCH_NS / float(np.median(launches.column("wall_ns")[chosen])))
     return Finding(
         code="short-launch",
-        message=f"a launch takes {duration(wall)}, {duration(spawn)} of it just to be spawned: "
+        message=f"a launch takes {wall / 1e6:.2f} ms, {spawn / 1e6:.2f} ms of it just to be spawned: "
         "too short to time the work inside",
         remedy="let one launch do more work, a larger input or a loop inside: a change of the work is a larger change "
         f"than the one shown; --repeat {times} would make a launch last {LONG_LAUNCH_NS / 1e6:.0f} ms or so, but "
