@@ -208,7 +208,7 @@ def _medians(verdict: Verdict) -> Text:
     if verdict.baseline is None or verdict.candidate is None:
         return Text()
     values = (figures.quantity(part.median, verdict.metric) for part in (verdict.baseline, verdict.candidate))
-    return Text(" -> ".join(values), "dim")
+    return Text(f"medians {' -> '.join(values)}", "dim")
 
 
 def _strip(sheet: Sheet, label: str, changes: FloatArray, zero: str) -> None:

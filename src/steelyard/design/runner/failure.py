@@ -8,6 +8,7 @@ from signal import Signals
 from steelyard.design.runner.target import Target
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.launches import Measured
+from steelyard.report.figures import seconds
 
 # Of the last line on stderr, in characters: some programs print without an end.
 _MOST_CHARACTERS = 300
@@ -34,7 +35,7 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
         raise Interrupted
     if measured.timed_out:
         raise LaunchError(
-            f"{target.name} did not end within {measured.wall_ns / 1e9:.3g} s and was killed: {when_late}"
+            f"{target.name} did not end within {seconds(measured.wall_ns / 1e9)} and was killed: {when_late}"
         )
     how = _how_it_failed(measured)
     if how is None:
