@@ -182,6 +182,8 @@ def test_a_forgotten_shell_is_named_where_the_program_is_not_found(scripted: Scr
         (["run", "--launches", "3", "gzip", "f", "--warmup", "0"], "steelyard run 'gzip f'"),
         (["count", "awk", "{print '1'}", "-x"], "steelyard count \"awk {print '1'} -x\""),
         (["compare", "gzip", "-6", "f"], "give each command in quotes: steelyard compare"),
+        (["compare", "./old", "a-file", "./new", "a-file"], "stands in quotes together with its words"),
+        (["check", "gzip", "-6"], "steelyard check 'gzip -6'"),
         (["run", "--bogus", "gzip -6 f"], "see steelyard run --help"),
         (["run", "gzip -6 f", "--bogus"], "see steelyard run --help"),
     ],

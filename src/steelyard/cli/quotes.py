@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-_ONE_COMMAND = ("run", "count")
+_ONE_COMMAND = ("run", "count", "check")
 _SEVERAL = ("compare",)
 
 

@@ -22,6 +22,8 @@ PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "T
 
 PADDING_NAME = "STEELYARD_PADDING"
 _SHELL = "/bin/sh"
+# What stands behind the first command without quotes is taken for another.
+_IN_QUOTES = "; each command stands in quotes together with its words"
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -155,7 +157,7 @@ def _find_program(argument: str, role: str, search_path: str | None) -> str:
         if found is None:
             raise UsageError(
                 f"{_called(role)} {argument!r} was not found on PATH: check the spelling, give its path, "
-                "or use --shell for a shell's own commands"
+                "or use --shell for a shell's own commands" + (_IN_QUOTES if role == "candidate" else "")
             )
         return found
     try:
