@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from steelyard.model.records import Finding
+from steelyard.model.records import Finding, Settings, Subject
+from steelyard.subjects.shell_words import shell_words
 
 _MOST_NAMES = 10
 
@@ -90,6 +91,30 @@ def cut_short_finding(seconds: float) -> Finding:
         message=f"the last launch did not end within {seconds:.3g} s and was killed; it is not among these",
         remedy="raise --max-time if it needs so long",
     )
+
+
+def shell_words_findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
+    """Say of which words it was not a shell that read them, where none was asked for."""
+    way_out = "--shell has a shell run it; quote the words that are meant as they stand"
+    if settings.harness is not None:
+        way_out = "sh -c '...' has a shell run it; quote the words that are meant as they stand"
+    found = [_shell_words("the command", one.command, way_out) for one in subjects if not one.shell]
+    for option, commands in (("--prepare", settings.prepare), ("--cleanup", settings.cleanup)):
+        found += [_shell_words(f"the {option} command", each, f"{option} \"sh -c '...'\"") for each in commands]
+    return [finding for finding in found if finding is not None]
+
+
+def _shell_words(called: str, command: str, way_out: str) -> Finding | None:
+    words = shell_words(command)
+    if not words:
+        return None
+    return Finding(code="shell-words", message=f"{unshelled(words)}: {called} is {command}", remedy=way_out)
+
+
+def unshelled(words: Sequence[str]) -> str:
+    """What became of words that are a shell's."""
+    were = "was passed on as it stands" if len(words) == 1 else "were passed on as they stand"
+    return f"{some_names(words)} {were}, as no shell runs it"
 
 
 def some_names(names: Sequence[str]) -> str:

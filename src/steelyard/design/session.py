@@ -11,7 +11,7 @@ from typing import Any
 
 import steelyard
 from steelyard.design.counting.stage import CountingStage, CountingTools, is_complete, with_tool
-from steelyard.design.findings import same_command_finding, survivors
+from steelyard.design.findings import same_command_finding, shell_words_findings, survivors
 from steelyard.design.heap import HeapStage, check_heap
 from steelyard.design.outcome import NOTHING_MEASURED, Outcome, judged
 from steelyard.design.preliminaries import with_preliminaries
@@ -165,7 +165,7 @@ def _header(request: Request, session: _Session) -> Weighing | Run:
         "benchmarks": list(request.benchmarks),
         "stop": ["interrupted"] * len(request.benchmarks),  # what a journal says that nobody ended
         "seconds": 0.0,
-        "findings": _same_commands(subjects),
+        "findings": [*_same_commands(subjects), *shell_words_findings(subjects, request.settings)],
         "launches": Launches(),
     }
     return Weighing(**fields) if len(request.subjects) > 1 else Run(**fields)
@@ -348,5 +348,6 @@ def _kept(outcome: Outcome, journal: Path, kept: Path) -> Outcome:
     if outcome.error is None:
         return outcome
     # Not wrong usage, whatever it was: it had begun well.
-    said = str(outcome.error).rstrip(".")
-    return Outcome(outcome.record, MeasurementError(f"{said}. The launches measured before that are kept in {path}."))
+    said = str(outcome.error)
+    said += "" if said.endswith((".", ".)")) else "."
+    return Outcome(outcome.record, MeasurementError(f"{said} The launches measured before that are kept in {path}."))

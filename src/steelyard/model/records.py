@@ -143,6 +143,8 @@ class Verdict(_Record):
     seconds: float
     resolution: float | None = Field(description="change that would have been found 9 times out of 10")
     pairs_needed: int | None = Field(default=None, description="pairs that would decide, if undecided")
+    seconds_needed: float | None = Field(default=None, description="elapsed time of so many, all that was measured too")
+    margin_needed: float | None = Field(default=None, description="margin that as many pairs would decide")
     baseline: Side | None = None
     candidate: Side | None = None
     disturbed: int = Field(default=0, description="launches that waited for a processor for over 1 % of their time")

@@ -21,7 +21,7 @@ _NARROW = 50
 _GLUE = "\ue000"
 _GLUED = re.compile(
     r"(?<=\d) (?=(?:%|ns|µs|ms|s|min|h|B|[KMGT]iB)(?![\w]))"  # 12.81 ms
-    r"|(?<=--pairs) (?=\d)|(?<=--max-time) (?=\d)"
+    r"|(?<=--pairs) (?=\d)|(?<=--max-time) (?=\d)|(?<=--margin) (?=\d)|(?<=--repeat) (?=\d)"
     r"|(?<=%,) (?=[-+\d])"  # within an interval
     r"|(?<=±) "
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
+from steelyard.model.metrics import METRICS
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import figures, notes, sentences
 from steelyard.report.bounds import most_changed, show_left_out
@@ -55,16 +56,19 @@ def _full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdict) -> Non
 
 def _brief(sheet: Sheet, verdict: UnpairedVerdict) -> None:
     known = "no change can be told"
-    if verdict.change is not None and verdict.interval is not None:
-        known = f"{figures.change(verdict.change)} {figures.interval(verdict.interval)}"
+    if verdict.change is not None:
+        known = figures.change(verdict.change)
+        known += f" {figures.interval(verdict.interval)}" if verdict.interval is not None else ", no interval"
     sheet.row(verdict.metric, Text(verdict.verdict, STYLES[verdict.verdict]) + Text(f" {known}"))
 
 
 def evidence(verdict: UnpairedVerdict, alpha: float) -> str:
     """Write the change with its interval, and that drift is in it."""
     launches = f"{verdict.baseline.launches:,} and {figures.count(verdict.candidate.launches, 'launch', 'launches')}"
-    if verdict.change is None or verdict.interval is None:
+    if verdict.change is None:
         return f"no change can be told, {launches} measured apart"
+    if verdict.interval is None:
+        return f"{figures.change(verdict.change)}, too few for an interval, {launches} measured apart"
     bounds = figures.interval(verdict.interval)
     confidence = f"{figures.confidence(alpha)} confidence"
     return f"{figures.change(verdict.change)} {bounds} at {confidence}, {launches} measured apart"
@@ -73,7 +77,7 @@ def evidence(verdict: UnpairedVerdict, alpha: float) -> str:
 def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:
     """Explain the verdict where its name and the numbers do not."""
     if verdict.interval is None or verdict.change is None:
-        return ["steelyard compare decides it, in adjacent pairs"]
+        return ["nothing is ruled out; steelyard compare decides it, in adjacent pairs"]
     low, high = verdict.interval
     if verdict.verdict == "same":
         return [f"any change is smaller than your margin of {figures.percent(margin)}"]
@@ -85,7 +89,8 @@ def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:
         )
         return [f"{ruled_out}; two runs measured apart cannot tell more: steelyard compare can"]
     amount = f"{figures.extent(verdict.change)} {'more' if verdict.verdict == 'slower' else 'less'}"
-    return [f"B needs {amount} {verdict.metric} than A, which is more than drift between two runs would explain"]
+    what = "time" if METRICS[verdict.metric].unit == "ns" else verdict.metric
+    return [f"B needs {amount} {what} than A, which is more than drift between two runs would explain"]
 
 
 def drift(verdict: UnpairedVerdict) -> str:

@@ -195,14 +195,20 @@ class TestStopping:
         assert verdict.pairs_needed is not None
         assert verdict.pairs_needed > 150
 
-    @pytest.mark.parametrize(("seconds", "pairs"), [(5.0, 1), (7.4, 1), (7.6, 0), (20, 0)])
-    def test_a_budget_below_the_fewest_pairs_is_ended_after_one(self, seconds: float, pairs: int) -> None:
-        record, machine = weigh(noisy(wall_ns=seconds * 1e9, noise=0), max_time_s=30)
+    def test_a_budget_below_the_fewest_pairs_is_used_all_the_same(self) -> None:
+        record, _ = weigh(noisy(0.05, 0.001, wall_ns=4e9), max_time_s=30)
         verdict = verdicts(record)[0]
-        assert (record.stop, verdict.pairs, verdict.verdict) == (["futile"], 1, "undecided")
-        assert len(machine.rows) == 2 * (1 + pairs)
-        assert [finding.code for finding in record.findings] == ([] if pairs else ["cold"])
-        assert "--max-time" in (verdict.findings[0].remedy or "")
+        assert (record.stop, verdict.pairs, verdict.verdict, verdict.interval) == (["time"], 2, "undecided", None)
+        assert verdict.change == pytest.approx(0.05, abs=0.01)
+
+    def test_without_a_pair_the_warm_up_says_what_it_can(self) -> None:
+        record, _ = weigh(noisy(0.05, 0.001, wall_ns=20e9), max_time_s=30)
+        verdict = verdicts(record)[0]
+        assert (record.stop, verdict.pairs, verdict.pairs_needed) == (["time"], 0, 12)
+        assert verdict.change == pytest.approx(0.05, abs=0.01)
+        assert verdict.baseline is not None
+        assert verdict.baseline.median == pytest.approx(20e9, rel=0.01)
+        assert verdict.seconds_needed == pytest.approx(13 * 41, rel=0.01)
 
     def test_what_was_seen_live_is_what_is_derived_again(self) -> None:
         for seed in range(8):

@@ -8,6 +8,7 @@ from signal import Signals
 from steelyard.design.runner.target import Target
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.launches import Measured
+from steelyard.report.figures import seconds
 
 # Of the last line on stderr, in characters: some programs print without an end.
 _MOST_CHARACTERS = 300
@@ -38,7 +39,7 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
         raise Interrupted
     if measured.timed_out:
         limit_ns = target.spec.timeout_ns or measured.wall_ns
-        within = f"within {limit_ns / 1e9:.3g} s and was killed"
+        within = f"within {seconds(limit_ns / 1e9)} and was killed"
         if target.spec.repeat > 1:
             raise TookTooLongError(
                 f"{target.name} did not end {target.spec.repeat:,} times {within}: ask for fewer with --repeat, or "

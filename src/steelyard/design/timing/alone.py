@@ -58,6 +58,7 @@ class Measuring:
                 findings.append(Finding(code="failed", message=str(error)))
         reasons = [stop.get(number, rest) for number in range(len(self._header.benchmarks))]
         findings += self._recorder.settle(self._header.benchmarks, reasons)
+        findings += self._recorder.not_reached(self._header.benchmarks, reasons)
         findings += survivors(self._recorder.runner.left_behind, self._recorder.runner.not_killed)
         return self._header.model_copy(
             update={

@@ -22,13 +22,10 @@ from steelyard.model.records import Finding, StopReason, Weighing
 from steelyard.stats.family import sharing_now
 from steelyard.stats.looks import next_look, plan_looks
 from steelyard.stats.paired import Judgement, is_futile
-from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import CHANGED
 
 # Short pairs are measured several at once, for so many seconds.
 _AT_ONCE_S = 0.1
-# Warm-up launches are slower than what follows, so a budget is called hopeless only if it is short by this factor.
-_WARM_UP_SLOWNESS = 2.0
 
 
 @dataclass
@@ -109,28 +106,9 @@ class Experiment:
             for benchmark in self._open:
                 if benchmark.warm_ups > pair or benchmark.stop is not None:
                     continue
+                if self._pairs and self._budget.time_is_up(self._clock(), self._seconds_per_pair()):
+                    return  # with many benchmarks, not all may be reached
                 self._measure(benchmark, pair, WARM_UP)
-                if self._is_hopeless():
-                    self._settle_for_one()
-                    return
-
-    def _settle_for_one(self) -> None:
-        """Measure one pair of each benchmark, as far as there is time for that, where no verdict is in reach."""
-        for benchmark in self._open:
-            if benchmark.stop is None and not self._budget_end(benchmark):
-                self._measure(benchmark, self._settings.warm_up + benchmark.attempts, USED)
-        self._stop_all("futile")
-
-    def _is_hopeless(self) -> bool:
-        """Whether not even the fewest pairs that can show anything fit into the budget, as the warm-up went so far."""
-        rows = self._recorder.rows
-        if not len(rows):
-            return False  # not one launch went well
-        seconds_per_launch = rows.wall_s() / len(rows) / _WARM_UP_SLOWNESS
-        still = sum(benchmark.stop is None for benchmark in self._open)
-        launches = 2 * fewest_differences(self._settings.alpha) * still
-        left = self._budget.time_left(self._clock())
-        return left is not None and launches * seconds_per_launch > left
 
     def _advance(self, benchmark: _Open) -> None:
         """Measure one more pair of a benchmark, look if a look is due, and stop it if it has come to an end."""
@@ -262,7 +240,6 @@ class Experiment:
 
     def _record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
-        short = self._recorder.settle(self._header.benchmarks, stop)
         return self._header.model_copy(
             update={
                 "stop": stop,
@@ -270,7 +247,7 @@ class Experiment:
                 "findings": [
                     *self._header.findings,
                     *self._findings,
-                    *short,
+                    *self._recorder.not_reached(self._header.benchmarks, stop),
                     *survivors(self._recorder.runner.left_behind, self._recorder.runner.not_killed),
                 ],
                 "launches": self._recorder.rows.launches(),

@@ -101,6 +101,98 @@ class Recorder:
         self.rows.give_role(benchmark, pair, ROLES.index(DISTURBED))
 
     def settle(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
+        """When the time is up: take the warm-up of a benchmark that came no further for what was measured.
+
+        The findings say of which benchmarks; the journal does not say so.
+        """
+        used, warmed = self._reached(USED), self._reached(WARM_UP)
+        cold = [number for number, reason in enumerate(stop) if reason == "time" and number in warmed - used]
+        for number in cold:
+            self.rows.use_warm_ups(number)
+        return cold_finding([benchmarks[number].name for number in cold], len(benchmarks))
+
+    def not_reached(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
+        """Name the benchmarks that the time was up before."""
+        reached = self._reached(USED) | self._reached(WARM_UP)
+        missed = [number for number, reason in enumerate(stop) if reason == "time" and number not in reached]
+        return not_measured_finding([benchmarks[number].name for number in missed])
+
+    def _reached(self, role: str) -> set[int]:
+        return self.rows.benchmarks_of(ROLES.index(role))
+
+    def fail(self, benchmark: int, message: str) -> None:
+        """Note that a benchmark failed, and the others go on."""
+
+
+@dataclass
+class Recorder:
+    """Launches what stands at places in the plan, and keeps every row."""
+
+    targets: Targets
+    runner: Runner
+    sink: RowSink
+    rows: KeptRows = field(default_factory=KeptRows)
+    """All rows so far; those of an earlier session first."""
+    series: Callable[[Sequence[Place]], LaunchSeries] | None = None
+    """What launches places several at once, so that the driver is woken less often; None: one after the other. Not
+    where something else has to be done or measured in between."""
+    _overhead_ns: int = 0
+
+    def most_pairs(self) -> int:
+        """How many pairs `pairs` takes at once."""
+        return 1 if self.series is None else _MOST_PAIRS
+
+    def pairs(self, places: Sequence[Place]) -> list[tuple[LaunchRow, LaunchRow]]:
+        """Run, check and keep the launches of some pairs, two places a pair; raises as `launch` does.
+
+        What an empty shell takes is measured once for all of them.
+        """
+        self._start_pair()
+        rows = map(self.launch, places) if self.series is None else self._launch_all(self.series(places), places)
+        return list(zip(rows, rows, strict=True))
+
+    def launch(self, place: Place, longest_s: float | None = None) -> LaunchRow:
+        """Run, check and keep one launch, which may take no longer than so, if it has no limit of its own.
+
+        Raises LaunchError if it failed, Interrupted if cut short.
+        """
+        target = self._target(place)
+        if longest_s is not None and target.spec.timeout_ns is None:
+            target = replace(target, spec=replace(target.spec, timeout_ns=round(longest_s * 1e9)))
+        return self.runner.launch(target, TIMER, lambda reading: self._keep(reading, place))
+
+    def _launch_all(self, series: LaunchSeries, places: Sequence[Place]) -> Iterator[LaunchRow]:
+        left = iter(places)
+
+        def keep(already: bool, reading: Reading[None]) -> LaunchRow:
+            return self._keep(reading, next(left), journaled=already)
+
+        yield from self.runner.launch_series([self._target(place) for place in places], series, keep)
+        yield from map(self.launch, left)
+
+    def _start_pair(self) -> None:
+        """Measure what the coming pair's launches have in common beside the commands: the start of a shell."""
+        if self.targets.empty_shell is not None:
+            started = self.runner.run(self.targets.empty_shell)
+            # Without its waits for a processor: those of the launches were others.
+            self._overhead_ns = max(0, started.wall_ns - (started.delay_ns or 0))
+
+    def _target(self, place: Place) -> Target:
+        return self.targets.of(place.benchmark, place.side, Draw(place.hash_seed, place.padding_bytes))
+
+    def _keep(self, reading: Reading[None], place: Place, *, journaled: bool = False) -> LaunchRow:
+        row = LaunchRow._make((*place, *_numbers(reading.measured), self._overhead_ns, reading.samples))
+        if not journaled:
+            self.sink.append(row)
+        self.rows.append(row)
+        return row
+
+    def discard_pair(self, benchmark: int, pair: int) -> None:
+        """Give a pair that is complete the role `disturbed`: it is known as such only after its second launch."""
+        self.sink.discard(benchmark, pair)
+        self.rows.give_role(benchmark, pair, ROLES.index(DISTURBED))
+
+    def settle(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
         """When the time is up: what is said of benchmarks that had too little of it to be measured as planned.
 
         Of one that came no further than its warm-up, that is taken for what was measured; the journal does not say so.
