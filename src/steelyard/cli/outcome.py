@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions
+from steelyard.cli.say import say
 from steelyard.cli.screen import output
 from steelyard.cli.status import INTERRUPTED, of_verdicts
 from steelyard.design.outcome import Outcome
@@ -39,13 +40,20 @@ def show_outcome(outcome: Outcome, files: FileOptions, world: World, *, function
     except MeasurementError as error:
         unwritten = error  # the verdict is still worth its words
     if not _has_results(outcome):
+        _say_unkept(outcome)
         raise outcome.error or MeasurementError("nothing was measured")
     if isinstance(record, Weighing):
         terminal.weighing(output(world.environment), record, derived.verdicts, functions=functions)
     else:
         terminal.run(output(world.environment), record, derived.summaries, functions=functions)
+    _say_unkept(outcome)
     if failure := outcome.error or unwritten:
         raise failure
+
+
+def _say_unkept(outcome: Outcome) -> None:
+    if outcome.unkept is not None:
+        say(outcome.unkept)
 
 
 def _has_results(outcome: Outcome) -> bool:
