@@ -10,6 +10,7 @@ from pathlib import Path
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions
 from steelyard.cli.outputs import is_printed, write
+from steelyard.cli.say import say
 from steelyard.cli.screen import output
 from steelyard.cli.status import INTERRUPTED, of_verdicts
 from steelyard.design.outcome import Outcome
@@ -57,14 +58,21 @@ def show_outcome(outcome: Outcome, files: FileOptions, world: World, *, function
     except MeasurementError as error:
         unwritten = error  # the verdict is still worth its words
     if not _has_results(outcome):
+        _say_unkept(outcome)
         raise outcome.error or MeasurementError("nothing was measured")
     console = output(world.environment, beside_data=is_printed(files.json, files.markdown, files.csv))
     if isinstance(record, Weighing):
         terminal.weighing(console, record, derived.verdicts, functions=functions)
     else:
         terminal.run(console, record, derived.summaries, functions=functions)
+    _say_unkept(outcome)
     if failure := outcome.error or unwritten:
         raise failure
+
+
+def _say_unkept(outcome: Outcome) -> None:
+    if outcome.unkept is not None:
+        say(outcome.unkept)
 
 
 def _has_results(outcome: Outcome) -> bool:
