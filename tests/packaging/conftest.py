@@ -25,7 +25,11 @@ def checked_in() -> list[str]:
         text=True,
         check=True,
     )
-    return sorted(name for name in set(listed.stdout.split("\0")) if name and (ROOT / name).is_file())
+    return sorted(
+        name
+        for name in set(listed.stdout.split("\0"))
+        if name and ((ROOT / name).is_file() or (ROOT / name).is_symlink())
+    )
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +40,7 @@ def sdist(checked_in: list[str]) -> Path:
         clone = place / "clone"
         for name in checked_in:
             (clone / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, clone / name)
+            shutil.copy2(ROOT / name, clone / name, follow_symlinks=False)
         _build("sdist", clone, place)
         shutil.rmtree(clone)
 
