@@ -267,9 +267,11 @@ def seconds_of(launches: Launches, mine: npt.NDArray[np.bool_] | list[int]) -> f
 
 
 def by_benchmark(record: Record) -> list[Record]:
-    """The record once for each of its benchmarks, with that one's launches alone: nothing else need be searched."""
-    parts = record.launches.by_benchmark(len(record.benchmarks))
-    return [record.model_copy(update={"launches": part}) for part in parts]
+    """The record once for each of its benchmarks, with that one's launches and counts, so that no other is searched."""
+    many = len(record.benchmarks)
+    counted = [None] * many if record.counting is None else record.counting.by_benchmark(many)
+    parts = zip(record.launches.by_benchmark(many), counted, strict=True)
+    return [record.model_copy(update={"launches": launches, "counting": counting}) for launches, counting in parts]
 
 
 def summaries(record: Run) -> list[Summary]:

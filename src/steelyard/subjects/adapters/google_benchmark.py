@@ -157,7 +157,7 @@ def _repetition(entry: dict[str, Any]) -> Repetition:
 def _sample(entry: dict[str, Any], name: str) -> Sample:
     """The sample of a repetition, whose times are those of one iteration."""
     loops, unit = entry.get("iterations"), entry.get("time_unit", "ns")
-    if unit not in _NS:
+    if not isinstance(unit, str) or unit not in _NS:
         raise LaunchError(f"gave a time in {shown(unit)}, which is no unit that Google Benchmark has")
     ns, cpu = (_all_loops(entry.get(key), loops, _NS[unit]) for key in ("real_time", "cpu_time"))
     # With manual time the clock of the processor ran all the while, over what was not to be measured as well.
