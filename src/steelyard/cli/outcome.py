@@ -35,26 +35,28 @@ def show_outcome(outcome: Outcome, files: FileOptions, world: World, *, function
     A failed measurement writes its raw launches and raises its error.
     """
     record, derived = outcome.record, outcome.record.derived or Derived()
-    unwritten = None
+    unwritten, to_print = None, None
     try:
-        contents = _contents(outcome, files, functions)
         with _uninterrupted():
-            for path, data in contents.items():
-                if not is_printed(path):
+            for path, data in _contents(outcome, files, functions):
+                if is_printed(path):
+                    to_print = data  # last, as its reader may keep it waiting
+                else:
                     write(path, data)
-        if STANDARD_STREAM in contents:  # whose reader may keep it waiting
-            write(STANDARD_STREAM, contents[STANDARD_STREAM])
     except MeasurementError as error:
         unwritten = error  # the verdict is still worth its words
-    if not _has_results(outcome):
-        raise outcome.error or MeasurementError("nothing was measured")
-    console = output(world.environment, beside_data=is_printed(files.json, files.markdown, files.csv))
-    if isinstance(record, Weighing):
-        terminal.weighing(console, record, derived.verdicts, functions=functions)
-    else:
-        terminal.run(console, record, derived.summaries, functions=functions)
+    if has_results := _has_results(outcome):
+        console = output(world.environment, beside_data=is_printed(files.json, files.markdown, files.csv))
+        if isinstance(record, Weighing):
+            terminal.weighing(console, record, derived.verdicts, functions=functions)
+        else:
+            terminal.run(console, record, derived.summaries, functions=functions)
+    if to_print is not None:
+        write(STANDARD_STREAM, to_print)
     if failure := outcome.error or unwritten:
         raise failure
+    if not has_results:
+        raise MeasurementError("nothing was measured")
 
 
 def _has_results(outcome: Outcome) -> bool:
@@ -62,25 +64,23 @@ def _has_results(outcome: Outcome) -> bool:
     return outcome.error is None or outcome.record.derived is not None
 
 
-def _contents(outcome: Outcome, files: FileOptions, functions: int) -> dict[Path, bytes]:
+def _contents(outcome: Outcome, files: FileOptions, functions: int) -> Iterator[tuple[Path, bytes]]:
     """What each of the files asked for is to hold."""
     record, derived = outcome.record, outcome.record.derived or Derived()
-    contents: dict[Path, bytes] = {}
     if record.is_empty():
-        return contents  # a file of an earlier weighing is worth more than one of nothing
+        return  # a file of an earlier weighing is worth more than one of nothing
     if files.json is not None:
-        contents[files.json] = as_saved(record, files.json)
+        yield files.json, as_saved(record, files.json)
     if files.csv is not None:
         text = table.launches_csv(record) if len(record.launches) else table.counts_csv(record)
-        contents[files.csv] = text.encode(errors="backslashreplace")
+        yield files.csv, text.encode(errors="backslashreplace")
     if _has_results(outcome) and files.markdown is not None:
         report = (
             as_markdown.weighing(record, derived.verdicts, functions=functions)
             if isinstance(record, Weighing)
             else as_markdown.run(record, derived.summaries)
         )
-        contents[files.markdown] = report.encode(errors="backslashreplace")
-    return contents
+        yield files.markdown, report.encode(errors="backslashreplace")
 
 
 @contextmanager
