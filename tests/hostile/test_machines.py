@@ -234,14 +234,6 @@ def test_little_memory(tool: Tool) -> None:
     assert "its last words: MemoryError" in hungry
 
 
-def test_few_processes(tool: Tool) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("not tested: the limit on processes does not hold for root")
-    done = tool.run("true", within=limited("-u", "1"))
-    assert done.status == 3
-    assert "Resource temporarily unavailable" in done.sentence
-
-
 def test_small_files_only(tool: Tool) -> None:
     sentence = tool.fails("true", "--launches", "1000", within=limited("-f", "8"))
     assert "cannot write the journal" in sentence

@@ -12,6 +12,7 @@ import sys
 from contextlib import suppress
 from types import FrameType
 
+from steelyard.cli.refusals import check_room, refusal
 from steelyard.cli.status import BROKEN_PIPE, FAILED, INTERRUPTED
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -23,6 +24,7 @@ def main() -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it, or a shell for its background jobs
             signal.signal(number, _quit)
     sys.unraisablehook = _insist
+    _end_with(FAILED)  # until more is known, and whoever ends the process
     _open_missing_streams()
     _keep_arrays_on_one_thread()
     _collect_rarely()
@@ -30,7 +32,21 @@ def main() -> None:
     _ignore_signals()  # the status is known: Python shall end with it, not by a late Ctrl-C
     _give_up_unwritten()
     gc.freeze()  # the end needs no last collection either
+    _end_with(status)
     sys.exit(status)
+
+
+def _end_with(status: int) -> None:
+    """Have the process end with this status when it calls C's `exit`, whatever status that is given.
+
+    OpenBLAS calls it with 1 where it finds no memory, and Python where it finds none for its own last words: a 1 says
+    `slower`. What is registered last is called first, so the last status given here is the one that holds.
+    """
+    with suppress(ImportError, OSError, AttributeError, MemoryError):
+        import ctypes
+
+        library = ctypes.CDLL(None)
+        library.__cxa_atexit(ctypes.cast(library._exit, ctypes.c_void_p), ctypes.c_void_p(status), None)
 
 
 def _keep_arrays_on_one_thread() -> None:
@@ -79,25 +95,31 @@ def _open_missing_streams() -> None:
 
 def _status() -> int:
     try:
+        check_room()
         from steelyard.cli.app import run
 
         status = run(sys.argv[1:])
         sys.stdout.flush()
+    except SystemExit as end:  # the answer to a shell that completes
+        return end.code if isinstance(end.code, int) else FAILED
     except KeyboardInterrupt:  # a second Ctrl-C while measuring
         _ignore_signals()
         return _say("interrupted", INTERRUPTED)
     except BrokenPipeError:
         status = BROKEN_PIPE  # the reader of our output has gone: nobody is left to tell
-    except OSError as error:
-        what = f": {error.filename}" if error.filename else " while the output was written"
-        status = _say(f"{error.strerror or error}{what}", FAILED)
-    except Exception:
-        # Python's own status for this is 1, which would say `slower`.
-        import traceback
-
-        traceback.print_exc()
-        return _say("this is a mistake in steelyard: please report it, with the lines above", FAILED)
+    except Exception as error:
+        return _say(_told(error), FAILED)
     return status
+
+
+def _told(error: Exception) -> str:
+    """One sentence for what the machine refused; for all else the traceback first, which a report of it needs."""
+    if (refused := refusal(error)) is not None:
+        return refused
+    import traceback
+
+    traceback.print_exception(error)
+    return "this is a mistake in steelyard: please report it, with the lines above"
 
 
 def _give_up_unwritten() -> None:

@@ -31,7 +31,8 @@ _LONGEST_DEAF_MS = 500
 _LONGEST_SERIES = 128 << 10
 _CANCEL = b'{"cancel":true}\n'
 _JOURNAL = b'{"journal":true}\n'
-_REMEDIES = {
+# By the number of the error that a program could not be started for.
+REMEDIES = {
     errno.ENOEXEC: "if it is a script, its first line has to name the interpreter, as #!/bin/sh does; "
     "any other program has to be built for this machine",
     errno.EMFILE: "allow more open files (ulimit -n)",
@@ -54,7 +55,7 @@ class Launcher:
                 )
         except OSError as error:
             ours.close()
-            remedy = _REMEDIES.get(error.errno or 0, "reinstall steelyard")
+            remedy = REMEDIES.get(error.errno or 0, "reinstall steelyard")
             raise MeasurementError(f"the launch server {server} does not start ({error.strerror}); {remedy}") from error
         self._socket = ours
         self._arrivals = select.poll()
@@ -229,7 +230,7 @@ def _result(reply: dict[str, Any]) -> Measured | UsageError | MeasurementError:
 def _launch_error(error: dict[str, Any]) -> UsageError | MeasurementError:
     reason = error["message"].partition(" (os error ")[0]
     if error["stage"] != "spawn":
-        remedy = _REMEDIES.get(error["errno"], "check the folder, the files and the processor that it is to have")
+        remedy = REMEDIES.get(error["errno"], "check the folder, the files and the processor that it is to have")
         return UsageError(f"the launch could not be set up ({error['stage']}): {reason}; {remedy}")
-    remedy = _REMEDIES.get(error["errno"], "check that the file is a program this machine can run")
+    remedy = REMEDIES.get(error["errno"], "check that the file is a program this machine can run")
     return MeasurementError(f"{reason}; {remedy}")

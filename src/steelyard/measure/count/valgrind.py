@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from steelyard.measure.launch import REMEDIES
 from steelyard.model.counting import Caches, CountSettings
 from steelyard.model.errors import MeasurementError, UsageError
 
@@ -71,7 +72,10 @@ def _version_of(program: Path) -> str:
             check=False,
             timeout=60,
         ).stdout
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except OSError as error:
+        remedy = REMEDIES.get(error.errno or 0, _INSTALL)
+        raise MeasurementError(f"{program} does not run ({error.strerror}): {remedy}") from error
+    except subprocess.TimeoutExpired as error:
         raise MeasurementError(f"{program} does not run ({error}): {_INSTALL}") from error
     match = _VERSION.search(said)
     if match is None:

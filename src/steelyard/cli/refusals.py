@@ -1,0 +1,77 @@
+"""What the machine refuses while the tool works (memory, processes, a full disk), as a sentence. Imports little."""
+
+from __future__ import annotations
+
+import errno
+import resource
+from collections.abc import Iterator
+
+# What the loader says of a library, and Python of a thread, that finds no room. Their exceptions are of no class of
+# their own.
+_NO_MEMORY = ("failed to map segment", "cannot allocate memory", "cannot create shared object descriptor")
+_NO_THREAD = "can't start new thread"
+
+# What the tool takes of the address space before it measures, most of it numpy's linear algebra, beside the 20 MiB that
+# Python has by then.
+_START_BYTES = 110 << 20
+_LIMITS = (("-v", resource.RLIMIT_AS), ("-d", resource.RLIMIT_DATA))
+
+
+def check_room() -> None:
+    """Raise MemoryError where a limit is too low for the tool to start: OpenBLAS would end the process instead."""
+    if _limited() is not None:
+        import mmap
+
+        try:
+            mmap.mmap(-1, _START_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+        except OSError as error:
+            raise MemoryError from error
+
+
+def refusal(error: BaseException) -> str | None:
+    """Return the sentence for an error that the machine is the reason of; None for what is a mistake of our own."""
+    for each in _with_reasons(error):
+        text = str(each)
+        if isinstance(each, MemoryError) or _is(each, errno.ENOMEM) or any(said in text.lower() for said in _NO_MEMORY):
+            return f"there is not enough memory{_limit()}"
+        if _is(each, errno.EAGAIN) or (isinstance(each, RuntimeError) and _NO_THREAD in text):
+            return "no more processes or threads can be started here: allow more (ulimit -u)"
+    if isinstance(error, ImportError):
+        return f"a library that steelyard needs cannot be loaded ({_last_line(error)}): install steelyard anew"
+    if isinstance(error, OSError):
+        what = f": {error.filename}" if error.filename else " while the output was written"
+        return f"{error.strerror or error}{what}"
+    return None
+
+
+def _with_reasons(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__  # type: ignore[assignment]
+
+
+def _is(error: BaseException, number: int) -> bool:
+    return isinstance(error, OSError) and error.errno == number
+
+
+def _limited() -> tuple[str, int] | None:
+    """The option of `ulimit` that limits this process, and how many bytes it allows."""
+    for option, which in _LIMITS:
+        limit, _ = resource.getrlimit(which)
+        if limit != resource.RLIM_INFINITY:
+            return option, limit
+    return None
+
+
+def _limit() -> str:
+    if (limited := _limited()) is None:
+        return ": end other programs, or measure where there is more"
+    option, limit = limited
+    return f": this process may have {limit >> 20} MiB (ulimit {option}); allow it more, 200 MiB do for small weighings"
+
+
+def _last_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import errno
+
+import pytest
+
+from steelyard.cli import refusals
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        ImportError("libstdc++.so.6: failed to map segment from shared object"),
+        ImportError("numpy cannot be imported\n\nOriginal error was: libm.so.6: cannot allocate memory in static TLS"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("limited", [None, ("-v", 100 << 20)], ids=["free", "limited"])
+def test_no_memory(error: Exception, limited: tuple[str, int] | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refusals, "_limited", lambda: limited)
+    way_out = "100 MiB (ulimit -v); allow it more" if limited else "end other programs"
+    assert refusals.refusal(error).startswith("there is not enough memory: ")  # type: ignore[union-attr]
+    assert way_out in refusals.refusal(error)  # type: ignore[operator]
+
+
+def test_the_reason_of_an_error_counts() -> None:
+    error = ImportError("import failed")
+    error.__cause__ = MemoryError()
+    assert refusals.refusal(error).startswith("there is not enough memory")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [RuntimeError("can't start new thread"), BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")],
+    ids=str,
+)
+def test_no_processes(error: Exception) -> None:
+    assert refusals.refusal(error).endswith("allow more (ulimit -u)")  # type: ignore[union-attr]
+
+
+def test_a_library_that_is_broken() -> None:
+    said = refusals.refusal(ImportError("read this!\n\nOriginal error was: libgfortran.so.5: no such file\n"))
+    assert said is not None
+    assert "libgfortran.so.5" in said
+    assert said.endswith("install steelyard anew")
+
+
+def test_files() -> None:
+    assert refusals.refusal(OSError(errno.EIO, "Input/output error", "a.json")) == "Input/output error: a.json"
+    unnamed = OSError(errno.ENOSPC, "No space left on device")
+    assert refusals.refusal(unnamed) == "No space left on device while the output was written"
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), RuntimeError("x"), KeyError("x")], ids=repr)
+def test_our_own_mistakes_are_none(error: Exception) -> None:
+    assert refusals.refusal(error) is None

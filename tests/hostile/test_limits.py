@@ -1,0 +1,52 @@
+"""Limits on memory and processes under which the tool cannot work: its status 1 would say `slower`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.hostile.tool import Tool
+
+
+def limited(limit: str) -> list[str]:
+    return ["bash", "-ec", f'ulimit {limit}; exec "$@"', "bash"]
+
+
+# By what failed: Python's own modules, numpy's libraries, OpenBLAS.
+@pytest.mark.parametrize("limit", ["-v 18000", "-v 80000", "-v 110000", "-d 30000"])
+def test_too_little_memory(tool: Tool, limit: str) -> None:
+    done = tool.run("true", within=limited(limit))
+    assert done.status == 3
+    assert done.sentence.startswith("there is not enough memory: ")
+    assert f"(ulimit {limit.split()[0]})" in done.sentence
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("said", [[3], [3, 1], [3, 0], [3, 130]], ids=str)
+def test_who_ends_the_process_does_not_choose_its_status(said: list[int]) -> None:
+    registered = "; ".join(f"main._end_with({status})" for status in said)
+    program = f"import ctypes; from steelyard.cli import main; {registered}; ctypes.CDLL(None).exit(1)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == said[-1]
+
+
+def without_root(limit: str) -> list[str]:
+    """Within another user's limits, of whom root has none; that user may still read what is root's."""
+    if os.geteuid() != 0:
+        return limited(limit)
+    if shutil.which("setpriv") is None:
+        pytest.skip("not tested as root without setpriv (of util-linux): the limit on processes does not hold for root")
+    kept = "-all,+dac_override"
+    capabilities = [f"--inh-caps={kept}", f"--ambient-caps={kept[5:]}", f"--bounding-set={kept}"]
+    return ["setpriv", "--reuid=54321", "--clear-groups", *capabilities, *limited(limit)]
+
+
+@pytest.mark.parametrize(("processes", "words"), [(1, ["run", "true"]), (1, ["count", "true"]), (4, ["count", "true"])])
+def test_few_processes(tool: Tool, processes: int, words: list[str]) -> None:
+    done = tool(*words, within=without_root(f"-u {processes}"))
+    assert done.status == 3
+    assert done.out == ""
+    assert done.err.endswith("allow more processes (ulimit -u)\n") or "allow more (ulimit -u)" in done.err, done
