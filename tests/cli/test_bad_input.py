@@ -212,7 +212,8 @@ def test_a_command_that_cannot_be_run(asked: InProcess, refuses: Refuses, comman
         (["run", command], "command"),
     ):
         sentence = refuses(*words)
-        assert sentence.startswith(f"the {side} command")
+        called = "the command" if side == "command" else f"the {side} command"
+        assert sentence.startswith(called)
         assert all(part in sentence for part in says), sentence
 
 

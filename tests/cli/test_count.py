@@ -74,7 +74,7 @@ def test_a_value_that_is_malformed_or_out_of_range(refuses: Refuses, option: str
     ("words", "says"),
     [
         (["count"], "COMMAND"),
-        (["count", ""], "the command command is empty"),
+        (["count", ""], "the command is empty"),
         (["count", "no-such-tool"], "not found on PATH"),
         (["count", "true", "--loops", "5"], "has no {loops}"),
         (["count", "true", "--body", "--after-start"], "give one of them"),

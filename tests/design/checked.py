@@ -168,6 +168,9 @@ class Server:
     def cancel(self) -> None:
         self.cancelled = True
 
+    def forget_cancel(self) -> None:
+        raise AssertionError("nothing is launched after a cancel")
+
     def keep_rows_in(self, journal: int) -> None:
         raise AssertionError(f"a check keeps no rows: {journal}")
 

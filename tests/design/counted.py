@@ -189,5 +189,5 @@ class Stage:
 
         tools = CountingTools(VALGRIND, {"PATH": "/bin"}, jobs, lambda: nullcontext(pool))  # type: ignore[arg-type]
         one = CountingStage(with_tool(record, VALGRIND), tools, Sink(), lambda _: None)
-        ended, error = one.run(Runner(pool, hooks=pool.runner.hooks))
+        ended, error = one.run()
         return Outcome(ended, error, pool, kept, failed)

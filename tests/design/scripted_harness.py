@@ -91,7 +91,7 @@ class Suites(Machine):
         self.asked.append(asked)
         found = bodies[asked.name](asked)
         if isinstance(found, Mapping):
-            return replace(PLAIN, wall_ns=START_NS, **found)
+            return replace(PLAIN, **{"wall_ns": START_NS, **found})
         return _wrote(found, START_NS + sum(line.get("ns") or 0 for line in found))
 
     def of(self, name: str, program: str | None = None) -> list[Asked]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -147,6 +148,20 @@ def test_by_itself_it_loads_the_plugin_and_nothing_else(folder: Path) -> None:
 def test_pytest_finds_the_plugin_by_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
     assert len(call(PLAIN, LIST, cwd=folder).names) == 8
+
+
+@pytest.mark.parametrize("word", ["-v", "--help"])
+def test_where_nothing_uses_it_nothing_shows_it(folder: Path, monkeypatch: pytest.MonkeyPatch, word: str) -> None:
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    write(folder, "test_other.py", "def test_other(): assert True")
+
+    def said(*words: str) -> list[str]:
+        command = [*PLAIN, *words, word, "test_other.py"]
+        found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        lines = re.sub(r"in [\d.]+s", "in a time", found.stdout + found.stderr).splitlines()
+        return [line for line in lines if not line.startswith("plugins: ")]  # pytest's own list of what is installed
+
+    assert said() == said("-p", "no:steelyard")
 
 
 def test_the_list(folder: Path) -> None:

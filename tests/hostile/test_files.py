@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import json
 import os
+import re
+import socket
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from steelyard.model import files
+from steelyard.subjects import responses
+from tests.hostile.full_records import full_records
 from tests.hostile.tool import Tool
 from tests.in_process import InProcess
 
@@ -91,3 +98,92 @@ def test_what_is_no_file(tool: Tool, file: str) -> None:
         pytest.skip(f"not tested without {file}")
     sentence = tool.refuses("show", file, start_new_session=True)
     assert file in sentence
+
+
+def test_a_small_file_of_25_million_texts(tool: Tool) -> None:
+    bomb(tool.folder / "record.json.gz", b'"a",' * (MIB // 4), 100)
+    for command in ("show", "import"):
+        done = tool(command, "record.json.gz")
+        assert done.status == 2
+        assert "holds more values than any weighing" in done.sentence
+        assert done.peak_bytes < ALLOWED
+
+
+@pytest.mark.parametrize("words", [("import", "X"), ("show", "X"), ("diff", "X", "X")], ids=lambda words: words[0])
+def test_what_is_no_file_for_every_command_that_reads(
+    asked: InProcess, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(files, "_LONGEST_WAIT_S", 0.2)
+    os.mkfifo(asked.folder / "pipe")
+    with (asked.folder / "sparse").open("wb") as file:
+        file.truncate(1 << 40)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(asked.folder / "socket"))
+        for name in ("pipe", "sparse", "socket", "/dev/zero", "/dev/null", "."):
+            assert name in asked.refuses(*(name if word == "X" else word for word in words))
+
+
+def test_an_import_of_a_folder_with_no_end(asked: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(responses, "_MOST_FOLDERS", 10)
+    for number in range(20):
+        (asked.folder / "target" / str(number)).mkdir(parents=True)
+    assert "more than 10 folders" in asked.refuses("import", "target")
+
+
+def damaged_count(**changes: Any) -> dict[str, Any]:
+    record = full_records()["counted-run"]
+    counting = record["counting"]
+    if "caches" in changes:
+        return {**record, "settings": {**record["settings"], "counting": {"caches": changes["caches"]}}}
+    parts = [{**part, "events": changes["events"]} for part in counting["functions"]]
+    return {**record, "counting": {**counting, "functions": parts}}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"caches": {"i1": [10**400, 8, 64]}},
+        {"caches": {"ll": [0, 8, 64]}},
+        {"events": {}},
+        {"events": {"Dr": [1, 2, 3]}},
+        {"events": {"Ir": [1, 2, 10**400]}},
+    ],
+    ids=str,
+)
+def test_counts_of_no_sense(asked: InProcess, changes: dict[str, Any]) -> None:
+    (asked.folder / "record.json").write_text(json.dumps(damaged_count(**changes)))
+    assert "record.json is damaged" in asked.refuses("show", "record.json")
+
+
+def test_functions_without_the_events_of_the_caches_are_shown_by_instructions(asked: InProcess) -> None:
+    record = damaged_count(events={"Ir": [900, 100, 5]})
+    record["settings"] = {**record["settings"], "metrics": ["cost"]}
+    (asked.folder / "record.json").write_text(json.dumps(record))
+    done = asked("show", "record.json")
+    assert done.status == 0
+    assert re.search(r"^900 +90 %  hot$", done.text, re.MULTILINE)
+
+
+def test_very_many_benchmarks_are_not_all_printed(asked: InProcess) -> None:
+    for name, slower in (("a", 100), ("b", 130)):
+        lines = [f"Benchmark{n} \t 1000\t {slower if n % 1000 == 7 else 100}.{n % 10} ns/op\n" for n in range(3000)]
+        (asked.folder / f"{name}.txt").write_text("".join(["pkg: x\n", *lines, "PASS\n"]))
+        done = asked("import", f"{name}.txt", "-o", f"{name}.json", "--markdown", f"{name}.md")
+        assert done.text.count("\n") < 2000
+        assert "2,800 more benchmarks: --markdown FILE has all of them" in done.text
+        assert (asked.folder / f"{name}.md").read_text().count("<code>") == 3000
+    done = asked("diff", "a.json", "b.json")
+    assert done.text.count("\n") < 3000
+    assert done.text.count("\nbenchmark ") == 200
+    assert "x.Benchmark2007" in done.text
+    assert "2,800 more benchmarks" in done.text
+
+
+def test_names_that_are_formulas_are_texts_in_csv(asked: InProcess) -> None:
+    names = ["=1+1", "+1", "-1", "@x", "plain", "a=b"]
+    results = [{"command": name, "times": [0.5, 0.25]} for name in names]
+    (asked.folder / "h.json").write_text(json.dumps({"results": results}))
+    assert asked("import", "h.json", "--csv", "h.csv").status == 0
+    rows = list(csv.DictReader((asked.folder / "h.csv").read_text().splitlines()))
+    assert [row["benchmark_name"] for row in rows[::2]] == ["'=1+1", "'+1", "'-1", "'@x", "plain", "a=b"]
+    assert {row["value"] for row in rows} == {"0.5", "0.25"}

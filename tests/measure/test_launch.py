@@ -240,6 +240,24 @@ def test_no_process_follows_one_that_was_killed(launcher: Launcher, tmp_path: Pa
     assert (tmp_path / "log").read_text() in ("x\n" * 2, "x\n", "")  # fewer if the shell had no time to start
 
 
+@pytest.mark.parametrize("script", [b"echo x >> log; sleep 0.1", b"echo x >> log"])
+def test_repeated_processes_share_the_time_of_their_launch(launcher: Launcher, tmp_path: Path, script: bytes) -> None:
+    spec = sh(script, cwd=os.fsencode(tmp_path), repeat=1_000_000, timeout_ns=500_000_000)
+    measured = launcher.launch(spec)
+    assert measured.timed_out
+    assert measured.wall_ns < 5_000_000_000
+    if b"sleep" in script:
+        assert len((tmp_path / "log").read_text()) <= len("x\n" * 5)
+
+
+def test_a_cancel_among_repeated_processes_ends_their_launch(launcher: Launcher) -> None:
+    moments = random.Random(1)
+    for _ in range(20):
+        # Most of the time none of them runs.
+        with alarm(moments.uniform(1e-3, 3e-2), launcher.cancel):
+            assert launcher.launch(replace(sh(b"exit 0"), repeat=100_000)).cancelled
+
+
 # --- cancelling
 
 
@@ -268,4 +286,10 @@ def test_a_cancel_hits_one_launch_and_not_the_one_after_it(launcher: Launcher) -
 def test_a_cancel_just_after_the_end_harms_nothing(launcher: Launcher) -> None:
     launcher.launch(sh(b"exit 0"))
     launcher._send_cancel()  # as `cancel` does in the moment between a reply and its being read
+    assert launcher.launch(sh(b"exit 3")).exit_code == 3
+
+
+def test_a_cancel_can_be_forgotten(launcher: Launcher) -> None:
+    launcher.cancel()
+    launcher.forget_cancel()
     assert launcher.launch(sh(b"exit 3")).exit_code == 3

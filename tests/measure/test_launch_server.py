@@ -6,12 +6,13 @@ import gc
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import psutil
 import pytest
 
+from steelyard.measure import launch
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import MeasurementError
 from tests.measure.launching import SLEEPER, alarm, sh
@@ -90,6 +91,32 @@ def test_an_exception_in_the_middle_of_a_launch_leaves_no_process(watched: Watch
     assert not watched.server.is_running()
     assert watched.targets
     assert not any(target.is_running() for target in watched.targets)
+
+
+def test_a_server_that_is_stopped_with_its_guard_is_an_error_and_leaves_nothing(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "_MOST_LOOKS_STOPPED", 1)
+    guard = watched.server.parent()
+    assert guard is not None
+
+    def stop() -> None:
+        for process in (guard, watched.server):
+            process.suspend()
+
+    with watched.once_it_sleeps(stop), pytest.raises(MeasurementError, match="was stopped by a signal"):
+        watched.launcher.launch(replace(SLEEPER, timeout_ns=None))
+    watched.launcher.close()
+    assert not psutil.wait_procs([guard, watched.server, *watched.targets], timeout=10)[1]
+
+
+def test_a_server_that_does_not_answer_in_time_is_an_error(
+    script: Callable[[str, int], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "_MOST_LOOKS_LATE", 1)
+    server = Path(os.fsdecode(script("#!/bin/sh\necho '{}' >&0; exec cat > /dev/null\n", 0o755)))
+    with Launcher(server) as launcher, pytest.raises(MeasurementError, match="does not answer"):
+        launcher.launch(replace(SLEEPER, timeout_ns=1))
 
 
 @pytest.mark.parametrize("server", ["/no/where/steelyard-launch", "/etc/passwd", "/"])

@@ -12,7 +12,7 @@ from steelyard.model.files import load, load_any, save, schema
 from steelyard.model.foreign import ForeignBenchmark, ForeignResults, NotMeasuredError
 from tests.foreign import foreign_results, processes
 
-RECORD = foreign_results({"x": processes(2), "größe <日本>": [[1e-300], [1e300]]}, machine={"host": "h"})
+RECORD = foreign_results({"x": processes(2), "größe <日本>": [[1e-100], [1e100]]}, machine={"host": "h"})
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.json.gz"])

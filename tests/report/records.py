@@ -121,18 +121,23 @@ SLOWER = BASE
 FASTER = verdict(verdict="faster", change=-0.0102, interval=(-0.014, -0.0061))
 SAME = verdict(verdict="same", change=0.0003, interval=(-0.002, 0.0031))
 SAME_BUT_REAL = verdict(verdict="same", change=0.003, interval=(0.0012, 0.0045))
-UNDECIDED = verdict(verdict="undecided", change=0.0042, interval=(-0.004, 0.012), pairs_needed=237)
+UNDECIDED = verdict(verdict="undecided", change=0.0042, interval=(-0.004, 0.012), pairs_needed=237, seconds_needed=6.3)
 LEANING = verdict(verdict="undecided", change=0.0042, interval=(0.001, 0.008))
 TOO_FEW = verdict(
     verdict="undecided",
-    change=None,
+    change=0.0102,
     interval=None,
     p_value=None,
     pairs=4,
     resolution=None,
+    pairs_needed=170,
+    seconds_needed=3.2,
+    baseline=Side(median=12.81e6, spread=0.012, launches=4),
+    candidate=Side(median=12.94e6, spread=0.013, launches=4),
     worst_delay=None,
     disturbed=0,
 )
+NOTHING = verdict(verdict="undecided", change=None, interval=None, p_value=None, pairs=0, baseline=None, candidate=None)
 
 SUMMARY = Summary(
     benchmark="sort",

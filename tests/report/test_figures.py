@@ -105,8 +105,15 @@ def test_intervals_and_shares() -> None:
         "100 %",
         "0 %",
     ]
+    shares = [figures.percent(share) for share in (0.997, 0.9949, 12.34, 0.00001234, 0.000001, 1e-9)]
+    assert shares == ["100 %", "99 %", "1,234 %", "0.00123 %", "0.0001 %", "0 %"]
     assert [figures.confidence(alpha) for alpha in (0.01, 0.0005)] == ["99 %", "99.95 %"]
     assert figures.extent(-0.012) == "1.20 %"
+
+
+@given(st.floats(1e-9, 1e6))
+def test_no_share_has_an_exponent(share: float) -> None:
+    assert re.fullmatch(r"[\d,.]+ %", figures.percent(share))
 
 
 def test_counts_agree_with_their_noun() -> None:

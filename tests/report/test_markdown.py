@@ -47,7 +47,7 @@ def test_what_the_table_leaves_open_is_explained() -> None:
     record = records.weighing(stop="time", settings=Settings(max_time_s=3))
     undecided = markdown.weighing(record, [UNDECIDED])
     assert "not slower by more than 1.20 %" in undecided
-    assert "--max-time 7" in undecided
+    assert "--max-time 9" in undecided
     assert "smaller than your margin of 0.5 %" in markdown.weighing(records.weighing(), [SAME_BUT_REAL])
 
 

@@ -55,6 +55,17 @@ def test_another_remedy_is_another_note() -> None:
     ]
 
 
+def test_the_same_with_other_figures_is_one_note() -> None:
+    short, shorter = (
+        Finding(code="short", message=f"a launch takes {time}, 0.10 ms of it to start", remedy=f"--repeat {times}")
+        for time, times in (("1.02 ms", 30), ("950.1 µs", 32))
+    )
+    (note,) = of_two_benchmarks([short], [shorter])[1:]
+    assert note.about == ("sort", "parse")
+    assert note.message == f"{short.message} (so it is of the first, and much the same of the others)"
+    assert note.remedy == "--repeat 30"
+
+
 def test_a_noisy_metric_cautions_unless_that_is_said_already() -> None:
     (caution,) = notes.of_weighing(weighing(), [verdict(metric="user")])
     assert caution.message.startswith("user: ")

@@ -46,7 +46,7 @@ def test_what_is_escaped_stays_readable(text: str, shown: str) -> None:
 
 
 def test_lines_that_are_meant_are_kept() -> None:
-    assert printable.plain_lines("first\n\tsecond\x1b[0m\n") == ["first", "    second\\x1b[0m"]
+    assert printable.lines("first\n\tsecond\x1b[0m\n") == ["first", "    second\x1b[0m"]
 
 
 @given(ANYTHING.map(printable.plain), st.integers(-2, 40))

@@ -4,10 +4,22 @@ import math
 
 import pytest
 
-from steelyard.model.records import Settings, StopReason
+from steelyard.model.records import Finding, Settings, Side, StopReason
 from steelyard.report import sentences
 
-from .records import FASTER, LEANING, SAME, SAME_BUT_REAL, SLOWER, SUMMARY, TOO_FEW, UNDECIDED, verdict
+from .records import (
+    FASTER,
+    LEANING,
+    NOTHING,
+    SAME,
+    SAME_BUT_REAL,
+    SLOWER,
+    SUMMARY,
+    TOO_FEW,
+    UNDECIDED,
+    verdict,
+    weighing,
+)
 
 SETTINGS = Settings(max_time_s=3.0)
 
@@ -16,7 +28,25 @@ def test_the_evidence_has_change_interval_confidence_pairs_and_seconds() -> None
     assert sentences.evidence(SLOWER, Settings(alpha=0.05)) == (
         "+1.02 % [+0.61 %, +1.40 %] at 95 % confidence, 33 pairs in 0.9 s"
     )
-    assert "no change can be told" in sentences.evidence(TOO_FEW, SETTINGS)
+    assert sentences.evidence(TOO_FEW, SETTINGS) == "+1.02 %, too few for an interval yet, 4 pairs in 0.9 s"
+    warm_up = sentences.evidence(verdict(interval=None, pairs=0, seconds=25), SETTINGS)
+    assert warm_up == "+1.02 % in the warm-up alone, no pair was measured, 25 s"
+    assert "no change can be told" in sentences.evidence(NOTHING, SETTINGS)
+
+
+def test_few_pairs_lean_and_rule_nothing_out() -> None:
+    assert sentences.excluded(TOO_FEW, SETTINGS) == "nothing is ruled out; leans towards slower"
+    small = verdict(verdict="undecided", change=-0.001, interval=None)
+    assert sentences.excluded(small, SETTINGS) == "nothing is ruled out; leans towards same"
+
+
+def test_a_side_names_its_median_and_one_launch_does_not_vary() -> None:
+    assert sentences.side(Side(median=5e9, spread=0.01, launches=3), "wall") == [
+        "median 5.000 s",
+        "varies by 1 %",
+        "3 launches",
+    ]
+    assert sentences.side(Side(median=5e9, spread=0, launches=1), "wall")[1:] == ["seen once", "1 launch"]
 
 
 def test_who_is_slower_is_said() -> None:
@@ -71,18 +101,15 @@ def test_which_way_it_leans(change: float, interval: tuple[float, float], said: 
 
 
 def test_the_budget_that_would_decide_is_an_option_to_copy() -> None:
-    # 33 pairs took 0.87 s, so that 240 take 6.3 s.
     text = sentences.budget(UNDECIDED, SETTINGS, "time")
-    assert "the time was up" in text
-    assert "about 240 pairs, 6.3 s" in text
-    assert text.endswith("--max-time 7")
+    assert text == "the time was up; about 240 pairs, 6.3 s, would decide; with some to spare: --max-time 9"
 
 
 def test_the_limit_that_binds_is_the_one_to_raise() -> None:
     by_pairs = sentences.budget(UNDECIDED, Settings(pairs=100, max_time_s=60), "pairs")
-    assert by_pairs.endswith(": --pairs 240")
+    assert by_pairs.endswith(": --pairs 340")
     by_both = sentences.budget(UNDECIDED, Settings(pairs=100, max_time_s=3), "futile")
-    assert by_both.endswith(": --pairs 240 --max-time 7")
+    assert by_both.endswith(": --pairs 340 --max-time 9")
     unbound = sentences.budget(UNDECIDED, Settings(max_time_s=60), "interrupted")
     assert "--" not in unbound
     assert "your budget allows" in unbound
@@ -93,10 +120,45 @@ def test_a_budget_is_never_below_the_one_that_was_spent() -> None:
     assert text.endswith("--max-time 31")
 
 
-def test_no_sensible_budget_is_told_from_too_few_pairs() -> None:
-    assert "too close to your margin of 0.5 %" in sentences.budget(LEANING, SETTINGS, "time")
-    assert "too few pairs" in sentences.budget(TOO_FEW, SETTINGS, "time")
-    assert "--pairs" in sentences.budget(TOO_FEW, SETTINGS, "pairs")
+def test_where_nobody_would_wait_the_margin_is_named_that_would_do() -> None:
+    close = verdict(verdict="undecided", change=0.0042, interval=(0.001, 0.008), margin_needed=0.0123)
+    assert sentences.budget(close, SETTINGS, "time") == (
+        "the time was up; too close to your margin of 0.5 % for any sensible budget; "
+        "--margin 1.8% would be decided in as many pairs"
+    )
+    long = verdict(verdict="undecided", pairs_needed=900, seconds_needed=5e4, margin_needed=0.0123, disturbed=40)
+    assert sentences.budget(long, SETTINGS, None) == (
+        "more pairs would take 13 h 53 min; --margin 1.8% would be decided in as many pairs; "
+        "a machine with less other work needs fewer pairs"
+    )
+    assert "--margin" not in sentences.budget(LEANING, SETTINGS, "time")
+    assert "--margin" not in sentences.budget(verdict(verdict="undecided", margin_needed=0.45), SETTINGS, "time")
+
+
+def test_no_budget_sees_through_a_coarse_clock() -> None:
+    coarse = Finding(code="coarse-clock", message="ticks").model_dump()
+    text = sentences.budget(verdict(verdict="undecided", margin_needed=0.1, findings=[coarse]), SETTINGS, "futile")
+    assert "what a clock's ticks may hide, no number of pairs shows" in text
+    assert "--" not in text
+
+
+def test_so_few_pairs_that_their_noise_is_not_known_say_what_a_dozen_would_tell() -> None:
+    text = sentences.budget(TOO_FEW.model_copy(update={"pairs": 1, "pairs_needed": 12}), SETTINGS, "time")
+    assert "about 12 pairs, 3.2 s, would decide a large change, and tell how many more a small one needs" in text
+    assert "would decide; " in sentences.budget(TOO_FEW, SETTINGS, "time")
+    assert "no pair was measured to its end" in sentences.budget(NOTHING, SETTINGS, "time")
+
+
+def test_of_several_the_budget_is_said_once_that_decides_all() -> None:
+    record = weighing(benchmarks=("a", "b", "c"), stop="time", settings=SETTINGS)
+    long = UNDECIDED.model_copy(update={"index": 1, "pairs_needed": 400, "seconds_needed": 10.0})
+    close = LEANING.model_copy(update={"index": 2, "margin_needed": 0.02})
+    (all_of,) = sentences.budget_of_all([UNDECIDED, long], record)
+    assert all_of == "the time was up; about 400 pairs, 10 s, would decide; with some to spare: --max-time 14"
+    some, others = sentences.budget_of_all([UNDECIDED, long, close], record)
+    assert some == f"2 of them: {all_of}"
+    assert others.startswith("1 of them: the time was up; too close")
+    assert sentences.budget_of_all([], record) == []
 
 
 def test_noise_counts_the_disturbed_names_the_worst_and_the_repeated() -> None:

@@ -71,7 +71,7 @@ def test_twenty_columns_still_carry_both_ends_the_mark_and_the_overflow() -> Non
 
 
 def test_equal_values_say_so() -> None:
-    assert strip([0.01] * 9, 60) == "every pair +1.00 %"
+    assert strip([0.01] * 9, 60) == "all at +1.00 %"
 
 
 def test_coarse_clocks_still_show_what_differs() -> None:

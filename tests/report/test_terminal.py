@@ -133,7 +133,33 @@ def test_undecided_names_its_bounds_and_the_budget_that_would_decide() -> None:
     record = records.weighing(0.004, stop="time", settings=Settings(max_time_s=3))
     text = flat(weighed(UNDECIDED, record=record))
     assert "not slower by more than 1.20 %, not faster by more than 0.40 %" in text
-    assert "about 240 pairs, 6.3 s, would decide: --max-time 7" in text
+    assert "about 240 pairs, 6.3 s, would decide; with some to spare: --max-time 9" in text
+
+
+def test_the_last_line_of_an_open_end_names_strict() -> None:
+    assert flat(printed(terminal.open_end)) == (
+        "status exit status 0, as nothing was found slower; with --strict it is 4, as it stayed undecided"
+    )
+
+
+def test_many_undecided_benchmarks_are_named_and_their_budget_is_said_once() -> None:
+    names = tuple(f"b{number}" for number in range(13))
+    told = [UNDECIDED.model_copy(update={"benchmark": name, "index": place}) for place, name in enumerate(names)]
+    text = flat(weighed(*told, record=records.weighing(benchmarks=names, stop="time", settings=Settings(max_time_s=3))))
+    assert "undecided b0: not slower by more than 1.20 %" in text
+    assert text.count("not slower by more than 1.20 %") == 10
+    assert "and 3 more, as the table has them" in text
+    assert text.count("--max-time 9") == 1
+
+
+def test_a_run_of_several_says_once_what_the_metric_is_and_what_is_not_known() -> None:
+    told = [
+        SUMMARY.model_copy(update={"benchmark": name, "index": place, "worst_delay": None, "disturbed": 0})
+        for place, name in enumerate(("sort", "parse", "emit"))
+    ]
+    text = flat(printed(lambda console: terminal.run(console, records.run(benchmarks=("sort", "parse", "emit")), told)))
+    assert text.count("wall time less the time spent waiting") == 1
+    assert text.count("this machine does not tell") == 1
 
 
 def test_interrupted_says_so_first() -> None:

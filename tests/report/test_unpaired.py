@@ -62,7 +62,7 @@ def test_measured_apart_comes_first_and_compare_is_recommended(verdict: Unpaired
 def test_a_verdict_shows_what_it_rests_on() -> None:
     text = flat(printed(report(SLOWER), 200))
     assert "slower +11.2 % [+6.20 %, +16.4 %] at 99 % confidence, 900 and 800 launches measured apart" in text
-    assert "B needs 11.2 % more active than A" in text
+    assert "B needs 11.2 % more time than A" in text
     assert "12.81 ms, varies by 1.2 %, 900 launches" in text
     assert "wandered by 0.8 % within A and 1.2 % within B" in text
     assert "at least 1 % is assumed" in text
@@ -73,6 +73,11 @@ def test_a_verdict_shows_what_it_rests_on() -> None:
 def test_undecided_says_what_is_ruled_out() -> None:
     assert "not slower by more than 5.70 %, not faster by more than 3.10 %" in flat(printed(report(UNDECIDED)))
     assert "no change can be told" in flat(printed(report(CANNOT_TELL)))
+    few = replace(CANNOT_TELL, change=0.012)
+    assert "undecided +1.20 %, too few for an interval, 900 and 800 launches measured apart" in flat(
+        printed(report(few))
+    )
+    assert "wall undecided +1.20 %, no interval" in flat(printed(report(SLOWER, replace(few, metric="wall"))))
     margin = report(LEANING, margin=0.25)
     assert "smaller than your margin of 25 %" in flat(printed(margin))
     assert "ruled" not in printed(margin)
@@ -80,7 +85,7 @@ def test_undecided_says_what_is_ruled_out() -> None:
 
 def test_faster_and_same_are_explained() -> None:
     faster = replace(SLOWER, verdict="faster", change=-0.1, interval=(-0.15, -0.05))
-    assert "B needs 10.0 % less active than A" in flat(printed(report(faster)))
+    assert "B needs 10.0 % less time than A" in flat(printed(report(faster)))
     same = replace(UNDECIDED, verdict="same")
     assert "any change is smaller than your margin of 10 %" in flat(printed(report(same, margin=0.1)))
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from steelyard.stats.looks import Look
 from steelyard.stats.paired import (
+    LEAST_CHANGE,
     Judgement,
     chance_of_verdict,
     clock_quantisation,
@@ -117,8 +118,24 @@ class TestCoarseClock:
         values = np.array([12.0, 13.0] * 10)
         assert clock_quantisation(values, values) == pytest.approx(2 / 12.5)
 
-    def test_a_clock_that_shows_one_value_only_hides_everything(self) -> None:
-        assert clock_quantisation(np.full(10, 12.0), np.full(10, 12.0)) == 2.0
+    @pytest.mark.parametrize(
+        ("value", "tick"),
+        [(12.0, 4.0), (3.0, 1.0), (8e9, 8e9), (937.8, 0.2), (1.25e6, 5e4), (3.217, 0.001), (7e-3, 1e-3)],
+    )
+    def test_one_value_alone_is_known_to_its_last_digit(self, value: float, tick: float) -> None:
+        assert clock_quantisation(np.full(10, value), np.full(10, value)) == pytest.approx(2 * tick / value)
+
+    def test_what_a_clock_hides_is_not_resolved(self) -> None:
+        fine, coarse = at_look(np.zeros(40)), at_look(np.zeros(40), quantisation=0.1)
+        resolved = [resolution(one, MARGIN) for one in (fine, coarse)]
+        assert resolved[0] is not None
+        assert resolved[1] == pytest.approx(resolved[0] + 0.1)
+
+    def test_constants_that_differ_are_changed_by_an_interval_without_no_change(self) -> None:
+        judgement = judge(lambda n: (np.full(n, 100.0), np.full(n, 105.0)), 12, MARGIN, 0.01, ended=True)
+        assert judgement is not None
+        assert (judgement.verdict, judgement.lower) == ("slower", LEAST_CHANGE)
+        assert judgement.upper == pytest.approx(np.log(1.05) + 2 * 5 / 102.5)
 
     def test_quantisation_turns_same_into_undecided(self) -> None:
         d = np.zeros(40)
@@ -128,7 +145,7 @@ class TestCoarseClock:
     def test_quantisation_widens_but_never_over_a_zero_that_the_test_excludes(self) -> None:
         judgement = at_look(np.linspace(0.02, 0.03, 40), quantisation=0.5)
         assert judgement.verdict == "slower"
-        assert judgement.lower == 0.0
+        assert judgement.lower == LEAST_CHANGE
         assert judgement.upper == judgement.estimate.upper + 0.5
 
 

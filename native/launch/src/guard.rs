@@ -2,7 +2,7 @@
 //! server leaves behind is re-parented, kills that as well. And it wakes a server that was stopped,
 //! which could not watch the time.
 
-use crate::leftovers;
+use crate::leftovers::Leftovers;
 use crate::sys::{self, Change};
 use std::io;
 
@@ -37,6 +37,6 @@ pub fn watch(server: impl FnOnce() -> u8) -> io::Result<u8> {
             ending => sys::signal(pid, ending),
         }
     };
-    let _ = leftovers::clear();
+    Leftovers::default().clear();
     Ok(code)
 }

@@ -2,7 +2,7 @@
 
 use crate::channel::Channel;
 use crate::covariates::{Gauges, Reading, Schedule};
-use crate::leftovers;
+use crate::leftovers::{Cleared, Leftovers};
 use crate::protocol::{latin1_encode, Failure, Report, Request, Stage};
 use crate::spawn::{self, Started};
 use crate::sys::{self, Ended, SignalFd};
@@ -19,6 +19,8 @@ pub struct Means {
     pub child_signal: SignalFd,
     /// Whether to watch through pidfds.
     pub pidfd: bool,
+    /// The signals that a target is not to find as they are here.
+    pub changed_signals: Vec<i32>,
 }
 
 /// How a launch came out.
@@ -38,11 +40,14 @@ pub fn run(
     request: &Request,
     means: &Means,
     channel: &mut Channel,
+    leftovers: &mut Leftovers,
     before: Option<Reading>,
 ) -> Result<Launched, Failure> {
     let (streams, mut captures) = spawn::open_streams(request)?;
     let before = before.unwrap_or_else(|| means.gauges.read());
-    let started = spawn::start(request, streams)?;
+    // That of the launch before: it would wake us for nothing.
+    let _ = means.child_signal.take();
+    let started = spawn::start(request, streams, &means.changed_signals)?;
     let watch = EndWatch::new(started.pid, means.pidfd, &means.child_signal);
     let waited = wait::for_end(
         started,
@@ -52,12 +57,24 @@ pub fn run(
         channel,
         &means.signals,
     );
+    if let Ok(Outcome {
+        survived: Some(error),
+        stop,
+        ..
+    }) = &waited
+    {
+        leftovers.clear();
+        return stop.map_or_else(
+            || Err(not_killed(started.pid, error)),
+            |stop| Ok(Launched::Stopped(stop)),
+        );
+    }
     // The target is a zombie now, so its numbers can still be read and its group be killed.
     sys::kill_group(started.pid);
     let schedule = Schedule::of(&started.pid.to_string());
     let after = means.gauges.read();
     let ended = sys::reap(started.pid);
-    let left_behind = leftovers::clear();
+    let cleared = leftovers.clear();
     let failed = |error| Failure::system(Stage::Spawn, "cannot wait for the target", &error);
     let outcome = waited.map_err(failed)?;
     let ended = ended.map_err(failed)?;
@@ -65,7 +82,10 @@ pub fn run(
         return Ok(Launched::Stopped(stop));
     }
     let mut report = report(started, &outcome, schedule, after.since(before), &ended);
-    report.left_behind = left_behind;
+    Cleared {
+        killed: report.left_behind,
+        surviving: report.not_killed,
+    } = cleared;
     (report.stdout, report.stdout_bytes) = captured(captures.out);
     (report.stderr, report.stderr_bytes) = captured(captures.err);
     (report.results, report.results_bytes) = captured(captures.results);
@@ -102,6 +122,7 @@ fn report(
         exit_code: ended.exit_code,
         signal: ended.signal,
         timed_out: outcome.timed_out,
+        stopped: outcome.stopped,
         cancelled: outcome.cancelled,
         stdout: None,
         stderr: None,
@@ -110,7 +131,13 @@ fn report(
         stderr_bytes: None,
         results_bytes: None,
         left_behind: Vec::new(),
+        not_killed: Vec::new(),
     }
+}
+
+fn not_killed(pid: i32, error: &std::io::Error) -> Failure {
+    let doing = format!("cannot kill process {pid}");
+    Failure::system(Stage::Kill, &doing, error)
 }
 
 /// What was kept of a stream, and how much there was. Read only when the leftovers are dead, as

@@ -3,7 +3,7 @@
 
 use crate::protocol::latin1_encode;
 use crate::sys::{self, Child};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// How often to look again for processes that are still dying, or that others had started
@@ -13,35 +13,84 @@ const ROUNDS: usize = 100;
 /// Time for killed processes to die.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Kills and reaps every child of the server, once the target itself has been reaped; returns
-/// "pid name" of those that had not ended by themselves. If there are none, as is usual, that
-/// is a single system call.
-#[must_use]
-pub fn clear() -> Vec<String> {
-    let mut names = BTreeMap::new();
-    let mut rounds = 0;
-    while rounds < ROUNDS {
-        match sys::peek_child() {
-            Child::None => break,
-            Child::Ended { pid, killed } => {
-                // The kill of the target's group may have ended it before it was ever looked at.
-                if killed {
-                    names.entry(pid).or_insert_with(|| name(pid));
+/// Those that outlived their target, "pid name" each.
+#[derive(Debug, Default)]
+pub struct Cleared {
+    /// They were killed.
+    pub killed: Vec<String>,
+    /// They go on: they run with another's rights, or wait for something that does not come.
+    pub surviving: Vec<String>,
+}
+
+/// What is known of them from one launch to the next.
+#[derive(Debug, Default)]
+pub struct Leftovers {
+    /// Those that could not be killed, and have been told of.
+    surviving: BTreeSet<i32>,
+}
+
+impl Leftovers {
+    /// Kills and reaps every child of the server, once the target itself has been reaped; those
+    /// that had not ended by themselves are told of, once. If there are none, as is usual, that is
+    /// a single system call.
+    pub fn clear(&mut self) -> Cleared {
+        let mut killed = BTreeMap::new();
+        let mut surviving = BTreeMap::new();
+        let mut rounds = 0;
+        while rounds < ROUNDS {
+            match sys::peek_child() {
+                Child::None => break,
+                Child::Ended {
+                    pid,
+                    killed: by_kill,
+                } => {
+                    // The kill of the target's group may have ended it before it was ever looked at.
+                    if !self.surviving.remove(&pid) && by_kill {
+                        killed.entry(pid).or_insert_with(|| name(pid));
+                    }
+                    if sys::reap(pid).is_err() {
+                        break;
+                    }
                 }
-                if sys::reap(pid).is_err() {
-                    break;
+                Child::Alive => {
+                    let living = self.living();
+                    if living.is_empty() {
+                        break;
+                    }
+                    for pid in living {
+                        if sys::kill(pid).is_ok() {
+                            killed.entry(pid).or_insert_with(|| name(pid));
+                        } else {
+                            surviving.insert(pid, name(pid));
+                            self.surviving.insert(pid);
+                        }
+                    }
+                    std::thread::sleep(PAUSE);
+                    rounds += 1;
                 }
-            }
-            Child::Alive => {
-                for pid in living_children() {
-                    names.entry(pid).or_insert_with(|| name(pid));
-                    sys::kill(pid);
-                }
-                std::thread::sleep(PAUSE);
-                rounds += 1;
             }
         }
+        if rounds == ROUNDS {
+            for pid in self.living() {
+                surviving.insert(pid, killed.remove(&pid).unwrap_or_else(|| name(pid)));
+                self.surviving.insert(pid);
+            }
+        }
+        Cleared {
+            killed: told(killed),
+            surviving: told(surviving),
+        }
     }
+
+    /// The children that are alive, but for those that are known to survive.
+    fn living(&self) -> Vec<i32> {
+        let mut living = living_children();
+        living.retain(|pid| !self.surviving.contains(pid));
+        living
+    }
+}
+
+fn told(names: BTreeMap<i32, String>) -> Vec<String> {
     names
         .into_iter()
         .map(|(pid, name)| format!("{pid} {name}"))

@@ -178,6 +178,8 @@ pub enum Stage {
     Cwd,
     /// The CPUs asked for cannot be had.
     Affinity,
+    /// The target was to be killed and goes on.
+    Kill,
     /// The line was not a request.
     Request,
 }
@@ -229,6 +231,8 @@ pub struct Hello {
     pub hello: &'static str,
     /// The server's version.
     pub version: &'static str,
+    /// The number of the process that serves, which is not the one that was started.
+    pub pid: i32,
     /// Ends are seen through a pidfd (else through SIGCHLD).
     pub pidfd: bool,
     /// `/proc/PID/schedstat` can be read.
@@ -283,6 +287,8 @@ pub struct Report {
     pub signal: Option<i32>,
     /// Whether it was killed for running too long.
     pub timed_out: bool,
+    /// The signal that had stopped it, if it was killed because it did not go on.
+    pub stopped: Option<i32>,
     /// Whether it was killed because the driver asked.
     pub cancelled: bool,
     /// The end of standard output, if kept.
@@ -300,6 +306,8 @@ pub struct Report {
     /// "pid name" of every other process that had to be killed when the target was gone. After a
     /// timeout or a cancel that includes the children it was working with.
     pub left_behind: Vec<String>,
+    /// The same of those that could not be killed and go on.
+    pub not_killed: Vec<String>,
 }
 
 impl Report {

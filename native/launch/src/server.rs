@@ -4,6 +4,7 @@ use crate::channel::{Channel, Line, LINE_LIMIT};
 use crate::covariates::{Gauges, Schedule};
 use crate::guard::ENDING;
 use crate::launch::{self, Launched, Means};
+use crate::leftovers::Leftovers;
 use crate::protocol::{
     is_cancel, is_journal, Failure, Hello, Next, Refusal, Reply, Report, Request,
 };
@@ -23,6 +24,7 @@ const LARGE: usize = 256 << 10;
 pub struct Server {
     channel: Channel,
     means: Means,
+    leftovers: Leftovers,
 }
 
 impl Server {
@@ -45,10 +47,15 @@ impl Server {
             child_signal: SignalFd::new(&[libc::SIGCHLD])?,
             pidfd: std::env::var_os(NO_PIDFD).map_or(true, |value| value != "1")
                 && sys::pidfd_open(sys::own_pid()).is_ok(),
+            changed_signals: sys::changed_signals(),
         };
         let mut channel = Channel::new(socket);
         channel.send(&hello(&means));
-        Ok(Self { channel, means })
+        Ok(Self {
+            channel,
+            means,
+            leftovers: Leftovers::default(),
+        })
     }
 
     /// Serves until the driver is gone or a signal says to end; the exit code.
@@ -112,7 +119,13 @@ impl Server {
         let mut replies = Vec::new();
         let mut before = None;
         loop {
-            let launched = launch::run(&request, &self.means, &mut self.channel, before);
+            let launched = launch::run(
+                &request,
+                &self.means,
+                &mut self.channel,
+                &mut self.leftovers,
+                before,
+            );
             let (report, after) = match launched {
                 Ok(Launched::Report(report, after)) => (report, after),
                 Ok(Launched::Stopped(stop)) => return Some(stop),
@@ -159,6 +172,7 @@ fn hello(means: &Means) -> Hello {
     Hello {
         hello: env!("CARGO_PKG_NAME"),
         version: env!("CARGO_PKG_VERSION"),
+        pid: sys::own_pid(),
         pidfd: means.pidfd,
         schedstat: Schedule::of("self").is_some(),
         pressure: reading.pressure_ns.is_some(),

@@ -102,22 +102,27 @@ pub struct Started {
 }
 
 /// Starts the target, and closes our copies of its files: with a pipe's write end still open
-/// here, its end would never show.
+/// here, its end would never show. The `changed_signals` are those that it is not to find as they
+/// are here.
 ///
 /// # Errors
 /// A failure of stage cwd, affinity or spawn.
-pub fn start(request: &Request, streams: Streams) -> Result<Started, Failure> {
+pub fn start(
+    request: &Request,
+    streams: Streams,
+    changed_signals: &[i32],
+) -> Result<Started, Failure> {
     if let Some(cwd) = &request.cwd {
         check_directory(cwd)?;
     }
-    let spawner = Spawner::new(
+    let mut spawner = Spawner::new(
         request.program.c_string(),
         request.argv.iter().map(Text::c_string),
         request.env.iter().map(Text::c_string),
         request.cwd.as_ref().map(|cwd| cwd.c_string().as_c_str()),
         streams.0.iter().map(AsFd::as_fd),
-    )
-    .map_err(|error| Failure::system(Stage::Spawn, "cannot prepare the spawn", &error))?;
+        changed_signals,
+    );
     let pinned = request.cpus.as_deref().map(Pinned::to).transpose()?;
     let fixed = request.fixed_layout.then(FixedLayout::new);
     let start_ns = sys::now_ns();

@@ -265,3 +265,100 @@ fn the_server_ends_with_its_guard() {
         !pids.iter().any(|&pid| is_alive(pid))
     });
 }
+
+#[test]
+fn a_target_that_stops_itself_is_noticed_and_killed() {
+    let ways = [
+        (Driver::start(), "STOP", libc::SIGSTOP),
+        (Driver::without_pidfd(), "TTIN", libc::SIGTTIN),
+    ];
+    for (mut driver, word, signal) in ways {
+        let reply = driver.run(&sh(&format!("kill -{word} $$; exit 3")));
+        assert_eq!(
+            (&reply["stopped"], &reply["signal"], &reply["timed_out"]),
+            (&json!(signal), &json!(libc::SIGKILL), &json!(false))
+        );
+        assert_eq!(driver.run(&sh("exit 6"))["exit_code"], 6);
+    }
+}
+
+#[test]
+fn a_target_that_goes_on_after_a_stop_is_left_alone() {
+    let mut driver = Driver::start();
+    let script = "(sleep 0.3; kill -CONT $$) & kill -STOP $$; wait; exit 5";
+    for _ in 0..2 {
+        let reply = driver.run(&sh(script));
+        assert_eq!(
+            (&reply["stopped"], &reply["exit_code"]),
+            (&Value::Null, &json!(5))
+        );
+    }
+}
+
+#[test]
+fn the_target_ends_with_guard_and_server() {
+    let mut driver = Driver::start();
+    let scratch = Scratch::new();
+    let path = scratch.text("pids");
+    driver.send(&sh(&format!("echo $$ > {path}; exec sleep 1000")));
+    let target = pids_in(&scratch.path("pids"), 1)[0];
+    let serving = i32::try_from(driver.serving()).expect("a pid");
+    let guard = i32::try_from(driver.server.id()).expect("a pid");
+    // SAFETY: kill takes numbers only; neither is reaped yet. Stopped, the guard cannot clear up.
+    unsafe {
+        libc::kill(guard, libc::SIGSTOP);
+        libc::kill(serving, libc::SIGKILL);
+        libc::kill(guard, libc::SIGKILL);
+    }
+    wait_until("the target has ended", || !is_alive(target));
+}
+
+/// A driver of a server that is not root, and a shell command that runs as root nevertheless, to
+/// which the words of another are added; none where that cannot be had.
+fn with_another_s_rights(scratch: &Scratch) -> Option<(Driver, String)> {
+    use std::os::unix::fs::PermissionsExt;
+    let program = scratch.path("as-root");
+    // SAFETY: geteuid takes nothing.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    if !is_root || std::fs::copy("/usr/bin/setpriv", &program).is_err() {
+        eprintln!("not tested: it takes root, and setpriv");
+        return None;
+    }
+    let folder = program.parent().expect("a folder");
+    for (path, mode) in [(folder, 0o755), (program.as_path(), 0o4755)] {
+        std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).expect("ours");
+    }
+    let command = format!("{} --reuid=0", scratch.text("as-root"));
+    let mut driver = Driver::of_another_user(65_534);
+    let ran = driver.ask(&sh(&format!("{command} true")));
+    // Where the file system does not know such programs, it may not change its user.
+    (ran["exit_code"] == 0).then_some((driver, command))
+}
+
+#[test]
+fn what_cannot_be_killed_is_said_to_go_on() {
+    let scratch = Scratch::new();
+    let Some((mut driver, command)) = with_another_s_rights(&scratch) else {
+        return;
+    };
+    // The one that runs, and one that it leaves behind.
+    let late = sh(&format!("exec {command} sleep 3"));
+    let late = with(late, "timeout_ns", json!(SOON));
+    assert_eq!(driver.fail(&late), ("kill".into(), json!(libc::EPERM)));
+    let reply = driver.run(&sh(&format!("{command} sleep 3 & sleep 0.3; exit 4")));
+    assert_eq!(reply["exit_code"], 4);
+    assert_eq!(left_behind(&reply), [""; 0]);
+    let surviving = reply["not_killed"].as_array().expect("a list");
+    assert_eq!(surviving.len(), 1, "{reply}");
+    assert!(surviving[0].as_str().expect("a name").ends_with(" sleep"));
+    // They are told of once.
+    let reply = driver.run(&sh("exit 5"));
+    assert_eq!(
+        (
+            &reply["exit_code"],
+            &reply["not_killed"],
+            &reply["left_behind"]
+        ),
+        (&json!(5), &json!([]), &json!([]))
+    );
+}

@@ -84,9 +84,18 @@ fn the_directory_is_the_one_asked_for() {
     let scratch = Scratch::new();
     let path = scratch.path("d");
     fs::create_dir(&path).expect("a directory");
+    let by_default = driver.run(&sh("pwd -P"))["stdout"].clone();
     let reply = driver.run(&with(sh("pwd -P"), "cwd", json!(path)));
     let expected = format!("{}\n", path.canonicalize().expect("it exists").display());
     assert_eq!(reply["stdout"], expected);
+    // And the next one finds itself where it would have been, also after one that could not be started.
+    assert_eq!(driver.run(&sh("pwd -P"))["stdout"], by_default);
+    driver.fail(&with(
+        request(&["/nonexistent"], &json!({})),
+        "cwd",
+        json!(path),
+    ));
+    assert_eq!(driver.run(&sh("pwd -P"))["stdout"], by_default);
 }
 
 #[test]

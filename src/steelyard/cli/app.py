@@ -20,6 +20,7 @@ from steelyard.cli.diff import diff
 from steelyard.cli.docs import docs
 from steelyard.cli.help import Command, Group
 from steelyard.cli.import_command import import_
+from steelyard.cli.quotes import quotes_needed
 from steelyard.cli.run import run as run_alone
 from steelyard.cli.show import show
 from steelyard.cli.spellings import instead_of
@@ -102,7 +103,7 @@ def run(arguments: Sequence[str], world: World | None = None) -> int:
         _say(str(error))
         return error.exit_status
     except _WrongUsage as error:
-        _say(_sentence(error))
+        _say(_sentence(error, arguments))
         return UsageError.exit_status
 
 
@@ -119,10 +120,11 @@ def _say(sentence: str) -> None:
         print(f"steelyard: {plain(sentence)}", file=sys.stderr, flush=True)
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: Exception, arguments: Sequence[str]) -> str:
     if instead := instead_of(str(getattr(error, "option_name", ""))):
         return instead
     message = in_our_words(str(getattr(error, "format_message", error.__str__)()))
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "steelyard"
-    return f"{message}; see {command} --help"
+    way_out = quotes_needed(context, arguments) or f"see {command} --help"
+    return f"{message}; {way_out}"

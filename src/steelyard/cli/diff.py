@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.cli import status
 from steelyard.cli.command import Options, command
 from steelyard.cli.inputs import readable
 from steelyard.cli.options import (
@@ -144,6 +143,7 @@ def _diff_counts(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions,
 
 
 def _diff_times(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, margin: float, world: World) -> int:
+    from steelyard.cli.outcome import said_status
     from steelyard.cli.screen import output
     from steelyard.design.unpaired.runs import compare_runs
     from steelyard.model.metrics import timed
@@ -155,4 +155,4 @@ def _diff_times(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, 
         write(options.markdown, unpaired.markdown(report).encode(errors="backslashreplace"))
     unpaired.show(output(world.environment, beside_data=is_printed(options.markdown)), report)
     deciding = {verdict.verdict for verdict in report.verdicts[:: len(metrics)]}
-    return status.of_verdicts(deciding, strict=options.strict)
+    return said_status(deciding, world, strict=options.strict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,7 +26,17 @@ def shown(
 ) -> int:
     """Show what was measured, as `show_outcome`, and return the exit status."""
     show_outcome(outcome, files, world, functions=functions)
-    return exit_status(outcome, strict=strict)
+    if "interrupted" in outcome.record.stop:
+        return INTERRUPTED
+    return said_status(_deciding(outcome), world, strict=strict)
+
+
+def said_status(verdicts: Collection[str], world: World, *, strict: bool) -> int:
+    """The exit status of what was decided; that an undecided one has 0 is said as the last line."""
+    status = of_verdicts(verdicts, strict=strict)
+    if status != of_verdicts(verdicts, strict=True):
+        terminal.open_end(output(world.environment))
+    return status
 
 
 def show_outcome(outcome: Outcome, files: FileOptions, world: World, *, functions: int = SHOWN_FUNCTIONS) -> None:
@@ -93,10 +103,8 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def exit_status(outcome: Outcome, *, strict: bool) -> int:
-    """The exit status of a measurement; of several metrics the first decides."""
-    if "interrupted" in outcome.record.stop:
-        return INTERRUPTED
+def _deciding(outcome: Outcome) -> set[str]:
+    """The verdicts of the first metric: of several it decides."""
     verdicts = outcome.record.derived.verdicts if outcome.record.derived else []
     deciding = {verdict.index: verdict for verdict in reversed(verdicts) if not verdict.control}
-    return of_verdicts({verdict.verdict for verdict in deciding.values()}, strict=strict)
+    return {verdict.verdict for verdict in deciding.values()}

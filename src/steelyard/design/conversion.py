@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,17 @@ import steelyard
 from steelyard.design.findings import some_names
 from steelyard.design.suite.selection import chosen_benchmarks
 from steelyard.model.errors import UsageError
-from steelyard.model.foreign import CORES, PROCESSOR, ForeignBenchmark, ForeignFile, ForeignResults, Provenance
+from steelyard.model.foreign import (
+    CORES,
+    LEAST_VALUE,
+    MOST_VALUE,
+    PROCESSOR,
+    ForeignBenchmark,
+    ForeignFile,
+    ForeignResults,
+    Provenance,
+)
+from steelyard.model.numbers import MOST_SECONDS
 from steelyard.model.records import Finding
 from steelyard.subjects.formats.contents import Contents, Format, Found, grouped
 from steelyard.subjects.formats.recognise import contents_of, format_named
@@ -189,10 +198,10 @@ def _values(file: _File, one: Found) -> Iterator[list[float]]:
 
 def _value(file: _File, one: Found, told: Any) -> float:
     value = _number(told)
-    if value is None or not isfinite(value) or value <= 0:
+    if value is None or not LEAST_VALUE <= value <= MOST_VALUE:  # false for NaN, too
         raise UsageError(
             f"cannot import {file.path}: {shown(one.name)} has the value {shown(told)}, and a result has to be a "
-            "number above 0"
+            f"number above 0, from {LEAST_VALUE:g} to {MOST_VALUE:g}"
         )
     ns = _NS.get(one.unit.removesuffix("/op"))
     if ns is not None and value * ns <= _LEAST_NS:
@@ -213,4 +222,4 @@ def _number(told: Any) -> float | None:
 def _sum(seconds: list[float | None]) -> float | None:
     told = [one for one in seconds if one is not None]
     total = sum(map(float, told))
-    return total if len(told) == len(seconds) and isfinite(total) else None
+    return total if len(told) == len(seconds) and 0 <= total <= MOST_SECONDS else None

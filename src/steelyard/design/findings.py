@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from steelyard.model.records import Finding
+from steelyard.model.records import Finding, Settings, Subject
+from steelyard.subjects.shell_words import shell_words
 
 _MOST_NAMES = 10
 
@@ -19,19 +20,32 @@ def same_command_finding(name: str) -> Finding:
     )
 
 
-def left_behind_finding(processes: list[str]) -> list[Finding]:
-    """Name the processes ("PID name" each) that outlived their launch and were killed; nothing if there were none."""
-    if not processes:
-        return []
-    shown = ", ".join(sorted({name.partition(" ")[2] for name in processes})[:5])
-    what = "process" if len(processes) == 1 else "processes"
-    return [
-        Finding(
-            code="left-behind",
-            message=f"launches left {len(processes)} {what} behind, which were killed: {shown}",
-            remedy="a program that goes on after its main process ended is measured only until then",
+def survivors(killed: Sequence[str], not_killed: Sequence[str]) -> list[Finding]:
+    """Name the processes ("PID name" each) that outlived their launch; nothing if there were none."""
+    findings = []
+    if killed:
+        shown = ", ".join(sorted({name.partition(" ")[2] for name in killed})[:5])
+        findings.append(
+            Finding(
+                code="left-behind",
+                message=f"launches left {_processes(killed)} behind, which were killed: {shown}",
+                remedy="a program that goes on after its main process ended is measured only until then",
+            )
         )
-    ]
+    if not_killed:
+        findings.append(
+            Finding(
+                code="not-killed",
+                message=f"launches left {_processes(not_killed)} behind that could not be killed and may go on: "
+                f"{', '.join(not_killed[:5])}",
+                remedy="is it of another user, as what sudo starts? End it by hand",
+            )
+        )
+    return findings
+
+
+def _processes(names: Sequence[str]) -> str:
+    return f"{len(names)} {'process' if len(names) == 1 else 'processes'}"
 
 
 def shell_finding(seconds: list[float]) -> Finding:
@@ -41,6 +55,66 @@ def shell_finding(seconds: list[float]) -> Finding:
         message=f"the shell's own start takes about {median(seconds) * 1e3:.2f} ms of every launch",
         remedy="leave --shell out where no pipe or shell word is needed",
     )
+
+
+def cold_finding(names: Sequence[str], of: int) -> list[Finding]:
+    """Say of which benchmarks only the warm-up could be measured; nothing if there are none."""
+    if not names:
+        return []
+    what = "" if of == 1 else f" of {some_names(names)}"
+    return [
+        Finding(
+            code="cold",
+            message=f"there was no time for more than the warm-up{what}, so that this is what is shown",
+            remedy="first launches tend to be slower: raise --max-time",
+        )
+    ]
+
+
+def not_measured_finding(names: Sequence[str]) -> list[Finding]:
+    """Name the benchmarks that the time was too short for; nothing if there are none."""
+    if not names:
+        return []
+    return [
+        Finding(
+            code="not-measured",
+            message=f"the time was up before these were measured: {some_names(names)}",
+            remedy="raise --max-time, or choose some with --benchmark",
+        )
+    ]
+
+
+def cut_short_finding(seconds: float) -> Finding:
+    """Say that the last launch of a run would have taken the whole time once more."""
+    return Finding(
+        code="cut-short",
+        message=f"the last launch did not end within {seconds:.3g} s and was killed; it is not among these",
+        remedy="raise --max-time if it needs so long",
+    )
+
+
+def shell_words_findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
+    """Say of which words it was not a shell that read them, where none was asked for."""
+    way_out = "--shell has a shell run it; quote the words that are meant as they stand"
+    if settings.harness is not None:
+        way_out = "sh -c '...' has a shell run it; quote the words that are meant as they stand"
+    found = [_shell_words("the command", one.command, way_out) for one in subjects if not one.shell]
+    for option, commands in (("--prepare", settings.prepare), ("--cleanup", settings.cleanup)):
+        found += [_shell_words(f"the {option} command", each, f"{option} \"sh -c '...'\"") for each in commands]
+    return [finding for finding in found if finding is not None]
+
+
+def _shell_words(called: str, command: str, way_out: str) -> Finding | None:
+    words = shell_words(command)
+    if not words:
+        return None
+    return Finding(code="shell-words", message=f"{unshelled(words)}: {called} is {command}", remedy=way_out)
+
+
+def unshelled(words: Sequence[str]) -> str:
+    """What became of words that are a shell's."""
+    were = "was passed on as it stands" if len(words) == 1 else "were passed on as they stand"
+    return f"{some_names(words)} {were}, as no shell runs it"
 
 
 def some_names(names: Sequence[str]) -> str:

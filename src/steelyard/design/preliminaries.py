@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from steelyard.design.findings import shell_finding
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.targets import Targets
+from steelyard.measure.scratch import scratch_folder
 from steelyard.model.errors import MeasurementError
 from steelyard.model.records import Run, Weighing
 
@@ -33,8 +33,8 @@ def with_preliminaries(record: Weighing | Run, targets: Targets, runner: Runner)
 
 def _compare_outputs(record: Weighing | Run, targets: Targets, runner: Runner) -> None:
     """Run both sides of each benchmark once and compare what they print, byte by byte."""
-    with tempfile.TemporaryDirectory(prefix="steelyard-") as folder:
-        outputs = [Path(folder) / side for side in ("baseline", "candidate")]
+    with scratch_folder("output") as folder:
+        outputs = [folder / side for side in ("baseline", "candidate")]
         for number, benchmark in enumerate(record.benchmarks):
             draw = draw_pair(record.settings.seed, number, 0)
             for side, output in enumerate(outputs):

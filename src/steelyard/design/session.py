@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -11,17 +11,20 @@ from typing import Any
 
 import steelyard
 from steelyard.design.counting.stage import CountingStage, CountingTools, is_complete, with_tool
-from steelyard.design.findings import same_command_finding
+from steelyard.design.findings import same_command_finding, shell_words_findings, survivors
 from steelyard.design.heap import HeapStage, check_heap
 from steelyard.design.outcome import NOTHING_MEASURED, Outcome, judged
 from steelyard.design.preliminaries import with_preliminaries
 from steelyard.design.request import Request
+from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.collector import no_collector
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import LaunchServer, Runner
 from steelyard.design.runner.series import series_of
+from steelyard.design.runner.target import Hooks
 from steelyard.design.runner.targets import Targets, hooks_of, targets_of
+from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.planner import Planner, relist
 from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.kept_rows import KeptRows
@@ -51,9 +54,14 @@ class _Session:
     watch: Watch
     launcher: LaunchServer
     interrupt: Interrupt
+    cleaning: CleanUp
     jobs: int | None = None
     cancels: list[Callable[[], None]] = field(default_factory=list)
     """What a signal calls, to end the launches in flight."""
+
+    def runner(self, hooks: Hooks | None = None) -> Runner:
+        """What launches on the session's server, and is cleaned up behind."""
+        return self.cleaning.watch(Runner(self.launcher, self.interrupt.is_requested, hooks or Hooks()))
 
     @cached_property
     def valgrind(self) -> Valgrind:
@@ -92,13 +100,20 @@ def resume(path: Path, watch: Watch, world: World) -> Outcome:
 @contextmanager
 def _session(world: World, watch: Watch, jobs: int | None = None) -> Iterator[_Session]:
     cancels: list[Callable[[], None]] = []
+    world.sweep()
     with (
         world.launcher() as launcher,
         Interrupt(partial(_call_all, cancels), world.clock) as interrupt,
         no_collector(),
     ):
         cancels.append(launcher.cancel)
-        yield _Session(world, watch, launcher, interrupt, jobs, cancels)
+        cleaning = CleanUp(launcher)
+        try:
+            yield _Session(world, watch, launcher, interrupt, cleaning, jobs, cancels)
+        except SteelyardError:
+            with suppress(SteelyardError, Interrupted):  # what went before says more
+                cleaning.run()
+            raise
 
 
 def _measured(
@@ -106,17 +121,18 @@ def _measured(
 ) -> Outcome:
     """Measure and keep; a journal that was `begun` holds the header's launches and is written on."""
     store = session.world.store()
-    header, targets = _prepared(header, session, selection)
+    header, targets, spent_s = _prepared(header, session, selection)
     rows, kept = header.launches.rows(), store.new_name(header.kind)
     with nullcontext(begun) if begun else _new_journal(kept, header, rows) as journal:
         record, error = header, None
-        for stage in _stages(header, targets, journal, rows, session):
+        for stage in _stages(header, targets, journal, rows, session, spent_s):
             if session.interrupt.is_requested():
                 record = _as_interrupted(record)
                 break
             record, error = stage(record)
             if error is not None:
                 break
+        record, error = _cleaned_up(record, error, session)
         journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings"}))
     outcome = _kept(judged(record, error), journal.path, kept)
     store.prune()
@@ -130,8 +146,9 @@ def _set_up(settings: Settings, session: _Session) -> None:
     """Run what goes before everything; raises InterruptedBeforeStart, MeasurementError if it fails."""
     if settings.setup:
         hooks = hooks_of(settings, shared_environment(settings, session.world.environment))
+        session.cleaning.is_for(hooks)
         try:
-            Runner(session.launcher, session.interrupt.is_requested, hooks).set_up()
+            session.runner(hooks).set_up()
         except Interrupted:
             raise InterruptedBeforeStart(NOTHING_MEASURED) from None
 
@@ -148,7 +165,7 @@ def _header(request: Request, session: _Session) -> Weighing | Run:
         "benchmarks": list(request.benchmarks),
         "stop": ["interrupted"] * len(request.benchmarks),  # what a journal says that nobody ended
         "seconds": 0.0,
-        "findings": _same_commands(subjects),
+        "findings": [*_same_commands(subjects), *shell_words_findings(subjects, request.settings)],
         "launches": Launches(),
     }
     return Weighing(**fields) if len(request.subjects) > 1 else Run(**fields)
@@ -165,29 +182,36 @@ def _facts(session: _Session) -> MachineFacts:
     return session.world.facts().model_copy(update={"offers": session.launcher.offers})
 
 
-def _prepared(header: Weighing | Run, session: _Session, selection: Selection | None) -> tuple[Weighing | Run, Targets]:
+def _prepared(
+    header: Weighing | Run, session: _Session, selection: Selection | None
+) -> tuple[Weighing | Run, Targets, float]:
     """The record with its benchmarks and with what is found before its first launch; and what it launches.
 
-    A harness is asked for those of the `selection`; with None they are known.
+    A harness is asked for those of the `selection`; with None they are known. The last are the seconds that this has
+    used of the time that the user gave.
     """
-    world, settings = session.world, header.settings
+    world, settings, begun = session.world, header.settings, session.world.clock()
+    limited = selection is not None and selection.seconds_each is None and settings.max_time_s is not None
     shared = shared_environment(settings, world.environment)
     check_heap(header)
-    runner = Runner(session.launcher, session.interrupt.is_requested)
+    hooks = hooks_of(settings, shared)
+    session.cleaning.is_for(hooks)
     try:
         if settings.harness is not None:
-            asking = Runner(session.launcher, session.interrupt.is_requested, hooks_of(settings, shared))
+            asking = session.runner(hooks)
             if selection is None:
                 relist(header, shared, asking)
             else:
-                header = Planner(header, shared, asking, session.watch).planned(selection)
+                time = PilotTime(world.clock, begun + (settings.max_time_s or 0.0) if limited else None)
+                header = Planner(header, shared, asking, session.watch, time).planned(selection)
+        spent_s = world.clock() - begun if limited else 0.0
         targets = targets_of(header, shared)
-        header = with_preliminaries(header, targets, runner)
+        header = with_preliminaries(header, targets, session.runner())
     except Interrupted:
         raise InterruptedBeforeStart(NOTHING_MEASURED) from None
     if _is_to_count(header):
         header = with_tool(header, session.valgrind)
-    return header, targets
+    return header, targets, spent_s
 
 
 def _is_to_count(record: Weighing | Run) -> bool:
@@ -227,18 +251,42 @@ def _same_commands(subjects: Sequence[Subject]) -> list[Finding]:
 
 
 def _stages(
-    header: Weighing | Run, targets: Targets, journal: Journal, rows: list[LaunchRow], session: _Session
+    header: Weighing | Run,
+    targets: Targets,
+    journal: Journal,
+    rows: list[LaunchRow],
+    session: _Session,
+    spent_s: float,
 ) -> Iterator[Stage]:
     """What is measured, in its order: the heap, counts, times."""
-    runner = Runner(session.launcher, session.interrupt.is_requested, targets.hooks)
+    runner = session.runner(targets.hooks)
     if header.settings.heap is not None:
         yield HeapStage(targets, runner, journal, session.watch).run
     if _is_to_count(header):
-        yield partial(_count, journal=journal, runner=runner, session=session)
+        yield partial(_count, journal=journal, session=session)
     if timed(header.settings.metrics):
         series = series_of(header.settings, targets, session.launcher, journal)
         recorder = Recorder(targets, runner, journal, KeptRows(rows), series)
-        yield partial(_time, recorder=recorder, session=session)
+        yield partial(_time, recorder=recorder, session=session, spent_s=spent_s)
+
+
+def _cleaned_up(
+    record: Weighing | Run, error: SteelyardError | None, session: _Session
+) -> tuple[Weighing | Run, SteelyardError | None]:
+    """The record when the clean-up commands have run, with what they failed in: an error, if there was none before."""
+    started, found = session.world.clock(), []
+    try:
+        runner = session.cleaning.run()
+        if runner is not None:
+            found = survivors(runner.left_behind, runner.not_killed)
+    except Interrupted:
+        record = _as_interrupted(record) if isinstance(record, Run) else record
+    except SteelyardError as failure:
+        found = [Finding(code="failed", message=str(failure))]
+        if "interrupted" not in record.stop:
+            error = error or failure
+    seconds = record.seconds + session.world.clock() - started
+    return record.model_copy(update={"seconds": seconds, "findings": [*record.findings, *found]}), error
 
 
 def _as_interrupted(record: Weighing | Run) -> Weighing | Run:
@@ -253,9 +301,7 @@ def _call_all(calls: Sequence[Callable[[], None]]) -> None:
         call()
 
 
-def _count(
-    record: Weighing | Run, journal: Journal, runner: Runner, session: _Session
-) -> tuple[Weighing | Run, SteelyardError | None]:
+def _count(record: Weighing | Run, journal: Journal, session: _Session) -> tuple[Weighing | Run, SteelyardError | None]:
     world = session.world
     tools = CountingTools(
         session.valgrind,
@@ -266,13 +312,14 @@ def _count(
     )
     stage = CountingStage(record, tools, journal, session.watch)
     session.cancels.append(stage.cancel)
+    session.cleaning.begun.append(stage.has_begun)
     if session.interrupt.is_requested():  # before there was anything to cancel
         stage.cancel()
-    return stage.run(runner)
+    return stage.run()
 
 
 def _time(
-    record: Weighing | Run, recorder: Recorder, session: _Session
+    record: Weighing | Run, recorder: Recorder, session: _Session, spent_s: float
 ) -> tuple[Weighing | Run, SteelyardError | None]:
     from steelyard.design.timing.alone import Measuring
     from steelyard.design.timing.experiment import Experiment
@@ -280,9 +327,9 @@ def _time(
     clock, watch = session.world.clock, session.watch
     settle = partial(session.world.settle, give_up=session.interrupt.is_requested)
     experiment = (
-        Experiment(record, recorder, clock, watch, settle)
+        Experiment(record, recorder, clock, watch, settle, spent_s)
         if isinstance(record, Weighing)
-        else Measuring(record, recorder, clock, watch)
+        else Measuring(record, recorder, clock, watch, spent_s)
     )
     return experiment.run(), experiment.error
 
@@ -301,5 +348,6 @@ def _kept(outcome: Outcome, journal: Path, kept: Path) -> Outcome:
     if outcome.error is None:
         return outcome
     # Not wrong usage, whatever it was: it had begun well.
-    said = str(outcome.error).rstrip(".")
-    return Outcome(outcome.record, MeasurementError(f"{said}. The launches measured before that are kept in {path}."))
+    said = str(outcome.error)
+    said += "" if said.endswith((".", ".)")) else "."
+    return Outcome(outcome.record, MeasurementError(f"{said} The launches measured before that are kept in {path}."))

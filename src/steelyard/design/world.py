@@ -20,6 +20,7 @@ from steelyard.machine.facts import read_facts
 from steelyard.machine.pressure import wait_until_quiet
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.launch import Launcher
+from steelyard.measure.scratch import sweep
 from steelyard.model.records import MachineFacts
 
 
@@ -46,6 +47,8 @@ class World:
     valgrind: Callable[[str | None], Valgrind] = Valgrind.found
     """By a search path, None for that of this process; raises MeasurementError where there is none."""
     new_seed: Callable[[], int] = new_seed
+    sweep: Callable[[], None] = sweep
+    """Removes what processes that were killed have left among the temporary files."""
     processors: Callable[[], set[int]] = lambda: os.sched_getaffinity(0)
 
     def store(self) -> Store:

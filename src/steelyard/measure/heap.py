@@ -6,7 +6,6 @@ import mmap
 import os
 import stat
 import struct
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from pathlib import Path
 from steelyard.measure.elf import read_elf, started_by
 from steelyard.measure.instrument import Attachment, Timer
 from steelyard.measure.native import HEAP, SCATTER
+from steelyard.measure.scratch import scratch_folder
 from steelyard.model.errors import MeasurementError
 from steelyard.model.heap import HeapUse
 from steelyard.model.launches import LaunchSpec, Measured
@@ -110,9 +110,9 @@ class HeapWatcher:
             raise MeasurementError(f"{HEAP} is missing, which --heap preloads: reinstall steelyard")
         # Nothing is scattered, as that would be counted.
         env = tuple(entry for entry in spec.env if not entry.startswith(SEED_NAME + b"="))
-        with tempfile.TemporaryDirectory(prefix="steelyard-heap-") as name:
-            watched = preloaded(replace(spec, env=env), HEAP, {FOLDER_NAME: os.fsencode(name)})
-            yield _Watched(watched, Path(name))
+        with scratch_folder("heap") as folder:
+            watched = preloaded(replace(spec, env=env), HEAP, {FOLDER_NAME: os.fsencode(folder)})
+            yield _Watched(watched, folder)
 
 
 def scattered(spec: LaunchSpec, seed: int) -> LaunchSpec:

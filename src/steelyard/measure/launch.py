@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import select
+import signal
 import socket
 import subprocess
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
@@ -27,6 +31,10 @@ from steelyard.model.launches import Frame, LaunchSpec, Measured
 SERVER = Path(steelyard.native.__file__).parent / "steelyard-launch"
 
 _LONGEST_DEAF_MS = 500
+# Its guard wakes a server that is stopped at once, unless that is stopped too.
+_MOST_LOOKS_STOPPED = 3_000 // _LONGEST_DEAF_MS
+# Beyond the time that its launches have: it kills them, and whatever they leave behind.
+_MOST_LOOKS_LATE = 30_000 // _LONGEST_DEAF_MS
 # In characters. What the server has in memory is the least that any target is reported to have used.
 _LONGEST_SERIES = 128 << 10
 _CANCEL = b'{"cancel":true}\n'
@@ -62,11 +70,13 @@ class Launcher:
         self._arrivals.register(ours, select.POLLIN)
         self._replies = ours.makefile("rb")
         self._in_flight = self._cancel_wanted = False
+        self._pid = 0
         try:
             hello = self._receive()
         except BaseException:
             self.close()
             raise
+        self._pid = int(hello.get("pid", 0))
         self.version = str(hello.get("version"))
         self.offers: dict[str, bool] = {name: value for name, value in hello.items() if isinstance(value, bool)}
 
@@ -82,6 +92,8 @@ class Launcher:
         """End the server and whatever it still runs."""
         self._replies.close()
         self._socket.close()
+        with suppress(OSError):  # one that is stopped would not see that
+            os.killpg(self._process.pid, signal.SIGCONT)
         try:
             self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:
@@ -94,12 +106,27 @@ class Launcher:
         Raises UsageError for a launch that cannot be set up (input, directory, processor) and MeasurementError for a
         program that cannot be executed. A non-zero exit, a signal or a time-out is returned, not raised.
         """
-        measured = self._launch_once(spec)
-        for _ in range(1, spec.repeat):
-            if measured.cancelled or measured.timed_out:
-                break
-            measured = measured.followed_by(self._launch_once(spec))
-        return measured
+        try:
+            measured = self._launch_once(spec, spec.timeout_ns)
+            for _ in range(1, spec.repeat):
+                if measured.cancelled or measured.timed_out or measured.stopped:
+                    break
+                # The cancel of one that had just ended is that of the launch: the server has dropped it.
+                if self._cancel_wanted:
+                    return replace(measured, cancelled=True)
+                measured = self._followed(measured, spec)
+            return measured
+        finally:
+            self._cancel_wanted = False
+
+    def _followed(self, measured: Measured, spec: LaunchSpec) -> Measured:
+        """With one more process, for which there is what those before it have left of the time."""
+        if spec.timeout_ns is None:
+            return measured.followed_by(self._launch_once(spec, None))
+        left_ns = spec.timeout_ns - (time.monotonic_ns() - measured.start_ns)
+        if left_ns <= 0:
+            return replace(measured, timed_out=True)
+        return measured.followed_by(self._launch_once(spec, left_ns))
 
     def keep_rows_in(self, journal: int) -> None:
         """Give the server the descriptor of the journal, where it keeps those of `launch_series`."""
@@ -117,29 +144,34 @@ class Launcher:
         next. The list ends early behind a launch that did not end well, could not be kept or could not be: that one is
         not in the journal, and none after it was begun. It is empty where they are too much for one request.
         """
-        request = _fields(specs[-1])
+        request = _fields(specs[-1], specs[-1].timeout_ns)
         for spec, (before, after) in zip(specs[-2::-1], frames[::-1], strict=True):
             around = f'"before":{json.dumps(before)},"after":{json.dumps(after)}'
-            request = f'{_fields(spec)},"then":{{{around},"request":{{{request}}}}}'
+            request = f'{_fields(spec, spec.timeout_ns)},"then":{{{around},"request":{{{request}}}}}'
         if len(request) > _LONGEST_SERIES:
             return []
-        replies = self._ask(f"{{{request}}}\n".encode())
-        return [*map(_result, replies)]
+        try:
+            return [*map(_result, self._ask(request, _sum_or_none(spec.timeout_ns for spec in specs)))]
+        finally:
+            self._cancel_wanted = False
 
-    def _launch_once(self, spec: LaunchSpec) -> Measured:
-        result = _result(self._ask(f"{{{_fields(spec)}}}\n".encode()))
+    def _launch_once(self, spec: LaunchSpec, timeout_ns: int | None) -> Measured:
+        result = _result(self._ask(_fields(spec, timeout_ns), timeout_ns))
         if isinstance(result, SteelyardError):
             raise result
         return result
 
-    def _ask(self, request: bytes) -> Any:
+    def _ask(self, fields: str, longest_ns: int | None) -> Any:
+        """What the server replies to a request, which its launches delay by no more than so long."""
         try:
-            self._send(request)
-            return self._receive()
+            self._send(f"{{{fields}}}\n".encode())
+            return self._receive(longest_ns)
         finally:
-            # In this order: a cancel that comes in between has missed its launch, and is for the next.
-            self._cancel_wanted = False
             self._in_flight = False
+
+    def forget_cancel(self) -> None:
+        """What is launched from here on was not meant by any cancel before."""
+        self._cancel_wanted = False
 
     def cancel(self) -> None:
         """Kill the launch in flight, or the next one if none is; for a signal handler while `launch` runs."""
@@ -161,15 +193,43 @@ class Launcher:
         with suppress(OSError):  # a server that has ended is told of by `_receive`
             self._socket.sendall(_CANCEL)
 
-    def _receive(self) -> Any:
+    def _receive(self, longest_ns: int | None = None) -> Any:
+        late = stopped = 0
         # A signal that comes just before a call that blocks is heard only when that returns; so it does now and then.
         while not self._arrivals.poll(_LONGEST_DEAF_MS):
-            pass
+            # Looks and not seconds are counted: we may have been stopped as well.
+            late += 1
+            stopped = stopped + 1 if _is_stopped(self._pid) else 0
+            if stopped > _MOST_LOOKS_STOPPED:
+                raise MeasurementError(
+                    f"the launch server (process {self._pid}) was stopped by a signal and does not go on: "
+                    "look what stops it, and begin anew"
+                )
+            if longest_ns is not None and (late - _MOST_LOOKS_LATE) * _LONGEST_DEAF_MS * 1_000_000 > longest_ns:
+                raise MeasurementError(
+                    f"the launch server (process {self._pid}) does not answer: is this machine out of memory, "
+                    "or a command waiting for a disk that is gone?"
+                )
         try:
             # ValueError for the empty line of a server that has ended, and for one that is no launch server.
             return json.loads(self._replies.readline().decode())
         except (OSError, ValueError) as error:
             raise _server_ended() from error
+
+
+def _is_stopped(pid: int) -> bool:
+    """Whether a signal, or a debugger, has stopped a process."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return False
+    # The name before it stands in parentheses, and may itself hold some.
+    return stat.rpartition(b") ")[2][:1] in (b"T", b"t")
+
+
+def _sum_or_none(numbers: Iterable[int | None]) -> int | None:
+    known = [*numbers]
+    return None if None in known else sum(number for number in known if number is not None)
 
 
 def _server_ended() -> MeasurementError:
@@ -199,7 +259,6 @@ _UNDRAWN: dict[str, Callable[[Any], str]] = {
     "stdin": _text,
     "stdout": _output,
     "stderr": _output,
-    "timeout_ns": json.dumps,
     "cpus": json.dumps,
     "fixed_layout": json.dumps,
     "results": json.dumps,
@@ -207,9 +266,9 @@ _UNDRAWN: dict[str, Callable[[Any], str]] = {
 _undrawn_of = attrgetter(*_UNDRAWN)
 
 
-def _fields(spec: LaunchSpec) -> str:
+def _fields(spec: LaunchSpec, timeout_ns: int | None) -> str:
     env = ",".join(map(_text, spec.env))
-    return f'{_undrawn(*_undrawn_of(spec))},"env":[{env}]'
+    return f'{_undrawn(*_undrawn_of(spec))},"timeout_ns":{json.dumps(timeout_ns)},"env":[{env}]'
 
 
 @lru_cache(maxsize=64)
@@ -223,12 +282,16 @@ def _result(reply: dict[str, Any]) -> Measured | UsageError | MeasurementError:
     for name in ("stdout", "stderr", "results"):
         if reply.get(name) is not None:
             reply[name] = reply[name].encode("latin-1")
-    reply["left_behind"] = tuple(reply.get("left_behind") or ())
+    for name in ("left_behind", "not_killed"):
+        reply[name] = tuple(reply.get(name) or ())
     return Measured(**reply)
 
 
 def _launch_error(error: dict[str, Any]) -> UsageError | MeasurementError:
     reason = error["message"].partition(" (os error ")[0]
+    if error["stage"] == "kill":
+        why = "it runs with another's rights" if error["errno"] == errno.EPERM else "it waits for the system"
+        return MeasurementError(f"{reason}: {why}, and goes on; end it by hand")
     if error["stage"] != "spawn":
         remedy = REMEDIES.get(error["errno"], "check the folder, the files and the processor that it is to have")
         return UsageError(f"the launch could not be set up ({error['stage']}): {reason}; {remedy}")

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from steelyard.model.numbers import Count as _Number
+from steelyard.model.numbers import Seconds
 
 Tool = Literal["cachegrind", "callgrind"]
 
 INSTRUCTIONS: Final = "Ir"
+
+_Weight = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+_Positive = Annotated[_Number, Field(gt=0)]
+_Shape = tuple[_Positive, _Positive, _Positive]
 
 
 class _Part(BaseModel):
@@ -19,18 +26,18 @@ class Weights(_Part):
     """What a hit of each level costs, in hits of the first: a named convention, not a time."""
 
     name: str = "default"
-    l1: float = Field(default=1, ge=0, allow_inf_nan=False)
-    ll: float = Field(default=5, ge=0, allow_inf_nan=False)
-    ram: float = Field(default=35, ge=0, allow_inf_nan=False)
+    l1: _Weight = 1
+    ll: _Weight = 5
+    ram: _Weight = 35
 
 
 class Caches(_Part):
     """The simulated caches: each is (bytes, ways, bytes a line)."""
 
     name: str = "article"
-    i1: tuple[int, int, int] = (32 << 10, 8, 64)
-    d1: tuple[int, int, int] = (32 << 10, 8, 64)
-    ll: tuple[int, int, int] = (8 << 20, 16, 64)
+    i1: _Shape = (32 << 10, 8, 64)
+    d1: _Shape = (32 << 10, 8, 64)
+    ll: _Shape = (8 << 20, 16, 64)
 
 
 class CountSettings(_Part):
@@ -44,7 +51,10 @@ class CountSettings(_Part):
     body: bool = Field(default=False, description="only between the target's own start and stop requests (callgrind)")
     after_start: bool = Field(default=False, description="only once the program is loaded (callgrind)")
     loops: int | None = Field(
-        default=None, ge=1, description="count {loops} = this and twice this, and take the difference: the body alone"
+        default=None,
+        ge=1,
+        lt=2**63,
+        description="count {loops} = this and twice this, and take the difference: the body alone",
     )
 
 
@@ -65,7 +75,7 @@ class CountedProcess(_Part):
     """One process of a counted launch: the target itself, or a program that it executed."""
 
     command: str
-    events: dict[str, int]
+    events: dict[str, _Number]
 
 
 class Count(_Part):
@@ -73,15 +83,15 @@ class Count(_Part):
 
     benchmark: int = Field(ge=0, description="index into `benchmarks`")
     side: int = Field(ge=0, le=1, description="0 baseline, 1 candidate")
-    events: dict[str, int] = Field(description="event to count; with `loops` the difference of two launches")
+    events: dict[str, _Number] = Field(description="event to count; with `loops` the difference of two launches")
     processes: list[CountedProcess] = Field(default_factory=list, description="each process, if there were several")
-    forked: int = Field(default=0, ge=0, description="processes that forked and executed nothing: not in `events`")
-    seconds: float = Field(ge=0, allow_inf_nan=False, description="how long the counting took")
+    forked: _Number = Field(default=0, description="processes that forked and executed nothing: not in `events`")
+    seconds: Seconds = Field(description="how long the counting took")
 
     @model_validator(mode="after")
     def _counts_instructions(self) -> Self:
-        if INSTRUCTIONS not in self.events or any(count < 0 for count in self.events.values()):
-            raise ValueError("a count needs instructions, and no event happens less than never")
+        if INSTRUCTIONS not in self.events:
+            raise ValueError("a count needs instructions")
         return self
 
 
@@ -93,15 +103,17 @@ class Functions(_Part):
     name: list[str] = Field(description="as Valgrind demangles it")
     file: list[str] = Field(description="source file; ??? without debug information")
     object: list[str] = Field(description="program or library; empty where the tool does not say")
-    line: list[int] = Field(description="the line with the most instructions; 0 without debug information")
-    events: dict[str, list[int]] = Field(description="event to self counts")
-    inclusive: list[int] | None = Field(default=None, description="instructions with those of callees (callgrind)")
+    line: list[_Number] = Field(description="the line with the most instructions; 0 without debug information")
+    events: dict[str, list[_Number]] = Field(description="event to self counts")
+    inclusive: list[_Number] | None = Field(default=None, description="instructions with those of callees (callgrind)")
 
     @model_validator(mode="after")
     def _check_columns(self) -> Self:
         columns = [self.name, self.file, self.object, self.line, *self.events.values(), self.inclusive or self.name]
         if len({len(column) for column in columns}) > 1:
             raise ValueError("the columns of `functions` differ in length")
+        if self.name and INSTRUCTIONS not in self.events:
+            raise ValueError("`functions` has no column of instructions")
         return self
 
 

@@ -27,6 +27,9 @@ _LARGEST_BYTES = 1 << 28
 # The same million has 27 values a launch, in one list each (a line of a journal), and some may be repeated.
 _MOST_VALUES = 40_000_000
 _MOST_LISTS = 4_000_000
+# Texts take several times as much: of a weighing they are names alone, and of other tools' files the names of fields.
+_MOST_TEXTS = 6_000_000
+_MOST_LINES = 2_000_000
 # How long a pipe may be without a writer.
 _LONGEST_WAIT_S, _STEP_S = 3.0, 0.02
 
@@ -191,7 +194,10 @@ def _too_large(path: Path) -> UsageError:
 
 def plausible(path: Path, data: bytes) -> bytes:
     """The data, if it may hold a weighing; else its values, as Python's objects, could take many times its memory."""
-    if data.count(b",") > _MOST_VALUES or data.count(b"[") + data.count(b"{") > _MOST_LISTS:
+    counted = {b",": _MOST_VALUES, b'"': 2 * _MOST_TEXTS, b"\n": _MOST_LINES}
+    if data.count(b"[") + data.count(b"{") > _MOST_LISTS or any(
+        data.count(one) > most for one, most in counted.items()
+    ):
         raise UsageError(f"{path} holds more values than any weighing: is it the right file?")
     return data
 

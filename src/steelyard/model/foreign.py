@@ -12,13 +12,17 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from steelyard.model.errors import UsageError
+from steelyard.model.numbers import Seconds
 from steelyard.model.records import FORMAT, VERSION, Finding, Run, VerdictName, Weighing
 
 PROCESSOR: Final = "processor"
 CORES: Final = "cores"
 """What tells in `machine` that results are of two different machines; other facts of it may be called anything."""
 
-Value = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+# No unit makes a result of anything else, and of these the ratio and the square are finite.
+LEAST_VALUE: Final = 1e-100
+MOST_VALUE: Final = 1e100
+Value = Annotated[float, Field(ge=LEAST_VALUE, le=MOST_VALUE)]
 
 
 class _Record(BaseModel):
@@ -52,9 +56,7 @@ class ForeignBenchmark(_Record):
     values: list[Annotated[list[Value], Field(min_length=1)]] = Field(
         min_length=1, description="one list of samples for each process, in the order in which they ran"
     )
-    seconds: float | None = Field(
-        default=None, ge=0, allow_inf_nan=False, description="what the samples took in all, as far as that is told"
-    )
+    seconds: Seconds | None = Field(default=None, description="what the samples took in all, as far as that is told")
 
 
 class ForeignResults(_Record):

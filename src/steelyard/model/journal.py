@@ -25,6 +25,10 @@ from steelyard.model.heap import HeapLaunch
 from steelyard.model.launches import COLUMNS, DISTURBED, ROLES, USED, Frame, LaunchRow, Place
 from steelyard.model.records import Run, Weighing
 
+_BLOCK_BYTES = 1 << 16
+# The record of ten thousand benchmarks with long names, less its launches.
+_LONGEST_HEADER_BYTES = 1 << 25
+
 # Made once: json.dumps makes one for each call that has separators of its own.
 _COMPACT = json.JSONEncoder(separators=(",", ":"))
 
@@ -82,8 +86,11 @@ class Journal:
 
     def _cut_torn_line(self) -> None:
         end = os.fstat(self._file).st_size
-        while end and os.pread(self._file, 1, end - 1) != b"\n":
-            end -= 1
+        while end:
+            begin = max(0, end - _BLOCK_BYTES)
+            end = begin + os.pread(self._file, end - begin, begin).rfind(b"\n") + 1
+            if end > begin:
+                break
         os.ftruncate(self._file, end)
 
     def __enter__(self) -> Self:
@@ -159,7 +166,7 @@ def is_journal(path: Path) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        first = file.readline()
+        first = file.readline(_LONGEST_HEADER_BYTES)
     try:
         header = parse(first)
     except ValueError:
@@ -248,8 +255,11 @@ def _columns(rows: list[list[Any]], discarded: set[tuple[int, int]]) -> dict[str
     if not any(columns["samples"]):
         columns["samples"] = []
     used, disturbed = ROLES.index(USED), ROLES.index(DISTURBED)
-    columns["role"] = [
-        disturbed if role == used and (benchmark, pair) in discarded else role
-        for role, benchmark, pair in zip(columns["role"], columns["benchmark"], columns["pair"], strict=True)
-    ]
+    places = zip(columns["role"], columns["benchmark"], columns["pair"], strict=True)
+    try:
+        columns["role"] = [
+            disturbed if role == used and (benchmark, pair) in discarded else role for role, benchmark, pair in places
+        ]
+    except TypeError as error:
+        raise ValueError("a launch stands where none can") from error
     return columns

@@ -175,13 +175,13 @@ class Launches(_Columns):
         positions = np.flatnonzero(chosen)
         return positions[np.argsort(np.array(self.pair)[positions], kind="stable")]
 
-    def pair_values(self, benchmark: int, metric: str) -> tuple[FloatArray, FloatArray]:
-        """The metric of the complete used pairs of a benchmark: (baseline, candidate), in order of their pair."""
+    def pair_values(self, benchmark: int, metric: str, role: str = USED) -> tuple[FloatArray, FloatArray]:
+        """The metric of the complete pairs of a benchmark in a role: (baseline, candidate), in order of their pair."""
         import numpy as np
 
         values, pairs = self.metric(metric), np.array(self.pair)
-        baseline = self.select(benchmark=benchmark, role=ROLES.index(USED), side=0)
-        candidate = self.select(benchmark=benchmark, role=ROLES.index(USED), side=1)
+        baseline = self.select(benchmark=benchmark, role=ROLES.index(role), side=0)
+        candidate = self.select(benchmark=benchmark, role=ROLES.index(role), side=1)
         complete = np.intersect1d(pairs[baseline], pairs[candidate])
         return (
             values[baseline[np.isin(pairs[baseline], complete)]],

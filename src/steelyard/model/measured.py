@@ -14,6 +14,8 @@ class Measured(Numbers):
     """What one launch measured, from outside: its numbers, how it was ended, and what it said as far as asked for."""
 
     timed_out: bool = False
+    stopped: int | None = None
+    """The signal that had stopped it, if it was killed because it did not go on."""
     cancelled: bool = False
     stdout: bytes | None = None
     stdout_bytes: int | None = None
@@ -22,6 +24,9 @@ class Measured(Numbers):
     results: bytes | None = None
     results_bytes: int | None = None
     left_behind: tuple[str, ...] = ()
+    """The processes ("PID name" each) that outlived it and were killed."""
+    not_killed: tuple[str, ...] = ()
+    """Those that could not be."""
 
     @classmethod
     def of_row(cls, row: LaunchRow) -> Self:
@@ -40,6 +45,7 @@ class Measured(Numbers):
             start_ns=self.start_ns,
             max_rss_bytes=max(self.max_rss_bytes, later.max_rss_bytes),
             left_behind=self.left_behind + later.left_behind,
+            not_killed=self.not_killed + later.not_killed,
             **summed,
         )
 

@@ -15,6 +15,9 @@ from pydantic import Field
 # What a kernel can count. More would be no measurement, and has no place in an array of floats either.
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Time = Annotated[int, Field(gt=0, lt=2**63)]
+# Thirty thousand years: longer is no time, and the sum of such need not be finite.
+MOST_SECONDS = 1e12
+Seconds = Annotated[float, Field(ge=0, le=MOST_SECONDS, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True)

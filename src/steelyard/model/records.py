@@ -10,6 +10,7 @@ from steelyard.model.counting import Counting, CountSettings
 from steelyard.model.heap import Heap
 from steelyard.model.launches import Launches
 from steelyard.model.metrics import DEFAULT_METRIC, METRICS
+from steelyard.model.numbers import Count, Seconds
 
 FORMAT: Final = "steelyard"
 VERSION: Final = 2
@@ -55,8 +56,8 @@ class Benchmark(_Record):
     control: bool = Field(default=False, description="the baseline against itself: it must not be found changed")
     entry: str | None = Field(default=None, description="its name in the harness; null for a command")
     tags: list[str] = Field(default_factory=list, description="as the harness gave them")
-    loops: int | None = Field(default=None, gt=0, description="iterations a sample, for both sides")
-    samples: int | None = Field(default=None, gt=0, description="samples a launch, the first of several not judged")
+    loops: Count | None = Field(default=None, gt=0, description="iterations a sample, for both sides")
+    samples: Count | None = Field(default=None, gt=0, description="samples a launch, the first of several not judged")
 
 
 class Settings(_Record):
@@ -66,23 +67,21 @@ class Settings(_Record):
     alpha: float = Field(default=0.01, ge=1e-9, lt=0.5, description="chance of a wrong verdict that is accepted")
     family: Literal["holm", "fdr"] = Field(default="holm", description="what alpha limits among several benchmarks")
     metrics: list[str] = Field(default=[DEFAULT_METRIC], min_length=1, description="the first decides")
-    pairs: int | None = Field(default=None, gt=0, description="most pairs (or launches of a run)")
-    max_time_s: float | None = Field(default=30.0, gt=0, allow_inf_nan=False, description="budget of elapsed time")
-    warm_up: int = Field(default=1, ge=0, description="warm-up pairs, kept but not judged")
-    seed: int = Field(default=0, ge=0, description="repeats the plan: orders, hash seeds, padding")
-    timeout_s: float | None = Field(
-        default=None, gt=0, allow_inf_nan=False, description="longest that one launch may take"
-    )
-    cpu: int | None = Field(default=None, ge=0, description="processor that every launch is pinned to")
+    pairs: Count | None = Field(default=None, gt=0, description="most pairs (or launches of a run)")
+    max_time_s: Seconds | None = Field(default=30.0, gt=0, description="budget of elapsed time")
+    warm_up: Count = Field(default=1, description="warm-up pairs, kept but not judged")
+    seed: Count = Field(default=0, description="repeats the plan: orders, hash seeds, padding")
+    timeout_s: Seconds | None = Field(default=None, gt=0, description="longest that one launch may take")
+    cpu: Count | None = Field(default=None, description="processor that every launch is pinned to")
     ignore_failure: bool = False
     environment: list[str] = Field(default_factory=list, description="names passed on from the environment")
     variables: dict[str, str] = Field(default_factory=dict, description="variables set outright")
     directory: str = Field(default="/", description="working directory of the launches")
     stdin: str | None = None
     output: str | None = Field(default=None, description="file for the targets' output; null discards it")
-    repeat: int = Field(default=1, ge=1, description="processes a launch, one after the other")
+    repeat: Count = Field(default=1, ge=1, description="processes a launch, one after the other")
     reference_output: bool = Field(default=False, description="both sides have to print the same")
-    wait_quiet_s: float = Field(default=0, ge=0, description="longest wait in all for other work to calm down")
+    wait_quiet_s: Seconds = Field(default=0, description="longest wait in all for other work to calm down")
     setup: list[str] = Field(default_factory=list, description="run once before all launches")
     prepare: list[str] = Field(default_factory=list, description="run before each launch")
     conclude: list[str] = Field(default_factory=list, description="run after each launch")
@@ -90,7 +89,7 @@ class Settings(_Record):
     counting: CountSettings | None = Field(default=None, description="how launches are counted, if they are")
     harness: str | None = Field(default=None, description="how the benchmarks inside the subjects are driven")
     heap_shuffle: bool = Field(default=False, description="launches begin with a heap in a state drawn for the pair")
-    heap: int | None = Field(default=None, ge=1, description="launches a side whose heap is watched, untimed")
+    heap: Count | None = Field(default=None, ge=1, description="launches a side whose heap is watched, untimed")
 
     @model_validator(mode="after")
     def _known_metrics(self) -> Self:
@@ -106,17 +105,17 @@ class MachineFacts(_Record):
     key: str
     cpu_model: str
     architecture: str
-    cores_logical: int
-    cores_physical: int | None = None
+    cores_logical: Count
+    cores_physical: Count | None = None
     caches: dict[str, str] = Field(default_factory=dict, description='level and kind to size, e.g. "L1d": "48K"')
     microcode: str | None = None
-    memory_bytes: int | None = None
+    memory_bytes: Count | None = None
     kernel: str = ""
     libc: str = ""
     virtualization: str | None = None
     governor: str | None = None
     clock_source: str | None = None
-    aslr: int | None = None
+    aslr: Count | None = None
     offers: dict[str, bool] = Field(default_factory=dict, description="what the launcher could read here")
 
 
@@ -144,6 +143,8 @@ class Verdict(_Record):
     seconds: float
     resolution: float | None = Field(description="change that would have been found 9 times out of 10")
     pairs_needed: int | None = Field(default=None, description="pairs that would decide, if undecided")
+    seconds_needed: float | None = Field(default=None, description="elapsed time of so many, all that was measured too")
+    margin_needed: float | None = Field(default=None, description="margin that as many pairs would decide")
     baseline: Side | None = None
     candidate: Side | None = None
     disturbed: int = Field(default=0, description="launches that waited for a processor for over 1 % of their time")
@@ -183,7 +184,7 @@ class _Kept(_Record):
     settings: Settings
     benchmarks: list[Benchmark]
     stop: list[StopReason] = Field(description="why each benchmark stopped")
-    seconds: float = Field(ge=0, allow_inf_nan=False, description="elapsed time of the measuring")
+    seconds: Seconds = Field(description="elapsed time of the measuring")
     findings: list[Finding] = Field(default_factory=list, description="seen while measuring")
     launches: Launches
     counting: Counting | None = Field(default=None, description="what was counted, since version 2")
@@ -247,6 +248,11 @@ class Run(_Kept):
 
     @model_validator(mode="after")
     def _one_side(self) -> Self:
-        if any(self.launches.side):
-            raise ValueError("`launches` has a second side, but a run has one")
+        sides = [*self.launches.side]
+        if self.counting:
+            sides += [count.side for count in self.counting.counts] + [part.side for part in self.counting.functions]
+        if self.heap:
+            sides += [launch.side for launch in self.heap.launches]
+        if any(sides):
+            raise ValueError("there is a second side, but a run has one")
         return self

@@ -11,7 +11,7 @@ from steelyard.model.records import Finding, Run, Side, VerdictName
 class UnpairedVerdict:
     """One benchmark of two runs in one metric; changes are relative, +0.01 is 1 % slower.
 
-    `change` and what follows from it are None where a run has too few launches to show how its level moves.
+    `interval` and what follows from it are None where a run has too few launches to show how its level moves.
     `block_spreads` are the relative between-block spreads of each run, `assumed` the least that is assumed of them.
     """
 

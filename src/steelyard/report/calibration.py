@@ -41,17 +41,15 @@ def show(console: Console, calibration: Calibration, stored: str) -> None:
         notes.show(sheet, [notes.Note(text)])
     sheet.blank()
     _chart(sheet, calibration)
-    sheet.row("off most", printable.plain(furthest(calibration), sheet.encoding))
+    sheet.row("off most", furthest(calibration))
     sheet.row("caches", f"{_caches(calibration.caches)} ({calibration.caches.name})")
     if len(calibration.last_levels) > 1:
         sheet.row("", _last_levels(calibration))
-    sheet.row(
-        "machine", printable.plain(f"{calibration.processor or 'unknown'} ({calibration.machine})", sheet.encoding)
-    )
+    sheet.row("machine", f"{calibration.processor or 'unknown'} ({calibration.machine})")
     sheet.row(
         "measured", f"in {figures.seconds(calibration.seconds)}, {figures.count(calibration.repeats, 'repeat')} a point"
     )
-    sheet.row("stored", printable.plain(stored, sheet.encoding))
+    sheet.row("stored", stored)
 
 
 def interrupted(record: InterruptedCalibration, kept: str) -> str:
@@ -176,7 +174,7 @@ def _chart(sheet: Sheet, calibration: Calibration) -> None:
     for line in lines:
         sheet.line(Text(line))
     marks = ", ".join(f"{_MARKS.get(fit.pattern, '+')} {fit.pattern}" for fit in calibration.patterns)
-    sheet.row("", printable.plain(f"{marks}; {_SEVERAL} several; {_EQUAL} as predicted", sheet.encoding))
+    sheet.row("", f"{marks}; {_SEVERAL} several; {_EQUAL} as predicted")
     sheet.blank()
 
 

@@ -21,7 +21,7 @@ def rules(console: Console, command: str, found: Sequence[Checked], *, interrupt
         if rule.trouble is None:
             sheet.row("holds", rule.rule, style="green")
         else:
-            sheet.row("broken", rule.rule, *printable.plain_lines(rule.trouble, sheet.encoding), style="bold red")
+            sheet.row("broken", rule.rule, *printable.lines(rule.trouble), style="bold red")
     sheet.blank()
     broken = sum(rule.trouble is not None for rule in found)
     if interrupted:

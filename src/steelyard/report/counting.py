@@ -102,10 +102,11 @@ def _source(record: Weighing, verdict: Verdict, most: int) -> _Source | None:
     sides = [_functions(record.counting, verdict.index, place) for place in (0, 1)]
     if sides[0] is None or sides[1] is None or most < 1:
         return None
-    baseline, candidate = (_own(part, record, verdict.metric) for part in (sides[0], sides[1]))
+    by_cost = _by_cost(record, verdict.metric, sides[0], sides[1])
+    baseline, candidate = (_own(part, record, by_cost=by_cost) for part in (sides[0], sides[1]))
     rows, rest = shown(attribute(baseline, candidate), most)
     total = sum(part.own for part in baseline)
-    unit = "cost" if _by_cost(record, verdict.metric) else "instructions"
+    unit = "cost" if by_cost else "instructions"
     if loops := record.benchmarks[verdict.index].loops:
         unit += f", {figures.count(loops, 'iteration')} together"
     return _Source(rows, rest, sum(part.own for part in candidate) - total, total, unit)
@@ -116,7 +117,7 @@ def largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None:
     functions = _functions(record.counting, summary.index, 0)
     if functions is None or most < 1:
         return
-    own = _own(functions, record, summary.metric)
+    own = _own(functions, record, by_cost=_by_cost(record, summary.metric, functions))
     total = sum(part.own for part in own) or 1
     sheet.blank()
     rows = []
@@ -136,15 +137,15 @@ def _functions(counting: Counting | None, benchmark: int, place: int) -> Functio
     return next((part for part in parts if (part.benchmark, part.side) == (benchmark, place)), None)
 
 
-def _by_cost(record: Weighing | Run, metric: str) -> bool:
-    """Whether functions are shown by cost: only whole weights add up exactly."""
+def _by_cost(record: Weighing | Run, metric: str, *parts: Functions) -> bool:
+    """Whether functions are shown by cost: where they were counted for it; and only whole weights add up exactly."""
     settings = record.settings.counting or CountSettings()
     weights = settings.weights
-    return metric == "cost" and all(weight % 1 == 0 for weight in (weights.l1, weights.ll, weights.ram))
+    whole = all(weight % 1 == 0 for weight in (weights.l1, weights.ll, weights.ram))
+    return metric == "cost" and whole and all(set(cost.EVENTS) <= part.events.keys() for part in parts)
 
 
-def _own(part: Functions, record: Weighing | Run, metric: str) -> list[Function]:
-    by_cost = _by_cost(record, metric)
+def _own(part: Functions, record: Weighing | Run, *, by_cost: bool) -> list[Function]:
     weights = (record.settings.counting or CountSettings()).weights
     own = part.events[INSTRUCTIONS] if part.name else []
     if by_cost:

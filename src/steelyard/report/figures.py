@@ -108,7 +108,11 @@ def _points(share: float) -> str:
     points = 100 * share
     if not math.isfinite(points):
         return NOT_KNOWN if math.isnan(points) else "inf"
-    return f"{points:,.0f}" if points >= 99.95 else f"{points:.2g}" if points >= 10 else f"{points:.3g}"
+    if points >= 9.995:
+        return f"{points:,.0f}"
+    if points < 0.001:
+        return "0" if points < 1e-6 else f"{points:.{1 - math.floor(math.log10(points))}f}".rstrip("0")
+    return f"{points:.3g}"
 
 
 def _hundredths(share: float) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import csv as csv_module
-import io
 from collections.abc import Sequence
+from itertools import islice
 
 from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.foreign import ForeignReport, ForeignResults, ForeignVerdict, Level
-from steelyard.report import figures, notes, printable
-from steelyard.report.markup import code, escape, items, table
+from steelyard.report import figures, notes
+from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
+from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.sheet import Sheet
+from steelyard.report.table import csv_text
 from steelyard.report.terminal import STYLES, emphasised
 
 WARNING = "imported, not measured by Steelyard"
@@ -25,7 +26,7 @@ _PER = "/op"
 _MOST_FILES = 3
 
 
-def value(amount: float, unit: str, encoding: str = "utf-8") -> str:
+def value(amount: float, unit: str) -> str:
     """Write a value in its unit: times and sizes as everywhere, `12.81 ms`, others as they are, `1,204 ops/s`."""
     own = unit.removesuffix(_PER)
     per = unit.removeprefix(own)
@@ -33,7 +34,7 @@ def value(amount: float, unit: str, encoding: str = "utf-8") -> str:
         return figures.duration(amount * _NS[own]) + per
     if own == "B":
         return figures.size(amount) + per
-    return f"{figures.quantity(amount, '')} {printable.plain(unit, encoding)}"
+    return f"{figures.quantity(amount, '')} {unit}"
 
 
 def direction(higher_is_better: bool) -> str:
@@ -67,19 +68,19 @@ def effort(level: Level) -> str:
 def show(console: Console, record: ForeignResults, levels: Sequence[Level]) -> None:
     """Print such results: where they come from, then each benchmark's level."""
     sheet = Sheet(console)
-    sheet.row("imported", Text(printable.plain(origin(record), sheet.encoding), "yellow"), style="bold yellow")
+    sheet.row("imported", Text(origin(record), "yellow"), style="bold yellow")
     for file in record.provenance.files[:_MOST_FILES]:
         sheet.row("file", Text(f"{sheet.name(file.name, sheet.text_width)}", "dim"), f"SHA-256 {file.sha256[:16]}…")
     if (more := len(record.provenance.files) - _MOST_FILES) > 0:
         sheet.row("", f"and {figures.count(more, 'more file')}")
     if record.machine:
-        told = ", ".join(f"{name} {value}" for name, value in record.machine.items())
-        sheet.row("machine", printable.plain(told, sheet.encoding))
-    for benchmark, level in zip(record.benchmarks, levels, strict=True):
+        sheet.row("machine", ", ".join(f"{name} {value}" for name, value in record.machine.items()))
+    for benchmark, level in islice(zip(record.benchmarks, levels, strict=True), MOST_BENCHMARKS):
         sheet.blank()
         sheet.row("benchmark", Text(sheet.name(benchmark.name, 3 * sheet.text_width), "bold"))
-        line = Text(f"{value(level.median, benchmark.unit, sheet.encoding)} median", "bold")
+        line = Text(f"{value(level.median, benchmark.unit)} median", "bold")
         sheet.row("value", line + Text(f", {direction(benchmark.higher_is_better)}", "not bold"), effort(level))
+    show_left_out(sheet, len(levels) - MOST_BENCHMARKS)
     notes.show(sheet, notes.of_foreign(record))
 
 
@@ -99,20 +100,19 @@ def markdown(record: ForeignResults, levels: Sequence[Level]) -> str:
             ]
         )
     lines = [f"_{escape(origin(record))}_", "", *table(rows)]
-    return "\n".join([*lines, *_list(notes.of_foreign(record))]) + "\n"
+    return document([*lines, *_list(notes.of_foreign(record))])
 
 
 def csv(record: ForeignResults) -> str:
     """Write every sample as one row, in the order of the file."""
-    out = io.StringIO()
-    writer = csv_module.writer(out, lineterminator="\n")
-    writer.writerow(["benchmark_name", "process", "sample", "value", "unit", "higher_is_better"])
-    for benchmark in record.benchmarks:
-        about = [printable.plain(benchmark.unit), str(benchmark.higher_is_better).lower()]
-        for process, values in enumerate(benchmark.values):
-            name = printable.plain(benchmark.name)
-            writer.writerows([name, process, sample, amount, *about] for sample, amount in enumerate(values))
-    return out.getvalue()
+    titles = ["benchmark_name", "process", "sample", "value", "unit", "higher_is_better"]
+    rows = (
+        [benchmark.name, process, sample, amount, benchmark.unit, str(benchmark.higher_is_better).lower()]
+        for benchmark in record.benchmarks
+        for process, values in enumerate(benchmark.values)
+        for sample, amount in enumerate(values)
+    )
+    return csv_text(titles, rows)
 
 
 # --- two of them
@@ -125,15 +125,17 @@ def show_diff(console: Console, report: ForeignReport) -> None:
     sheet.blank()
     for label, record in (("A", report.baseline), ("B", report.candidate)):
         name = Text(sheet.name(record.provenance.files[0].name, sheet.text_width), "bold")
-        sheet.row(label, name, printable.plain(origin(record).removeprefix(f"{WARNING}: "), sheet.encoding))
-    for verdict in report.verdicts:
+        sheet.row(label, name, origin(record).removeprefix(f"{WARNING}: "))
+    shown = most_changed(report.verdicts, lambda verdict: verdict.change)
+    for verdict in shown:
         sheet.blank()
         sheet.row("benchmark", Text(sheet.name(verdict.benchmark, sheet.text_width), "bold"))
         line = emphasised(evidence(verdict, report.alpha), verdict.verdict, verdict.change)
         sheet.row(verdict.verdict, line, *explanation(verdict, report.margin), style=STYLES[verdict.verdict])
         for label, level in (("A", verdict.baseline), ("B", verdict.candidate)):
-            sheet.row(label, f"{value(level.median, verdict.unit, sheet.encoding)} median, {effort(level)}")
+            sheet.row(label, f"{value(level.median, verdict.unit)} median, {effort(level)}")
         sheet.row("drift", drift(verdict))
+    show_left_out(sheet, len(report.verdicts) - len(shown))
     notes.show(sheet, notes.of_two_foreign(report))
 
 
@@ -182,7 +184,7 @@ def diff_markdown(report: ForeignReport) -> str:
         *table(rows),
         *_list(notes.of_two_foreign(report)),
     ]
-    return "\n".join(lines) + "\n"
+    return document(lines)
 
 
 def _row(verdict: ForeignVerdict) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steelyard.model.records import Run, Side, Summary, Verdict, Weighing
 from steelyard.report import counting, figures, heap, notes, sentences
-from steelyard.report.markup import code, escape, items, table
+from steelyard.report.markup import code, document, escape, items, table
 
 
 def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) -> str:
@@ -23,7 +23,7 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) 
     lines += heap.markdown(record)
     lines += _list(notes.markdown(notes.of_weighing(record, verdicts)))
     lines.append(_origin(record))
-    return "\n".join(lines) + "\n"
+    return document(lines)
 
 
 def run(record: Run, summaries: list[Summary]) -> str:
@@ -46,7 +46,7 @@ def run(record: Run, summaries: list[Summary]) -> str:
     lines += heap.markdown(record)
     lines += _list(notes.markdown(notes.of_run(record, summaries)))
     lines.append(_origin(record))
-    return "\n".join(lines) + "\n"
+    return document(lines)
 
 
 def _heading(record: Weighing, verdicts: list[Verdict]) -> str:
@@ -120,16 +120,20 @@ def _table(titles: list[str], rows: list[list[str]]) -> list[str]:
 
 def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
     """Explain the deciding metric's verdicts that a table row leaves open."""
-    names = [benchmark.name for benchmark in record.benchmarks]
+    first = [verdict for verdict in verdicts if verdict.metric == verdicts[0].metric]
+    undecided = [verdict for verdict in first if verdict.verdict == "undecided" and not verdict.control]
+    alone = len(undecided) == 1
     explained = []
-    for verdict in verdicts:
-        if verdict.metric != verdicts[0].metric or verdict.verdict not in ("same", "undecided"):
+    for verdict in first:
+        reason = record.stop[verdict.index] if verdict.index < len(record.stop) else None
+        if verdict.verdict == "same" or (verdict.verdict == "undecided" and (alone or verdict.control)):
+            text = "; ".join(sentences.explanation(verdict, record.settings, reason))
+        elif verdict.verdict == "undecided":
+            text = sentences.excluded(verdict, record.settings) or "nothing is known"
+        else:
             continue
-        position = names.index(verdict.benchmark) if verdict.benchmark in names else 0
-        reason = record.stop[position] if position < len(record.stop) else None
-        text = "; ".join(sentences.explanation(verdict, record.settings, reason))
         explained.append(f"{code(verdict.benchmark)} is {verdict.verdict}: {text}")
-    return explained
+    return explained if alone else [*explained, *sentences.budget_of_all(undecided, record)]
 
 
 def _list(texts: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Any text made safe for Markdown, as plain text and as code."""
+"""Any text made safe for Markdown, as plain text and as code, and what a whole document is made of."""
 
 from __future__ import annotations
 
@@ -13,8 +13,14 @@ _LONGEST_NAME = 120
 
 def escape(text: str) -> str:
     """Make any text safe within a table cell: nothing of it is taken for Markdown or HTML."""
-    safe = printable.plain(text)
-    return "".join(f"&#{ord(character)};" if character in _SPECIAL else character for character in safe)
+    return "".join(
+        f"&#{ord(character)};" if character in _SPECIAL else character for character in printable.plain(text)
+    )
+
+
+def document(lines: Iterable[str]) -> str:
+    """A document of these lines: each stays one, whatever is in it, and nothing unprintable is in the document."""
+    return "".join(f"{printable.plain(line)}\n" for line in lines)
 
 
 def table(rows: Iterable[Iterable[str]]) -> list[str]:

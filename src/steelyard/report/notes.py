@@ -5,6 +5,7 @@ Nothing is said twice: what holds for several benchmarks, or in several metrics,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ from steelyard.report.markup import code, escape
 from steelyard.report.sheet import Sheet
 
 _MOST_NAMES = 3
+# A number with its unit, which changes with its size.
+_FIGURE = re.compile(r"\d[\d.,]*(?: (?:ns|µs|ms|s|min|h)\b)?")
 
 
 @dataclass(frozen=True)
@@ -77,15 +80,31 @@ def _with_caution(derived: Verdict | Summary, general: Sequence[Finding]) -> lis
 def _gathered(
     general: Iterable[Finding], of_benchmarks: Iterable[tuple[str, Iterable[Finding]]], *, several: bool
 ) -> list[Note]:
-    """Each thing once, where it is first said; of `several` benchmarks with the names of those that it is about."""
-    about: dict[tuple[str, str | None], dict[str, None]] = {(each.message, each.remedy): {} for each in general}
-    said_of_all = frozenset(about)
+    """Each thing once, where it is first said; of `several` benchmarks with the names of those that it is about.
+
+    What is said of several with other figures is one note with those of the first, and says so.
+    """
+    said_of_all = {(each.message, each.remedy): None for each in general}
+    about: dict[tuple[str, str], dict[str, Finding]] = {}
     for name, findings in of_benchmarks:
         for finding in findings:
-            said = (finding.message, finding.remedy)
-            if said not in said_of_all:
-                about.setdefault(said, {})[name] = None
-    return [Note(*said, about=tuple(names) if several else ()) for said, names in about.items()]
+            if (finding.message, finding.remedy) not in said_of_all:
+                about.setdefault(_without_figures(finding), {}).setdefault(name, finding)
+    noted = [_note(told, several=several) for told in about.values()]
+    return [*(Note(*said) for said in said_of_all), *noted]
+
+
+def _without_figures(finding: Finding) -> tuple[str, str]:
+    """What a finding says, whatever its figures: for the same with others."""
+    message, remedy = (_FIGURE.sub("0", text) for text in (finding.message, finding.remedy or ""))
+    return message, remedy
+
+
+def _note(told: dict[str, Finding], *, several: bool) -> Note:
+    first = next(iter(told.values()))
+    alike = all((each.message, each.remedy) == (first.message, first.remedy) for each in told.values())
+    message = first.message if alike else f"{first.message} (so it is of the first, and much the same of the others)"
+    return Note(message, first.remedy, about=tuple(told) if several else ())
 
 
 # --- how they are typeset
@@ -94,9 +113,9 @@ def _gathered(
 def show(sheet: Sheet, notes: Iterable[Note]) -> None:
     """Print each note with its remedy below it."""
     for note in notes:
-        about = _about(note, lambda name: printable.plain(name, sheet.encoding))
-        message = printable.plain_lines(f"{about}{note.message}", sheet.encoding)
-        remedy = printable.plain_lines(note.remedy, sheet.encoding) if note.remedy else []
+        about = _about(note, lambda name: sheet.name(name, sheet.text_width))
+        message = printable.lines(f"{about}{note.message}")
+        remedy = printable.lines(note.remedy) if note.remedy else []
         sheet.row("note", *message, *(Text(line, "italic") for line in remedy), style="yellow")
 
 

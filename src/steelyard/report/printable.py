@@ -1,8 +1,16 @@
-"""Any text made fit to print: nothing in it steers a terminal, and what an encoding lacks is replaced."""
+"""Any text made fit to print: nothing in it steers a terminal, and what an encoding lacks is replaced.
+
+The writers of the reports do this to all that goes through them, as the last step: `Sheet` on a terminal,
+`markup.document` for Markdown, `table.csv_text` for CSV. Whoever builds a text for them need not think of it, and must
+only where a text is cut to a width.
+"""
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from rich.cells import cell_len
+from rich.text import Span, Text
 
 ELLIPSIS = "…"
 
@@ -18,13 +26,10 @@ def plain(text: str, encoding: str = "utf-8") -> str:
     terminal or hide. A surrogate escape is shown as the byte that it stands for. Characters that `encoding`
     lacks are escaped too.
     """
-    shown = "".join(character if character.isprintable() else _escaped(character) for character in text)
+    shown = text
+    if not text.isprintable():
+        shown = "".join(character if character.isprintable() else _escaped(character) for character in text)
     return shown.encode(encoding, "backslashreplace").decode(encoding)
-
-
-def plain_lines(text: str, encoding: str = "utf-8") -> list[str]:
-    """Do as `plain`, for text whose line breaks are meant (a quoted stderr); tabs become spaces."""
-    return [plain(line.expandtabs(4), encoding).rstrip() for line in text.strip("\r\n").split("\n")]
 
 
 def _escaped(character: str) -> str:
@@ -42,6 +47,24 @@ def is_utf(encoding: str) -> bool:
 def symbols(text: str, encoding: str) -> str:
     """Replace the reports' own symbols where the encoding lacks them; the width stays the same."""
     return text if is_utf(encoding) else text.translate(_ASCII)
+
+
+def styled(text: Text | str, encoding: str = "utf-8") -> Text:
+    """Do as `symbols` and `plain`, for text that has styles: each stays on what it was given to."""
+    given = symbols(text.plain if isinstance(text, Text) else text, encoding)
+    shown = plain(given, encoding)
+    if isinstance(text, str):
+        return Text(shown)
+    if len(shown) == len(given):
+        return Text(shown, text.style, spans=text.spans)
+    ends = [0, *accumulate(len(plain(character, encoding)) for character in given)]
+    spans = [Span(ends[start], ends[min(end, len(given))], style) for start, end, style in text.spans]
+    return Text(shown, text.style, spans=spans)
+
+
+def lines(text: str) -> list[str]:
+    """The lines of a text whose line breaks are meant (a quoted stderr), to print each by itself."""
+    return [line.expandtabs(4).rstrip() for line in text.strip("\r\n").split("\n")]
 
 
 def shorten(text: str, width: int) -> str:

@@ -1,4 +1,7 @@
-"""A sheet of labelled rows on a console: labels beside their text, or above it where that is narrow."""
+"""A sheet of labelled rows on a console: labels beside their text, or above it where that is narrow.
+
+All that is printed on a terminal goes through it, and is made printable here, whatever it says and where it comes from.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,11 @@ from steelyard.report import printable
 LABEL_COLUMNS = 11
 _NARROW = 50
 
-# Stands for a space that must not become a line break. Private use, so `plain` keeps it out of names.
+# Stands for a space that must not become a line break. Private use, so `printable.plain` keeps it out of all texts.
 _GLUE = "\ue000"
 _GLUED = re.compile(
     r"(?<=\d) (?=(?:%|ns|µs|ms|s|min|h|B|[KMGT]iB)(?![\w]))"  # 12.81 ms
-    r"|(?<=--pairs) (?=\d)|(?<=--max-time) (?=\d)"
+    r"|(?<=--pairs) (?=\d)|(?<=--max-time) (?=\d)|(?<=--margin) (?=\d)|(?<=--repeat) (?=\d)"
     r"|(?<=%,) (?=[-+\d])"  # within an interval
     r"|(?<=±) "
 )
@@ -36,7 +39,7 @@ class Sheet:
         self.text_width = self.width - self.indent
 
     def name(self, text: str, width: int) -> str:
-        """Make a user-given name printable here, in at most `width` columns."""
+        """A name that may be of any length, as it is shown here in at most `width` columns."""
         return printable.shorten(printable.plain(text, self.encoding), width)
 
     def row(self, label: str, *paragraphs: Text | str, style: str = "dim") -> None:
@@ -48,7 +51,7 @@ class Sheet:
             for line in lines:
                 self.line(Text(" ") + line)
             return
-        if len(label) >= self.indent:  # it would touch its text
+        if cell_len(label) >= self.indent:  # it would touch its text
             self.line(Text(label, style))
             label = ""
         for position, line in enumerate(lines):
@@ -57,7 +60,7 @@ class Sheet:
 
     def wrap(self, paragraph: Text | str) -> list[Text]:
         """Break a paragraph into lines, but never between a number and its unit."""
-        text = paragraph.copy() if isinstance(paragraph, Text) else Text(paragraph)
+        text = printable.styled(paragraph, self.encoding)
         text.plain = _GLUED.sub(_GLUE, text.plain)
         lines = []
         for line in text.wrap(self._console, self.text_width):
@@ -67,8 +70,9 @@ class Sheet:
 
     def grid(self, rows: Sequence[Sequence[Text]], right: frozenset[int] = frozenset()) -> None:
         """Print rows of cells in aligned columns, two blanks apart; those in `right` are flushed right."""
-        widths = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
-        for row in rows:
+        shown = [[printable.styled(cell, self.encoding) for cell in row] for row in rows]
+        widths = [max(cell.cell_len for cell in column) for column in zip(*shown, strict=True)]
+        for row in shown:
             line = Text()
             for position, (cell, width) in enumerate(zip(row, widths, strict=True)):
                 blanks = " " * (width - cell.cell_len)
@@ -82,9 +86,8 @@ class Sheet:
 
     def line(self, text: Text) -> None:
         """Print one line as it is; what is too wide would be the caller's mistake and is cut."""
-        text = text.copy()
+        text = printable.styled(text, self.encoding)
         text.rstrip()
-        text.plain = printable.symbols(text.plain, self.encoding)
         if cell_len(text.plain) > self.width:
             text.truncate(self.width, overflow="crop")
         self._console.print(text, no_wrap=True, crop=False, overflow="ignore", soft_wrap=True)

@@ -36,7 +36,7 @@ def strip(changes: npt.ArrayLike, width: int, encoding: str = "utf-8") -> str:
         return ""
     low, high = _ends(values)
     if low == high:
-        return _fitting([f"every pair {figures.change(low)}", figures.change(low)], width)
+        return _fitting([f"all at {figures.change(low)}", figures.change(low)], width)
     beyond = int(np.count_nonzero((values < low) | (values > high)))
     shown = values[(values >= low) & (values <= high)]
     for labels in (_roomy, _tight):

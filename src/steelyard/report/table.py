@@ -4,12 +4,33 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Any
 
 from steelyard.model.launches import COLUMNS, ROLES, LaunchRow, Sample
 from steelyard.model.records import Run, Subject, Weighing
 from steelyard.report import printable
 
 SIDES = ("baseline", "candidate")
+
+# What makes a spreadsheet take a text for a formula (OWASP, CSV injection).
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def csv_text(titles: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Write rows below their titles. Texts are made printable, and one that would be a formula has a ' before it."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for row in chain([titles], rows):
+        writer.writerow([_cell(value) if isinstance(value, str) else value for value in row])
+    return out.getvalue()
+
+
+@lru_cache(maxsize=4096)  # the same few names stand in all rows
+def _cell(text: str) -> str:
+    return f"'{printable.plain(text)}" if text.startswith(_FORMULA) else printable.plain(text)
 
 
 def launches_csv(record: Weighing | Run) -> str:
@@ -18,37 +39,38 @@ def launches_csv(record: Weighing | Run) -> str:
     The columns are those of LaunchRow, after the names that its first indices stand for. A run's only side is
     called `subject`. With a harness each sample is one row, which repeats what its launch measured.
     """
-    sides = SIDES if isinstance(record, Weighing) else ("subject",)
-    sampled = bool(record.launches.samples)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    of_sample = ["sample", *(f"sample_{name}" for name in Sample._fields)] if sampled else []
-    writer.writerow(["benchmark_name", "side_name", "subject_name", "role_name", *COLUMNS, *of_sample])
+    of_sample = ["sample", *(f"sample_{name}" for name in Sample._fields)] if record.launches.samples else []
+    titles = ["benchmark_name", "side_name", "subject_name", "role_name", *COLUMNS, *of_sample]
+    return csv_text(titles, _launches(record))
+
+
+def _launches(record: Weighing | Run) -> Iterator[list[Any]]:
+    sides = _sides(record)
     for row in record.launches.rows():
-        launch = [
-            printable.plain(record.benchmarks[row.benchmark].name),
-            sides[row.side],
-            printable.plain(_subject(record, row).name),
-            ROLES[row.role],
-            *row[: len(COLUMNS)],
-        ]
-        writer.writerows([[*launch, number, *sample] for number, sample in enumerate(row.samples)] or [launch])
-    return out.getvalue()
+        names = [record.benchmarks[row.benchmark].name, sides[row.side], _subject(record, row).name, ROLES[row.role]]
+        launch = [*names, *row[: len(COLUMNS)]]
+        yield from [[*launch, number, *sample] for number, sample in enumerate(row.samples)] or [launch]
 
 
 def counts_csv(record: Weighing | Run) -> str:
     """Write every count as one row, in the order in which they were begun, with a column for each event."""
     counts = record.counting.counts if record.counting else []
-    sides = SIDES if isinstance(record, Weighing) else ("subject",)
+    sides = _sides(record)
     events = list(counts[0].events) if counts else []
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["benchmark_name", "side_name", "benchmark", "side", "seconds", "forked", *events])
-    for count in counts:
-        names = [printable.plain(record.benchmarks[count.benchmark].name), sides[count.side]]
-        numbers = [count.benchmark, count.side, count.seconds, count.forked]
-        writer.writerow([*names, *numbers, *(count.events.get(event, "") for event in events)])
-    return out.getvalue()
+    titles = ["benchmark_name", "side_name", "benchmark", "side", "seconds", "forked"]
+    rows = (
+        [
+            *(record.benchmarks[count.benchmark].name, sides[count.side]),
+            *(count.benchmark, count.side, count.seconds, count.forked),
+            *(count.events.get(event, "") for event in events),
+        ]
+        for count in counts
+    )
+    return csv_text([*titles, *events], rows)
+
+
+def _sides(record: Weighing | Run) -> Sequence[str]:
+    return SIDES if isinstance(record, Weighing) else ("subject",)
 
 
 def _subject(record: Weighing | Run, row: LaunchRow) -> Subject:

@@ -13,6 +13,7 @@ from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Run, Summary, Verdict, VerdictName, Weighing
 from steelyard.report import counting, figures, heap, notes, printable, sentences
+from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
 
@@ -25,6 +26,7 @@ STYLES: dict[VerdictName, str] = {
 _QUALITIES = {"quiet": "green", "noisy": "yellow", "disturbed": "red"}
 _STRIP_COLUMNS = 60
 _NAME_COLUMNS = 24
+_MOST_OPEN = 10
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -46,6 +48,11 @@ def weighing(console: Console, record: Weighing, verdicts: list[Verdict], *, fun
         _plan(sheet, record)
 
 
+def open_end(console: Console) -> None:
+    """Print as the last line what the exit status of an undecided weighing means, where it is 0."""
+    Sheet(console).row("status", Text(sentences.not_strict(), "dim"))
+
+
 def run(console: Console, record: Run, summaries: list[Summary], *, functions: int = 10) -> None:
     """Print a run: each benchmark's level, its spread and how quiet the machine was; the largest `functions`."""
     sheet = Sheet(console)
@@ -56,12 +63,15 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
         return
     sheet.row("subject", Text(sheet.name(record.subjects[0].name, 3 * sheet.text_width), "bold"))
     several = len(record.benchmarks) > 1
-    for position, summary in enumerate(summaries):
+    explained: set[str] = set()
+    shown = summaries[: MOST_BENCHMARKS * len(record.settings.metrics)]
+    for position, summary in enumerate(shown):
         first = position == 0 or summaries[position - 1].benchmark != summary.benchmark
         if first and several:
             sheet.blank()
             sheet.row("benchmark", Text(sheet.name(summary.benchmark, 3 * sheet.text_width), "bold"))
-        _summary(sheet, record, summary, full=first)
+        _summary(sheet, record, summary, full=first, explained=explained)
+    show_left_out(sheet, len(record.benchmarks) - MOST_BENCHMARKS)
     notes.show(sheet, notes.of_run(record, summaries))
     counting.how(sheet, record)
     for summary in summaries:
@@ -146,7 +156,7 @@ def _sides(sheet: Sheet, record: Weighing, verdict: Verdict) -> None:
                 sheet.row(label, Text(name, "bold") + Text(padding + numbers))
             return
     for label, name, numbers_of_side in zip(labels, names, parts, strict=True):
-        sheet.row(label, Text(name, "bold"), ", ".join(numbers_of_side) or "no launch was judged")
+        sheet.row(label, Text(name, "bold"), ", ".join(numbers_of_side) or "not known")
 
 
 def _aligned(parts: Sequence[Sequence[str]]) -> list[str]:
@@ -158,7 +168,7 @@ def _details(sheet: Sheet, verdict: Verdict) -> None:
     resolution = sentences.resolution(verdict)
     if resolution:
         sheet.row("resolution", resolution)
-    if verdict.baseline is not None:
+    if verdict.baseline is not None and verdict.pairs:
         sheet.row("noise", counting.equality(verdict) if _is_counted(verdict) else sentences.noise(verdict))
 
 
@@ -201,7 +211,7 @@ def _medians(verdict: Verdict) -> Text:
     if verdict.baseline is None or verdict.candidate is None:
         return Text()
     values = (figures.quantity(part.median, verdict.metric) for part in (verdict.baseline, verdict.candidate))
-    return Text(" -> ".join(values), "dim")
+    return Text(f"medians {' -> '.join(values)}", "dim")
 
 
 def _strip(sheet: Sheet, label: str, changes: FloatArray, zero: str) -> None:
@@ -237,9 +247,12 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         chosen = [verdict for verdict in verdicts if verdict.metric == metric]
         sheet.blank()
         sheet.row("metric", sentences.metric(metric, record.settings))
-        _table(sheet, chosen, figures.confidence(record.settings.alpha))
+        shown = most_changed(chosen, lambda verdict: verdict.change)
+        medians = _table(sheet, shown, figures.confidence(record.settings.alpha))
+        show_left_out(sheet, len(chosen) - len(shown), ", which changed less")
         counted = [verdict for verdict in chosen if not verdict.control]
-        sheet.row("in all", f"{sentences.tally(counted)} in {figures.seconds(record.seconds)}")
+        said = f"{sentences.tally(counted)} in {figures.seconds(record.seconds)}"
+        sheet.row("in all", f"{said}; baseline and candidate are medians" if medians else said)
     verdicts = [verdict for verdict in verdicts if not verdict.control]
     first = [verdict for verdict in verdicts if verdict.metric == verdicts[0].metric]
     _open(sheet, record, first)
@@ -258,27 +271,33 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
 
 
 def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
-    """Say of every undecided benchmark what is known all the same, and what would decide it."""
-    for verdict in verdicts:
-        if verdict.verdict != "undecided":
-            continue
-        reason = record.stop[verdict.index]
-        name = Text(sheet.name(verdict.benchmark, sheet.text_width), "bold")
-        sheet.blank()
-        texts = sentences.explanation(verdict, record.settings, reason)
-        sheet.row("undecided", name, *texts, style=STYLES["undecided"])
+    """Say of the undecided benchmarks what is known all the same, and what would decide them."""
+    undecided = [verdict for verdict in verdicts if verdict.verdict == "undecided"]
+    if not undecided:
+        return
+    lines = []
+    for verdict in undecided[:_MOST_OPEN]:
+        known = sentences.excluded(verdict, record.settings) or "nothing is known"
+        lines.append(Text(sheet.name(verdict.benchmark, sheet.text_width), "bold") + Text(f": {known}", "not bold"))
+    if len(undecided) > _MOST_OPEN:
+        lines.append(Text(f"and {len(undecided) - _MOST_OPEN} more, as the table has them"))
+    sheet.blank()
+    sheet.row("undecided", *lines, *sentences.budget_of_all(undecided, record), style=STYLES["undecided"])
 
 
-def _table(sheet: Sheet, verdicts: list[Verdict], confidence: str) -> None:
-    """Print one row a benchmark; columns that do not fit are left out, the least needed first."""
+def _table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> bool:
+    """Print one row a benchmark; columns that do not fit are left out, the least needed first.
+
+    Whether the sides' medians are among them is returned.
+    """
     if sheet.narrow:
         for verdict in verdicts:
             name = sheet.name(verdict.benchmark, sheet.width)
             sheet.row(name, _verdict_name(verdict) + Text(f" {_change(verdict)}"), style="")
-        return
+        return False
     head = ["benchmark", "verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
     cells = [_cells(verdict) for verdict in verdicts]
-    names = [Text(printable.plain(verdict.benchmark, sheet.encoding)) for verdict in verdicts]
+    names = [Text(sheet.name(verdict.benchmark, sheet.width)) for verdict in verdicts]
     longest = max(len(head[0]), *(name.cell_len for name in names))
     for columns in (6, 4, 3, 2):
         taken = [max(len(head[i + 1]), *(row[i].cell_len for row in cells)) + 2 for i in range(columns)]
@@ -289,6 +308,7 @@ def _table(sheet: Sheet, verdicts: list[Verdict], confidence: str) -> None:
     for verdict, row in zip(verdicts, cells, strict=True):
         rows.append([Text(sheet.name(verdict.benchmark, room)), *row[:columns]])
     sheet.grid(rows, right=frozenset({2, 4, 5, 6}))
+    return columns == len(head) - 1
 
 
 def _cells(verdict: Verdict) -> list[Text]:
@@ -301,7 +321,8 @@ def _cells(verdict: Verdict) -> list[Text]:
 # --- a run
 
 
-def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool) -> None:
+def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool, explained: set[str]) -> None:
+    """Print one benchmark; what a metric is, and what is not known of all of them, once."""
     metric = summary.metric
     level = Text(f"{figures.quantity(summary.median, metric)} median", "bold")
     if summary.interval is not None:
@@ -320,12 +341,16 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool) -> None
     if len(summary.modes) > 1:
         modes = " and ".join(figures.quantity(mode, metric) for mode in summary.modes)
         sheet.row("modes", f"the launches crowd at {modes}, as if they did different things")
-    if full and metric in METRICS:
+    if not full:
+        return
+    if metric in METRICS and metric not in explained:
         sheet.row("metric", sentences.metric(metric, record.settings))
-    if full and not counted:
+    if not counted:
         _strip(sheet, "launches", _around_median(record, summary), "the median")
-        quality = Text(summary.quality, _QUALITIES[summary.quality])
-        sheet.row("noise", quality + Text(f": {_without_quiet(summary)}"))
+        quality, noise = Text(summary.quality, _QUALITIES[summary.quality]), _without_quiet(summary)
+        sheet.row("noise", quality + Text("" if noise in explained else f": {noise}"))
+        explained.add(noise)
+    explained.add(metric)
 
 
 def _without_quiet(summary: Summary) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
+from steelyard.model.metrics import METRICS
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
-from steelyard.report import figures, notes, printable, sentences
-from steelyard.report.markup import code, escape, items, table
+from steelyard.report import figures, notes, sentences
+from steelyard.report.bounds import most_changed, show_left_out
+from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.sheet import Sheet
 from steelyard.report.terminal import STYLES, emphasised
 
@@ -25,15 +27,17 @@ def show(console: Console, report: UnpairedReport) -> None:
     sheet.blank()
     for label, run in (("A", report.baseline), ("B", report.candidate)):
         name = Text(sheet.name(run.subjects[0].name, sheet.text_width), "bold")
-        sheet.row(label, name, f"measured {printable.plain(run.created, sheet.encoding)}")
-    for place, verdict in enumerate(report.verdicts):
-        if place == 0 or report.verdicts[place - 1].benchmark != verdict.benchmark:
+        sheet.row(label, name, f"measured {run.created}")
+    shown = most_changed(report.verdicts, lambda verdict: verdict.change)
+    for place, verdict in enumerate(shown):
+        if place == 0 or shown[place - 1].benchmark != verdict.benchmark:
             sheet.blank()
             if len(report.baseline.benchmarks) > 1:
                 sheet.row("benchmark", Text(sheet.name(verdict.benchmark, sheet.text_width), "bold"))
             _full(sheet, report, verdict)
         else:
             _brief(sheet, verdict)
+    show_left_out(sheet, len(report.verdicts) - len(shown))
     notes.show(sheet, notes.of_unpaired(report))
 
 
@@ -52,16 +56,19 @@ def _full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdict) -> Non
 
 def _brief(sheet: Sheet, verdict: UnpairedVerdict) -> None:
     known = "no change can be told"
-    if verdict.change is not None and verdict.interval is not None:
-        known = f"{figures.change(verdict.change)} {figures.interval(verdict.interval)}"
+    if verdict.change is not None:
+        known = figures.change(verdict.change)
+        known += f" {figures.interval(verdict.interval)}" if verdict.interval is not None else ", no interval"
     sheet.row(verdict.metric, Text(verdict.verdict, STYLES[verdict.verdict]) + Text(f" {known}"))
 
 
 def evidence(verdict: UnpairedVerdict, alpha: float) -> str:
     """Write the change with its interval, and that drift is in it."""
     launches = f"{verdict.baseline.launches:,} and {figures.count(verdict.candidate.launches, 'launch', 'launches')}"
-    if verdict.change is None or verdict.interval is None:
+    if verdict.change is None:
         return f"no change can be told, {launches} measured apart"
+    if verdict.interval is None:
+        return f"{figures.change(verdict.change)}, too few for an interval, {launches} measured apart"
     bounds = figures.interval(verdict.interval)
     confidence = f"{figures.confidence(alpha)} confidence"
     return f"{figures.change(verdict.change)} {bounds} at {confidence}, {launches} measured apart"
@@ -70,7 +77,7 @@ def evidence(verdict: UnpairedVerdict, alpha: float) -> str:
 def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:
     """Explain the verdict where its name and the numbers do not."""
     if verdict.interval is None or verdict.change is None:
-        return ["steelyard compare decides it, in adjacent pairs"]
+        return ["nothing is ruled out; steelyard compare decides it, in adjacent pairs"]
     low, high = verdict.interval
     if verdict.verdict == "same":
         return [f"any change is smaller than your margin of {figures.percent(margin)}"]
@@ -82,7 +89,8 @@ def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:
         )
         return [f"{ruled_out}; two runs measured apart cannot tell more: steelyard compare can"]
     amount = f"{figures.extent(verdict.change)} {'more' if verdict.verdict == 'slower' else 'less'}"
-    return [f"B needs {amount} {verdict.metric} than A, which is more than drift between two runs would explain"]
+    what = "time" if METRICS[verdict.metric].unit == "ns" else verdict.metric
+    return [f"B needs {amount} {what} than A, which is more than drift between two runs would explain"]
 
 
 def drift(verdict: UnpairedVerdict) -> str:
@@ -112,7 +120,7 @@ def markdown(report: UnpairedReport) -> str:
     ]
     lines = [f"_{escape(WARNING)}_", "", heading, "", f"A {names[0]}, B {names[1]}", ""]
     lines += [*table(rows), "", *items([*told, *notes.markdown(notes.of_unpaired(report))])]
-    return "\n".join(lines) + "\n"
+    return document(lines)
 
 
 def _row(verdict: UnpairedVerdict) -> list[str]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_NEEDED = ("Ir", "I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw")
+EVENTS = ("Ir", "I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw")
+"""What has to be counted for them."""
 
 
 def hits(events: Mapping[str, int]) -> tuple[int, int, int]:
@@ -17,7 +18,7 @@ def hits(events: Mapping[str, int]) -> tuple[int, int, int]:
 
     They add up to all accesses, Ir + Dr + Dw. Raises ValueError naming the events that are missing.
     """
-    missing = [name for name in _NEEDED if name not in events]
+    missing = [name for name in EVENTS if name not in events]
     if missing:
         raise ValueError(f"cost needs the simulation of caches: there are no counts of {', '.join(missing)}")
     ram = events["DLmr"] + events["DLmw"] + events["ILmr"]

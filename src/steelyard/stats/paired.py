@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite, sqrt
+from math import copysign, expm1, floor, isfinite, log10, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,15 @@ FUTILE_FROM_PAIRS = 30
 # `pairs_needed` is the budget that would decide this often; beyond so many times the pairs at hand nobody waits for it.
 DECIDES_BY = 0.8
 NOT_BEYOND = 1000
+# Pairs that are too few for an interval tell of their noise from so many on; their standard deviation, so often too
+# small, is taken this much larger (benchmarks/hints_on_traces.py).
+FEWEST_WITH_NOISE, FEW_UNDERSTATE = 4, 2.0
+# By how much more the noise of n pairs may be than it seemed: so many nths.
+NOISE_OF_FEW = 6.0
+# What no change is surely not, however little the change may be where a clock's ticks hide its size.
+LEAST_CHANGE = 1e-6
+# A decimal clock ticks in these, times a power of ten.
+_TICKS = (8.0, 5.0, 4.0, 2.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -54,7 +63,7 @@ class Judgement:
     def _widened(self, end: float, by: float) -> float:
         # "No change" leaves the ticks of both sides alike, so what excludes 0 excludes it however coarse the clock.
         widened = end + by
-        return 0.0 if widened * end < 0 else widened
+        return copysign(min(abs(end), LEAST_CHANGE), end) if widened * end <= 0 and end else widened
 
 
 def judge_look(
@@ -123,15 +132,27 @@ def clock_quantisation(baseline: FloatArray, candidate: FloatArray) -> float:
     """The largest log-ratio that a clock's ticks can hide from a pair; 0 where noise spreads values over many ticks.
 
     Where values repeat (no more distinct values than half the launches), their smallest gap is the tick, unless the
-    smallest value is smaller; two rounded readings make each value wrong by up to one tick.
+    smallest value is smaller; of one value alone it is the largest that a decimal clock could have, as a number is
+    known to its last digit. Two rounded readings make each value wrong by up to one tick.
     """
     values = np.sort(np.concatenate([baseline, candidate]))
     steps = np.diff(values)
     gaps = steps[steps > 0]
     if 2 * (len(gaps) + 1) > len(values):
         return 0.0
-    tick = float(np.min(gaps, initial=values[0]))
+    tick = float(np.min(gaps, initial=values[0])) if len(gaps) else _coarsest_tick(float(values[0]))
     return 2 * tick / float(np.median(values))
+
+
+def _coarsest_tick(value: float) -> float:
+    """The largest 1, 2, 4, 5 or 8 times a power of ten that a value > 0 is a multiple of: 4 of 12, 0.2 of 937.8."""
+    top = floor(log10(value))
+    for power in range(top, top - 16, -1):
+        for digit in _TICKS:
+            tick = digit * 10.0**power
+            if round(value / tick) and abs(value / tick - round(value / tick)) < 1e-9 * value / tick:
+                return tick
+    return 10.0 ** (top - 15)
 
 
 def resolution(judgement: Judgement, margin: float) -> float | None:
@@ -139,7 +160,7 @@ def resolution(judgement: Judgement, margin: float) -> float | None:
     error = judgement.estimate.standard_error
     if not isfinite(error):
         return None
-    return found_nine_times_in_ten(error, normal_quantile(judgement.look.level), margin)
+    return found_nine_times_in_ten(error, normal_quantile(judgement.look.level), margin) + judgement.quantisation
 
 
 def chance_of_verdict(judgement: Judgement, margin: float, pairs: int, level: float) -> float:
@@ -175,6 +196,40 @@ def pairs_needed(judgement: Judgement, margin: float, level: float) -> int | Non
         if chance_of_verdict(judgement, margin, pairs, level) >= DECIDES_BY:
             return pairs
     return None
+
+
+def guess_of_few(d: FloatArray, alpha: float) -> Judgement | None:
+    """A judgement of differences too few for an interval, of a guess of their noise; only to ask what would decide.
+
+    None for fewer than tell anything of their noise.
+    """
+    n = len(d)
+    if n < FEWEST_WITH_NOISE:
+        return None
+    centre = estimate(d, alpha).centre
+    half_width = normal_quantile(alpha) * FEW_UNDERSTATE * float(np.std(d, ddof=1)) / sqrt(n)
+    guess = Estimate(centre, centre - half_width, centre + half_width, n, alpha)
+    return Judgement("undecided", guess, guess, Look(n, alpha, last=True), 0, 0.0, 1.0)
+
+
+def margin_needed(judgement: Judgement, level: float) -> float | None:
+    """The relative margin that as many pairs, measured anew, would decide 4 times out of 5; None if that is not known.
+
+    Both estimates are off, the one at hand and the one to come, so the later lies farther from this one than from the
+    truth.
+    """
+    now = judgement.estimate
+    if not isfinite(now.standard_error):
+        return None
+    error = now.standard_error * (1 + NOISE_OF_FEW / now.n)
+    apart, half_width = sqrt(2) * error, normal_quantile(level) * error
+    reach = half_width + judgement.quantisation
+    low, high = reach, reach + abs(now.centre) + 5 * apart
+    for _ in range(50):
+        room = (low + high) / 2 - reach
+        decides = _between(-room, room, now.centre, max(apart, 1e-15)) >= DECIDES_BY
+        low, high = (low, (low + high) / 2) if decides else ((low + high) / 2, high)
+    return expm1(high)
 
 
 def _geometric(first: int, last: int) -> Sequence[int]:

@@ -15,26 +15,32 @@ from steelyard.model.errors import UsageError
 from steelyard.model.launches import Draw, LaunchSpec
 from steelyard.model.records import Settings, Subject
 from steelyard.subjects.programs import digest
+from steelyard.subjects.shell_words import sets_variable, shell_words
 
 # What a launch inherits unless more is asked for: where to find programs, who and where one is, language and time zone.
 PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
 
 PADDING_NAME = "STEELYARD_PADDING"
 _SHELL = "/bin/sh"
+# What stands behind the first command without quotes is taken for another.
+_IN_QUOTES = "; each command stands in quotes together with its words"
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def command_subject(command: str, name: str, role: str, *, shell: bool, search_path: str | None = None) -> Subject:
-    """Read one command line; `role` is what an error calls it.
+    """Read one command line; `role` is what an error calls it: `baseline` says "the baseline command".
 
     Raises UsageError if it is empty, or its program is missing or not executable.
     """
     if not command.strip():
-        raise UsageError(f"the {role} command is empty: give the command to run, in quotes")
+        raise UsageError(f"{_called(role)} is empty: give the command to run, in quotes")
     argv = [_SHELL, "-c", command] if shell else _words(command, role)
     # A program that a parameter names is looked for when the parameter's values are known.
     deferred = _PLACEHOLDER.search(argv[0]) is not None
-    program = argv[0] if deferred else _find_program(argv[0], role, search_path)
+    try:
+        program = argv[0] if deferred else _find_program(argv[0], role, search_path)
+    except UsageError as error:
+        raise UsageError(f"{error}{_for_a_shell(command, argv[0])}") from error
     return Subject(
         name=name,
         command=command,
@@ -124,12 +130,24 @@ def _undrawn(subject: Subject, settings: Settings) -> LaunchSpec:
     )
 
 
+def _for_a_shell(command: str, first: str) -> str:
+    """What to add to an error about a command that a shell might have understood."""
+    if sets_variable(first):
+        return f"; a variable is set by --env {first}"
+    words = shell_words(command)
+    return f" ({', '.join(words)} in it would be a shell's to understand)" if words else ""
+
+
+def _called(role: str) -> str:
+    return "the command" if role == "command" else f"the {role} command"
+
+
 def _words(command: str, role: str) -> list[str]:
     try:
         return shlex.split(command)
     except ValueError as error:
         raise UsageError(
-            f"the {role} command {command!r} cannot be split into words ({error}): check its quotes"
+            f"{_called(role)} {command!r} cannot be split into words ({error}): check its quotes"
         ) from error
 
 
@@ -138,18 +156,16 @@ def _find_program(argument: str, role: str, search_path: str | None) -> str:
         found = shutil.which(argument, path=search_path)
         if found is None:
             raise UsageError(
-                f"the {role} command {argument!r} was not found on PATH: check the spelling, give its path, "
-                "or use --shell for a shell's own commands"
+                f"{_called(role)} {argument!r} was not found on PATH: check the spelling, give its path, "
+                "or use --shell for a shell's own commands" + (_IN_QUOTES if role == "candidate" else "")
             )
         return found
     try:
         mode = Path(argument).stat().st_mode
     except OSError as error:
-        raise UsageError(f"the {role} command {argument!r} cannot be run: {error.strerror}; check the path") from error
+        raise UsageError(f"{_called(role)} {argument!r} cannot be run: {error.strerror}; check the path") from error
     if not stat.S_ISREG(mode):
-        raise UsageError(f"the {role} command {argument!r} is no program: give the path of a file")
+        raise UsageError(f"{_called(role)} {argument!r} is no program: give the path of a file")
     if not os.access(argument, os.X_OK):
-        raise UsageError(
-            f"the {role} command {argument!r} is not executable: chmod +x it, or name its interpreter first"
-        )
+        raise UsageError(f"{_called(role)} {argument!r} is not executable: chmod +x it, or name its interpreter first")
     return argument

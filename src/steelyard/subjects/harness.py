@@ -61,6 +61,10 @@ class Harness(Protocol):
     lists_first: bool = False
     """Whether it can run a benchmark only once this process has read the list of the program."""
 
+    tells_iterations: bool = True
+    """Whether a sample is as long as it says; else only the time of an iteration is told, and it is kept as that of
+    more."""
+
     def recognises(self, launch: LaunchSpec) -> bool:  # noqa: ARG002
         """Whether this is one of its programs, as far as can be told without running it (for `--harness auto`)."""
         return False
@@ -77,6 +81,10 @@ class Harness(Protocol):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work."""
+
+    def threads(self, work: Work) -> int:  # noqa: ARG002
+        """How many threads' times, side by side, may be added up in a sample."""
+        return 1
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The samples that it took, all of them; raises LaunchError, without the subject's name, for anything else."""

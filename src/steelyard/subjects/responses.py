@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import stat
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
-from steelyard.subjects.harness import Listed
+from steelyard.subjects.harness import Harness, Listed, Work
 
 MOST_BYTES = 4 << 20
 """Ten thousand benchmarks with long names, or as many samples, fit in."""
@@ -27,7 +30,12 @@ RESULTS_FILE = "/dev/fd/3"
 """Where a harness that writes its results to a file is sent: the launch server keeps what comes there."""
 
 _MOST_NAME_BYTES = 500
+_MOST_DIGITS = 20
+_MOST_PROGRAM_BYTES = 1 << 30
+_MOST_FOLDERS = 10_000
 _MOST_SHOWN = 80
+# What a harness's clock and ours may differ by, and what the rounding of its numbers and the kernel's ticks may add.
+_CLOCKS_DIFFER, _ROUNDING_NS = 1.01, 1_000_000
 # Control characters and halves of pairs: what is no text, or could steer a terminal.
 _NO_TEXT = ("Cc", "Cs")
 
@@ -75,9 +83,14 @@ def json_of(text: bytes | str, what: str) -> Any:
     if not text.strip():
         raise LaunchError(f"wrote no {what}: is it a program of this harness, and did it run to its end?")
     try:
-        return json.loads(text)
+        return json.loads(text, parse_int=whole)
     except (ValueError, RecursionError) as error:
         raise LaunchError(f"wrote a {what} that is no JSON, or was cut: {quoted(text)}") from error
+
+
+def whole(digits: str) -> int | float:
+    """A whole number of JSON; one that is too large to count anything as the float that it is near, or infinity."""
+    return int(digits) if len(digits) < _MOST_DIGITS else float(digits)
 
 
 def sample_of(loops: Any, ns: Any, *, cpu_ns: Any = None, delay_ns: Any = None) -> Sample:
@@ -144,6 +157,27 @@ def check_count(samples: tuple[Sample, ...], wanted: int) -> tuple[Sample, ...]:
     return samples
 
 
+def check_within(samples: Iterable[Sample], measured: Measured, harness: Harness, work: Work) -> None:
+    """Raise LaunchError for times that cannot be: longer than the launch itself, as it was measured from outside.
+
+    Time on a processor may well be longer than what elapsed, of several threads: as long as the kernel says of the
+    launch. But that says nothing of work which the launch has others do, in a container for example.
+    """
+    told = [one if harness.tells_iterations else one._replace(ns=round(one.ns / one.loops)) for one in samples]
+    wall_ns = measured.wall_ns * harness.threads(work)
+    _check_sum(sum(one.ns for one in told), wall_ns, "", measured)
+    cpu_ns = max(wall_ns, measured.user_ns + measured.sys_ns)
+    _check_sum(sum(one.cpu_ns or 0 for one in told), cpu_ns, " on a processor", measured)
+
+
+def _check_sum(told_ns: int, most_ns: int, where: str, measured: Measured) -> None:
+    if told_ns > most_ns * _CLOCKS_DIFFER + _ROUNDING_NS:
+        raise LaunchError(
+            f"told of {told_ns / 1e9:.3g} s{where} in its samples, and its launch took {measured.wall_ns / 1e9:.3g} s "
+            "in all: does it tell in another unit, or add up what ran side by side?"
+        )
+
+
 def shown(value: Any) -> str:
     """A value as the harness wrote it, in JSON, cut."""
     return json.dumps(value, ensure_ascii=False)[:_MOST_SHOWN]
@@ -172,7 +206,38 @@ def file_holds(path: str | bytes | Path, *texts: bytes) -> bool:
 @lru_cache(maxsize=256)
 def _holds(path: str, text: bytes) -> bool:
     try:
-        with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-            return whole.find(text) >= 0
-    except (OSError, ValueError):  # not there, not readable, empty
+        with opened(path) as file:
+            size = min(os.fstat(file.fileno()).st_size, _MOST_PROGRAM_BYTES)
+            with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as whole:
+                return whole.find(text) >= 0
+    except (OSError, ValueError):  # not there, not readable, no file, empty
         return False
+
+
+def file_written(path: Path) -> bytes:
+    """What a harness left in a file; raises LaunchError if there is no such file, or more in it than is read."""
+    try:
+        with opened(path) as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise LaunchError(f"did not write its {path.name} ({error.strerror or error})") from error
+    _check_size(max(len(data), path.stat().st_size), f"to its {path.name}")
+    return data
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[BinaryIO]:
+    """A file, to read; raises OSError for what is no file: one would wait for a pipe, and a device has no end."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError("it is no file")
+        yield file
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """All files below a folder; raises OSError if there is no end of folders."""
+    walk = os.walk(folder)
+    for place, _, names in islice(walk, _MOST_FOLDERS):
+        yield from (Path(place, name) for name in names)
+    if next(walk, None) is not None:
+        raise OSError(f"there are more than {_MOST_FOLDERS:,} folders in {folder}")

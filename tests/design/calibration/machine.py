@@ -120,6 +120,9 @@ class ProbeMachine:
     def cancel(self) -> None:
         self.cancelled.set()
 
+    def forget_cancel(self) -> None:
+        raise AssertionError("nothing is launched after a cancel")
+
     def keep_rows_in(self, journal: int) -> None:
         raise AssertionError(f"a calibration keeps no rows: {journal}")
 

@@ -216,9 +216,9 @@ def test_an_interrupt_between_counts_keeps_what_is_there(stage: Stage) -> None:
     assert len(ended.kept) == 2
 
 
-def test_hooks_surround_what_is_only_counted(stage: Stage) -> None:
+def test_prepare_goes_before_each_count_and_nothing_cleans_up_yet(stage: Stage) -> None:
     ended = stage(fresh(prepare=["/bin/echo"], cleanup=["/bin/true"]), [5] * 4, jobs=2)
-    assert ended.pool.hooks == [b"/bin/echo"] * 4 + [b"/bin/true"]
+    assert ended.pool.hooks == [b"/bin/echo"] * 4
     assert ended.pool.jobs == 1  # no other launch may meet what is prepared for one
 
 
@@ -226,11 +226,6 @@ def test_what_concludes_each_count_meets_no_other(stage: Stage) -> None:
     ended = stage(fresh(conclude=["/bin/echo"]), [5] * 4, jobs=2)
     assert ended.pool.hooks == [b"/bin/echo"] * 4
     assert ended.pool.jobs == 1
-
-
-def test_what_is_timed_afterwards_cleans_up_itself(stage: Stage) -> None:
-    ended = stage(fresh(metrics=["instructions", "wall"], cleanup=["/bin/true"]), [5] * 4)
-    assert ended.pool.hooks == []
 
 
 def test_loops_are_the_difference_of_two_launches(stage: Stage) -> None:

@@ -12,11 +12,11 @@ from steelyard.design.judging.judgement import summaries
 from steelyard.design.runner.draws import draw_pair, round_order
 from steelyard.design.runner.targets import targets_of
 from steelyard.design.suite.selection import Selection
-from steelyard.design.timing.alone import FEWEST_LAUNCHES, Measuring
+from steelyard.design.timing.alone import Measuring
 from steelyard.model.launches import ROLES, USED, WARM_UP
 from steelyard.model.progress import Progress
 from steelyard.model.records import Run
-from tests.design.scripted import Machine, noisy, recorder, without_files
+from tests.design.scripted import PLAIN, Machine, noisy, recorder, without_files
 from tests.design.scripted import run_header as of_command
 from tests.design.scripted_harness import Asked, Body, Suites, fails, machine, planner, run_header, steady
 
@@ -73,7 +73,7 @@ class TestRounds:
         suites = machine(baseline=bodies("a", "b"))
         record = measuring(suites, max_time_s=3).run()
         counts = Counter(record.launches.benchmark)
-        assert counts[0] == counts[1] > FEWEST_LAUNCHES
+        assert counts[0] == counts[1] > 10
         assert record.stop == ["time", "time"]
         assert 2.5 < record.seconds < 3.2
 
@@ -90,6 +90,53 @@ class TestRounds:
         record = Measuring(of_command(pairs=5), recorder(suite), suite.clock, lambda _: None).run()
         assert record.launches.pair == list(range(6))
         assert record.stop == ["pairs"]
+
+
+def slow(seconds: float, **settings: Any) -> tuple[Run, Machine]:
+    """A run of a command whose launches take so long."""
+    suite = Machine(noisy(noise=0, wall_ns=seconds * 1e9))
+    return Measuring(of_command(**settings), recorder(suite), suite.clock, lambda _: None).run(), suite
+
+
+class TestTheBudget:
+    @pytest.mark.parametrize(
+        ("seconds", "launches", "took"), [(0.7, 3, 2.8), (1.0, 2, 3.0), (1.6, 1, 1.6), (2.0, 1, 2.0), (50.0, 1, 50.0)]
+    )
+    def test_it_holds_however_few_launches_fit(self, seconds: float, launches: int, took: float) -> None:
+        record, _ = slow(seconds, max_time_s=3)
+        (found,) = summaries(record)
+        assert (record.stop, found.launches, found.median) == (["time"], launches, seconds * 1e9)
+        assert record.seconds == pytest.approx(took)
+
+    def test_where_there_is_no_time_after_the_warm_up_that_is_what_was_measured(self) -> None:
+        for seconds, warm_up, codes in ((1.6, 1, ["cold"]), (1.0, 1, []), (1.6, 0, [])):
+            record, _ = slow(seconds, max_time_s=3, warm_up=warm_up)
+            assert [finding.code for finding in record.findings] == codes
+            assert set(record.launches.role) == {ROLES.index(USED)} if codes else True
+
+    def test_the_first_launch_may_take_as_long_as_it_does_and_no_later_one_the_whole_time_again(self) -> None:
+        suite = Machine(lambda number, spec: replace(PLAIN, wall_ns=(1 + 9 * number) * 10**8, timed_out=number > 2))  # noqa: ARG005
+        one = Measuring(of_command(max_time_s=4), recorder(suite), suite.clock, lambda _: None)
+        record = one.run()
+        assert [spec.timeout_ns for spec in suite.specs] == [None, 4 * 10**9, 4 * 10**9, 4 * 10**9]
+        assert (record.stop, one.error, len(record.launches)) == (["time"], None, 3)
+        assert [finding.code for finding in record.findings] == ["cut-short"]
+
+    def test_a_limit_of_its_own_goes_before_it(self) -> None:
+        header, plain = of_command(timeout_s=2), noisy()
+        suite = Machine(lambda number, spec: replace(plain(number, spec), timed_out=number == 3))
+        assert Measuring(header, recorder(suite), suite.clock, lambda _: None).run().stop == ["failed"]
+
+    def test_of_a_suite_each_is_measured_once_as_far_as_the_time_goes(self) -> None:
+        suites = machine(baseline={name: steady(1e9) for name in "abcd"})
+        record = measuring(suites, max_time_s=3, warm_up=0).run()
+        assert record.stop == ["time"] * 4
+        assert record.seconds < 4
+        measured = {summary.benchmark for summary in summaries(record)}
+        assert 0 < len(measured) < 4
+        (finding,) = record.findings
+        assert finding.code == "not-measured"
+        assert all((name in finding.message.partition(": ")[2]) != (name in measured) for name in "abcd")
 
 
 class TestSummaries:

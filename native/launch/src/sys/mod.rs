@@ -11,9 +11,10 @@ pub use descriptors::{
 pub use processes::{
     block_signals, change_of, enterable, exit_is_pending, fix_addresses, fork, kill, kill_group,
     next_signal, own_affinity, own_pid, peek_child, randomize_addresses, reap, reset_child_signal,
-    set_own_affinity, signal, signal_at_parents_end, subreaper, Change, Child, Ended,
+    set_own_affinity, signal, signal_at_parents_end, state_of, subreaper, Change, Child, Ended,
+    State,
 };
-pub use spawner::Spawner;
+pub use spawner::{changed_signals, Spawner};
 
 use std::io;
 
@@ -47,12 +48,13 @@ fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     }
 }
 
-/// The same for calls that return an error number.
-fn check_number(result: libc::c_int) -> io::Result<()> {
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::from_raw_os_error(result))
+/// All signals that can be blocked.
+fn full_signal_set() -> libc::sigset_t {
+    let mut set = std::mem::MaybeUninit::uninit();
+    // SAFETY: sigfillset initialises the set before assume_init uses it.
+    unsafe {
+        libc::sigfillset(set.as_mut_ptr());
+        set.assume_init()
     }
 }
 

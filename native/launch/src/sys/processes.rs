@@ -132,10 +132,19 @@ pub fn reset_child_signal() {
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
-/// Kills one process. One that is already gone or that we may not kill is left to the caller's
-/// next look at it.
-pub fn kill(pid: i32) {
-    signal(pid, libc::SIGKILL);
+/// Kills one process. One that is already gone is left to the caller's next look at it.
+///
+/// # Errors
+/// If we may not: it runs with another's rights.
+pub fn kill(pid: i32) -> io::Result<()> {
+    if pid <= 0 {
+        return Ok(());
+    }
+    // SAFETY: kill takes numbers only.
+    match check(unsafe { libc::kill(pid, libc::SIGKILL) }) {
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Sends a signal to one process, as far as that is possible.
@@ -196,6 +205,33 @@ pub fn exit_is_pending(pid: i32, wait: bool) -> io::Result<bool> {
     let info = wait_id(libc::P_PID, id, if wait { 0 } else { libc::WNOHANG })?;
     // SAFETY: waitid fills in the field, with zero if the child has not ended.
     Ok(unsafe { info.si_pid() } == pid)
+}
+
+/// What a child is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It goes on.
+    Going,
+    /// This signal has stopped it.
+    Stopped(i32),
+    /// It has ended, and waits to be reaped.
+    Ended,
+}
+
+/// What a child is doing now.
+///
+/// # Errors
+/// If it is not our child.
+pub fn state_of(pid: i32) -> io::Result<State> {
+    let id = libc::id_t::try_from(pid).unwrap_or(0);
+    let info = wait_id(libc::P_PID, id, libc::WNOHANG | libc::WSTOPPED)?;
+    // SAFETY: waitid fills in both fields, or leaves zeros if there is nothing to tell.
+    let (found, status) = unsafe { (info.si_pid(), info.si_status()) };
+    Ok(match info.si_code {
+        _ if found != pid => State::Going,
+        libc::CLD_STOPPED => State::Stopped(status),
+        _ => State::Ended,
+    })
 }
 
 fn wait_id(

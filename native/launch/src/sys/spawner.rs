@@ -1,160 +1,212 @@
-//! `posix_spawn`, made ready ahead of time so that nothing but the call itself is timed.
+//! A child that shares our memory until it executes the target, made ready ahead of time so that
+//! nothing but the call itself is timed.
+//!
+//! It is what `posix_spawn` does inside; but that cannot ask for a signal at the parent's death,
+//! which a child can only ask for itself.
 
-use super::{check_number, signal_set};
+use super::{check, full_signal_set, own_pid, signal_set};
+use std::cell::Cell;
 use std::ffi::{CStr, CString};
 use std::io;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+
+/// As shells report a command that was not executed; nobody sees it.
+const NOT_EXECUTED: libc::c_int = 127;
+
+/// In units of [`Unit`]: 64 KiB for a few calls, none of which takes more than some hundred bytes.
+const STACK_UNITS: usize = 4096;
+
+/// Aligned as every machine wants its stack to be.
+type Unit = u128;
 
 /// A spawn with everything in place.
 pub struct Spawner<'a> {
     program: &'a CStr,
-    argv: Vec<*mut libc::c_char>,
-    env: Vec<*mut libc::c_char>,
-    actions: FileActions,
-    attributes: Attributes,
+    argv: Vec<*const libc::c_char>,
+    env: Vec<*const libc::c_char>,
+    cwd: Option<&'a CStr>,
+    streams: Vec<RawFd>,
+    changed_signals: &'a [libc::c_int],
+    parent: i32,
+    stack: Vec<Unit>,
     /// The strings and descriptors that the fields above name.
     borrowed: PhantomData<(&'a CString, BorrowedFd<'a>)>,
+}
+
+/// What the child is given, and the error number that it leaves if it comes to none of the target.
+struct Order<'a> {
+    spawner: &'a Spawner<'a>,
+    error: Cell<libc::c_int>,
 }
 
 impl<'a> Spawner<'a> {
     /// Prepares to run `program` as the leader of a group of its own, with default signals, and
     /// with `streams` as its fds 0, 1, 2 and so on. Each must be above those before its own place,
     /// as the copies are made one after the other; one that is in its place already is kept there.
-    ///
-    /// # Errors
-    /// If memory runs out.
+    /// What [`changed_signals`] says is made default again.
+    #[must_use]
     pub fn new(
         program: &'a CStr,
         argv: impl Iterator<Item = &'a CString>,
         env: impl Iterator<Item = &'a CString>,
-        cwd: Option<&CStr>,
+        cwd: Option<&'a CStr>,
         streams: impl Iterator<Item = BorrowedFd<'a>>,
-    ) -> io::Result<Self> {
-        let mut actions = FileActions::new()?;
-        for (target, stream) in (0..).zip(streams) {
-            actions.duplicate(stream, target)?;
-        }
-        if let Some(cwd) = cwd {
-            actions.change_directory(cwd)?;
-        }
-        Ok(Self {
+        changed_signals: &'a [libc::c_int],
+    ) -> Self {
+        Self {
             program,
             argv: pointers(argv),
             env: pointers(env),
-            actions,
-            attributes: Attributes::fresh_group()?,
+            cwd,
+            streams: streams.map(|stream| stream.as_raw_fd()).collect(),
+            changed_signals,
+            parent: own_pid(),
+            stack: Vec::with_capacity(STACK_UNITS),
             borrowed: PhantomData,
-        })
+        }
     }
 
     /// Starts the process; returns when it is executing the program.
     ///
+    /// It is killed when the thread that called this ends, unless the program has rights of its own:
+    /// the kernel forgets the wish when it executes such a one.
+    ///
     /// # Errors
     /// The error of whichever step failed in the child.
-    pub fn spawn(&self) -> io::Result<i32> {
-        let mut pid = 0;
-        // SAFETY: the strings outlive `self` by its lifetime, both arrays end in a null pointer,
-        // and actions and attributes are initialised. The callee does not write to the strings.
-        check_number(unsafe {
-            libc::posix_spawn(
-                &mut pid,
+    pub fn spawn(&mut self) -> io::Result<i32> {
+        // SAFETY: one past the end of the allocation.
+        let stack_top = unsafe { self.stack.as_mut_ptr().add(self.stack.capacity()) };
+        let order = Order {
+            spawner: self,
+            error: Cell::new(0),
+        };
+        let mut before = signal_set(&[]);
+        // No handler may run in the child while it has our memory.
+        // SAFETY: both sets are initialised.
+        check(unsafe { libc::sigprocmask(libc::SIG_SETMASK, &full_signal_set(), &mut before) })?;
+        // SAFETY: with CLONE_VFORK we sleep until the child has executed the target or ended, so
+        // that the order and the stack outlive its use of them and nobody else runs on our memory.
+        let cloned = check(unsafe {
+            libc::clone(
+                follow,
+                stack_top.cast(),
+                libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD,
+                std::ptr::addr_of!(order).cast_mut().cast(),
+            )
+        });
+        // SAFETY: the set was filled in above.
+        unsafe { libc::sigprocmask(libc::SIG_SETMASK, &before, std::ptr::null_mut()) };
+        let pid = cloned?;
+        match order.error.get() {
+            0 => Ok(pid),
+            error => {
+                let _ = super::reap(pid);
+                Err(io::Error::from_raw_os_error(error))
+            }
+        }
+    }
+
+    /// What the child does, on our memory: nothing that allocates, locks or panics.
+    fn execute(&self) -> io::Result<()> {
+        // SAFETY: all of these take numbers, and strings and arrays that outlive the child's use of
+        // them; the arrays end in a null pointer. What they change is the child's alone, which has
+        // copies of our descriptors, signals and folder.
+        unsafe {
+            check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0))?;
+            // The death of before that call is not told any more.
+            if libc::getppid() != self.parent {
+                libc::_exit(NOT_EXECUTED);
+            }
+            check(libc::setpgid(0, 0))?;
+            if let Some(cwd) = self.cwd {
+                check(libc::chdir(cwd.as_ptr()))?;
+            }
+            for (place, &stream) in (0..).zip(&self.streams) {
+                check(if stream == place {
+                    libc::fcntl(stream, libc::F_SETFD, 0)
+                } else {
+                    libc::dup2(stream, place)
+                })?;
+            }
+            for &signal in self.changed_signals {
+                set_default(signal);
+            }
+            check(libc::sigprocmask(
+                libc::SIG_SETMASK,
+                &signal_set(&[]),
+                std::ptr::null_mut(),
+            ))?;
+            check(libc::execve(
                 self.program.as_ptr(),
-                &self.actions.0,
-                &self.attributes.0,
                 self.argv.as_ptr(),
                 self.env.as_ptr(),
-            )
-        })?;
-        Ok(pid)
+            ))?;
+        }
+        Ok(())
     }
 }
 
-fn pointers<'a>(strings: impl Iterator<Item = &'a CString>) -> Vec<*mut libc::c_char> {
+/// The child's whole life before the target.
+extern "C" fn follow(order: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: `spawn` passes a pointer to its order, which outlives the child's use of it.
+    let order = unsafe { &*order.cast::<Order<'_>>() };
+    if let Err(error) = order.spawner.execute() {
+        order
+            .error
+            .set(error.raw_os_error().unwrap_or(libc::ENOEXEC));
+    }
+    // SAFETY: ends the child alone, without what a process does at its own end.
+    unsafe { libc::_exit(NOT_EXECUTED) }
+}
+
+fn pointers<'a>(strings: impl Iterator<Item = &'a CString>) -> Vec<*const libc::c_char> {
     strings
-        .map(|string| string.as_ptr().cast_mut())
-        .chain(std::iter::once(std::ptr::null_mut()))
+        .map(|string| string.as_ptr())
+        .chain(std::iter::once(std::ptr::null()))
         .collect()
 }
 
-struct FileActions(libc::posix_spawn_file_actions_t);
+/// A signal's handling as the kernel has it: the handler first, and zeros are the default. The C
+/// library's own call refuses the two signals that it keeps to itself, and whoever started us with
+/// `posix_spawn` may have had us ignore them.
+type Handling = [usize; 8];
 
-impl FileActions {
-    fn new() -> io::Result<Self> {
-        let mut actions = MaybeUninit::uninit();
-        // SAFETY: the call initialises the actions, which are used only if it succeeded.
-        unsafe {
-            check_number(libc::posix_spawn_file_actions_init(actions.as_mut_ptr()))?;
-            Ok(Self(actions.assume_init()))
-        }
-    }
+/// The kernel's signals are one word of 64 bits.
+const MASK_BYTES: usize = 8;
+const SIGNALS: std::ops::RangeInclusive<libc::c_int> = 1..=64;
 
-    fn duplicate(&mut self, from: BorrowedFd<'_>, to: libc::c_int) -> io::Result<()> {
-        // SAFETY: the actions are initialised; the descriptors are only noted as numbers.
-        check_number(unsafe {
-            libc::posix_spawn_file_actions_adddup2(&mut self.0, from.as_raw_fd(), to)
+/// The signals that are ignored or handled here: a target is to find all as they are by default.
+#[must_use]
+pub fn changed_signals() -> Vec<libc::c_int> {
+    SIGNALS
+        .filter(|&signal| {
+            let mut handling: Handling = [0; 8];
+            // SAFETY: `handling` has room for what the kernel writes; nothing is changed.
+            let asked = unsafe {
+                libc::syscall(
+                    libc::SYS_rt_sigaction,
+                    signal,
+                    std::ptr::null::<Handling>(),
+                    handling.as_mut_ptr(),
+                    MASK_BYTES,
+                )
+            };
+            asked == 0 && handling[0] != libc::SIG_DFL
         })
-    }
-
-    fn change_directory(&mut self, path: &CStr) -> io::Result<()> {
-        // SAFETY: the actions are initialised, and the path is copied.
-        check_number(unsafe {
-            libc::posix_spawn_file_actions_addchdir_np(&mut self.0, path.as_ptr())
-        })
-    }
+        .collect()
 }
 
-impl Drop for FileActions {
-    fn drop(&mut self) {
-        // SAFETY: the actions are initialised and not used again.
-        unsafe { libc::posix_spawn_file_actions_destroy(&mut self.0) };
-    }
-}
-
-struct Attributes(libc::posix_spawnattr_t);
-
-impl Attributes {
-    fn fresh_group() -> io::Result<Self> {
-        let mut attributes = MaybeUninit::uninit();
-        // SAFETY: the call initialises the attributes, which are used only if it succeeded.
-        let mut attributes = unsafe {
-            check_number(libc::posix_spawnattr_init(attributes.as_mut_ptr()))?;
-            Self(attributes.assume_init())
-        };
-        let flags = libc::POSIX_SPAWN_SETPGROUP
-            | libc::POSIX_SPAWN_SETSIGMASK
-            | libc::POSIX_SPAWN_SETSIGDEF;
-        // SAFETY: the attributes are initialised, and the sets are copied.
-        unsafe {
-            let raw = &mut attributes.0;
-            // The flags are small constants that the C library declares wider than it takes.
-            check_number(libc::posix_spawnattr_setflags(raw, flags as libc::c_short))?;
-            check_number(libc::posix_spawnattr_setpgroup(raw, 0))?;
-            check_number(libc::posix_spawnattr_setsigmask(raw, &signal_set(&[])))?;
-            check_number(libc::posix_spawnattr_setsigdefault(raw, &catchable()))?;
-        }
-        Ok(attributes)
-    }
-}
-
-impl Drop for Attributes {
-    fn drop(&mut self) {
-        // SAFETY: the attributes are initialised and not used again.
-        unsafe { libc::posix_spawnattr_destroy(&mut self.0) };
-    }
-}
-
-/// Every signal whose handling can be changed.
-fn catchable() -> libc::sigset_t {
-    let mut set = MaybeUninit::<libc::sigset_t>::uninit();
-    // Not sigfillset: it leaves out the two signals that the C library keeps to itself, and
-    // posix_spawn would have the target ignore these.
-    // SAFETY: any bits are a valid set.
+fn set_default(signal: libc::c_int) {
+    let handling: Handling = [0; 8];
+    // SAFETY: installs no handler, only the default; SIGKILL and SIGSTOP always have that.
     unsafe {
-        set.as_mut_ptr().write_bytes(0xff, 1);
-        libc::sigdelset(set.as_mut_ptr(), libc::SIGKILL);
-        libc::sigdelset(set.as_mut_ptr(), libc::SIGSTOP);
-        set.assume_init()
-    }
+        libc::syscall(
+            libc::SYS_rt_sigaction,
+            signal,
+            handling.as_ptr(),
+            std::ptr::null::<Handling>(),
+            MASK_BYTES,
+        )
+    };
 }

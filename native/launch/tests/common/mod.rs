@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -30,11 +31,20 @@ impl Driver {
         Self::start_with(&[("STEELYARD_LAUNCH_NO_PIDFD", "1")])
     }
 
+    pub fn of_another_user(user: u32) -> Self {
+        Self::started_by(Command::new(env!("CARGO_BIN_EXE_steelyard-launch")).uid(user))
+    }
+
     fn start_with(env: &[(&str, &str)]) -> Self {
+        Self::started_by(
+            Command::new(env!("CARGO_BIN_EXE_steelyard-launch")).envs(env.iter().copied()),
+        )
+    }
+
+    fn started_by(command: &mut Command) -> Self {
         let (ours, theirs) = UnixStream::pair().expect("a socket pair");
         ours.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        let server = Command::new(env!("CARGO_BIN_EXE_steelyard-launch"))
-            .envs(env.iter().copied())
+        let server = command
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .spawn()
             .expect("the server starts");

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steelyard.design.counting import findings
 from steelyard.design.counting.plan import are_equal, by_place, has_set_aside
-from steelyard.design.findings import left_behind_finding
+from steelyard.design.findings import survivors
 from steelyard.measure.count.counter import Counted
 from steelyard.model.counting import Count
 from steelyard.model.records import Finding, Run, Weighing
@@ -19,6 +19,7 @@ class CountNotes:
         self._differing: dict[tuple[int, bool], list[str]] = {}
         self._others_ns: dict[int, int] = {}
         self._left_behind: list[str] = []
+        self._not_killed: list[str] = []
 
     def take(self, name: str, count: Count, counted: Counted, differing: list[str] | None, *, late: bool) -> None:
         """Remember what one count of the benchmark `name` calls for.
@@ -31,6 +32,7 @@ class CountNotes:
             self._differing.setdefault((number, late), differing)
         self._others_ns[number] = max(self._others_ns.get(number, 0), counted.measured.others_ns or 0)
         self._left_behind += counted.measured.left_behind
+        self._not_killed += counted.measured.not_killed
         notes = self._noted.setdefault(number, [])
         known = {note.code for note in notes}
         notes += [finding for finding in _of_one(name, counted) if finding.code not in known]
@@ -46,7 +48,7 @@ class CountNotes:
             found += [findings.forked_finding(benchmark.name, forked)] if forked else []
             found += self._noted.get(number, [])
             found += self._of_differences(record, number, mine)
-        return found + left_behind_finding(self._left_behind)
+        return found + survivors(self._left_behind, self._not_killed)
 
     def _of_differences(self, record: Weighing | Run, number: int, sides: list[list[Count]]) -> list[Finding]:
         """Why counts differ; where only the first ones do, that they are set aside."""

@@ -22,7 +22,6 @@ from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.counting import INSTRUCTIONS, Count, CountSettings, Functions
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
-from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, Run, StopReason, Weighing
 from steelyard.stats.counts import FIRST_COUNTS
@@ -86,15 +85,17 @@ class CountingStage:
         """Stop; for a signal handler."""
         self._pool.cancel()
 
-    def run(self, runner: Runner) -> tuple[Weighing | Run, SteelyardError | None]:
-        """Count; the record with all that was counted, and why it failed if it did. The `runner` cleans up."""
+    def has_begun(self) -> bool:
+        """Whether anything was launched."""
+        return self._pool.has_begun()
+
+    def run(self) -> tuple[Weighing | Run, SteelyardError | None]:
+        """Count; the record with all that was counted, and why it failed if it did."""
         started = self._clock()
         reason: StopReason = "decided"
         error: SteelyardError | None = None
         try:
             self._count_all()
-            if not timed(self._record.settings.metrics):  # else there is more to come
-                runner.clean_up()
         except Interrupted:
             reason = "interrupted"
         except SteelyardError as failure:

@@ -6,12 +6,15 @@ import numpy as np
 
 from steelyard.model.launches import ROLES, USED, Launches
 from steelyard.model.metrics import METRICS
-from steelyard.model.records import Finding, Run, Settings, Verdict, Weighing
+from steelyard.model.records import Finding, Run, Settings, Side, Verdict, VerdictName, Weighing
+from steelyard.report.figures import change, percent
 from steelyard.stats.paired import Judgement
-from steelyard.stats.signed_rank import fewest_differences
+from steelyard.stats.verdict import CHANGED
 
 # Below this a launch is mostly the start of a process, which the program under test cannot change.
 SHORT_LAUNCH_NS = 5_000_000
+# How long `--repeat` is to make it: long beside what the tool itself does between two launches.
+LONG_LAUNCH_NS = 30_000_000
 
 
 def data_findings(
@@ -22,7 +25,7 @@ def data_findings(
         _fallback(record, asked, shown),
         _caution(shown),
         _coarse_clock(record.settings, judgement),
-        _short(record.launches, benchmark) if record.settings.harness is None else None,
+        _short(record.launches, benchmark, record.settings) if record.settings.harness is None else None,
         _pinned_threads(record, shown),
         _no_pressure(record),
         _shared_alpha(record, judgement),
@@ -30,27 +33,19 @@ def data_findings(
     return [finding for finding in found if finding is not None]
 
 
-def undecided_findings(record: Weighing, benchmark: int, pairs: int) -> list[Finding]:
-    """Why there is no number at all."""
-    fewest = fewest_differences(record.settings.alpha)
-    what = "pairs were measured" if pairs != 1 else "pair was measured"
-    if pairs >= fewest:
-        message, remedy = (
-            f"{pairs} {what} before the first look at the data",
-            "let it run on: the first look is at 12 pairs",
+def medians_findings(shown: float, verdict: VerdictName, sides: tuple[Side, Side], margin: float) -> list[Finding]:
+    """Why the medians of the two sides point the other way than the pairs, where these show a change."""
+    between = sides[1].median - sides[0].median
+    shows = verdict in CHANGED or (verdict == "undecided" and abs(shown) >= margin)
+    if not shows or between * shown >= 0:
+        return []
+    return [
+        Finding(
+            code="medians-differ",
+            message="the medians point the other way: each launch is compared with the one next to it, so that what "
+            "drifts cancels, which it does not in the median of a side; the pairs are right",
         )
-    else:
-        message = f"{pairs} {what}; fewer than {fewest} can never show anything at alpha {record.settings.alpha:g}"
-        remedy = _longer(record, benchmark, fewest)
-    return [Finding(code="too-few-pairs", message=message, remedy=remedy)]
-
-
-def _longer(record: Weighing, benchmark: int, fewest: int) -> str:
-    wall = record.launches.column("wall_ns")[np.array(record.launches.benchmark, dtype=int) == benchmark]
-    if not len(wall):
-        return "let it run on"
-    seconds = 2 * float(np.median(wall)) / 1e9 * fewest
-    return f"--max-time {max(1, round(1.5 * seconds))} allows about {round(1.5 * fewest)}"
+    ]
 
 
 def _fallback(record: Weighing | Run, asked: str, shown: str) -> Finding | None:
@@ -88,12 +83,13 @@ def _coarse_clock(settings: Settings, judgement: Judgement | None) -> Finding | 
         return None
     return Finding(
         code="coarse-clock",
-        message=f"the clock's ticks hide changes of up to {judgement.quantisation:.2g} of a launch",
-        remedy="make a launch longer",
+        message="there are so few different values that a clock's ticks may hide changes of up to "
+        f"{percent(judgement.quantisation)}",
+        remedy="make a launch longer, or have it print more digits",
     )
 
 
-def _short(launches: Launches, benchmark: int) -> Finding | None:
+def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | None:
     chosen = (np.array(launches.benchmark, dtype=int) == benchmark) & (
         np.array(launches.role, dtype=int) == ROLES.index(USED)
     )
@@ -103,12 +99,20 @@ def _short(launches: Launches, benchmark: int) -> Finding | None:
     if wall >= SHORT_LAUNCH_NS:
         return None
     spawn = float(np.median(launches.column("spawn_ns")[chosen]))
+    times = _rounded(settings.repeat * LONG_LAUNCH_NS / float(np.median(launches.column("wall_ns")[chosen])))
     return Finding(
         code="short-launch",
         message=f"a launch takes {wall / 1e6:.2f} ms, {spawn / 1e6:.2f} ms of it just to be spawned: "
         "too short to time the work inside",
-        remedy="let one launch do more work; a change of the work is a larger change than the one shown",
+        remedy="let one launch do more work, a larger input or a loop inside: a change of the work is a larger change "
+        f"than the one shown; --repeat {times} would make a launch last {LONG_LAUNCH_NS / 1e6:.0f} ms or so, but "
+        "repeats the start of the process as well",
     )
+
+
+def _rounded(number: float) -> int:
+    """One digit, which is enough for what is only about so much."""
+    return int(float(f"{number:.0e}"))
 
 
 def _shared_alpha(record: Weighing | Run, judgement: Judgement | None) -> Finding | None:
@@ -148,8 +152,8 @@ def _no_pressure(record: Weighing | Run) -> Finding | None:
 
 def withheld(verdict: Verdict, alarm: Verdict) -> Verdict:
     """A verdict that is not given, because the control's baseline was found different from itself."""
-    change, level = f"{alarm.change:+.2%}", f"p = {alarm.p_value:.2g}"
-    message = f"the control found the baseline {alarm.verdict} than itself ({change}, {level}), so no verdict is given"
+    found, level = change(alarm.change or 0.0), f"p = {alarm.p_value:.2g}"
+    message = f"the control found the baseline {alarm.verdict} than itself ({found}, {level}), so no verdict is given"
     finding = Finding(
         code="control-alarm",
         message=message,

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from math import expm1, isfinite
-from typing import Any, Literal
+from math import expm1, inf, isfinite
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
-from steelyard.design.judging.findings import data_findings, undecided_findings, withheld
+from steelyard.design.judging.findings import data_findings, medians_findings, withheld
+from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import DISTURBED, ROLES, USED, FloatArray, Launches
+from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
 from steelyard.stats.family import judge_family
-from steelyard.stats.looks import plan_looks
 from steelyard.stats.modes import modes
-from steelyard.stats.paired import Judgement, judge, pairs_needed, resolution
-from steelyard.stats.signed_rank import fewest_differences
+from steelyard.stats.paired import Judgement, judge, resolution
+from steelyard.stats.signed_rank import estimate
 from steelyard.stats.summary import centre, median_interval
 from steelyard.stats.verdict import CHANGED
+
+Record = TypeVar("Record", Weighing, Run)
 
 # A launch that waited for a processor for longer than this share of its time counts as disturbed in the report.
 DISTURBED_FROM = 0.01
@@ -30,11 +32,12 @@ DISTURBED_FROM = 0.01
 
 @dataclass(frozen=True)
 class MetricPairs:
-    """A metric over the complete used pairs of one benchmark, falling back from `active` where it is not defined."""
+    """A metric over a benchmark's complete pairs in a role, falling back from `active` where it is not defined."""
 
     launches: Launches
     benchmark: int
     metric: str
+    role: str = USED
 
     def first(self, pairs: int) -> tuple[FloatArray, FloatArray]:
         """(baseline, candidate) of the first `pairs` pairs, positive; raises MeasurementError if undefined for one."""
@@ -66,11 +69,11 @@ class MetricPairs:
 
     @cached_property
     def _values(self) -> tuple[FloatArray, FloatArray]:
-        return self.launches.pair_values(self.benchmark, self.metric)
+        return self.launches.pair_values(self.benchmark, self.metric, self.role)
 
     @cached_property
     def _wall(self) -> tuple[FloatArray, FloatArray]:
-        return self.launches.pair_values(self.benchmark, "wall")
+        return self.launches.pair_values(self.benchmark, "wall", self.role)
 
 
 def _unknown(launches: Launches, metric: str) -> str:
@@ -104,10 +107,11 @@ def verdicts(record: Weighing) -> list[Verdict]:
     measured = [number for number, reason in enumerate(record.stop) if reason != "failed"]
     members = [number for number in measured if not record.benchmarks[number].control]
     controls = [number for number in measured if record.benchmarks[number].control]
-    parts = record.launches.by_benchmark(len(record.benchmarks))
-    views = [record.model_copy(update={"launches": part}) for part in parts]
+    views = by_benchmark(record)
     by_metric = [
-        count_verdicts(record, members, metric) if METRICS[metric].counted else _family(views, members, metric)
+        count_verdicts(record, members, metric)
+        if METRICS[metric].counted
+        else with_seconds(record, _family(views, members, metric))
         for metric in record.settings.metrics
     ]
     found = with_disagreements([one for of_benchmark in zip(*by_metric, strict=True) for one in of_benchmark])
@@ -143,11 +147,12 @@ def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verd
 
 
 def _verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement | None, undefined: str | None) -> Verdict:
-    if undefined is not None:
-        return _unjudged(record, pairs, [Finding(code="undefined", message=undefined)])
-    if judgement is None or not isfinite(judgement.estimate.lower):
-        return _unjudged(record, pairs, undecided_findings(record, pairs.benchmark, pairs.count()))
-    return _judged(record, pairs, judgement)
+    if undefined is None and judgement is not None and isfinite(judgement.estimate.lower):
+        return _judged(record, pairs, judgement)
+    try:
+        return _of_few(record, pairs) if undefined is None else _unknown_in(record, pairs, undefined)
+    except MeasurementError as error:
+        return _unknown_in(record, pairs, str(error))
 
 
 def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdict:
@@ -155,31 +160,55 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
     metric = pairs.used_metric(shown)
     baseline, candidate = pairs.first(shown)
     smallest = resolution(judgement, settings.margin)
-    needed = None
-    if judgement.verdict == "undecided":
-        # A later budget ends at a look that may spend about what is left after the looks until now.
-        level = plan_looks(2 * shown, settings.alpha, ended=True)[-1].level
-        needed = pairs_needed(judgement, settings.margin, level)
+    lacking = needed(judgement, settings)
+    sides = _sides(baseline, candidate, metric, settings)
+    change = expm1(judgement.estimate.centre)
+    found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement)
     return Verdict(
         metric=metric,
         verdict=judgement.verdict,
-        change=expm1(judgement.estimate.centre),
+        change=change,
         interval=(expm1(judgement.lower), expm1(judgement.upper)),
         p_value=judgement.p_value,
         pairs=shown,
         looks=judgement.looks,
         resolution=None if smallest is None else expm1(smallest),
-        pairs_needed=needed,
-        baseline=side_of(of_one_process(baseline, metric, settings)),
-        candidate=side_of(of_one_process(candidate, metric, settings)),
-        findings=data_findings(record, pairs.benchmark, pairs.metric, metric, judgement),
+        pairs_needed=lacking.pairs,
+        margin_needed=lacking.margin,
+        baseline=sides[0],
+        candidate=sides[1],
+        findings=found + medians_findings(change, judgement.verdict, sides, settings.margin),
         **_shared(record, pairs.benchmark),
     )
 
 
-def _unjudged(record: Weighing, pairs: MetricPairs, findings: list[Finding]) -> Verdict:
-    """Too few pairs, or a metric that is not defined: no number at all."""
-    level = record.settings.alpha
+def _of_few(record: Weighing, pairs: MetricPairs) -> Verdict:
+    """Too few pairs for an interval: what they say all the same; without any, what the warm-up says."""
+    settings, count = record.settings, pairs.count()
+    seen = pairs if count else replace(pairs, role=WARM_UP)
+    shown = seen.count()
+    if not shown:
+        return _nothing(record, pairs, [])
+    baseline, candidate = seen.first(shown)
+    metric, differences = seen.used_metric(shown), np.log(candidate) - np.log(baseline)
+    sides = _sides(baseline, candidate, metric, settings)
+    return _nothing(record, pairs, data_findings(record, pairs.benchmark, pairs.metric, metric, None)).model_copy(
+        update={
+            "metric": metric,
+            "change": expm1(estimate(differences, settings.alpha).centre),
+            "pairs_needed": needed_by_few(differences[:count], settings).pairs,
+            "baseline": sides[0],
+            "candidate": sides[1],
+        }
+    )
+
+
+def _unknown_in(record: Weighing, pairs: MetricPairs, why: str) -> Verdict:
+    """A metric that is not defined: no number at all."""
+    return _nothing(record, pairs, [Finding(code="undefined", message=why)])
+
+
+def _nothing(record: Weighing, pairs: MetricPairs, findings: list[Finding]) -> Verdict:
     return Verdict(
         metric=pairs.metric,
         verdict="undecided",
@@ -189,10 +218,14 @@ def _unjudged(record: Weighing, pairs: MetricPairs, findings: list[Finding]) -> 
         pairs=pairs.count(),
         looks=0,
         resolution=None,
-        pairs_needed=fewest_differences(level) if pairs.count() < fewest_differences(level) else None,
         findings=findings,
         **_shared(record, pairs.benchmark),
     )
+
+
+def _sides(baseline: FloatArray, candidate: FloatArray, metric: str, settings: Settings) -> tuple[Side, Side]:
+    of = [side_of(of_one_process(values, metric, settings)) for values in (baseline, candidate)]
+    return of[0], of[1]
 
 
 def side_of(values: FloatArray) -> Side:
@@ -216,7 +249,8 @@ def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
     shared: dict[str, Any] = {
         "benchmark": record.benchmarks[benchmark].name,
         "index": benchmark,
-        "seconds": seconds_of(launches, mine),
+        # Without the pause of a weighing that was interrupted and carried on.
+        "seconds": min(seconds_of(launches, mine), record.seconds or inf),
         "disturbed": int((known > DISTURBED_FROM).sum()),
         "worst_delay": float(known.max()) if len(known) else None,
     }
@@ -232,6 +266,12 @@ def seconds_of(launches: Launches, mine: npt.NDArray[np.bool_] | list[int]) -> f
     return float((start + wall).max() - start.min()) / 1e9 if len(start) else 0.0
 
 
+def by_benchmark(record: Record) -> list[Record]:
+    """The record once for each of its benchmarks, with that one's launches alone: nothing else need be searched."""
+    parts = record.launches.by_benchmark(len(record.benchmarks))
+    return [record.model_copy(update={"launches": part}) for part in parts]
+
+
 def summaries(record: Run) -> list[Summary]:
     """A run's benchmarks in its metrics; raises MeasurementError where the first metric is undefined.
 
@@ -239,11 +279,11 @@ def summaries(record: Run) -> list[Summary]:
     """
     found: list[Summary] = []
     unknown: MeasurementError | None = None
-    for benchmark, reason in enumerate(record.stop):
-        if reason == "failed" or (reason == "interrupted" and _is_unmeasured(record, benchmark)):
+    for benchmark, (reason, view) in enumerate(zip(record.stop, by_benchmark(record), strict=True)):
+        if reason == "failed" or (reason == "interrupted" and _is_unmeasured(view, benchmark)):
             continue
         try:
-            found += _summaries_of(record, benchmark)
+            found += _summaries_of(view, benchmark)
         except MeasurementError as error:
             unknown = unknown or error
             if record.settings.harness is None:

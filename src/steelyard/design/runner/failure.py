@@ -8,6 +8,7 @@ from signal import Signals
 from steelyard.design.runner.target import Target
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.launches import Measured
+from steelyard.report.figures import seconds
 
 # Of the last line on stderr, in characters: some programs print without an end.
 _MOST_CHARACTERS = 300
@@ -15,6 +16,10 @@ _MOST_CHARACTERS = 300
 
 class Interrupted(Exception):  # noqa: N818 - it is no error
     """The user asked to stop; what was measured stands."""
+
+
+class TookTooLongError(LaunchError):
+    """A launch did not end in its time."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +38,16 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
     if measured.cancelled:
         raise Interrupted
     if measured.timed_out:
-        raise LaunchError(
-            f"{target.name} did not end within {measured.wall_ns / 1e9:.3g} s and was killed: {when_late}"
-        )
+        limit_ns = target.spec.timeout_ns or measured.wall_ns
+        within = f"within {seconds(limit_ns / 1e9)} and was killed"
+        if target.spec.repeat > 1:
+            raise TookTooLongError(
+                f"{target.name} did not end {target.spec.repeat:,} times {within}: ask for fewer with --repeat, or "
+                "give them longer with --timeout"
+            )
+        raise TookTooLongError(f"{target.name} did not end {within}: {when_late}")
+    if measured.stopped is not None:
+        raise LaunchError(f"{target.name} {_how_it_stopped(measured.stopped)}")
     how = _how_it_failed(measured)
     if how is None:
         return
@@ -49,8 +61,16 @@ def check_hook_ended(option: str, measured: Measured) -> None:
     """Raise MeasurementError if a command that surrounds launches failed, Interrupted if it was cut short."""
     if measured.cancelled:
         raise Interrupted
+    if measured.stopped is not None:
+        raise MeasurementError(f"the {option} command {_how_it_stopped(measured.stopped)}")
     if how := _how_it_failed(measured):
         raise MeasurementError(f"the {option} command {how}{_last_line(measured)}")
+
+
+def _how_it_stopped(number: int) -> str:
+    waits = number in (Signals.SIGTTIN, Signals.SIGTTOU)
+    remedy = "it wants a terminal: run it in its batch mode" if waits else "take out what stops it"
+    return f"stopped itself ({_signal_name(number)}), did not go on and was killed: {remedy}"
 
 
 def _how_it_failed(measured: Measured) -> str | None:

@@ -31,6 +31,7 @@ class WorkerPool:
         self._jobs = 1 if self._hooks.prepare or self._hooks.conclude else jobs
         self._programs = Programs()
         self._launchers: list[LaunchServer] = []
+        self._runners: list[Runner] = []
         self._free: SimpleQueue[Runner] = SimpleQueue()
         self._open = contextlib.ExitStack()
         self._cancelled = False
@@ -40,7 +41,8 @@ class WorkerPool:
             for _ in range(self._jobs):
                 launcher = opening.enter_context(self._launcher())
                 self._launchers.append(launcher)
-                self._free.put(Runner(launcher, self.is_cancelled, self._hooks, self._programs))
+                self._runners.append(Runner(launcher, self.is_cancelled, self._hooks, self._programs))
+                self._free.put(self._runners[-1])
             self._open = opening.pop_all()
         return self
 
@@ -58,6 +60,10 @@ class WorkerPool:
     def is_cancelled(self) -> bool:
         """Whether somebody cancelled it."""
         return self._cancelled
+
+    def has_begun(self) -> bool:
+        """Whether anything was launched."""
+        return any(runner.has_begun for runner in self._runners)
 
     def do_all(self, tasks: Sequence[Callable[[Runner], Result]]) -> Generator[tuple[int, Result], None, None]:
         """Do every task on whichever runner is free; yield (index of the task, what came of it) as they end.

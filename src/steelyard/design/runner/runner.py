@@ -41,6 +41,9 @@ class LaunchServer(TargetLauncher, Protocol):
     def cancel(self) -> None:
         """Kill the launch in flight, or the next one if none is; for a signal handler."""
 
+    def forget_cancel(self) -> None:
+        """Whatever is launched from here on was not meant by any cancel before."""
+
     def keep_rows_in(self, journal: int) -> None:
         """Give it the descriptor of the journal, for the rows of `launch_series`."""
 
@@ -71,8 +74,12 @@ class Runner:
     programs: Programs = field(default_factory=Programs)
     left_behind: list[str] = field(default_factory=list)
     """The processes ("PID name" each) that outlived their launch and were killed."""
+    not_killed: list[str] = field(default_factory=list)
+    """Those of them that could not be, and go on."""
     launches: int = 0
     """How many were started, without the commands around them."""
+    has_begun: bool = False
+    """Whether anything was started, be it one of those commands."""
 
     def attempt(
         self, target: Target, instrument: Instrument[Value], keep: Callable[[Reading[Value]], Kept]
@@ -121,6 +128,7 @@ class Runner:
         if self.interrupted():
             raise Interrupted
         self._check_programs(targets)
+        self.has_begun = True
         results = series([target.spec for target in targets])
         try:
             for number, (target, result) in enumerate(zip(targets, results, strict=False), start=1):
@@ -138,6 +146,7 @@ class Runner:
         if self.interrupted():
             raise Interrupted
         self.launches += 1
+        self.has_begun = True
         measured = self.launcher.launch(spec)
         if measured.cancelled:
             raise Interrupted
@@ -153,19 +162,18 @@ class Runner:
         for side in range(len(self.hooks.setup)):
             self._run_hook("--setup", self.hooks.setup, side)
 
-    def clean_up(self) -> None:
-        """Run the clean-up commands, each once."""
-        for side in range(len(self.hooks.cleanup)):
-            self._run_hook("--cleanup", self.hooks.cleanup, side)
-
     def _check_programs(self, targets: Sequence[Target]) -> None:
         for target in {target.program: target for target in targets}.values():
             self.check_program(target)
 
     def _kept(self, reading: Reading[Value], keep: Callable[[Reading[Value]], Kept]) -> Kept:
         kept = keep(reading)
-        self.left_behind += reading.measured.left_behind
+        self._note_survivors(reading.measured)
         return kept
+
+    def _note_survivors(self, measured: Measured) -> None:
+        self.left_behind += measured.left_behind
+        self.not_killed += measured.not_killed
 
     def _conclude(self, target: Target) -> None:
         self._run_hook("--conclude", self.hooks.conclude, target.side)
@@ -175,6 +183,11 @@ class Runner:
             return
         if self.interrupted():
             raise Interrupted
-        measured = self.launcher.launch(specs[min(side, len(specs) - 1)])
-        self.left_behind += measured.left_behind
+        self.run_hook(option, specs[min(side, len(specs) - 1)])
+
+    def run_hook(self, option: str, spec: LaunchSpec) -> None:
+        """Run the command that an option named; raises MeasurementError if it fails, Interrupted if it is cut short."""
+        self.has_begun = True
+        measured = self.launcher.launch(spec)
+        self._note_survivors(measured)
         check_hook_ended(option, measured)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample, judged_samples
 from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.responses import check_within
 
 _ENVIRONMENT = "(A launch sees only a small environment: pass more with --env NAME or --inherit-env.)"
 COMMAND_REMEDY = f"mend the command, or accept failures with --ignore-failure. {_ENVIRONMENT}"
@@ -47,6 +48,7 @@ class Target:
             return ()
         try:
             samples = self.harness.samples(measured, self.work)
+            check_within(samples, measured, self.harness, self.work)
             if self.needs_cpu and any(one.cpu_ns is None for one in judged_samples(samples)):
                 raise LaunchError("does not tell its time on a processor (cpu_ns): choose --metric wall")
         except LaunchError as error:

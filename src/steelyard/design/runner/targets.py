@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from steelyard.design.findings import unshelled
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.target import COMMAND_REMEDY, HARNESS_REMEDY, Hooks, Target
 from steelyard.measure.heap import scattered
@@ -13,6 +14,7 @@ from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Settings, Subject, Weighing
 from steelyard.subjects.command import command_subject, launch_maker, launch_spec, with_parameters
 from steelyard.subjects.harness import Work, harness_named
+from steelyard.subjects.shell_words import shell_words
 
 LOOPS = "loops"
 
@@ -42,6 +44,7 @@ def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
     }
     makers = {place: launch_maker(subject, limited, shared) for place, subject in subjects.items()}
     names = {place: called(record, place[0], subject.name) for place, subject in subjects.items()}
+    remedies = {place: _remedy(subject, settings) for place, subject in subjects.items()}
     harness = None if settings.harness is None else harness_named(settings.harness)
     needs_cpu = decides_by_cpu(settings)
 
@@ -62,7 +65,7 @@ def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
             work,
             needs_cpu,
             settings.ignore_failure,
-            COMMAND_REMEDY if harness is None else HARNESS_REMEDY,
+            remedies[place],
         )
 
     shell = command_subject(":", "shell", "shell", shell=True) if _times_a_shell(record) else None
@@ -71,6 +74,14 @@ def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
         hooks_of(settings, shared),
         None if shell is None else launch_spec(shell, limited, shared, draw_pair(settings.seed, 0, 0)),
     )
+
+
+def _remedy(subject: Subject, settings: Settings) -> str:
+    """What to do about a launch that failed; that a shell was forgotten comes first."""
+    if settings.harness is not None:
+        return HARNESS_REMEDY
+    words = [] if subject.shell else shell_words(subject.command)
+    return f"{unshelled(words)}: --shell has one run it, or {COMMAND_REMEDY}" if words else COMMAND_REMEDY
 
 
 def hooks_of(settings: Settings, shared: Mapping[str, str]) -> Hooks:
@@ -94,12 +105,16 @@ def with_time_limit(record: Weighing | Run) -> Settings:
     """The settings of launches that are timed, with a limit for each.
 
     One that takes the whole budget alone leaves none for a verdict: without a limit of its own it has that. A run has
-    no verdict, and describes a launch however long it takes.
+    no verdict, and describes a launch however long it takes; but many processes that make up one are the user's choice,
+    and have the budget and as much again.
     """
     settings = record.settings
-    if settings.timeout_s is not None or isinstance(record, Run):
+    limit_s = settings.max_time_s
+    if settings.timeout_s is not None or limit_s is None:
         return settings
-    return settings.model_copy(update={"timeout_s": settings.max_time_s})
+    if isinstance(record, Run):
+        limit_s = 2 * limit_s if settings.repeat > 1 else None
+    return settings.model_copy(update={"timeout_s": limit_s})
 
 
 def work_of(record: Weighing | Run, number: int, seed: int = 0) -> Work:

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from steelyard.design.findings import some_names
+from steelyard.design.findings import not_measured_finding, some_names
 from steelyard.design.runner.draws import draw_pair
+from steelyard.design.runner.failure import TookTooLongError
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.target import HARNESS_REMEDY, LIST_REMEDY, Target, listing_target, read_list
 from steelyard.design.runner.targets import decides_by_cpu, with_time_limit
 from steelyard.design.suite.loops import (
+    LEAST_SAMPLES,
     PILOT_LAUNCHES,
     PILOT_SAMPLES,
     NeverLongError,
@@ -22,6 +24,7 @@ from steelyard.design.suite.loops import (
     iteration_ns,
     shared_loops,
 )
+from steelyard.design.suite.pilot_time import REFINEMENT, PilotTime
 from steelyard.design.suite.selection import Selection, chosen_benchmarks, fitting
 from steelyard.model.errors import LaunchError, MeasurementError, UsageError
 from steelyard.model.launches import LaunchSpec, Sample
@@ -44,18 +47,21 @@ class Planner:
     shared: Mapping[str, str]
     runner: Runner
     watch: Callable[[Progress], None]
+    time: PilotTime = field(default_factory=lambda: PilotTime(lambda: 0.0))
     _pair_s: dict[str | None, float] = field(default_factory=dict, init=False)
     """How long a pair of a benchmark takes, as its latest trial went, in seconds."""
 
     def planned(self, selection: Selection) -> Weighing | Run:
         """The record with its harness, should it be recognised, and with its benchmarks, their loops and samples.
 
-        A benchmark that fails is in it as `failed`. Raises LaunchError if a harness does not list its benchmarks,
-        UsageError if none is left, Interrupted.
+        A benchmark that fails is in it as `failed`; those that the time is too short for are named. Raises LaunchError
+        if a harness does not list its benchmarks, UsageError if none is left, Interrupted.
         """
         if self.record.settings.harness == AUTO:
             return self._recognised().planned(selection)
+        begun = self.time.clock()
         lists = self.lists()
+        self.time.begin(len(lists), begun)
         if not lists[0]:
             raise MeasurementError(f"{self.record.subjects[0].name} lists no benchmark: is it the right program?")
         chosen = chosen_benchmarks(lists[0], selection.only, tags=selection.tags)
@@ -63,7 +69,7 @@ class Planner:
         findings = _one_sided(self.record, [fitting(listed, selection.only, selection.tags) for listed in lists])
         if selection.control:
             benchmarks.append(benchmarks[0].model_copy(update={"name": CONTROL_NAME, "candidate": 0, "control": True}))
-        tried, failures = self._tried(benchmarks)
+        tried, failures, missed = self._tried(benchmarks)
         settings = self.record.settings
         if selection.seconds_each is not None and settings.max_time_s is not None:
             each = [max(selection.seconds_each, _FEWEST_PAIRS * self._pair_s.get(one.entry, 0.0)) for one in tried]
@@ -74,7 +80,7 @@ class Planner:
                 "settings": settings,
                 "benchmarks": tried,
                 "stop": ["failed" if one.entry in failures else "interrupted" for one in tried],
-                "findings": [*self.record.findings, *findings, *failures.values()],
+                "findings": [*self.record.findings, *findings, *failures.values(), *not_measured_finding(missed)],
             }
         )
 
@@ -92,33 +98,39 @@ class Planner:
         target = listing_target(self._harness, self._spec(subject), subject.name, LIST_REMEDY, side)
         return read_list(self._harness, self.runner.trial(target).measured, subject.name)
 
-    def _tried(self, benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], dict[str | None, Finding]]:
-        """The benchmarks with their loops and samples, and of those that failed why, by entry."""
+    def _tried(self, benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], dict[str | None, Finding], list[str]]:
+        """The benchmarks with their loops and samples, of those that failed why, by entry, and what was not reached."""
         known: dict[str | None, tuple[int | None, int | None]] = {}
         failures: dict[str | None, Finding] = {}
+        missed: dict[str | None, str] = {}
         for number, benchmark in enumerate(benchmarks):
-            if benchmark.entry in known:
+            if benchmark.entry in known or benchmark.entry in missed:
+                continue
+            if (self.time.is_up() and len(known) > len(failures)) or (self.time.is_over() and known):
+                missed[benchmark.entry] = benchmark.entry or ""
                 continue
             self.watch(Progress(f"trying {benchmark.entry}", number, len(benchmarks)))
             sides = {one.candidate for one in benchmarks if one.entry == benchmark.entry and not one.control}
+            candidates = sorted(sides) if len(self.record.subjects) > 1 else []
             try:
-                known[benchmark.entry] = self._amounts(
-                    benchmark.entry or "", sorted(sides) if len(self.record.subjects) > 1 else []
-                )
+                known[benchmark.entry] = self._amounts(benchmark.entry or "", candidates, len(benchmarks) - number)
             except LaunchError as error:
+                if isinstance(error, TookTooLongError) and self.time.is_over() and known:
+                    missed[benchmark.entry] = benchmark.entry or ""
+                    continue
                 known[benchmark.entry] = (None, None)
                 failures[benchmark.entry] = Finding(code="failed", message=str(error))
-        amounts = [known[benchmark.entry] for benchmark in benchmarks]
+        amounts = [(benchmark, known[benchmark.entry]) for benchmark in benchmarks if benchmark.entry in known]
         tried = [
-            benchmark.model_copy(update={"loops": loops, "samples": samples})
-            for benchmark, (loops, samples) in zip(benchmarks, amounts, strict=True)
+            benchmark.model_copy(update={"loops": loops, "samples": samples}) for benchmark, (loops, samples) in amounts
         ]
-        return tried, failures
+        return tried, failures, [*missed.values()]
 
-    def _amounts(self, entry: str, candidates: Sequence[int]) -> tuple[int | None, int]:
+    def _amounts(self, entry: str, candidates: Sequence[int], left: int) -> tuple[int | None, int]:
         """(loops, samples) for all sides of a benchmark: the baseline decides, unless a candidate is far slower.
 
-        No loops where the harness chooses them itself.
+        No loops where the harness chooses them itself. With too little time for the `left` benchmarks, this one
+        included, they are rougher.
         """
         baseline, fixed = self._trial(0, entry), self._harness.samples_a_launch
         taken: Sequence[Sample] = ()
@@ -133,7 +145,7 @@ class Planner:
                 trial(1, PILOT_SAMPLES)
             return None, fixed or PILOT_SAMPLES
         try:
-            loops = choose_loops(take)
+            loops = choose_loops(take, hurried=self.time.is_short(left))
         except NeverLongError as error:
             raise LaunchError(f"{self._called(0, entry)} {error}") from error
         if is_long(taken):
@@ -142,6 +154,8 @@ class Planner:
         loops = shared_loops(loops, tries)
         if fixed or not timed(self.record.settings.metrics):
             return loops, fixed or 1
+        if self.time.is_short(left, REFINEMENT, self._pair_s[entry] / 2):
+            return loops, LEAST_SAMPLES
         pilots = [baseline(loops, PILOT_SAMPLES) for _ in range(PILOT_LAUNCHES)]
         slowest_ns = loops * max(map(iteration_ns, tries))
         return loops, choose_samples(pilots, slowest_ns, brief=baseline(loops, 1))
@@ -154,7 +168,14 @@ class Planner:
         def run(loops: int, samples: int) -> Pilot:
             work = Work(entry, loops, harness.samples_a_launch or samples)
             target = Target(
-                name, harness.running(spec, work), min(number, 1), None, harness, work, needs_cpu, remedy=HARNESS_REMEDY
+                name,
+                harness.running(self.time.limited(spec), work),
+                min(number, 1),
+                None,
+                harness,
+                work,
+                needs_cpu,
+                remedy=HARNESS_REMEDY,
             )
             reading = self.runner.trial(target)
             self._pair_s[entry] = 2 * reading.measured.wall_ns / 1e9

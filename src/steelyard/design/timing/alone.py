@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
-from steelyard.design.findings import left_behind_finding
+from steelyard.design.findings import cut_short_finding, survivors
 from steelyard.design.runner.draws import draw_pair, round_order
-from steelyard.design.runner.failure import Interrupted
+from steelyard.design.runner.failure import Interrupted, TookTooLongError
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError, SteelyardError
@@ -15,12 +15,14 @@ from steelyard.model.launches import ROLES, USED, WARM_UP, Place
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, Run, StopReason
 
-# However long a launch takes, fewer than this describe nothing; a limit that the user set goes before it.
-FEWEST_LAUNCHES = 10
+_LEAST_LIMIT_S = 1.0
 
 
 class Measuring:
-    """One run while it is measured; `run` has the shape of a weighing's."""
+    """One run while it is measured; `run` has the shape of a weighing's.
+
+    However long a launch takes, there is one; from then on the budget holds, of which `spent_s` have been used before.
+    """
 
     def __init__(
         self,
@@ -28,10 +30,12 @@ class Measuring:
         recorder: Recorder,
         clock: Callable[[], float],
         watch: Callable[[Progress], None],
+        spent_s: float = 0.0,
     ) -> None:
         self._header, self._settings = header, header.settings
         self._recorder, self._clock, self._watch = recorder, clock, watch
-        self._budget = Budget(header.settings, clock())
+        self._budget = Budget(header.settings, clock(), spent_s)
+        self._begun = 0
         self.error: SteelyardError | None = None
 
     def run(self) -> Run:
@@ -43,16 +47,22 @@ class Measuring:
         rest: StopReason = "interrupted"
         try:
             rest = self._measure(stop, findings)
-            self._recorder.runner.clean_up()
         except Interrupted:
             rest = "interrupted"
         except SteelyardError as error:
-            self.error, rest = error, "failed"
-            findings.append(Finding(code="failed", message=str(error)))
-        findings += left_behind_finding(self._recorder.runner.left_behind)
+            if self._is_cut_short(error):
+                rest = "time"
+                findings.append(cut_short_finding(self._longest_s() or 0.0))
+            else:
+                self.error, rest = error, "failed"
+                findings.append(Finding(code="failed", message=str(error)))
+        reasons = [stop.get(number, rest) for number in range(len(self._header.benchmarks))]
+        findings += self._recorder.settle(self._header.benchmarks, reasons)
+        findings += self._recorder.not_reached(self._header.benchmarks, reasons)
+        findings += survivors(self._recorder.runner.left_behind, self._recorder.runner.not_killed)
         return self._header.model_copy(
             update={
-                "stop": [stop.get(number, rest) for number in range(len(self._header.benchmarks))],
+                "stop": reasons,
                 "seconds": self._clock() - self._budget.started,
                 "findings": [*self._header.findings, *findings],
                 "launches": self._recorder.rows.launches(),
@@ -65,6 +75,8 @@ class Measuring:
         for number in itertools.count():
             still = [benchmark for benchmark in range(len(self._header.benchmarks)) if benchmark not in stop]
             for benchmark in round_order(self._settings.seed, number, still):
+                if not done and self._is_over():
+                    return "time"
                 self._launch(benchmark, number, USED if number >= warm_up else WARM_UP, stop, findings)
             if number < warm_up:
                 continue
@@ -74,9 +86,24 @@ class Measuring:
             self._tell(done, now, each)
             if self._settings.pairs is not None and done >= self._settings.pairs:
                 return "pairs"
-            if not still or (self._budget.time_is_up(now, each) and done >= FEWEST_LAUNCHES):
+            if not still or self._budget.time_is_up(now, each):
                 return "time"
         raise AssertionError("counting has no end")
+
+    def _is_over(self) -> bool:
+        """Whether one more launch would end after the limit, once there was one."""
+        now = self._clock()
+        return self._begun > 0 and self._budget.time_is_up(now, (now - self._budget.started) / self._begun)
+
+    def _longest_s(self) -> float | None:
+        """How long a launch may take for the budget's sake; a busy machine may well delay it for a moment."""
+        limit = self._settings.max_time_s
+        return None if limit is None else max(limit, _LEAST_LIMIT_S)
+
+    def _is_cut_short(self, error: SteelyardError) -> bool:
+        """Whether a launch was killed for the budget's sake, and not because it was to take no longer."""
+        limited = self._begun > 1 and self._settings.timeout_s is None and self._settings.max_time_s is not None
+        return limited and isinstance(error, TookTooLongError)
 
     def _tell(self, done: int, now: float, each: float) -> None:
         limit = self._budget.pairs_in_all(done, now, each)
@@ -90,9 +117,12 @@ class Measuring:
         """Launch once; a failure ends only its benchmark where that is one of many in a harness."""
         try:
             draw = draw_pair(self._settings.seed, benchmark, number)
-            self._recorder.launch(Place(benchmark, number, 0, 0, ROLES.index(role), *draw))
+            # The first describes the program however long it takes; none after it takes all the time once more.
+            longest_s = self._longest_s() if self._begun else None
+            self._begun += 1
+            self._recorder.launch(Place(benchmark, number, 0, 0, ROLES.index(role), *draw), longest_s)
         except LaunchError as error:
-            if self._settings.harness is None:
+            if self._settings.harness is None or self._is_cut_short(error):
                 raise
             self.error = self.error or error
             findings.append(self._recorder.fail(benchmark, str(error)))

@@ -13,11 +13,13 @@ class Budget:
 
     settings: Settings
     started: float
+    spent_s: float = 0.0
+    """What was used of it before that."""
 
     def time_left(self, now: float) -> float | None:
         """Seconds left, or None without a limit on time."""
         limit = self.settings.max_time_s
-        return None if limit is None else limit - (now - self.started)
+        return None if limit is None else limit - self.spent_s - (now - self.started)
 
     def time_is_up(self, now: float, next_seconds: float) -> bool:
         """Whether the next pair, expected to take `next_seconds`, would end after the limit."""

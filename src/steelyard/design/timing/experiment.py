@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import expm1, isfinite
 
-from steelyard.design.findings import left_behind_finding
+from steelyard.design.findings import survivors
 from steelyard.design.judging.judgement import MetricPairs, look_at
 from steelyard.design.runner.draws import draw_places, round_order
 from steelyard.design.runner.failure import Interrupted
@@ -22,13 +22,10 @@ from steelyard.model.records import Finding, StopReason, Weighing
 from steelyard.stats.family import sharing_now
 from steelyard.stats.looks import next_look, plan_looks
 from steelyard.stats.paired import Judgement, is_futile
-from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import CHANGED
 
 # Short pairs are measured several at once, for so many seconds.
 _AT_ONCE_S = 0.1
-# Warm-up launches are slower than what follows, so a budget is called hopeless only if it is short by this factor.
-_WARM_UP_SLOWNESS = 2.0
 
 
 @dataclass
@@ -47,7 +44,10 @@ class _Open:
 
 
 class Experiment:
-    """One weighing while it is measured. The recorder, the clock and the watcher come from outside."""
+    """One weighing while it is measured. The recorder, the clock and the watcher come from outside.
+
+    Of its budget `spent_s` have been used before.
+    """
 
     def __init__(
         self,
@@ -56,6 +56,7 @@ class Experiment:
         clock: Callable[[], float],
         watch: Callable[[Progress], None],
         settle: Callable[[float], float] = lambda most_s: 0.0,  # noqa: ARG005
+        spent_s: float = 0.0,
     ) -> None:
         self._header, self._settings = header, header.settings
         self._metric = timed(header.settings.metrics)[0]  # what is counted needs no pairs
@@ -63,7 +64,7 @@ class Experiment:
         begun = list(recorder.rows)
         self._open = [_resumed(number, header, begun) for number in range(len(header.benchmarks))]
         used = recorder.rows.wall_s()
-        self._budget = Budget(header.settings, clock() - used)
+        self._budget = Budget(header.settings, clock() - used, spent_s)
         self._settle, self._may_wait_s = settle, header.settings.wait_quiet_s
         self._pairs, self._visited = len(recorder.rows) // 2, len(header.benchmarks)
         self._findings: list[Finding] = []
@@ -86,7 +87,6 @@ class Experiment:
                 for number in round_order(self._settings.seed, rounds, still):
                     self._advance(self._open[number])
                 rounds += 1
-            self._recorder.runner.clean_up()
         except Interrupted:
             self._stop_all("interrupted")
         except SteelyardError as error:
@@ -106,21 +106,9 @@ class Experiment:
             for benchmark in self._open:
                 if benchmark.warm_ups > pair or benchmark.stop is not None:
                     continue
+                if self._pairs and self._budget.time_is_up(self._clock(), self._seconds_per_pair()):
+                    return  # with many benchmarks, not all may be reached
                 self._measure(benchmark, pair, WARM_UP)
-                if self._is_hopeless():
-                    self._stop_all("futile")
-                    return
-
-    def _is_hopeless(self) -> bool:
-        """Whether not even the fewest pairs that can show anything fit into the budget, as the warm-up went so far."""
-        rows = self._recorder.rows
-        if not len(rows):
-            return False  # not one launch went well
-        seconds_per_launch = rows.wall_s() / len(rows) / _WARM_UP_SLOWNESS
-        still = sum(benchmark.stop is None for benchmark in self._open)
-        launches = 2 * fewest_differences(self._settings.alpha) * still
-        left = self._budget.time_left(self._clock())
-        return left is not None and launches * seconds_per_launch > left
 
     def _advance(self, benchmark: _Open) -> None:
         """Measure one more pair of a benchmark, look if a look is due, and stop it if it has come to an end."""
@@ -251,14 +239,16 @@ class Experiment:
             benchmark.stop = benchmark.stop or reason
 
     def _record(self) -> Weighing:
+        stop = [benchmark.stop for benchmark in self._open]
         return self._header.model_copy(
             update={
-                "stop": [benchmark.stop for benchmark in self._open],
+                "stop": stop,
                 "seconds": self._clock() - self._budget.started,
                 "findings": [
                     *self._header.findings,
                     *self._findings,
-                    *left_behind_finding(self._recorder.runner.left_behind),
+                    *self._recorder.not_reached(self._header.benchmarks, stop),
+                    *survivors(self._recorder.runner.left_behind, self._recorder.runner.not_killed),
                 ],
                 "launches": self._recorder.rows.launches(),
             }

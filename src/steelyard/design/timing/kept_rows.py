@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from steelyard.model.launches import COLUMNS, Launches, LaunchRow, Sample
+from steelyard.model.launches import COLUMNS, ROLES, USED, WARM_UP, Launches, LaunchRow, Sample
 
-_PAIR, _ROLE, _WALL = (COLUMNS.index(name) for name in ("pair", "role", "wall_ns"))
+_BENCHMARK, _PAIR, _ROLE, _WALL = (COLUMNS.index(name) for name in ("benchmark", "pair", "role", "wall_ns"))
 # No field has negative values.
 _NONE = -1
 
@@ -46,6 +46,17 @@ class KeptRows:
                 break
             if self._columns[_PAIR][position] == pair:
                 self._columns[_ROLE][position] = role
+
+    def use_warm_ups(self, benchmark: int) -> None:
+        """Have what warmed a benchmark up be what was measured of it."""
+        for position in self._of_benchmark[benchmark]:
+            if self._columns[_ROLE][position] == ROLES.index(WARM_UP):
+                self._columns[_ROLE][position] = ROLES.index(USED)
+
+    def benchmarks_of(self, role: int) -> set[int]:
+        """Those that have launches in a role."""
+        pairs = zip(self._columns[_BENCHMARK], self._columns[_ROLE], strict=True)
+        return {benchmark for benchmark, theirs in pairs if theirs == role}
 
     def wall_s(self) -> float:
         """The wall times of all launches, in seconds."""

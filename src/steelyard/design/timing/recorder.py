@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Protocol
 
+from steelyard.design.findings import cold_finding, not_measured_finding
 from steelyard.design.runner.runner import TIMER, LaunchSeries, Reading, Runner
 from steelyard.design.runner.target import Target
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.kept_rows import KeptRows
-from steelyard.model.launches import DISTURBED, NUMBERS, ROLES, Draw, LaunchRow, Place
-from steelyard.model.records import Finding
+from steelyard.model.launches import DISTURBED, NUMBERS, ROLES, USED, WARM_UP, Draw, LaunchRow, Place
+from steelyard.model.records import Benchmark, Finding, StopReason
 
 _MOST_PAIRS = 8
 _numbers = attrgetter(*NUMBERS)
@@ -58,9 +59,15 @@ class Recorder:
         rows = map(self.launch, places) if self.series is None else self._launch_all(self.series(places), places)
         return list(zip(rows, rows, strict=True))
 
-    def launch(self, place: Place) -> LaunchRow:
-        """Run, check and keep one launch; raises LaunchError if it failed, Interrupted if cut short."""
-        return self.runner.launch(self._target(place), TIMER, lambda reading: self._keep(reading, place))
+    def launch(self, place: Place, longest_s: float | None = None) -> LaunchRow:
+        """Run, check and keep one launch, which may take no longer than so, if it has no limit of its own.
+
+        Raises LaunchError if it failed, Interrupted if cut short.
+        """
+        target = self._target(place)
+        if longest_s is not None and target.spec.timeout_ns is None:
+            target = replace(target, spec=replace(target.spec, timeout_ns=round(longest_s * 1e9)))
+        return self.runner.launch(target, TIMER, lambda reading: self._keep(reading, place))
 
     def _launch_all(self, series: LaunchSeries, places: Sequence[Place]) -> Iterator[LaunchRow]:
         left = iter(places)
@@ -92,6 +99,26 @@ class Recorder:
         """Give a pair that is complete the role `disturbed`: it is known as such only after its second launch."""
         self.sink.discard(benchmark, pair)
         self.rows.give_role(benchmark, pair, ROLES.index(DISTURBED))
+
+    def settle(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
+        """When the time is up: take the warm-up of a benchmark that came no further for what was measured.
+
+        The findings say of which benchmarks; the journal does not say so.
+        """
+        used, warmed = self._reached(USED), self._reached(WARM_UP)
+        cold = [number for number, reason in enumerate(stop) if reason == "time" and number in warmed - used]
+        for number in cold:
+            self.rows.use_warm_ups(number)
+        return cold_finding([benchmarks[number].name for number in cold], len(benchmarks))
+
+    def not_reached(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
+        """Name the benchmarks that the time was up before."""
+        reached = self._reached(USED) | self._reached(WARM_UP)
+        missed = [number for number, reason in enumerate(stop) if reason == "time" and number not in reached]
+        return not_measured_finding([benchmarks[number].name for number in missed])
+
+    def _reached(self, role: str) -> set[int]:
+        return self.rows.benchmarks_of(ROLES.index(role))
 
     def fail(self, benchmark: int, message: str) -> Finding:
         """Keep that one benchmark of many failed, and return the finding that says so."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import expm1, isfinite
+from math import ceil, expm1, isfinite
 from pathlib import Path
 
 import numpy as np
 
-from steelyard.design.judging.judgement import of_one_process, seconds_of, side_of
+from steelyard.design.judging.judgement import by_benchmark, of_one_process, seconds_of, side_of
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.foreign import ForeignResults
@@ -16,6 +16,7 @@ from steelyard.model.launches import ROLES, USED, FloatArray
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Finding, Run, Weighing
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
+from steelyard.report.figures import count, seconds
 from steelyard.stats.unpaired import (
     FEWEST_LAUNCHES,
     FEWEST_SECONDS,
@@ -92,13 +93,13 @@ def compare_runs(
     """
     _check(baseline, candidate, force=force)
     shared = shared_benchmarks(baseline, candidate)
-    shared = [places for places in shared if _is_measured(baseline, candidate, places)] or shared
+    parts = [by_benchmark(run) for run in (baseline, candidate)]
+    views = {places: (parts[0][places[0]], parts[1][places[1]]) for places in shared}
+    shared = [places for places in shared if _is_measured(*views[places], places)] or shared
     findings = [*_differences(baseline, candidate), *_left_out(baseline, candidate, shared)]
     wanted = metrics or baseline.settings.metrics
     level = alpha / len(shared)
-    verdicts = [
-        _verdict((baseline, candidate), places, metric, margin, level) for places in shared for metric in wanted
-    ]
+    verdicts = [_verdict(views[places], places, metric, margin, level) for places in shared for metric in wanted]
     return UnpairedReport(baseline, candidate, margin, level, verdicts, findings)
 
 
@@ -215,7 +216,7 @@ def _verdict(
         benchmark=runs[1].benchmarks[places[1]].name,
         metric=shown,
         verdict=judgement.verdict,
-        change=expm1(judgement.shift.centre) if known else None,
+        change=expm1(judgement.shift.centre),
         interval=(expm1(judgement.lower), expm1(judgement.upper)) if known else None,
         block_spreads=(expm1(judgement.block_spreads[0]), expm1(judgement.block_spreads[1])) if known else None,
         assumed=judgement.floor,
@@ -282,11 +283,15 @@ def _findings(asked: str, shown: str, judgement: UnpairedJudgement, sides: list[
         yield Finding(code="noisy-metric", message=caution)
     fewest, shortest = min(len(each.logs) for each in sides), min(each.seconds for each in sides)
     if fewest < FEWEST_LAUNCHES or shortest < FEWEST_SECONDS:
+        short = f"has {count(fewest, 'launch', 'launches')}: fewer than {FEWEST_LAUNCHES} do not show"
+        if fewest >= FEWEST_LAUNCHES:
+            short = f"took {seconds(shortest)}: less than {seconds(FEWEST_SECONDS)} do not show"
+        longest = max(each.seconds / len(each.logs) for each in sides)
         yield Finding(
             code="cannot-tell",
-            message=f"the shorter run has {fewest} launches in {shortest:.1f} s: fewer than {FEWEST_LAUNCHES}, or less "
-            f"than {FEWEST_SECONDS:g} s, do not show how its level wanders, so no change can be told",
-            remedy="measure for longer: steelyard run --max-time",
+            message=f"the shorter run {short} how its level wanders, so no verdict can be given",
+            remedy="measure both for longer: steelyard run --max-time "
+            f"{ceil(max(3 * SHORT_SECONDS, 2 * FEWEST_LAUNCHES * longest))}",
         )
     elif not isfinite(judgement.allowance + judgement.shift.upper):
         yield Finding(code="cannot-tell", message="too few launches can never show anything at so small an --alpha")

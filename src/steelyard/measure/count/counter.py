@@ -6,7 +6,6 @@ import fcntl
 import os
 import re
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from steelyard.measure.count.pins import is_program, padded
 from steelyard.measure.count.profile import FunctionCost, Profile, Profiles
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.instrument import Attachment
+from steelyard.measure.scratch import scratch_folder
 from steelyard.model.counting import CountedProcess, CountSettings
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
@@ -128,9 +128,9 @@ class Counter:
         begun = self.clock()
         _refuse_what_is_no_program(spec)
         try:
-            with tempfile.TemporaryDirectory(prefix="steelyard-count-", ignore_cleanup_errors=True) as name:
+            with scratch_folder("count") as folder:
                 long = padded(spec)
-                yield _UnderValgrind(spec, long, self._under_valgrind(long, Path(name)), Path(name), self, begun)
+                yield _UnderValgrind(spec, long, self._under_valgrind(long, folder), folder, self, begun)
         except OSError as error:
             raise MeasurementError(
                 f"the folder for temporary files cannot be used ({error.strerror or error}): counts need a place on "

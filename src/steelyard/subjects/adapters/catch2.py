@@ -36,6 +36,9 @@ _SPECIAL = re.compile(r'[\\,"]')
 _SAMPLES = 5
 _WARM_UP_MS = 1
 
+# Deeper than any test's sections, and than a name can be long.
+_MOST_SECTIONS = 250
+
 _TAG = re.compile(r"\[([^][]+)\]")
 _HIDDEN = (".", "!hide")
 
@@ -130,6 +133,8 @@ def results_from(text: bytes | str) -> list[Result]:
 def _parsed(text: bytes | str) -> Element:
     if not text.strip():
         raise LaunchError("wrote no XML report: is it a test program with Catch2, and did it run to its end?")
+    if (b"<!DOCTYPE" if isinstance(text, bytes) else "<!DOCTYPE") in text:  # type: ignore[operator] # it is of one kind
+        raise LaunchError(f"wrote an XML report with declarations of its own, as Catch2 writes none: {quoted(text)}")
     try:
         report = fromstring(text)  # noqa: S314 (written by the program that the user has us run)
     except (ParseError, ValueError, LookupError) as error:
@@ -140,6 +145,8 @@ def _parsed(text: bytes | str) -> Element:
 
 
 def _results_within(element: Element, test: str, sections: tuple[str, ...]) -> Iterator[Result]:
+    if len(sections) > _MOST_SECTIONS:
+        raise LaunchError(f"wrote a report with more than {_MOST_SECTIONS} sections within each other: {shown(test)}")
     for inner in element:
         if inner.tag == "Section":
             yield from _results_within(inner, test, (*sections, inner.get("name", "")))
@@ -155,7 +162,7 @@ def _result(element: Element, test: str, name: str) -> Result:
     try:
         loops = int(element.get("samples", "")) * int(element.get("iterations", ""))
         ns = float(mean.get("value", "")) * loops
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise LaunchError(f"gave {shown(name)} samples, iterations or a mean that are no numbers") from error
     return Result(test, name, sample_of(loops, ns))
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 import weakref
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in, stderr_of, stdout_of
@@ -19,6 +19,8 @@ from steelyard.subjects.responses import (
     asked,
     check_only,
     file_holds,
+    file_written,
+    files_below,
     json_of,
     printed_by,
     sample_of,
@@ -79,7 +81,7 @@ class Criterion(Harness):
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The samples that it took; raises LaunchError if there are none, or others', or they are no times."""
-        folders = {title_in(_text(file)): file.parent for file in self._folder.rglob("new/benchmark.json")}
+        folders = {title_in(_text(file)): file.parent for file in _latest(self._folder, "benchmark.json")}
         printed = stdout_of(measured)
         if not folders:
             _check_began(printed, stderr_of(measured), work.name)
@@ -89,9 +91,9 @@ class Criterion(Harness):
 
     @cached_property
     def _folder(self) -> Path:
-        folder = tempfile.mkdtemp(prefix="steelyard-criterion-")
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        return Path(folder)
+        scratch = Scratch("criterion")
+        weakref.finalize(self, scratch.remove)
+        return scratch.path / "results"
 
 
 def samples_in(text: str) -> tuple[Sample, ...]:
@@ -142,8 +144,17 @@ def _whole(loops: Any) -> Any:
     return int(loops) if isinstance(loops, float) and loops.is_integer() else loops
 
 
-def _text(file: Path) -> str:
+def latest_in(folder: Path, name: str) -> list[Path]:
+    """The files of that name of all its latest results, in order; raises OSError if there is no end of folders."""
+    return sorted(file for file in files_below(folder) if file.name == name and file.parent.name == "new")
+
+
+def _latest(folder: Path, name: str) -> list[Path]:
     try:
-        return file.read_text(encoding="utf-8", errors="replace")
+        return latest_in(folder, name)
     except OSError as error:
-        raise LaunchError(f"did not write its {file.name} ({error.strerror})") from error
+        raise LaunchError(f"left what cannot be read: {error}") from error
+
+
+def _text(file: Path) -> str:
+    return file_written(file).decode(errors="replace")

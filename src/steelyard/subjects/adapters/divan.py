@@ -32,6 +32,8 @@ _UNITS = {
     "d": 86400e9,
 }
 _BAR = " *│ "
+# A row of times takes no more of its line; before it is the name, and what the benchmark prints itself.
+_MOST_TIMES = 300
 _VALUE = rf"([0-9.]+) ({'|'.join(_UNITS)})"
 _TIMES = re.compile(_BAR.join([_VALUE] * 4 + ["([0-9]{1,18})"] * 2) + "$")
 _HEADER = re.compile(_BAR.join(["fastest", "slowest", "median", "mean", "samples", "iters"]) + "$")
@@ -118,7 +120,7 @@ def rows_in(text: str) -> Iterator[Row]:
             # What the benchmark itself prints comes after the name, on its line.
             del path[1 + len(branch[1]) // 3 :]
             path.append(line[branch.start(2) : width].strip())
-        if times := _TIMES.search(line):
+        if times := _TIMES.search(line[-_MOST_TIMES:]):
             yield _row("::".join(path), times.groups())
 
 

@@ -53,9 +53,11 @@ _PART = re.compile(rf"{_MARK}=== ({_RUN}|{_END}) +(\S+)\n")
 _PROCS = r"(?:-[0-9]+)?"
 # As Go writes them: a name and a tab, then the iterations and the values. What a program prints may stand before the
 # name, and between the two; files that were edited have other spaces.
-_LINE = re.compile(r"(Benchmark\S*)\s+([0-9]+)((?:\s+\S+\s+\S+)+)\s*")
-_NAME = re.compile(r"(Benchmark\S*) *\t")
-_TIMED = re.compile(r"([0-9]+)((?:\t *\S+ \S+)+)\s*")
+_LINE = re.compile(r"(Benchmark\S*)\s+([0-9]{1,18})((?:\s+\S+\s+\S+)+)\s*")
+_NAME = "Benchmark"
+_TIMED = re.compile(r"([0-9]{1,18})((?:\t *\S+ \S+)+)\s*")
+# They stand at the end of a line, which may have anything before them, of any length.
+_MOST_TIMED = 1000
 _TIME = "ns/op"
 _FAILED = re.compile(r"--- FAIL: \S+\n((?:    .*\n?)+)")
 _PANIC = re.compile(r"^(?:panic|fatal error): .*", re.MULTILINE)
@@ -178,15 +180,25 @@ def results_in(text: str) -> list[GoResult]:
             results.append(GoResult(whole[1], int(whole[2]), values))
             name = ""
             continue
-        *_, name = name, *_NAME.findall(line)
+        name = _name_in(line) or name
         if name and (timed := _timed(line)):
             results.append(GoResult(name, *timed))
             name = ""
     return results
 
 
+def _name_in(line: str) -> str:
+    """The last name before a tab; empty if there is none."""
+    for before in reversed(line.split("\t")[:-1]):
+        last = before.rstrip(" ").split(" ")[-1]
+        if (begins := last.find(_NAME)) >= 0 and not any(map(str.isspace, last[begins:])):
+            return last[begins:]
+    return ""
+
+
 def _timed(line: str) -> tuple[int, dict[str, float]] | None:
     """The iterations and values at the end of a line."""
+    line = line[-_MOST_TIMED:]
     for start in re.finditer(r"(?<![0-9])[0-9]", line):
         if (found := _TIMED.fullmatch(line, start.start())) and (values := _values(found[2])):
             return int(found[1]), values

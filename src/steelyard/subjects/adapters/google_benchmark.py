@@ -45,6 +45,8 @@ _MANY = 10**9
 # What is special in a POSIX extended regular expression. `]` and `}` are not, and may not be escaped either.
 _SPECIAL = re.compile(r"[.\[\\()*+?{|^$]")
 
+_THREADS = re.compile(r"/threads:([0-9]{1,6})(?:/|$)")
+
 _NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
@@ -95,6 +97,11 @@ class GoogleBenchmark(Harness):
             f"--benchmark_out={RESULTS_FILE}",
             "--benchmark_out_format=json",
         )
+
+    def threads(self, work: Work) -> int:
+        """As its name says; newer versions add up what each of them took."""
+        found = _THREADS.search(work.name)
+        return int(found[1]) if found else 1
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The samples that it took, all of them; raises LaunchError for anything else."""

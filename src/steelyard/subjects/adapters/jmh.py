@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import isfinite, prod
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +39,10 @@ _DEFAULTS = {"-f": "1", "-wi": "5", "-w": "100ms", "-r": f"{_MEASURE_NS // 1_000
 # All other options of JMH are followed by a value.
 _WITHOUT_VALUE = ("-h", "-l", "-lp", "-lprof", "-lrf")
 _HEAD = "Benchmarks:"
+_MOST_PRODUCTS = 10_000
 _PARAMETER = re.compile(r'  param "([^"]+)" = \{(.*)\}')
 _SAID = (
-    re.compile(r"^\s*Suppressed: (.+)", re.MULTILINE),
+    re.compile(r"^[ \t]*Suppressed: (.+)", re.MULTILINE),
     re.compile(r"^Error parsing command line:\s+(.+)", re.MULTILINE),
     re.compile(r"^.*\bERROR: (.+)", re.MULTILINE),
     re.compile(r"^(No matching benchmarks)", re.MULTILINE),
@@ -52,6 +53,7 @@ class Jmh(Harness):
     """Drives JMH; each product of a benchmark's @Param values is a benchmark: `pkg.Class.method:n=10,kind=small`."""
 
     fixes_loops = False
+    tells_iterations = False
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether it starts JMH, or a jar with JMH's list of benchmarks."""
@@ -137,6 +139,9 @@ def benchmarks_of(text: str) -> list[Listed]:
             raise LaunchError(f"listed what is no benchmark of JMH: {quoted(line)}")
         else:
             found.append((line.strip(), {}))
+    for name, values in found:
+        if prod(map(len, values.values())) > _MOST_PRODUCTS:
+            raise LaunchError(f"listed {shown(name)} with more than {_MOST_PRODUCTS:,} products of its parameters")
     return [Listed(_name(name, params), params=params) for name, values in found for params in _products(values)]
 
 

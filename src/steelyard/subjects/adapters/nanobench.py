@@ -24,6 +24,7 @@ from steelyard.subjects.responses import (
     results_of,
     sample_of,
     shown,
+    whole,
 )
 
 # Words of the user's command: where the name of a benchmark goes, and the file for what `templates::json()` renders.
@@ -115,7 +116,7 @@ def results_from(text: str) -> list[Result]:
 
 
 def _reports(text: str) -> Iterator[Any]:
-    decoder, end = json.JSONDecoder(), 0
+    decoder, end = json.JSONDecoder(parse_int=whole), 0
     while begins := _BEGINNING.search(text, end):
         try:
             report, end = decoder.raw_decode(text, begins.start())

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Listed, Work
@@ -23,6 +22,7 @@ from steelyard.subjects.responses import (
     check_only,
     checked_list,
     file_holds,
+    file_written,
     json_of,
     quoted,
     results_of,
@@ -70,7 +70,7 @@ class Pyperf(Harness):
 
     def listed(self, measured: Measured) -> list[Listed]:  # noqa: ARG002
         """What ran, in its order; raises LaunchError if that left no list."""
-        results = results_in(self._list.read_bytes() if self._list.exists() else b"")
+        results = results_in(file_written(self._list) if self._list.exists() else b"")
         benchmarks = checked_list(Listed(result.name) for result in results)
         if self._command is not None:
             _tasks[self._command] = {one.name: (task, one.inner_loops) for task, one in enumerate(results)}
@@ -99,9 +99,9 @@ class Pyperf(Harness):
 
     @cached_property
     def _list(self) -> Path:
-        folder = tempfile.mkdtemp(prefix="steelyard-")
-        weakref.finalize(self, shutil.rmtree, folder, True)
-        return Path(folder) / "list.json"
+        scratch = Scratch("pyperf")
+        weakref.finalize(self, scratch.remove)
+        return scratch.path / "list.json"
 
 
 def _command(launch: LaunchSpec) -> _Command:

@@ -22,7 +22,9 @@ from steelyard.subjects.responses import (
     asked,
     check_only,
     checked_list,
+    files_below,
     json_of,
+    opened,
     quoted,
     results_of,
     sample_of,
@@ -151,13 +153,18 @@ def _test_files(arguments: list[str], folder: Path) -> Iterator[Path]:
         if path.is_file():
             yield path
         else:
-            yield from (file for file in path.rglob("*.py") if "test" in file.name or "bench" in file.name)
+            with suppress(OSError):  # one that is too large to look at
+                yield from (file for file in files_below(path) if _may_test(file.name))
+
+
+def _may_test(name: str) -> bool:
+    return name.endswith(".py") and ("test" in name or "bench" in name)
 
 
 @lru_cache(maxsize=4096)
 def _uses(file: Path, pattern: re.Pattern[bytes]) -> bool:
     try:
-        with file.open("rb") as opened:
-            return pattern.search(opened.read(_MOST_BYTES)) is not None
+        with opened(file) as source:
+            return pattern.search(source.read(_MOST_BYTES)) is not None
     except OSError:
         return False

@@ -25,6 +25,7 @@ class Shell(Harness):
 
     fixes_loops = False
     samples_a_launch = 1
+    tells_iterations = False
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """A launch of nothing: there is one benchmark, and it would be a waste to run it for that."""

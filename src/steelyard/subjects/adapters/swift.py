@@ -27,8 +27,8 @@ _ENVIRONMENT = {"SWIFT_DETERMINISTIC_HASHING": "1"}
 _OLDEST_HEAD, _HEADS = "Enabled Tests:", ("#,Test,[Tags]", "# Test [Tags]")
 _LISTED = re.compile(r"[0-9]+[ ,](\S+?)[ ,]\[(.*)\]")
 _RUNNING = re.compile(r"Running (\S+)(?: for [0-9]+ samples\.)?")
-_SCALE = re.compile(r"    Measuring with scale ([0-9]+)\.")
-_SAMPLE = re.compile(r"    Sample ([0-9]+),(\S+)")
+_SCALE = re.compile(r"    Measuring with scale ([0-9]{1,18})\.")
+_SAMPLE = re.compile(r"    Sample ([0-9]{1,18}),(\S+)")
 _SKIPPING = re.compile(r"Skipping unsupported benchmark (\S+)!")
 # Older drivers tell whole µs of an iteration, cut off: what takes less than so many is told too coarsely to compare.
 _FEWEST_WHOLE_US = 1000
@@ -96,7 +96,7 @@ def listed_in(text: str) -> Iterator[Listed]:
     if head not in _HEADS:
         raise LaunchError(f"wrote no list of Swift's benchmarks, but {quoted(text)}: is it Benchmark_O, or a like one?")
     for line in lines:
-        found = _LISTED.fullmatch(line)
+        found = _LISTED.fullmatch(line) if line.endswith("]") else None
         if not found:
             raise LaunchError(f"lists {quoted(line)}: a line has to be a number, a name, and tags in brackets")
         yield Listed(found[1], tuple(tag.strip() for tag in found[2].split(",") if tag.strip()))

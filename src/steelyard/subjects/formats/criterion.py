@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from steelyard.model.errors import LaunchError, UsageError
-from steelyard.subjects.adapters.criterion import samples_in, title_in
+from steelyard.subjects.adapters.criterion import latest_in, samples_in, title_in
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, text
 
 SAMPLES, ABOUT = "sample.json", "benchmark.json"
@@ -23,9 +23,11 @@ def files_of(path: Path) -> list[Path]:
         if not path.is_dir():
             return []
         direct = [folder / SAMPLES for folder in (path, path / "new") if (folder / SAMPLES).is_file()]
-        found = direct[:1] or sorted(path.rglob(f"new/{SAMPLES}"))
+        found = direct[:1] or latest_in(path, SAMPLES)
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}; check the path and its permissions") from error
+        raise UsageError(
+            f"cannot read {path}: {error.strerror or error}; check the path and its permissions"
+        ) from error
     if not found:
         raise UsageError(f"cannot import {path}: the folder has no new/{SAMPLES} in it, which criterion would write")
     return found

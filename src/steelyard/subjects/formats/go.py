@@ -14,10 +14,10 @@ from steelyard.subjects.formats.contents import Contents, Format, Found, Opened,
 from steelyard.subjects.responses import quoted
 
 _TIME = "ns/op"
-_RESULT = re.compile(r"^Benchmark\S*\s+[0-9]+\s.*\sns/op", re.MULTILINE)
+_RESULT = re.compile(r"^Benchmark\S*[ \t]+[0-9]+\s.*\sns/op", re.MULTILINE)
 _KEY = re.compile(r"(goos|goarch|pkg|cpu): (.+)")
 _END = re.compile(r"(PASS|FAIL|ok)(\s.*)?")
-_FAILED = re.compile(r"^\s*--- FAIL: (Benchmark\S*)", re.MULTILINE)
+_FAILED = re.compile(r"^[ \t]*--- FAIL: (Benchmark\S*)", re.MULTILINE)
 _PANIC = re.compile(r"^(?:panic|fatal error): .*", re.MULTILINE)
 _MOST_CHARACTERS = 200
 

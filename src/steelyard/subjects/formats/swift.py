@@ -9,12 +9,14 @@ from steelyard.subjects.adapters.swift import SwiftResult, results_in
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, grouped
 
 _BEGIN = "--- DATA ---"
-_SAMPLE = re.compile(r"^Running \S+.*$(?s:.)*?^    Sample 0,", re.MULTILINE)
+_RUNNING = re.compile(r"^Running \S", re.MULTILINE)
+_SAMPLE = "\n    Sample 0,"
 _END = re.compile(r"^Total(?:s,| performance tests executed:)", re.MULTILINE)
 
 
 def _recognises(opened: Opened) -> bool:
-    return opened.json is None and _SAMPLE.search(opened.text) is not None
+    running = _RUNNING.search(opened.text) if opened.json is None else None
+    return running is not None and _SAMPLE in opened.text[running.end() :]
 
 
 def _read(opened: Opened) -> Contents:

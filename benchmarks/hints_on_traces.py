@@ -1,0 +1,120 @@
+"""Whether following a hint leads to a verdict: an undecided weighing says what it needs, and is measured anew so.
+
+    python benchmarks/hints_on_traces.py [WEIGHINGS]
+
+The pairs that are needed, or the margin with as many pairs as before, are granted with something to spare, as the
+report's `--pairs`, `--max-time` and `--margin` do. tests/design/judging/test_outlook.py holds a smaller table to its
+bar.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import numpy as np
+
+from benchmarks.simulation import SYNTHETIC, TRACE_NAMES, FloatArray, Noise, table, trace, weigh_once
+from steelyard.design.judging.outlook import Needed, needed, needed_by_few
+from steelyard.model.records import Settings
+from steelyard.report.sentences import MOST_MARGIN, TO_SPARE
+
+ALPHA, MARGIN = 0.01, 0.005
+SETTINGS = Settings(alpha=ALPHA, margin=MARGIN)
+PAIRS = (4, 5, 7, 8, 12, 23, 45)
+CHANGES = (0.0, 0.002, 0.01, 0.03)
+# More than this nobody simulates; a hint that names more is not counted.
+MOST_PAIRS = 20_000
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Of so many hints, how many led to a verdict."""
+
+    pairs: int = 0
+    pairs_decided: int = 0
+    margins: int = 0
+    margins_decided: int = 0
+
+    def __add__(self, other: Followed) -> Followed:
+        return Followed(*(mine + its for mine, its in zip(self.counts(), other.counts(), strict=True)))
+
+    def counts(self) -> tuple[int, int, int, int]:
+        """All of them."""
+        return self.pairs, self.pairs_decided, self.margins, self.margins_decided
+
+
+def noises() -> dict[str, Noise]:
+    """Noise without an end: the pairs of a trace are drawn again, as no trace is as long as a hint may be."""
+    traces = {f"{name}, {metric}": _drawn(trace(name, metric)) for name in TRACE_NAMES for metric in ("active", "wall")}
+    return {**traces, **{name: noise for name, noise in SYNTHETIC.items() if name != "drift"}}
+
+
+def _drawn(values: FloatArray) -> Noise:
+    def noise(generator: np.random.Generator, pairs: int) -> FloatArray:
+        chosen = values[generator.integers(0, len(values), pairs)]
+        return np.where(generator.random((pairs, 1)) < 0.5, chosen[:, ::-1], chosen)
+
+    return noise
+
+
+def follow(noise: Noise, change: float, pairs: int, generator: np.random.Generator) -> Followed:
+    """Weigh once with so many pairs, and where that stays undecided again as it says."""
+    factors = np.array([1.0, 1.0 + change])
+    hint = _hint(noise(generator, pairs) * factors)
+    if hint is None:
+        return Followed()
+
+    def decides(more: int, margin: float) -> int:
+        return weigh_once(noise(generator, more) * factors, margin=margin, alpha=ALPHA).verdict != "undecided"
+
+    found = Followed()
+    if hint.pairs is not None and hint.pairs <= MOST_PAIRS:
+        found += Followed(pairs=1, pairs_decided=decides(int(TO_SPARE * hint.pairs), MARGIN))
+    if hint.margin is not None and TO_SPARE * hint.margin <= MOST_MARGIN:
+        found += Followed(margins=1, margins_decided=decides(pairs, TO_SPARE * hint.margin))
+    return found
+
+
+def _hint(sides: FloatArray) -> Needed | None:
+    judgement = weigh_once(sides, margin=MARGIN, alpha=ALPHA)
+    if judgement.verdict != "undecided":
+        return None
+    if np.isfinite(judgement.estimate.lower):
+        return needed(judgement, SETTINGS)
+    return needed_by_few(np.log(sides[:, 1] / sides[:, 0]), SETTINGS)
+
+
+def main(weighings: int) -> None:
+    """Print one row a noise and number of pairs, over all changes."""
+    rows: list[tuple[object, ...]] = []
+    total = Followed()
+    for name, noise in noises().items():
+        for pairs in PAIRS:
+            generator = np.random.default_rng(1)
+            row = Followed()
+            for change in CHANGES:
+                for _ in range(weighings):
+                    row += follow(noise, change, pairs, generator)
+            rows.append((name, pairs, row.pairs, _share(row.pairs_decided, row.pairs), *_margins(row)))
+            total += row
+    rows.append(("all", "", total.pairs, _share(total.pairs_decided, total.pairs), *_margins(total)))
+    header = ("noise", "pairs", "hints of pairs", "led to a verdict", "of a margin", "led to a verdict")
+    print(
+        f"{weighings} weighings a change of {', '.join(f'{change:.1%}' for change in CHANGES)}\n\n{table(header, rows)}"
+    )
+
+
+def _margins(row: Followed) -> tuple[int, str]:
+    return row.margins, _share(row.margins_decided, row.margins)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.0%}" if whole else ""
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 50)

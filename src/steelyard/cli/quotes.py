@@ -1,0 +1,39 @@
+"""A command that was given without its quotes: `steelyard run gzip -6 file`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+_ONE_COMMAND = ("run", "count", "check")
+_SEVERAL = ("compare",)
+
+
+def quotes_needed(context: Any, arguments: Sequence[str]) -> str | None:
+    """How to give it, where words of a command stand apart in `arguments`, the words behind `steelyard`; else None."""
+    name = getattr(getattr(context, "command", None), "name", None)
+    if name not in (*_ONE_COMMAND, *_SEVERAL):
+        return None
+    takes_value = {
+        spelling: not getattr(param, "is_flag", False) for param in context.command.params for spelling in param.opts
+    }
+    words = _from_first_argument(list(arguments[1:]), takes_value)
+    if len(words) < 2 or " " in words[0]:
+        return None
+    if name in _SEVERAL:
+        return f"give each command in quotes: steelyard {name} 'BASELINE WITH ITS WORDS' 'CANDIDATE WITH ITS WORDS'"
+    ours = (
+        place for place, word in enumerate(words) if word.startswith("--") and word.partition("=")[0] in takes_value
+    )
+    command = " ".join(words[: next(ours, len(words))])
+    quote = '"' if "'" in command else "'"
+    return f"give the command in quotes: steelyard {name} {quote}{command}{quote}"
+
+
+def _from_first_argument(words: list[str], takes_value: dict[str, bool]) -> list[str]:
+    """The words from the first on that is neither an option nor its value."""
+    while words and words[0].startswith("-"):
+        option, equals, _ = words.pop(0).partition("=")
+        if takes_value.get(option) and not equals:
+            words = words[1:]
+    return words

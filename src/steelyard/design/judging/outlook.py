@@ -1,0 +1,88 @@
+"""What would decide an undecided benchmark: pairs, the time that they take, or another margin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+
+from steelyard.model.launches import ROLES, USED, WARM_UP, FloatArray, Launches
+from steelyard.model.records import Settings, Verdict, Weighing
+from steelyard.stats.looks import FIRST_LOOK, plan_looks
+from steelyard.stats.paired import Judgement, guess_of_few, margin_needed, pairs_needed
+
+# As many pairs ahead as will have taken most of the looks that there are.
+_FAR_AHEAD = 100
+
+
+@dataclass(frozen=True)
+class Needed:
+    """What an undecided benchmark lacks."""
+
+    pairs: int | None = None
+    margin: float | None = None
+
+
+def needed(judgement: Judgement, settings: Settings) -> Needed:
+    """What a judgement lacks, if it is undecided."""
+    if judgement.verdict != "undecided":
+        return Needed()
+    shown = judgement.look.pairs
+    # A later budget ends at a look that may spend about what is left after the looks until now.
+    level = plan_looks(2 * shown, settings.alpha, ended=True)[-1].level
+    margin = margin_needed(judgement, plan_looks(shown, settings.alpha, ended=True)[-1].level)
+    known = margin is not None and margin > settings.margin and isfinite(margin)
+    return Needed(pairs_needed(judgement, settings.margin, level), margin if known else None)
+
+
+def needed_by_few(differences: FloatArray, settings: Settings) -> Needed:
+    """What pairs that are too few for an interval lack; the fewest that are looked at, where they tell of no noise."""
+    guess = guess_of_few(differences, settings.alpha)
+    if guess is None:
+        return Needed(FIRST_LOOK)
+    level = plan_looks(_FAR_AHEAD, settings.alpha, ended=True)[-1].level
+    pairs = pairs_needed(guess, settings.margin, level)
+    return Needed(None if pairs is None else max(FIRST_LOOK, pairs))
+
+
+def with_seconds(record: Weighing, verdicts: list[Verdict]) -> list[Verdict]:
+    """The verdicts of a record in one metric, with the time that what they lack takes, all that was measured included.
+
+    Benchmarks that are open take turns, so that each waits for the others.
+    """
+    open_ones = [verdict for verdict in verdicts if verdict.pairs_needed is not None]
+    if not open_ones or not len(record.launches):
+        return verdicts
+    each = {verdict.index: _seconds_per_pair(record, verdict.index) for verdict in open_ones}
+    round_s = sum(seconds for seconds in each.values() if seconds is not None)
+
+    def timed(verdict: Verdict) -> Verdict:
+        if verdict.pairs_needed is None or each[verdict.index] is None:
+            return verdict
+        more = max(0, verdict.pairs_needed - verdict.pairs)
+        return verdict.model_copy(update={"seconds_needed": _elapsed_s(record) + more * round_s})
+
+    return [timed(verdict) for verdict in verdicts]
+
+
+def _seconds_per_pair(record: Weighing, benchmark: int) -> float | None:
+    """What one more pair of a benchmark takes, with its part of all that was done beside the launches."""
+    launches = record.launches
+    mine = np.array(launches.benchmark, dtype=int) == benchmark
+    wall = launches.column("wall_ns")
+    if not mine.any() or not wall.sum():
+        return None
+    repeated = _pairs_in(launches, mine) / max(1, _pairs_in(launches, mine, USED, WARM_UP))
+    return float(_elapsed_s(record) * wall[mine].sum() / wall.sum() / (mine.sum() / 2) * repeated)
+
+
+def _elapsed_s(record: Weighing) -> float:
+    """What was measured took; a journal that nobody ended says only how long its launches took."""
+    return max(record.seconds, float(record.launches.column("wall_ns").sum()) / 1e9)
+
+
+def _pairs_in(launches: Launches, mine: np.ndarray, *roles: str) -> float:
+    role = np.array(launches.role, dtype=int)[mine]
+    wanted = [ROLES.index(name) for name in roles or ROLES]
+    return float(np.isin(role, wanted).sum()) / 2

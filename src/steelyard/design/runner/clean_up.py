@@ -1,0 +1,42 @@
+"""The commands that clean up: once, when all is measured, or when that failed or was interrupted on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from steelyard.design.runner.runner import LaunchServer, Runner
+from steelyard.design.runner.target import Hooks
+
+
+@dataclass
+class CleanUp:
+    """What one session has to clean up."""
+
+    launcher: LaunchServer
+    begun: list[Callable[[], bool]] = field(default_factory=list)
+    """Each tells of one that may launch whether it has: there is nothing to clean up where nothing ran."""
+    _runner: Runner | None = None
+
+    def is_for(self, hooks: Hooks) -> None:
+        """Have these commands run at the end."""
+        self._runner = Runner(self.launcher, hooks=hooks)
+
+    def watch(self, runner: Runner) -> Runner:
+        """Clean up behind a runner, should it launch anything."""
+        self.begun.append(lambda: runner.has_begun)
+        return runner
+
+    def run(self) -> Runner | None:
+        """Run the commands, each once, however often this is called; whoever ran them, if they had to.
+
+        An interrupt that came before is no reason to leave them out, as it is for all that is measured. Raises
+        MeasurementError for one that fails, Interrupted for one that the user cuts short.
+        """
+        runner, self._runner = self._runner, None
+        if runner is None or not any(has_begun() for has_begun in self.begun):
+            return None
+        self.launcher.forget_cancel()
+        for spec in runner.hooks.cleanup:
+            runner.run_hook("--cleanup", spec)
+        return runner

@@ -1,0 +1,75 @@
+"""Folders for what is needed only for a moment, and the removal of those whose owner was killed."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_NAME = re.compile(r"steelyard-[a-z]+-scratch-[a-z0-9_]{8}")
+_MODE = 0o700
+# A folder is made first and locked then.
+_UNLOCKED_S = 1.0
+
+
+class Scratch:
+    """A folder of this process; its lock tells others for how long, and ends with the process however that ends."""
+
+    def __init__(self, what_for: str) -> None:
+        """Make it among the temporary files; raises OSError where that is not possible."""
+        self.path = Path(tempfile.mkdtemp(prefix=f"steelyard-{what_for}-scratch-"))
+        self._lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        _lock(self._lock)
+
+    def remove(self) -> None:
+        """Remove it, as far as that is possible; once."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self._lock)
+
+
+@contextmanager
+def scratch_folder(what_for: str) -> Iterator[Path]:
+    """Such a folder for as long as the context lasts; raises OSError where there can be none."""
+    scratch = Scratch(what_for)
+    try:
+        yield scratch.path
+    finally:
+        scratch.remove()
+
+
+def sweep() -> None:
+    """Remove the folders that processes of ours which were killed have left among the temporary files."""
+    with suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
+        for entry in entries:
+            if _NAME.fullmatch(entry.name):
+                with suppress(OSError):
+                    _remove_if_left(Path(entry.path))
+
+
+def _remove_if_left(path: Path) -> None:
+    found = path.lstat()
+    is_ours = (found.st_uid, found.st_mode) == (os.getuid(), stat.S_IFDIR | _MODE)
+    if not is_ours or time.time() - found.st_ctime < _UNLOCKED_S:
+        return
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        if _lock(handle):
+            shutil.rmtree(path, ignore_errors=True)
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int) -> bool:
+    """Whether this process has the folder for itself now; never where the file system has no locks."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,28 @@
+"""How much of very many benchmarks is printed: what nobody would read takes minutes, and buries what matters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from heapq import nlargest
+from typing import TypeVar
+
+from steelyard.report import figures
+from steelyard.report.sheet import Sheet
+
+MOST_BENCHMARKS = 200
+
+_Item = TypeVar("_Item")
+
+
+def most_changed(items: Sequence[_Item], change: Callable[[_Item], float | None]) -> Sequence[_Item]:
+    """As many as are printed, in their order: all of them, or of too many those with the largest `change`."""
+    if len(items) <= MOST_BENCHMARKS:
+        return items
+    places = nlargest(MOST_BENCHMARKS, range(len(items)), key=lambda place: abs(change(items[place]) or 0.0))
+    return [items[place] for place in sorted(places)]
+
+
+def show_left_out(sheet: Sheet, many: int, which: str = "") -> None:
+    """Print that so many more are not shown, `which` they are, and where they can be found."""
+    if many > 0:
+        sheet.row("left out", f"{figures.count(many, 'more benchmark')}{which}: --markdown FILE has all of them")

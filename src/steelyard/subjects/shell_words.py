@@ -1,0 +1,57 @@
+"""What in a command line only a shell would understand: no shell runs a command unless one is asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+# In what is not quoted: pipes, redirections and what joins commands, variables, substitutions, patterns, home folders.
+_OPERATORS = re.compile(r"\|\|?|&&|&?>>?(?:&\d?)?|<<?|;+|^&$")
+_EXPANDED = re.compile(r"\$[A-Za-z_{(]|`|\*|^~(?:$|/|\w)")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+# Stands for every character that is quoted.
+_QUOTED = "\0"
+
+
+def shell_words(command: str) -> list[str]:
+    r"""The operators, and the words that a shell would expand, that stand unquoted in a command line; each once.
+
+    A quoted one (`awk '/a|b/'`, `grep "*"`, `\\;`) is meant for the program.
+    """
+    found: dict[str, None] = {}
+    for word, bare in _words(command):
+        found |= dict.fromkeys(operator[0] for operator in _OPERATORS.finditer(bare))
+        if _EXPANDED.search(bare):
+            found[word] = None
+    return list(found)
+
+
+def sets_variable(word: str) -> bool:
+    """Whether the first word of a command line is a shell's `NAME=value`."""
+    return _ASSIGNMENT.match(word) is not None
+
+
+def _words(command: str) -> Iterator[tuple[str, str]]:
+    """Each word as it stands in the command line, and the same with what is quoted blotted out."""
+    word = bare = quote = ""
+    escaped = False
+    for character in command:
+        if not quote and not escaped and character.isspace():
+            if word:
+                yield word, bare
+            word = bare = ""
+            continue
+        word += character
+        if escaped or (quote and character != quote):
+            bare += _QUOTED
+            escaped = not escaped and character == "\\" and quote == '"'
+        elif character == "\\":
+            escaped = True
+        elif quote:
+            quote = ""
+        elif character in "'\"":
+            quote, bare = character, bare + _QUOTED
+        else:
+            bare += character
+    if word:
+        yield word, bare

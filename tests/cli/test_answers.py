@@ -1,0 +1,194 @@
+"""That every program gets an answer, and that every hint is true: whole command lines on a scripted machine."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from steelyard.model.launches import LaunchSpec, Measured
+from tests.tool import Done
+from tests.world import LaunchScript, ScriptedWorld, measured, program_of
+
+OPEN_END = "exit status 0, as nothing was found slower; with --strict it is 4"
+
+
+def noisy(ms: float, change: float = 0.0, noise: float = 0.01, seed: int = 1) -> LaunchScript:
+    """Launches of so many ms; those of `./new` take `change` longer."""
+    generator = np.random.default_rng(seed)
+
+    def script(spec: LaunchSpec, _: int) -> Measured:
+        factor = 1 + change if program_of(spec) == "new" else 1.0
+        return measured(ms * factor * float(np.exp(noise * generator.standard_normal())))
+
+    return script
+
+
+def said(done: Done) -> str:
+    return " ".join(done.text.split())
+
+
+def hinted(done: Done) -> list[str]:
+    """The options that a report says to give."""
+    found = re.search(r"with some to spare: ((?:--[a-z-]+ \d+ ?)+)", said(done))
+    return found[1].split() if found else []
+
+
+# --- what was measured is shown
+
+
+@pytest.mark.parametrize(("budget", "pairs"), [("15", "1 pair"), ("55", "5 pairs")])
+def test_few_pairs_have_their_medians_their_estimate_and_where_it_leans(
+    scripted: ScriptedWorld, budget: str, pairs: str
+) -> None:
+    scripted.script = noisy(4400, 0.05, 0.001)
+    text = said(scripted("compare", "./old", "./new", "--max-time", budget if pairs == "5 pairs" else "20"))
+    assert re.search(rf"undecided \+[45]\.\d+ %, too few for an interval yet, {pairs} in \d+ s", text)
+    assert "nothing is ruled out; leans towards slower" in text
+    assert re.search(r"baseline ./old median 4\.\d+ s", text)
+    assert "no launch was judged" not in text
+
+
+def test_a_budget_that_only_the_warm_up_fits_in_shows_the_warm_up(scripted: ScriptedWorld) -> None:
+    scripted.script = noisy(9000, 0.2, 0.001)
+    text = said(scripted("compare", "./old", "./new", "--max-time", "20"))
+    assert re.search(r"undecided \+[12]\d\.\d % in the warm-up alone, no pair was measured, 20 s", text)
+    assert "median 9.00" in text
+    assert "does not tell" not in text
+
+
+# --- hints
+
+
+def test_following_a_printed_hint_leads_to_a_verdict(scripted: ScriptedWorld) -> None:
+    followed = decided = 0
+    for seed in range(18):
+        ms = (2.0, 40.0, 900.0)[seed % 3]
+        scripted.script = noisy(ms, (0.0, 0.005, 0.03)[seed // 6], noise=0.015, seed=seed)
+        limit = ["--max-time", str(40 * ms / 1000)] if seed % 2 else ["--pairs", "14"]
+        done = scripted("compare", "./old", "./new", "--margin", "1", *limit)
+        if hint := hinted(done):
+            followed += 1
+            decided += "undecided" not in said(scripted("compare", "./old", "./new", "--margin", "1", *hint))
+    assert followed >= 10
+    assert decided / followed >= 0.8
+
+
+def test_a_hint_is_never_less_than_what_has_failed(scripted: ScriptedWorld) -> None:
+    scripted.script = noisy(9000, 0.01)
+    hint = hinted(scripted("compare", "./old", "./new", "--max-time", "60"))
+    assert hint[0] == "--max-time"
+    assert int(hint[1]) > 2 * 12 * 9  # a dozen pairs of 18 s
+
+
+def test_hours_are_not_advised_but_what_else_helps(scripted: ScriptedWorld) -> None:
+    scripted.script = noisy(1500, 0.0, noise=0.1)
+    text = said(scripted("compare", "./old", "./new", "--max-time", "60"))
+    assert "more pairs would take" in text
+    assert "--max-time" not in text
+    (margin,) = re.findall(r"(--margin [\d.]+%) would be decided in as many pairs", text)
+    assert "same" in said(scripted("compare", "./old", "./new", "--max-time", "60", *margin.split()))
+
+
+def test_a_short_program_is_told_how_often_to_repeat_it(scripted: ScriptedWorld) -> None:
+    scripted.script = noisy(0.7)
+    text = said(scripted("compare", "./old", "./new", "--pairs", "12"))
+    (times,) = re.findall(r"--repeat (\d+) would make a launch last 30 ms", text)
+    assert 20 <= 0.7 * int(times) <= 50
+    assert "a launch takes" not in said(scripted("compare", "./old", "./new", "--pairs", "12", "--repeat", times))
+
+
+# --- the end
+
+
+def test_an_open_end_names_strict_in_its_last_line(scripted: ScriptedWorld) -> None:
+    scripted.script = noisy(10)
+    asked = ("compare", "./old", "./new", "--pairs", "12")
+    done = scripted(*asked)
+    assert (done.status, OPEN_END in done.text.splitlines()[-1]) == (0, True)
+    strict = scripted(*asked, "--strict")
+    assert (strict.status, "--strict" in strict.text) == (4, False)
+    scripted.script = noisy(10, 0.5)
+    assert "--strict" not in scripted(*asked).text
+
+
+def test_medians_that_point_the_other_way_are_explained(scripted: ScriptedWorld) -> None:
+    """12 of 13 pairs are 1 % slower, at two levels; in the other one the sides are at different ones."""
+    launched: Counter[str] = Counter()
+
+    def script(spec: LaunchSpec, _: int) -> Measured:
+        name = program_of(spec)
+        number = launched[name]
+        launched[name] += 1
+        level = 10.0 if number < (6 if name == "old" else 7) else 11.0
+        return measured(level * (1.01 if name == "new" else 1.0) + number * 1e-4)
+
+    scripted.script = script
+    text = said(scripted("compare", "./old", "./new", "--pairs", "13", "--warmup", "0"))
+    assert re.search(r"old median 11.00 ms .*new median 10.10 ms .*undecided \+", text)
+    assert text.count("the medians point the other way: each launch is compared with the one next to it") == 1
+
+
+@pytest.mark.parametrize(
+    ("prints", "verdict"),
+    [(("3", "3"), "undecided 0.00 % [-48.7 %, +94.8 %]"), (("0.100", "0.105"), "slower +5.00 % [+0.0001 %, +15.8 %]")],
+)
+def test_constants_have_an_interval_that_goes_with_their_verdict(
+    scripted: ScriptedWorld, prints: tuple[str, str], verdict: str
+) -> None:
+    def script(spec: LaunchSpec, _: int) -> Measured:
+        return measured(5, stdout=prints[program_of(spec) == "new"].encode())
+
+    scripted.script = script
+    text = said(scripted("compare", "--harness", "shell", "./old", "./new", "--max-time", "3"))
+    assert verdict in text
+    assert "a change of 0.50 % would have been found" not in text
+
+
+# --- a shell that was forgotten
+
+
+def failing(wanted: Callable[[LaunchSpec], bool]) -> LaunchScript:
+    return lambda spec, _: measured(12, exit_code=int(wanted(spec)))
+
+
+def test_a_forgotten_shell_is_named_where_the_command_fails(scripted: ScriptedWorld) -> None:
+    scripted.script = failing(lambda spec: any(b"|" in word for word in spec.argv))
+    sentence = scripted.refuses("run", "./old | wc", status=3)
+    assert "| was passed on as it stands, as no shell runs it: --shell has one run it" in sentence
+    assert "was passed on" not in scripted.refuses("run", "./old | wc", "--shell", status=3)
+    assert "was passed on" not in scripted.refuses("run", "./old '|'", status=3)
+
+
+def test_a_forgotten_shell_is_noted_where_the_command_runs(scripted: ScriptedWorld) -> None:
+    scripted.script = noisy(12)
+    text = said(scripted("compare", "./old *.c", "./new '*.c'", "--pairs", "12"))
+    assert "*.c was passed on as it stands, as no shell runs it: the command is ./old *.c --shell has" in text
+    assert text.count("was passed on") == 1
+
+
+def test_a_forgotten_shell_is_named_where_the_program_is_not_found(scripted: ScriptedWorld) -> None:
+    assert "~/old in it would be a shell's" in scripted.refuses("run", "~/old")
+    assert scripted.refuses("run", "NAME=1 ./old").endswith("a variable is set by --env NAME=1")
+
+
+@pytest.mark.parametrize(
+    ("words", "way_out"),
+    [
+        (["run", "gzip", "-6", "-c", "f"], "steelyard run 'gzip -6 -c f'"),
+        (["run", "--launches", "3", "gzip", "f", "--warmup", "0"], "steelyard run 'gzip f'"),
+        (["count", "awk", "{print '1'}", "-x"], "steelyard count \"awk {print '1'} -x\""),
+        (["compare", "gzip", "-6", "f"], "give each command in quotes: steelyard compare"),
+        (["compare", "./old", "a-file", "./new", "a-file"], "stands in quotes together with its words"),
+        (["check", "gzip", "-6"], "steelyard check 'gzip -6'"),
+        (["run", "--bogus", "gzip -6 f"], "see steelyard run --help"),
+        (["run", "gzip -6 f", "--bogus"], "see steelyard run --help"),
+    ],
+)
+def test_a_command_without_its_quotes_is_told_where_they_go(
+    scripted: ScriptedWorld, words: list[str], way_out: str
+) -> None:
+    assert way_out in scripted.refuses(*words)

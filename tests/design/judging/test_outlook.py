@@ -1,0 +1,70 @@
+"""That what would decide an undecided weighing would do so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.hints_on_traces import CHANGES, Followed, follow, noises
+from benchmarks.simulation import weigh_once
+
+from steelyard.design.judging.judgement import verdicts
+from steelyard.model.records import Verdict
+from tests.design.scripted import noisy, weigh
+
+
+def weighed(seconds_a_launch: float, max_time_s: float, noise: float = 0.01, **settings: Any) -> Verdict:
+    script = noisy(0.0, noise, wall_ns=seconds_a_launch * 1e9)
+    return verdicts(weigh(script, max_time_s=max_time_s, **settings)[0])[0]
+
+
+@pytest.mark.parametrize("name", ["ambient, active", "bursts, wall", "quiet", "heavy"])
+def test_following_a_hint_leads_to_a_verdict(name: str) -> None:
+    generator, noise, found = np.random.default_rng(4), noises()[name], Followed()
+    for pairs in (5, 12, 30):
+        for change in CHANGES:
+            for _ in range(5):
+                found += follow(noise, change, pairs, generator)
+    assert found.pairs > 30
+    assert found.pairs_decided / found.pairs >= 0.8
+    assert found.margins_decided / found.margins >= 0.7
+
+
+def test_the_bar_is_not_met_by_as_many_pairs_again() -> None:
+    generator, noise = np.random.default_rng(4), noises()["quiet"]
+    again = [weigh_once(noise(generator, 12), margin=0.005, alpha=0.01).verdict for _ in range(50)]
+    assert sum(verdict != "undecided" for verdict in again) < 25
+
+
+def test_the_time_needed_is_that_which_passed_and_that_of_the_pairs_that_lack() -> None:
+    verdict = weighed(1.0, 30.0)
+    assert verdict.pairs == 14
+    assert verdict.pairs_needed is not None
+    # 14 pairs and the warm-up took 30 s.
+    assert verdict.seconds_needed == pytest.approx(30 + 2 * (verdict.pairs_needed - 14), rel=0.02)
+
+
+def test_a_warm_up_takes_its_time_of_a_budget() -> None:
+    many, few = weighed(1.0, 40.0, warm_up=9), weighed(1.0, 40.0, warm_up=1)
+    assert many.seconds_needed is not None
+    assert many.seconds_needed == pytest.approx(40 + 2 * ((many.pairs_needed or 0) - many.pairs), rel=0.03)
+    assert few.pairs == many.pairs + 8
+
+
+def test_so_few_pairs_that_they_tell_of_no_noise_need_a_dozen() -> None:
+    for budget_s, pairs in ((5.0, 1), (9.0, 3)):
+        verdict = weighed(1.0, budget_s)
+        assert (verdict.pairs, verdict.pairs_needed, verdict.interval) == (pairs, 12, None)
+        assert verdict.change is not None
+    verdict = weighed(1.0, 11.0)
+    assert verdict.pairs == 4
+    assert verdict.pairs_needed is not None
+    assert verdict.pairs_needed > 100
+
+
+def test_an_undecided_weighing_names_the_margin_that_its_noise_allows() -> None:
+    verdict = weighed(1.0, 30.0, noise=0.3)
+    assert verdict.margin_needed is not None
+    assert 0.2 < verdict.margin_needed < 2
+    assert weighed(0.001, 5.0, noise=0.0001).margin_needed is None

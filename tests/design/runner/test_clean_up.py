@@ -1,0 +1,120 @@
+"""The clean-up commands of whole command lines: once, whatever became of what they clean up behind."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from steelyard.model.files import load
+from steelyard.model.launches import LaunchSpec, Measured
+from tests.world import ScriptedWorld, ctrl_c, measured, program_of
+
+TWELVE = ("--pairs", "12", "--cleanup", "./sweep")
+
+
+def swept(world: ScriptedWorld) -> list[str]:
+    """What was launched, from the first clean-up on."""
+    names = [program_of(spec) for spec in world.launched]
+    return names[names.index("sweep") :] if "sweep" in names else []
+
+
+@pytest.fixture
+def world(scripted: ScriptedWorld) -> ScriptedWorld:
+    scripted.executable("sweep")
+    scripted.executable("sweep-new")
+    return scripted
+
+
+def at(number: int, happens: Callable[[], Any] | None = None, **changes: Any) -> Callable[[LaunchSpec, int], Measured]:
+    """Launches of 12 ms; in that of a number something happens, or what it measures changes."""
+
+    def script(spec: LaunchSpec, launch: int) -> Measured:
+        del spec
+        if launch == number and happens is not None:
+            happens()
+        return measured(12.0, **(changes if launch == number else {}))
+
+    return script
+
+
+def test_it_is_the_last_of_all(world: ScriptedWorld) -> None:
+    world.script = at(0)
+    assert world("compare", "./old", "./new", *TWELVE, "--cleanup", "./sweep-new").status == 0
+    assert swept(world) == ["sweep", "sweep-new"]
+
+
+@pytest.mark.parametrize("number", [1, 2, 7, 26])
+@pytest.mark.parametrize("happens", [ctrl_c, lambda: signal.raise_signal(signal.SIGTERM)], ids=["SIGINT", "SIGTERM"])
+def test_an_interrupt_does_not_keep_it_from_running(
+    world: ScriptedWorld, number: int, happens: Callable[[], Any]
+) -> None:
+    world.script = at(number, happens)
+    assert world("compare", "./old", "./new", *TWELVE, "--warmup", "1").status == 130
+    assert swept(world) == ["sweep"]
+
+
+@pytest.mark.parametrize("number", [1, 2, 9])
+@pytest.mark.parametrize(
+    "how", [{"exit_code": 1}, {"timed_out": True, "exit_code": None, "signal": 9}, {"stopped": 19}], ids=str
+)
+def test_nor_does_a_launch_that_fails(world: ScriptedWorld, number: int, how: dict[str, Any]) -> None:
+    world.script = at(number, **how)
+    world.refuses("compare", "./old", "./new", *TWELVE, status=3)
+    assert swept(world) == ["sweep"]
+    world.launches = 0
+    world.refuses("run", "./old", "--launches", "12", "--cleanup", "./sweep", status=3)
+    assert swept(world) == ["sweep"]
+
+
+def test_what_it_fails_in_itself_says_less(world: ScriptedWorld) -> None:
+    world.script = lambda spec, number: measured(12.0, exit_code=int(number == 4 or program_of(spec) == "sweep"))
+    assert "./old failed with exit status 1" in world.refuses("compare", "./old", "./new", *TWELVE, status=3)
+    (kept,) = world.kept()
+    assert [finding.message.partition(" (")[0].partition(":")[0] for finding in load(kept).findings] == [
+        "./old failed with exit status 1",
+        "the --cleanup command failed with exit status 1",
+    ]
+
+
+def test_an_interrupted_weighing_stays_one_whose_clean_up_failed(world: ScriptedWorld) -> None:
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        if number == 6:
+            ctrl_c()
+        return measured(12.0, exit_code=int(program_of(spec) == "sweep"))
+
+    world.script = script
+    done = world("compare", "./old", "./new", *TWELVE)
+    assert done.status == 130
+    assert "the --cleanup command failed with exit status 1" in done.text
+
+
+def test_nothing_is_cleaned_up_where_nothing_ran(world: ScriptedWorld) -> None:
+    world.refuses("compare", "./old", "./missing", *TWELVE)
+    assert swept(world) == []
+
+
+def test_a_reference_output_that_differs(world: ScriptedWorld) -> None:
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        if isinstance(spec.stdout, bytes):
+            world.folder.joinpath(spec.stdout.decode()).write_text(str(number))
+        return measured(12.0)
+
+    world.script = script
+    world.refuses("compare", "./old", "./new", *TWELVE, "--reference-output", status=3)
+    assert swept(world) == ["sweep"]
+
+
+@pytest.mark.parametrize("metric", ["instructions", "active,instructions"])
+def test_what_is_counted_is_cleaned_up_behind_once(world: ScriptedWorld, metric: str) -> None:
+    world.script = at(1, exit_code=1)
+    world("compare", "./old", "./new", "--metric", metric, *TWELVE)
+    assert swept(world) == ["sweep"]
+
+
+def test_a_harness_that_fails_while_it_is_asked(world: ScriptedWorld) -> None:
+    world.script = at(1, exit_code=1)
+    world.refuses("compare", "--harness", "protocol", "./old", "./new", *TWELVE, status=3)
+    assert swept(world) == ["sweep"]

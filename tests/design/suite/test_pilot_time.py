@@ -1,0 +1,101 @@
+"""Listing and trying the benchmarks of a suite within the time that the user gave for all."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.targets import targets_of
+from steelyard.design.suite.loops import LEAST_SAMPLES, choose_loops
+from steelyard.design.suite.pilot_time import PilotTime
+from steelyard.design.suite.planner import Planner
+from steelyard.design.suite.selection import Selection
+from steelyard.design.timing.experiment import Experiment
+from steelyard.model.launches import Sample
+from steelyard.model.records import Weighing
+from tests.design import scripted_harness
+from tests.design.scripted import recorder, without_files
+from tests.design.scripted_harness import Suites, fails, header, steady
+from tests.design.suite.made import both, messages, names
+
+BUDGET_S = 5.0
+
+
+def planned(suites: Suites, **settings: object) -> Weighing:
+    record = header(max_time_s=BUDGET_S, **settings)
+    time = PilotTime(suites.clock, suites.clock() + BUDGET_S)
+    found = Planner(record, {}, Runner(suites), lambda _: None, time).planned(Selection())
+    assert isinstance(found, Weighing)
+    return found
+
+
+def weighed(suites: Suites) -> tuple[Weighing, float]:
+    """A whole weighing, and the seconds that it took with all that goes before it."""
+    begun = suites.clock()
+    record = planned(suites)
+    launches = recorder(suites, targets=without_files(targets_of(record, {})))
+    spent_s = suites.clock() - begun
+    ended = Experiment(record, launches, suites.clock, lambda _: None, spent_s=spent_s).run()
+    return ended, suites.clock() - begun
+
+
+@pytest.mark.parametrize("count", [1, 3, 10, 40])
+@pytest.mark.parametrize("start_s", [0.01, 0.1, 0.3, 1.0])
+def test_the_whole_keeps_to_it(monkeypatch: pytest.MonkeyPatch, count: int, start_s: float) -> None:
+    monkeypatch.setattr(scripted_harness, "START_NS", round(start_s * 1e9))
+    suites = both(**{f"b{number}": steady() for number in range(count)})
+    record, seconds = weighed(suites)
+    # Where a launch takes a second, the list and the trial of one benchmark leave little for a pair of it.
+    assert seconds < BUDGET_S * 1.1 if start_s < 1 else seconds < BUDGET_S * 1.7
+    pairs = Counter((row.benchmark, row.pair) for row in record.launches.rows())
+    assert [*pairs.values()].count(2) > 0
+    told = ", ".join(messages(record, "not-measured"))
+    measured = {record.benchmarks[row.benchmark].name for row in record.launches.rows()}
+    assert measured
+    assert all(name in measured or name in told or "more" in told for name in suites.suites["baseline"])
+
+
+def test_with_time_enough_nothing_is_rougher() -> None:
+    with_time, without = (both(a=steady(), b=steady(50.0)) for _ in range(2))
+    planner = Planner(header(), {}, Runner(without), lambda _: None)
+    assert planned(with_time).benchmarks == planner.planned(Selection()).benchmarks
+
+
+def test_in_a_hurry_loops_are_still_long_enough_and_samples_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scripted_harness, "START_NS", 150_000_000)
+    suites = both(a=steady(1000.0), b=steady(1000.0), c=steady(1000.0), d=steady(1000.0))
+    record = planned(suites)
+    assert {benchmark.samples for benchmark in record.benchmarks} == {LEAST_SAMPLES}
+    assert all(one.loops == 1000 for one in record.benchmarks)
+    assert max(Counter((asked.program, asked.name) for asked in suites.asked).values()) == 2
+
+
+def test_a_hurry_does_not_trust_the_first_sample() -> None:
+    taken: list[int] = []
+
+    def take(loops: int, samples: int) -> list[Sample]:
+        taken.append(loops)
+        cold_ns = 90_000 if len(taken) == 1 else 0
+        return [Sample(loops, loops * 100 + cold_ns, None, None)] * samples
+
+    assert choose_loops(take, hurried=True) == 15_000
+    assert taken == [1, 17]
+
+
+def test_what_hangs_when_the_time_is_over_was_not_reached() -> None:
+    hangs = fails({"timed_out": True, "wall_ns": 60_000_000_000, "signal": 9, "exit_code": None})
+    suites = both(good=steady(), hangs=hangs, later=steady())
+    record = planned(suites)
+    assert names(record) == ["good"]
+    assert record.stop == ["interrupted"]
+    (told,) = messages(record, "not-measured")
+    assert told.endswith("hangs, later")
+
+
+def test_one_that_hangs_before_any_other_has_failed() -> None:
+    hangs = fails({"timed_out": True, "wall_ns": 60_000_000_000, "signal": 9, "exit_code": None})
+    record = planned(both(hangs=hangs, later=steady()))
+    assert (names(record), record.stop) == (["hangs"], ["failed"])
+    assert messages(record, "not-measured")[0].endswith("later")

@@ -1,0 +1,123 @@
+"""Records in which every field that may hold a text holds one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.foreign import foreign_results, processes
+from tests.report.records import MACHINE, run, weighing
+
+BENCHMARKS = [
+    {"name": name, "params": {"n": name}, "entry": name, "tags": ["quick"], "loops": 10, "samples": 2}
+    for name in ("one", "two")
+]
+_SUBJECT = {
+    "name": "sort",
+    "command": "sort x",
+    "argv": ["sort", "x"],
+    "program": "/usr/bin/sort",
+    "shell": False,
+    "digest": "0" * 64,
+}
+_FINDING = {"code": "seen", "message": "what was seen", "remedy": "what to do"}
+_MACHINE = {
+    **MACHINE.model_dump(),
+    "caches": {"L1d": "32K"},
+    "microcode": "0x1",
+    "kernel": "Linux 6.1",
+    "libc": "glibc 2.36",
+    "virtualization": "kvm",
+    "governor": "powersave",
+    "clock_source": "tsc",
+    "offers": {"schedstat": True},
+}
+_SETTINGS = {
+    "environment": ["LANG"],
+    "variables": {"A": "b"},
+    "directory": "/work",
+    "stdin": "in.txt",
+    "output": "out.txt",
+    "prepare": ["make"],
+    "cleanup": ["make clean"],
+    "harness": "protocol",
+}
+_HEAP_USE = {"allocations": 9, "frees": 9, "reallocations": 0, "bytes": 99, "peak_bytes": 99}
+_CACHES = {"name": "mine", "i1": [32768, 8, 64], "d1": [32768, 8, 64], "ll": [8388608, 16, 64]}
+_COUNT_SETTINGS = {
+    "cache_simulation": True,
+    "caches": _CACHES,
+    "weights": {"name": "mine", "l1": 1, "ll": 5, "ram": 35},
+}
+_SIMULATED = dict.fromkeys(("I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw"), 10)
+_TOOL = {
+    "tool": "cachegrind",
+    "version": "3.19.0",
+    "program": "valgrind",
+    "flags": ["--cache-sim=yes"],
+    "fingerprint": {"libc.so.6": "0" * 64},
+    "not_pinned": ["aslr"],
+}
+
+
+def full_records() -> dict[str, dict[str, Any]]:
+    """Of every kind one, and those that are shown in another way, by what they are."""
+    return {
+        "weighing": _timed(weighing(pairs=12)),
+        "suite": _timed(weighing(pairs=12, benchmarks=("one", "two"))),
+        "run": _timed(run()),
+        "counted-weighing": _counted(weighing(pairs=1), sides=2),
+        "counted-run": _counted(run(), sides=1),
+        "import": _imported(),
+    }
+
+
+def _timed(record: Any) -> dict[str, Any]:
+    fields: dict[str, Any] = record.model_dump(mode="json", exclude={"derived"})
+    heap = [{"benchmark": 0, "side": 0, "use": _HEAP_USE, "wall_ns": 9, "cpu_ns": 9}]
+    return {
+        **fields,
+        "machine": _MACHINE,
+        "settings": {**fields["settings"], **_SETTINGS},
+        "findings": [_FINDING],
+        "heap": {"launches": heap},
+        "subjects": [{**_SUBJECT, "name": f"sort {number}"} for number in range(len(fields["subjects"]))],
+        "benchmarks": [
+            {**one, "candidate": min(1, len(fields["subjects"]) - 1)} for one in BENCHMARKS[: len(fields["benchmarks"])]
+        ],
+    }
+
+
+def _counted(record: Any, *, sides: int) -> dict[str, Any]:
+    timed = _timed(record)
+    counts = [
+        {"benchmark": 0, "side": side, "events": {"Ir": 1000 + side, **_SIMULATED}, "seconds": 1.0}
+        for side in range(sides)
+        for _ in range(5)
+    ]
+    counts[0]["processes"] = [{"command": word, "events": counts[0]["events"]} for word in ("sort x", "sh")]
+    functions = [
+        {
+            "benchmark": 0,
+            "side": side,
+            "name": ["hot", "main", f"own {side}"],
+            "file": ["a.c", "b.c", "c.c"],
+            "object": ["/a", "/b", "/c"],
+            "line": [1, 2, 3],
+            "events": {"Ir": [900 + side, 100, 5], **{name: [10, 0, 0] for name in _SIMULATED}},
+        }
+        for side in range(sides)
+    ]
+    return {
+        **timed,
+        "settings": {**timed["settings"], "metrics": ["instructions", "cost"], "counting": _COUNT_SETTINGS},
+        "counting": {"tool": _TOOL, "counts": counts, "functions": functions},
+        "launches": {},
+    }
+
+
+def _imported() -> dict[str, Any]:
+    record = foreign_results({"one": processes(3), "two": processes(3)}, machine={"processor": "Abacus", "cores": "2"})
+    fields = record.model_dump(mode="json")
+    fields["provenance"] |= {"version": "1.2", "measured": ["yesterday"]}
+    fields["benchmarks"][0] |= {"params": {"n": "1"}}
+    return {**fields, "findings": [_FINDING]}

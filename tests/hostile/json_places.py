@@ -1,0 +1,57 @@
+"""Places within JSON, and values put there in the stead of what stands there: how a record is damaged on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+Path = tuple[str | int, ...]
+
+
+class Place(NamedTuple):
+    """Where something stands: the keys and indices that lead there, and whether it is the last one's name itself."""
+
+    path: Path
+    is_name: bool = False
+
+
+def places(value: Any, path: Path = ()) -> Iterator[Place]:
+    """All places of a value, names of fields among them, in its order."""
+    yield Place(path)
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield Place((*path, key), is_name=True)
+            yield from places(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from places(inner, (*path, index))
+
+
+def found(value: Any, place: Place) -> Any:
+    """What stands there."""
+    for step in place.path:
+        value = value[step]
+    return place.path[-1] if place.is_name else value
+
+
+def replaced(value: Any, place: Place, new: Any) -> Any:
+    """A copy of the value with `new` at one place; what is not on the way there is shared with it."""
+    if not place.path:
+        return new
+    step, rest = place.path[0], Place(place.path[1:], place.is_name)
+    if place.is_name and not rest.path:
+        return {new if key == step else key: inner for key, inner in value.items()}
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[step] = replaced(value[step], rest, new)  # type: ignore[index] # a key of this very value
+    return copy
+
+
+def dropped(value: Any, place: Place) -> Any:
+    """A copy of the value without what stands at one place."""
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    step, *rest = place.path
+    if rest:
+        copy[step] = dropped(value[step], Place(tuple(rest)))  # type: ignore[index]
+    else:
+        del copy[step]  # type: ignore[arg-type]
+    return copy

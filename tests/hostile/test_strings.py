@@ -1,0 +1,125 @@
+"""Strings of records that would steer a terminal, or be taken for Markdown or a formula: shown, and never obeyed.
+
+Each string of a record of every kind is replaced, one after the other: a field that is new is among them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from steelyard.model.files import load_any
+from steelyard.model.foreign import ForeignResults
+from steelyard.model.records import Derived, Run, Summary, Verdict, Weighing
+from tests.hostile.full_records import full_records
+from tests.hostile.json_places import Place, found, places, replaced
+from tests.in_process import InProcess
+
+HOSTILE = "=\x1b[31m\u202e\nFORGED\r<b>|@x\ud800"
+RECORDS = full_records()
+# What Steelyard works out anew, and never reads back.
+DERIVED = {Derived, Summary, Verdict}
+
+
+def texts(record: dict[str, Any]) -> list[Place]:
+    """The places of all strings, but for those that say what kind of file it is."""
+    told = ("format", "kind", "version")
+    return [
+        place for place in places(record) if place.path[:1] not in [(name,) for name in told] and is_text(record, place)
+    ]
+
+
+def is_text(record: dict[str, Any], place: Place) -> bool:
+    return isinstance(found(record, place), str) if place.path else False
+
+
+def check_harmless(text: str) -> None:
+    """Nothing unprintable, nothing that begins a line of its own, and nothing of Markdown or HTML."""
+    lines = text.splitlines()
+    assert text.count("\n") == len(lines)
+    for line in lines:
+        assert line.isprintable(), line
+        assert not line.lstrip().startswith("FORGED") or line.startswith(" " * 11), line
+
+
+def check_files(asked: InProcess) -> None:
+    """As much of the files that were written, and that no text of a table is a formula or more than one cell."""
+    for path in asked.folder.glob("*.md"):
+        written = path.read_bytes().decode()
+        check_harmless(written)
+        assert "<b>" not in written
+        assert "@x" not in written
+    for path in asked.folder.glob("*.csv"):
+        rows = list(csv.reader(io.StringIO(path.read_bytes().decode(), newline="")))
+        assert len({len(row) for row in rows}) == 1
+        assert all(cell.isprintable() and not cell.startswith("=") for row in rows for cell in row)
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_whatever_a_record_says_is_printed_as_text(asked: InProcess, kind: str) -> None:
+    record = RECORDS[kind]
+    write(asked.folder / "whole.json", record)
+    for place in texts(record):
+        damaged = replaced(record, place, HOSTILE)
+        write(asked.folder / "record.json", damaged)
+        shown = asked("show", "record.json", "--markdown", "shown.md", "--csv", "shown.csv")
+        check_harmless(shown.out.decode())
+        check_files(asked)
+        for sides in (("record.json", "whole.json"), ("whole.json", "record.json")):
+            if kind in ("run", "counted-run", "import"):
+                check_harmless(asked("diff", *sides, "--force", "--markdown", "diff.md").out.decode())
+                check_files(asked)
+
+
+def write(path: Path, record: dict[str, Any]) -> None:
+    path.write_text(json.dumps(record))
+
+
+def test_the_records_have_every_field_that_may_hold_a_text(tmp_path: Path) -> None:
+    filled: set[tuple[type, str]] = set()
+    for record in RECORDS.values():
+        write(tmp_path / "record.json", record)
+        for part in parts(load_any(tmp_path / "record.json")):
+            filled |= {
+                (type(part), name) for name in type(part).model_fields if getattr(part, name) not in (None, [], {}, "")
+            }
+    missing = {one for one in text_fields({Weighing, Run, ForeignResults}) if one not in filled}
+    assert not missing, "give them a text in full_records.py"
+
+
+def parts(value: Any) -> Iterator[BaseModel]:
+    """All parts of a record."""
+    if isinstance(value, BaseModel):
+        yield value
+        value = [getattr(value, name) for name in type(value).model_fields]
+    if isinstance(value, list):
+        for one in value:
+            yield from parts(one)
+
+
+def text_fields(kinds: set[type[BaseModel]]) -> set[tuple[type, str]]:
+    """The fields of these and of what they are made of whose type is, or holds, `str`."""
+    known: set[type[BaseModel]] = set()
+    fields: set[tuple[type, str]] = set()
+    while kinds:
+        kind = kinds.pop()
+        known.add(kind)
+        for name, declared in kind.model_fields.items():
+            types = set(types_in(declared.annotation))
+            fields |= {(kind, name)} if str in types else set()
+            kinds |= {one for one in types if isinstance(one, type) and issubclass(one, BaseModel)} - known - DERIVED
+    return fields
+
+
+def types_in(annotation: Any) -> Iterator[Any]:
+    """A type, and those that it is made of."""
+    yield annotation
+    for inner in getattr(annotation, "__args__", ()):
+        yield from types_in(inner)

@@ -1,0 +1,51 @@
+"""The programs ask nothing of the C library that glibc 2.17 lacks, by whichever they are built here."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+import steelyard.native
+
+_OLDEST = (2, 17)
+_NATIVE = Path(steelyard.native.__file__).parent
+# Newer names of calls that were macros before: built with the old headers' stubs, a program has those in itself.
+_ONCE_MACROS = {"stat", "fstat", "lstat", "fstatat", "stat64", "fstat64", "lstat64", "fstatat64"}
+
+
+@pytest.fixture(scope="module")
+def offered() -> dict[str, tuple[int, ...]]:
+    """The version of glibc in which each name came up: it keeps the old ones beside the new."""
+    loaded = re.search(r"(/\S*/libc[.-]\S*\.?so\S*)", Path("/proc/self/maps").read_text())
+    assert loaded
+    if "musl" in loaded[1]:
+        pytest.skip("this machine's C library is musl")
+    versions = defaultdict(list)
+    for name, version in _symbols(Path(loaded[1])):
+        versions[name].append(version)
+    return {name: min(found) for name, found in versions.items()}
+
+
+@pytest.mark.parametrize("file", ["launch", "probes", "heap.abi3.so", "preload.abi3.so", "scatter.abi3.so"])
+def test_all_that_is_asked_for_was_there(file: str, offered: dict[str, tuple[int, ...]]) -> None:
+    asked = {name for name, _ in _symbols(_NATIVE / f"steelyard-{file}", undefined=True)}
+    assert [name for name in sorted(asked - _ONCE_MACROS) if offered.get(name, (0,)) > _OLDEST] == []
+
+
+def _symbols(file: Path, *, undefined: bool = False) -> list[tuple[str, tuple[int, ...]]]:
+    """Names and the versions of glibc that they are bound to; of those that are undefined, not the weak ones."""
+    objdump = shutil.which("objdump")
+    if objdump is None:
+        pytest.skip("binutils are not installed: what the programs ask of the C library was not looked at")
+    listed = subprocess.run([objdump, "-T", file], capture_output=True, text=True, check=True).stdout
+    found = []
+    for line in listed.splitlines():
+        match = re.search(r"\(?GLIBC_([\d.]+)\)?\s+(\S+)$", line)
+        if match and ("*UND*" in line) == undefined and not (undefined and re.match(r"\w+\s+w", line)):
+            found.append((match[2], tuple(int(part) for part in match[1].split("."))))
+    return found
