@@ -56,6 +56,7 @@ def test_it_installs_without_a_compiler_and_weighs(installed: Installed) -> None
     share = installed.folder / "environment/share"
     assert (share / "man/man1/steelyard.1").is_file()
     assert (share / "doc/steelyard/statistics.md").is_file()
+    assert installed.run("steelyard", "docs", "adapters/go").stdout == (ROOT / "docs/adapters/go.md").read_text()
 
 
 def _python(version: str) -> str:
