@@ -28,14 +28,14 @@ def shown(
     show_outcome(outcome, files, world, functions=functions)
     if "interrupted" in outcome.record.stop:
         return INTERRUPTED
-    return said_status(_deciding(outcome), world, strict=strict)
+    return said_status(_deciding(outcome), world, strict=strict, beside_data=_prints_data(files))
 
 
-def said_status(verdicts: Collection[str], world: World, *, strict: bool) -> int:
+def said_status(verdicts: Collection[str], world: World, *, strict: bool, beside_data: bool) -> int:
     """The exit status of what was decided; that an undecided one has 0 is said as the last line."""
     status = of_verdicts(verdicts, strict=strict)
     if status != of_verdicts(verdicts, strict=True):
-        terminal.open_end(output(world.environment))
+        terminal.open_end(output(world.environment, beside_data=beside_data))
     return status
 
 
@@ -56,7 +56,7 @@ def show_outcome(outcome: Outcome, files: FileOptions, world: World, *, function
     except MeasurementError as error:
         unwritten = error  # the verdict is still worth its words
     if has_results := _has_results(outcome):
-        console = output(world.environment, beside_data=is_printed(files.json, files.markdown, files.csv))
+        console = output(world.environment, beside_data=_prints_data(files))
         if isinstance(record, Weighing):
             terminal.weighing(console, record, derived.verdicts, functions=functions)
         else:
@@ -67,6 +67,10 @@ def show_outcome(outcome: Outcome, files: FileOptions, world: World, *, function
         raise failure
     if not has_results:
         raise MeasurementError("nothing was measured")
+
+
+def _prints_data(files: FileOptions) -> bool:
+    return is_printed(files.json, files.markdown, files.csv)
 
 
 def _has_results(outcome: Outcome) -> bool:
