@@ -223,6 +223,13 @@ def wait_until(condition: Callable[[], bool], what: str) -> None:
         time.sleep(0.01)
 
 
+def announced(err: bytes | str) -> str:
+    """What is said on stderr of a weighing before it is carried on; nothing else may have been."""
+    said = err.decode() if isinstance(err, bytes) else err
+    assert re.fullmatch(r"steelyard: carrying on [^\n]+\n(  [^\n]+\n)+", said), said
+    return said
+
+
 def sh(script: str) -> str:
     """The command line of a shell script without single quotes."""
     assert "'" not in script

@@ -54,7 +54,7 @@ class CommandLine:
 def command_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
     """Command lines of which none measures anything."""
 
-    def measure(request: Request | Path, *_: object) -> NoReturn:
+    def measure(request: Request | Path, *_: object, **__: object) -> NoReturn:
         raise Asked(request)
 
     monkeypatch.setattr(session, "measure", measure)

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import stat
 import tempfile
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +13,8 @@ import pytest
 
 from steelyard.history.store import KEPT, Store
 from steelyard.model.errors import UsageError
+
+YEAR_NS = 365 * 86_400 * 10**9
 
 
 @pytest.fixture
@@ -26,8 +31,20 @@ def store(tmp_path: Path) -> Store:
 
 
 def fill(store: Store, *names: str) -> None:
-    for name in names:
-        (store.folder / name).touch()
+    """Make files, each later than the one before."""
+    for number, name in enumerate(names):
+        path = store.folder / name
+        path.touch()
+        os.utime(path, ns=(0, time.time_ns() + number))
+
+
+def name(number: int, suffix: str = ".json.gz") -> str:
+    """One of a record; those of higher numbers sound later."""
+    return f"20260101T{number:06}.000000-run-1{suffix}"
+
+
+def admit(store: Store, newest: str) -> None:
+    store.admit(store.folder / newest)
 
 
 # --- where it stands
@@ -50,8 +67,8 @@ def test_it_stands_in_the_home_else(tmp_path: Path) -> None:
 
 def test_an_existing_store_is_used_again(tmp_path: Path) -> None:
     environment = {"XDG_STATE_HOME": str(tmp_path)}
-    fill(Store.of_user(environment), "2026-a.journal")
-    assert Store.of_user(environment).latest().name == "2026-a.journal"
+    fill(Store.of_user(environment), name(1))
+    assert Store.of_user(environment).latest().name == name(1)
 
 
 @pytest.mark.parametrize("environment", [{}, {"HOME": ""}, {"HOME": "relative"}, {"HOME": "/proc"}])
@@ -92,6 +109,11 @@ def test_what_somebody_else_put_in_its_place_is_not_trusted(
     assert not (tmp_path / "nowhere").exists()
 
 
+def test_nobody_else_may_look_into_it(tmp_path: Path) -> None:
+    folder = Store.of_user({"XDG_STATE_HOME": f"{tmp_path}/state"}).folder
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
 # --- what is on it
 
 
@@ -107,30 +129,101 @@ def test_names_sort_by_time_and_say_what_it_is(tmp_path: Path) -> None:
     assert names[0] == tmp_path / f"20260930T235959.999999-weighing-{os.getpid()}"
 
 
-def test_the_latest_is_the_newest_record_or_journal(store: Store) -> None:
-    fill(store, "20260101T-run-1.json.gz", "20260103T-weighing-2.json.gz", "20260102T-run-3.journal")
-    assert store.latest().name == "20260103T-weighing-2.json.gz"
-    fill(store, "20260104T-run-3.journal")
-    assert store.latest().name == "20260104T-run-3.journal"
+def test_the_latest_is_what_was_written_last_whatever_it_is_called(store: Store) -> None:
+    fill(store, name(3), name(1, ".journal"), name(2))
+    assert store.latest().name == name(2)
+    fill(store, name(0, ".journal"))
+    assert store.latest().name == name(0, ".journal")
 
 
 def test_other_files_are_no_records(store: Store) -> None:
-    fill(store, "notes.txt", ".20270101T-x.json.gz", "20270101T-run-1.json.gz.part", "config.json.gz")
+    fill(store, "notes.txt", f".{name(1)}", f"{name(1)}.part", "config.json.gz", "1999-tax.json.gz")
+    (store.folder / name(2)).mkdir()
+    (store.folder / name(3)).symlink_to("notes.txt")
     with pytest.raises(UsageError, match=f"nothing has been measured yet .*{store.folder}"):
         store.latest()
 
 
 def test_only_the_newest_are_kept(store: Store) -> None:
-    names = [f"2026{number:04}T-run-1{suffix}" for number in range(KEPT) for suffix in (".json.gz", ".journal")]
-    fill(store, *names, "precious.txt", "1999-tax.json.gz")
-    store.prune()
+    names = [name(KEPT - number, suffix) for number in range(KEPT) for suffix in (".json.gz", ".journal")]
+    fill(store, "precious.txt", "1999-tax.json.gz", *names)
+    admit(store, names[-1])
     left = {path.name for path in store.folder.iterdir()}
-    assert left == {*sorted(names)[-KEPT:], "precious.txt", "1999-tax.json.gz"}
-    store.prune()
+    assert left == {*names[-KEPT:], "precious.txt", "1999-tax.json.gz"}
+    admit(store, names[-1])
     assert left == {path.name for path in store.folder.iterdir()}
 
 
 def test_few_are_all_kept(store: Store) -> None:
-    fill(store, "2026-run-1.json.gz")
-    store.prune()
-    assert store.latest().name == "2026-run-1.json.gz"
+    fill(store, name(1), name(2))
+    admit(store, name(1))
+    assert [path.name for path in sorted(store.folder.iterdir())] == [name(1), name(2)]
+    assert store.latest().name == name(1)
+
+
+def test_a_journal_that_is_written_stays(store: Store) -> None:
+    fill(store, name(0, ".journal"), *map(name, range(1, KEPT + 3)))
+    with (store.folder / name(0, ".journal")).open("ab") as journal:
+        fcntl.flock(journal, fcntl.LOCK_EX)
+        admit(store, name(KEPT + 2))
+        assert name(0, ".journal") in {path.name for path in store.folder.iterdir()}
+    admit(store, name(KEPT + 2))
+    assert name(0, ".journal") not in {path.name for path in store.folder.iterdir()}
+
+
+def test_where_there_are_no_locks_journals_stay(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", unknown)
+    fill(store, name(0, ".journal"), *map(name, range(1, KEPT + 3)))
+    admit(store, name(KEPT + 2))
+    assert (store.folder / name(0, ".journal")).exists()
+
+
+def test_a_clock_that_is_put_right_changes_no_order(store: Store) -> None:
+    fill(store, *map(name, range(KEPT)))
+    for path in store.folder.iterdir():  # it was ahead: all this is of the future
+        os.utime(path, ns=(0, path.stat().st_mtime_ns + 40 * YEAR_NS))
+    for number in range(KEPT, KEPT + 3):
+        fill(store, name(number))
+        admit(store, name(number))
+        assert store.latest().name == name(number)
+    left = sorted(store.folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    assert [path.name for path in left] == [name(number) for number in range(3, KEPT + 3)]
+    assert left[-1].stat().st_mtime < time.time() + 1
+
+
+def test_what_is_not_ours_is_not_touched(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(store, *map(name, range(KEPT + 3)))
+    before = {path.name: path.stat().st_mode for path in store.folder.iterdir()}
+    stranger = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: stranger)
+    admit(store, name(KEPT + 2))
+    assert {path.name: path.stat().st_mode for path in store.folder.iterdir()} == before
+    assert store.latest().name == name(KEPT + 2)  # better than nothing
+
+
+def test_what_was_open_to_others_is_closed(store: Store) -> None:
+    fill(store, name(1), name(2), "notes.txt")
+    for path in (store.folder, *store.folder.iterdir()):
+        path.chmod(0o755)
+    admit(store, name(2))
+    assert {path.name: stat.S_IMODE(path.stat().st_mode) for path in (store.folder, *store.folder.iterdir())} == {
+        store.folder.name: 0o700,
+        name(1): 0o600,
+        name(2): 0o600,
+        "notes.txt": 0o755,
+    }
+
+
+def test_a_shelf_that_is_shared_stays_shared(store: Store) -> None:
+    store.folder.chmod(0o1777)
+    fill(store, name(1))
+    admit(store, name(1))
+    assert stat.S_IMODE(store.folder.stat().st_mode) == 0o1777
+
+
+def test_a_folder_that_is_gone_is_no_error(store: Store) -> None:
+    store.folder.rmdir()
+    store.admit(store.folder / name(1))

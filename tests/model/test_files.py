@@ -5,6 +5,7 @@ import json
 import os
 import resource
 import stat
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -127,6 +128,55 @@ def test_a_new_file_has_the_permissions_of_any_other(file: Path) -> None:
     finally:
         os.umask(before)
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def test_a_private_file_is_its_owner_s_alone(file: Path) -> None:
+    write_atomically(file, b"", private=True)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666, 0o755])
+def test_what_is_written_over_keeps_its_mode(file: Path, mode: int) -> None:
+    file.touch()
+    file.chmod(mode)
+    write_atomically(file, b"new")
+    assert stat.S_IMODE(file.stat().st_mode) == mode
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_what_is_written_over_keeps_its_owner(file: Path) -> None:
+    file.touch()
+    os.chown(file, 12_345, 23_456)
+    file.chmod(0o640)
+    write_atomically(file, b"new")
+    found = file.stat()
+    assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (12_345, 23_456, 0o640)
+
+
+def test_what_is_written_over_keeps_its_access_list(file: Path) -> None:
+    name, everybody = "system.posix_acl_access", 0xFFFFFFFF
+    # What the group may do stands in the list only: the mode has the most that anybody but the owner may.
+    entries = [(1, 6, everybody), (2, 6, 12_345), (4, 0, everybody), (16, 6, everybody), (32, 0, everybody)]
+    access = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+    file.touch()
+    try:
+        os.setxattr(file, name, access)
+    except OSError as error:
+        pytest.skip(f"not tested without access lists: {error.strerror}")
+    write_atomically(file, b"new")
+    assert os.getxattr(file, name) == access
+
+
+def test_where_the_owner_cannot_be_kept_no_other_group_may_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    file.touch()
+    file.chmod(0o664)
+    monkeypatch.setattr(os, "fchown", refuse)
+    write_atomically(file, b"new")
+    assert file.read_bytes() == b"new"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o604
 
 
 def test_a_failing_write_leaves_the_old_file_and_nothing_beside_it(file: Path) -> None:

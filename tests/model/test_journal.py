@@ -239,7 +239,7 @@ def test_a_journal_that_cannot_hold_its_first_line_is_not_left_there(
     assert not path.exists()
 
 
-def test_a_write_that_fails_says_where_the_rest_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_fails_spoils_nothing_that_is_there(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real, room = os.write, 30
 
     def nearly_full(file: int, data: bytes) -> int:
@@ -253,7 +253,7 @@ def test_a_write_that_fails_says_where_the_rest_is(path: Path, monkeypatch: pyte
     with Journal(path, HEADER) as journal:
         journal.append(ROWS[0])
         monkeypatch.setattr(os, "write", nearly_full)
-        with pytest.raises(MeasurementError, match=f"{path}: No space left on device; what was measured"):
+        with pytest.raises(MeasurementError, match=f"{path}: No space left on device"):
             journal.append(ROWS[1])
     assert load(path).launches == Launches.of_rows(ROWS[:1])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +21,7 @@ from steelyard.cli.help import Command, Group
 from steelyard.cli.import_command import import_
 from steelyard.cli.quotes import quotes_needed
 from steelyard.cli.run import run as run_alone
+from steelyard.cli.say import say
 from steelyard.cli.show import show
 from steelyard.cli.spellings import instead_of
 from steelyard.cli.timeit import timeit
@@ -100,10 +100,10 @@ def run(arguments: Sequence[str], world: World | None = None) -> int:
     except typer.Exit as end:
         return end.exit_code
     except SteelyardError as error:
-        _say(str(error))
+        say(str(error))
         return error.exit_status
     except _WrongUsage as error:
-        _say(_sentence(error, arguments))
+        say(_sentence(error, arguments))
         return UsageError.exit_status
 
 
@@ -111,13 +111,6 @@ def run(arguments: Sequence[str], world: World | None = None) -> int:
 def _command() -> Any:
     """All commands with their options; to make them takes longer than to run most of them in a test."""
     return get_command(app)
-
-
-def _say(sentence: str) -> None:
-    from steelyard.report.printable import plain
-
-    with suppress(OSError):  # a status says as much where stderr cannot be written
-        print(f"steelyard: {plain(sentence)}", file=sys.stderr, flush=True)
 
 
 def _sentence(error: Exception, arguments: Sequence[str]) -> str:

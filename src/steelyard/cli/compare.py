@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +25,7 @@ from steelyard.cli.options import (
     WeighingOptions,
 )
 from steelyard.cli.outputs import check_files
+from steelyard.cli.say import say
 from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
 from steelyard.cli.suite import SuiteOptions
 from steelyard.model.errors import UsageError
@@ -31,6 +33,7 @@ from steelyard.model.errors import UsageError
 if TYPE_CHECKING:
     from steelyard.design.request import Request
     from steelyard.design.world import World
+    from steelyard.model.records import Weighing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +62,9 @@ class CompareOptions(MeasuringOptions):
             help="Carry on an interrupted weighing with the same plan; give no commands.",
         ),
     ] = None
+    trust_journal: Annotated[
+        bool, typer.Option("--trust-journal", help="Carry on also what another user may have written.")
+    ] = False
     files: FileOptions = FileOptions()
 
 
@@ -85,7 +91,9 @@ def compare(options: CompareOptions, world: World) -> int:
     if options.resume is not None:
         _refuse_other_options(options)
         with watching(world) as watch:
-            outcome = session.resume(options.resume, watch, world)
+            outcome = session.resume(
+                options.resume, watch, world, announce=partial(_announce, options.resume), trusted=options.trust_journal
+            )
     else:
         request = _request(options, world)
         with watching(world) as watch:
@@ -93,7 +101,7 @@ def compare(options: CompareOptions, world: World) -> int:
     return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
 
 
-_WITH_RESUME = {"resume", "strict", "json", "markdown", "csv", "functions"}
+_WITH_RESUME = {"resume", "trust_journal", "strict", "json", "markdown", "csv", "functions"}
 
 
 def _refuse_other_options(options: CompareOptions) -> None:
@@ -104,10 +112,19 @@ def _refuse_other_options(options: CompareOptions) -> None:
             raise UsageError(f"--resume takes its commands and options from the journal: leave {what} out")
 
 
+def _announce(path: Path, record: Weighing) -> None:
+    """The record says what is run, and not this command line: so the user has to see it."""
+    from steelyard.report.resumption import lines
+
+    say(*lines(record, str(path)))
+
+
 def _request(options: CompareOptions, world: World) -> Request:
     """What the command line asks for."""
     from steelyard.subjects.command import command_subject
 
+    if options.trust_journal:
+        raise UsageError("--trust-journal is for what --resume carries on: leave it out")
     commands = options.commands or []
     if len(commands) < 2:
         raise UsageError("compare needs two commands or more, each in quotes: steelyard compare './old' './new'")

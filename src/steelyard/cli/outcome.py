@@ -10,6 +10,7 @@ from pathlib import Path
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions
 from steelyard.cli.outputs import is_printed, write
+from steelyard.cli.say import say
 from steelyard.cli.screen import output
 from steelyard.cli.status import INTERRUPTED, of_verdicts
 from steelyard.design.outcome import Outcome
@@ -63,6 +64,7 @@ def show_outcome(outcome: Outcome, files: FileOptions, world: World, *, function
             terminal.run(console, record, derived.summaries, functions=functions)
     if to_print is not None:
         write(STANDARD_STREAM, to_print)
+    _say_unkept(outcome)
     if failure := outcome.error or unwritten:
         raise failure
     if not has_results:
@@ -71,6 +73,11 @@ def show_outcome(outcome: Outcome, files: FileOptions, world: World, *, function
 
 def _prints_data(files: FileOptions) -> bool:
     return is_printed(files.json, files.markdown, files.csv)
+
+
+def _say_unkept(outcome: Outcome) -> None:
+    if outcome.unkept is not None:
+        say(outcome.unkept)
 
 
 def _has_results(outcome: Outcome) -> bool:

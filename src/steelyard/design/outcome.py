@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError
+from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError, UnwrittenError
 from steelyard.model.files import load, with_derived
 from steelyard.model.records import Derived, Run, Weighing
 
@@ -18,6 +18,8 @@ class Outcome:
 
     record: Weighing | Run
     error: SteelyardError | None = None
+    unkept: str | None = None
+    """What went wrong when it was put on the store, which changes nothing of what was measured."""
 
 
 def recall(path: Path) -> Outcome:
@@ -43,7 +45,8 @@ def judged(record: Weighing | Run, error: SteelyardError | None) -> Outcome:
     if record.is_empty():
         return Outcome(record, error or InterruptedBeforeStart(NOTHING_MEASURED))
     try:
-        return Outcome(record if error and not _is_partial(record) else derive(record), error)
+        is_partial = _is_partial(record) or isinstance(error, UnwrittenError)
+        return Outcome(record if error and not is_partial else derive(record), error)
     except SteelyardError as undefined:
         return Outcome(record, undefined)
 

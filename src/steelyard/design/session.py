@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from steelyard.design.heap import HeapStage, check_heap
 from steelyard.design.outcome import NOTHING_MEASURED, Outcome, judged
 from steelyard.design.preliminaries import with_preliminaries
 from steelyard.design.request import Request
+from steelyard.design.resumption import check_programs, in_its_folder, resumable
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.collector import no_collector
 from steelyard.design.runner.failure import Interrupted
@@ -30,9 +31,10 @@ from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.recorder import Recorder
 from steelyard.design.world import World
+from steelyard.history.store import Store
 from steelyard.measure.count.valgrind import Valgrind
-from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UsageError
-from steelyard.model.files import load, save
+from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
+from steelyard.model.files import save
 from steelyard.model.journal import Journal, is_journal
 from steelyard.model.launches import Launches, LaunchRow
 from steelyard.model.metrics import counted, timed
@@ -80,20 +82,25 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
         return _measured(header, session, selection=request.selection)
 
 
-def resume(path: Path, watch: Watch, world: World) -> Outcome:
+def resume(
+    path: Path, watch: Watch, world: World, *, announce: Callable[[Weighing], None], trusted: bool = False
+) -> Outcome:
     """Carry on a weighing that was interrupted or killed, with the same plan, and keep the whole of it.
 
-    Raises UsageError for a record that is no weighing, had come to its end, or is of another machine or program.
+    What it runs is announced before. Raises UsageError for a record that is no weighing, had come to its end, is of
+    another machine or program, or that others may have written and that is not `trusted`.
     """
-    _resumable(path)
+    resumable(path, trusted=trusted)
     with Journal.carried_on(path) if is_journal(path) else nullcontext() as journal:
-        record = _resumable(path)  # again, now that nobody else writes it
-        with _session(world, watch) as session:
+        record = resumable(path, trusted=trusted)  # again, now that nobody else writes it
+        with in_its_folder(record, path), _session(world, watch) as session:
             if _facts(session).key != record.machine.key:
                 raise UsageError(f"{path} was measured on another machine: pairs of two machines cannot be mixed")
+            shared_environment(record.settings, world.environment)  # it asks for values that no record holds
+            announce(record)
             if record.settings.setup:
                 _set_up(record.settings, session)
-                record = _resumable(path)  # with the same programs, if they were made anew
+                check_programs(record, path)  # which may have been made anew
             return _measured(record, session, begun=journal)
 
 
@@ -124,6 +131,8 @@ def _measured(
     header, targets, spent_s = _prepared(header, session, selection)
     rows, kept = header.launches.rows(), store.new_name(header.kind)
     with nullcontext(begun) if begun else _new_journal(kept, header, rows) as journal:
+        if journal is not begun:
+            store.admit(journal.path)
         record, error = header, None
         for stage in _stages(header, targets, journal, rows, session, spent_s):
             if session.interrupt.is_requested():
@@ -131,12 +140,12 @@ def _measured(
                 break
             record, error = stage(record)
             if error is not None:
+                record = _as_cut_short(record, header, error) if isinstance(error, UnwrittenError) else record
                 break
         record, error = _cleaned_up(record, error, session)
-        journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings"}))
-    outcome = _kept(judged(record, error), journal.path, kept)
-    store.prune()
-    return outcome
+        with suppress(MeasurementError):  # the record says it too
+            journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings"}))
+    return _kept(judged(record, error), journal.path, kept, store)
 
 
 # --- prepare
@@ -226,18 +235,6 @@ def _new_journal(kept: Path, header: Weighing | Run, rows: Sequence[LaunchRow]) 
     return journal
 
 
-def _resumable(path: Path) -> Weighing:
-    record = load(path)
-    if isinstance(record, Run):
-        raise UsageError(f"{path} is a run of one subject: only a weighing can be resumed")
-    if "interrupted" not in record.stop:
-        raise UsageError(f"{path} was not interrupted, it had come to its end: look at it with steelyard show")
-    for subject in record.subjects:
-        if subject.digest is not None and digest(subject.program) != subject.digest:
-            raise UsageError(f"{subject.program} is not the program that {path} began with: weigh anew")
-    return record
-
-
 def _same_commands(subjects: Sequence[Subject]) -> list[Finding]:
     baseline, *candidates = subjects
     return [
@@ -296,6 +293,16 @@ def _as_interrupted(record: Weighing | Run) -> Weighing | Run:
     )
 
 
+def _as_cut_short(record: Weighing | Run, header: Weighing | Run, error: UnwrittenError) -> Weighing | Run:
+    """The record, which nothing that was measured has failed: it can be carried on."""
+    return record.model_copy(
+        update={
+            "stop": ["failed" if reason == "failed" else "interrupted" for reason in header.stop],
+            "findings": [finding for finding in record.findings if finding.message != str(error)],
+        }
+    )
+
+
 def _call_all(calls: Sequence[Callable[[], None]]) -> None:
     for call in calls:
         call()
@@ -337,17 +344,42 @@ def _time(
 # --- keep
 
 
-def _kept(outcome: Outcome, journal: Path, kept: Path) -> Outcome:
-    """The outcome, with its record in the place of its journal, if anything was measured."""
+def _kept(outcome: Outcome, journal: Path, kept: Path, store: Store) -> Outcome:
+    """The outcome, with its record in the place of its journal, if anything was measured.
+
+    What goes wrong here takes nothing from what was measured, so it is said and raises nothing.
+    """
     if outcome.record.is_empty():
-        journal.unlink(missing_ok=True)
-        return outcome
-    path = kept.with_name(f"{kept.name}.json.gz")
-    save(outcome.record, path)
-    journal.unlink(missing_ok=True)
+        return replace(outcome, unkept=_removed(journal, "nothing was measured"))
+    path, unkept = kept.with_name(f"{kept.name}.json.gz"), None
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # whoever removed it did not mean this record
+        save(outcome.record, path, private=True)
+    except (MeasurementError, OSError) as error:
+        unkept, path = _unwritten(error, path, journal), journal
+    else:
+        unkept = _removed(journal, f"its record is {path}")
+    store.admit(path)
     if outcome.error is None:
-        return outcome
+        return replace(outcome, unkept=unkept)
     # Not wrong usage, whatever it was: it had begun well.
+    where = f"The launches measured before that are kept in {path}." if path.exists() else f"{unkept}."
     said = str(outcome.error)
-    said += "" if said.endswith((".", ".)")) else "."
-    return Outcome(outcome.record, MeasurementError(f"{said} The launches measured before that are kept in {path}."))
+    failure = MeasurementError(f"{said}{'' if said.endswith(('.', '.)')) else '.'} {where}")
+    return Outcome(outcome.record, failure, unkept if path != journal else None)
+
+
+def _unwritten(error: MeasurementError | OSError, record: Path, journal: Path) -> str:
+    cause = error if isinstance(error, OSError) else error.__cause__
+    why = getattr(cause, "strerror", None) or error
+    rest = f"what was measured is kept in {journal}" if journal.exists() else "nothing is kept; --json FILE would have"
+    return f"cannot write the record {record}: {why}; {rest}"
+
+
+def _removed(journal: Path, because: str) -> str | None:
+    """Remove a journal that is of no more use; returns what to say if that fails."""
+    try:
+        journal.unlink(missing_ok=True)
+    except OSError as error:
+        return f"the journal {journal} could not be removed: {error.strerror}; {because}"
+    return None

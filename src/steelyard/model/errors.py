@@ -34,5 +34,9 @@ class MeasurementError(SteelyardError):
     exit_status = 3
 
 
+class UnwrittenError(MeasurementError):
+    """What was measured cannot be put on disk, so that nothing more is; what is there already stands."""
+
+
 class LaunchError(MeasurementError):
     """One launch that failed, by what its target did; other benchmarks may still be measured."""

@@ -10,6 +10,7 @@ import stat
 import tempfile
 import time
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ _MOST_LISTS = 4_000_000
 # Texts take several times as much: of a weighing they are names alone, and of other tools' files the names of fields.
 _MOST_TEXTS = 6_000_000
 _MOST_LINES = 2_000_000
+_ACCESS_LIST = "system.posix_acl_access"
 # How long a pipe may be without a writer.
 _LONGEST_WAIT_S, _STEP_S = 3.0, 0.02
 
@@ -43,9 +45,9 @@ def with_derived(record: Weighing | Run, derived: Derived) -> Weighing | Run:
     return record.model_copy(update={**top, "derived": derived})
 
 
-def save(record: Weighing | Run | ForeignResults, path: Path) -> None:
-    """Write a record; raises MeasurementError where that fails, leaving what stood there before."""
-    write_atomically(path, as_saved(record, path))
+def save(record: Weighing | Run | ForeignResults, path: Path, *, private: bool = False) -> None:
+    """Write a record, as `write_atomically`; raises MeasurementError where that fails."""
+    write_atomically(path, as_saved(record, path), private=private)
 
 
 def as_saved(record: Weighing | Run | ForeignResults, path: Path) -> bytes:
@@ -57,16 +59,17 @@ def as_saved(record: Weighing | Run | ForeignResults, path: Path) -> bytes:
     return gzip.compress(data, compresslevel=6, mtime=0) if path.suffix == ".gz" else data
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes, *, private: bool = False) -> None:
     """Write a file whole, to a neighbour that is then renamed over it; or write to what is no file: a pipe, /dev/null.
 
-    Raises MeasurementError where that fails; a file then holds what it held before.
+    What is written over keeps its mode, and its owner where that may be; a new file has those of any other, or is
+    `private` to its owner. Raises MeasurementError where that fails; a file then holds what it held before.
     """
     try:
         if path.exists() and not path.is_file():
             _pour(path, data)  # renaming over it would put a file in the place of a device
         else:
-            _replace(Path(os.path.realpath(path)), data)  # a link stays one
+            _replace(Path(os.path.realpath(path)), data, private=private)  # a link stays one
     except OSError as error:
         raise MeasurementError(f"cannot write {path}: {error.strerror}; give another place") from error
 
@@ -79,18 +82,38 @@ def _pour(path: Path, data: bytes) -> None:
         file.write(data)
 
 
-def _replace(path: Path, data: bytes) -> None:
+def _replace(path: Path, data: bytes, *, private: bool) -> None:
     handle, neighbour = tempfile.mkstemp(prefix=".steelyard-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
+            if not private:
+                _make_alike(path, file.fileno())
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        Path(neighbour).chmod(0o666 & ~_umask())
         Path(neighbour).replace(path)
     except BaseException:
         Path(neighbour).unlink(missing_ok=True)
         raise
+
+
+def _make_alike(path: Path, file: int) -> None:
+    """Give a file the mode and the owner of the one at `path`, or what a new one has."""
+    try:
+        before = path.stat()
+    except FileNotFoundError:
+        os.fchmod(file, 0o666 & ~_umask())
+        return
+    mode = before.st_mode & 0o777
+    for owner, group, lost in ((-1, before.st_gid, 0o070), (before.st_uid, -1, 0)):
+        try:
+            os.fchown(file, owner, group)
+        except OSError:
+            mode &= ~lost  # what its group was allowed is not for ours
+    with suppress(OSError):  # most have none, and some disks know none
+        os.setxattr(file, _ACCESS_LIST, os.getxattr(path, _ACCESS_LIST))
+        return  # the mode follows from it
+    os.fchmod(file, mode)
 
 
 def load(path: Path) -> Weighing | Run:

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from steelyard.model.counting import Count, Functions
-from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.errors import MeasurementError, UnwrittenError, UsageError
 from steelyard.model.heap import HeapLaunch
 from steelyard.model.launches import COLUMNS, DISTURBED, ROLES, USED, Frame, LaunchRow, Place
 from steelyard.model.records import Run, Weighing
@@ -40,7 +40,7 @@ class Journal:
         """Create the file; raises MeasurementError where it cannot be written."""
         self.path = path
         try:
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise MeasurementError(f"cannot write the journal {path}: {error.strerror}") from error
         try:
@@ -49,7 +49,8 @@ class Journal:
             self._write(json.dumps(header.model_dump(mode="json", exclude={"launches", "derived"})).encode())
         except BaseException:
             os.close(self._file)
-            path.unlink(missing_ok=True)  # without its first line it says nothing
+            with suppress(OSError):
+                path.unlink()  # without its first line it says nothing
             raise
 
     @classmethod
@@ -59,7 +60,7 @@ class Journal:
         Raises UsageError for one that is still being written, or cannot be.
         """
         journal = cls.__new__(cls)
-        journal.path = path
+        journal.path = path.resolve()  # the file itself, from whichever folder it is carried on
         try:
             journal._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError as error:
@@ -156,9 +157,7 @@ class Journal:
         except OSError as error:
             with suppress(OSError):  # half a line would spoil those that may yet follow
                 os.ftruncate(self._file, os.fstat(self._file).st_size - written)
-            raise MeasurementError(
-                f"cannot write the journal {self.path}: {error.strerror}; what was measured before is in it"
-            ) from error
+            raise UnwrittenError(f"cannot write the journal {self.path}: {error.strerror}") from error
 
 
 def is_journal(path: Path) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_validator
 
 from steelyard.model.counting import Counting, CountSettings
 from steelyard.model.heap import Heap
 from steelyard.model.launches import Launches
 from steelyard.model.metrics import DEFAULT_METRIC, METRICS
 from steelyard.model.numbers import Count, Seconds
+from steelyard.model.secrecy import is_secret
 
 FORMAT: Final = "steelyard"
 VERSION: Final = 2
@@ -75,7 +76,9 @@ class Settings(_Record):
     cpu: Count | None = Field(default=None, description="processor that every launch is pinned to")
     ignore_failure: bool = False
     environment: list[str] = Field(default_factory=list, description="names passed on from the environment")
-    variables: dict[str, str] = Field(default_factory=dict, description="variables set outright")
+    variables: dict[str, str | None] = Field(
+        default_factory=dict, description="variables set outright; null for a value that looks secret: it is not stored"
+    )
     directory: str = Field(default="/", description="working directory of the launches")
     stdin: str | None = None
     output: str | None = Field(default=None, description="file for the targets' output; null discards it")
@@ -90,6 +93,11 @@ class Settings(_Record):
     harness: str | None = Field(default=None, description="how the benchmarks inside the subjects are driven")
     heap_shuffle: bool = Field(default=False, description="launches begin with a heap in a state drawn for the pair")
     heap: Count | None = Field(default=None, ge=1, description="launches a side whose heap is watched, untimed")
+
+    @field_serializer("variables")
+    def _without_secrets(self, variables: dict[str, str | None]) -> dict[str, str | None]:
+        """Whoever measures knows them; whatever is written goes this way, and has only their names."""
+        return {name: None if is_secret(name, value or "") else value for name, value in variables.items()}
 
     @model_validator(mode="after")
     def _known_metrics(self) -> Self:

@@ -68,16 +68,34 @@ def _replaced(argument: str, params: Mapping[str, str]) -> str:
 
 
 def shared_environment(settings: Settings, source: Mapping[str, str]) -> dict[str, str]:
-    """The part of a launch's environment that is the same for every pair: names passed on, and those set outright."""
+    """The part of a launch's environment that is the same for every pair: names passed on, and those set outright.
+
+    Raises UsageError as `set_outright`.
+    """
     passed = {name: source[name] for name in settings.environment if name in source}
-    return {**passed, **settings.variables}
+    return {**passed, **set_outright(settings, source)}
+
+
+def set_outright(settings: Settings, source: Mapping[str, str]) -> dict[str, str]:
+    """The variables that were given values; those that a record does not hold, as they look secret, are in `source`.
+
+    Raises UsageError where one is not.
+    """
+    missing = [name for name, value in settings.variables.items() if value is None and name not in source]
+    if missing:
+        raise UsageError(
+            f"the launches had a value of {', '.join(missing)} that no record holds, as it looks like a secret: set "
+            f"{'it' if len(missing) == 1 else 'them'} in the environment, and try again"
+        )
+    return {name: source[name] if value is None else value for name, value in settings.variables.items()}
 
 
 def environment_names(
     wanted: Iterable[str], source: Mapping[str, str], *, inherit: bool
-) -> tuple[list[str], dict[str, str]]:
+) -> tuple[list[str], dict[str, str | None]]:
     """Sort what `--env` was given into names to pass on and values to set; UsageError for a name that is not set."""
-    names, values = list(source) if inherit else [name for name in PASSED_ON if name in source], {}
+    names = list(source) if inherit else [name for name in PASSED_ON if name in source]
+    values: dict[str, str | None] = {}
     for argument in wanted:
         name, equals, value = argument.partition("=")
         if not name or "\0" in argument:

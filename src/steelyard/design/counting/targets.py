@@ -13,7 +13,7 @@ from steelyard.design.runner.targets import called, subject_of, work_of
 from steelyard.measure.count.pins import environment
 from steelyard.model.counting import CountSettings
 from steelyard.model.records import Run, Weighing
-from steelyard.subjects.command import PASSED_ON, launch_spec
+from steelyard.subjects.command import PASSED_ON, launch_spec, set_outright
 from steelyard.subjects.harness import Harness, harness_named
 
 
@@ -58,7 +58,7 @@ class CountTargets:
         return environment(
             self.source,
             [name for name in settings.environment if name not in PASSED_ON],
-            settings.variables,
+            set_outright(settings, self.source),
             preload=True,
             start=self.settings.after_start,
         )

@@ -192,8 +192,10 @@ def _shown(value: object) -> str:
     return "none" if value is None or value == "" else str(value)
 
 
-def _changed_variables(one: dict[str, str], other: dict[str, str]) -> list[str]:
-    return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+def _changed_variables(one: dict[str, str | None], other: dict[str, str | None]) -> list[str]:
+    known = [{name: value for name, value in each.items() if value is not None} for each in (one, other)]
+    differing = {name for name in known[0].keys() & known[1].keys() if known[0][name] != known[1][name]}
+    return sorted(differing | (one.keys() ^ other.keys()))  # of a value that no record holds nothing can be said
 
 
 # --- the verdict

@@ -1,0 +1,105 @@
+"""A weighing that is carried on: whose it is, whether it can be, and where its programs are."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from steelyard.model.errors import UsageError
+from steelyard.model.files import load
+from steelyard.model.records import Run, Weighing
+from steelyard.subjects.programs import digest
+
+TRUST = "--trust-journal"
+
+
+def resumable(path: Path, *, trusted: bool) -> Weighing:
+    """The weighing that is to go on; raises UsageError for anything else, and unless `trusted` for what others wrote.
+
+    It says what is run: a stranger's word for that would do whatever the user who takes it may do.
+    """
+    if not trusted:
+        _refuse_strangers(path)
+    record = load(path)
+    if isinstance(record, Run):
+        raise UsageError(f"{path} is a run of one subject: only a weighing can be resumed")
+    if "interrupted" not in record.stop:
+        raise UsageError(f"{path} was not interrupted, it had come to its end: look at it with steelyard show")
+    impossible = [text for text in _texts(record) if not _can_be_passed(text)]
+    if impossible or not all(subject.argv for subject in record.subjects):
+        raise UsageError(f"{path} is damaged: no command can be made of {impossible[0] if impossible else ''!r}")
+    return record
+
+
+@contextmanager
+def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
+    """Have this process be in the folder that the launches are in: all that names a file by a relative path means it.
+
+    Raises UsageError if that folder cannot be entered, or has not the programs that the weighing began with.
+    """
+    here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            os.chdir(record.settings.directory)
+        except OSError as error:
+            raise UsageError(
+                f"{path} was begun in {record.settings.directory}: {error.strerror}; weigh anew"
+            ) from error
+        check_programs(record, path)
+        yield
+    finally:
+        os.fchdir(here)
+        os.close(here)
+
+
+def check_programs(record: Weighing, path: Path) -> None:
+    """Raise UsageError for a program that is not the one that the weighing began with."""
+    for subject in record.subjects:
+        if subject.digest is not None and digest(subject.program) != subject.digest:
+            raise UsageError(f"{subject.program} is not the program that {path} began with: weigh anew")
+
+
+def _texts(record: Weighing) -> Iterator[str]:
+    """All that is passed on to the system."""
+    settings = record.settings
+    for subject in record.subjects:
+        yield from (subject.program, *subject.argv)
+    for benchmark in record.benchmarks:
+        yield from (benchmark.entry or benchmark.name, *benchmark.params.values())
+    yield from (settings.directory, settings.stdin or "/", settings.output or "/")
+    yield from (*settings.setup, *settings.prepare, *settings.conclude, *settings.cleanup)
+    yield from (*settings.environment, *settings.variables)
+    yield from filter(None, settings.variables.values())
+
+
+def _can_be_passed(text: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:  # a surrogate that stands for no byte
+        return False
+
+
+def _refuse_strangers(path: Path) -> None:
+    try:
+        found, link = path.stat(), path.lstat()
+    except OSError:
+        return  # whoever reads it says so
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISFIFO(found.st_mode)):
+        return  # it is not read either
+    remedy = f"look at it with steelyard show, and add {TRUST} if you want to run that"
+    for owner in (link.st_uid, found.st_uid):  # whoever owns a link can have it lead elsewhere in a moment
+        if owner != os.geteuid():
+            raise UsageError(f"{path} belongs to {_name_of(owner)}, who decides what it runs: {remedy}")
+    if found.st_mode & stat.S_IWOTH:
+        raise UsageError(f"every user may write to {path}, and so decides what it runs: {remedy}")
+
+
+def _name_of(user: int) -> str:
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return f"user {user}"

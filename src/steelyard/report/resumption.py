@@ -1,0 +1,52 @@
+"""What a weighing that is carried on will run, said before it does: its record decides that, and may mislead."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from steelyard.model.records import Settings, Subject, Weighing
+
+_LABEL = 13
+
+
+def lines(record: Weighing, file: str) -> list[str]:
+    """One line for each command, with its arguments as they are, and for each thing around it; as they stand there."""
+    begun = f"carrying on {file}, begun at {record.created} in {record.settings.directory}; it runs"
+    return [begun, *(f"  {label:<{_LABEL}}{text}" for label, text in _parts(record))]
+
+
+def _parts(record: Weighing) -> Iterator[tuple[str, str]]:
+    for number, subject in enumerate(record.subjects):
+        yield ("candidate" if number else "baseline"), _executed(subject)
+    values: dict[str, dict[str, None]] = {}
+    for benchmark in record.benchmarks:
+        for name, value in [*benchmark.params.items(), *([("", benchmark.entry)] if benchmark.entry else [])]:
+            values.setdefault(name, {})[value] = None
+    for name, given in values.items():
+        yield (f"{{{name}}}" if name else "benchmarks"), ", ".join(map(shlex.quote, given))
+    yield from _surroundings(record.settings)
+
+
+def _executed(subject: Subject) -> str:
+    """The program and its arguments; and its first argument, unless that merely names the program."""
+    called = "".join(subject.argv[:1])
+    words = shlex.join([subject.program, *subject.argv[1:]])
+    usual = called in (subject.program, Path(subject.program).name)
+    return words if usual else f"{words} (called {called})"
+
+
+def _surroundings(settings: Settings) -> Iterator[tuple[str, str]]:
+    if settings.harness is not None:
+        yield "harness", settings.harness
+    around = ("setup", settings.setup), ("prepare", settings.prepare)
+    for label, commands in (*around, ("conclude", settings.conclude), ("cleanup", settings.cleanup)):
+        for command in commands:
+            yield label, command
+    if settings.stdin is not None:
+        yield "input", settings.stdin
+    if settings.output is not None:
+        yield "output", f"{settings.output}, overwritten"
+    variables = [name if value is None else f"{name}={value}" for name, value in settings.variables.items()]
+    yield "environment", shlex.join([*settings.environment, *variables]) or "nothing"

@@ -1,0 +1,248 @@
+"""The store while others write to it, where clocks are wrong and where things cannot be written or removed."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.history.store import KEPT
+from steelyard.model.files import load
+from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.records import Run, Weighing
+from tests.tool import Done
+from tests.world import Killed, ScriptedWorld, kill, measured, program_of
+
+YEAR_S = 365 * 86_400
+WEIGH = ("compare", "./old", "./new", "--pairs", "12")
+
+
+def at(launch: int, action: Callable[[], object]) -> Callable[[LaunchSpec, int], Measured]:
+    """Old and new as they always are, and something else that happens during one launch."""
+
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        if number == launch:
+            action()
+        return measured((12 if program_of(spec) == "old" else 18) * (1 + number * 1e-6))
+
+    return script
+
+
+def check_verdict(done: Done) -> None:
+    """The verdict is there, with the status that is its own."""
+    assert "slower     +50.0 % [+50.0 %, +50.0 %]" in done.text
+    assert done.status == 1, done
+
+
+def said(done: Done) -> str:
+    """The only line on stderr."""
+    (line,) = done.err.decode().splitlines()
+    return line.removeprefix("steelyard: ")
+
+
+def store_of(world: ScriptedWorld) -> Path:
+    return world.folder / "state/steelyard"
+
+
+def name(number: int, suffix: str = ".json.gz") -> str:
+    """Of a record that seems to be of the year 2099."""
+    return f"20990101T{number:06}.000000-run-1{suffix}"
+
+
+def fill(world: ScriptedWorld, number: int = KEPT, dated_s: float | None = None) -> None:
+    """So many records whose names are of the future, and their dates if wanted."""
+    assert world("run", "./old", "--launches", "2").status == 0
+    (record,) = world.kept()
+    for each in range(number):
+        copy = shutil.copy(record, store_of(world) / name(each))
+        if dated_s is not None:
+            os.utime(copy, (dated_s + each, dated_s + each))
+    record.unlink()
+
+
+# --- others that write to it, and clocks
+
+
+def test_a_running_weighing_outlives_what_is_measured_meanwhile(scripted: ScriptedWorld) -> None:
+    other = ScriptedWorld(scripted.folder, at(0, list), seconds=2000)
+    fill(scripted)
+
+    def meanwhile() -> None:
+        for _ in range(2):
+            other.seconds += 1
+            assert other("run", "./old", "--launches", "2").status == 0
+
+    scripted.script = at(scripted.launches + 7, meanwhile)
+    check_verdict(done := scripted(*WEIGH))
+    assert done.err == b""
+    assert len(scripted.kept()) == KEPT
+    assert scripted("show").text == done.text
+    assert other("run", "./old", "--launches", "2").status == 0  # it does not go at the next occasion either
+    assert [kept for kept in scripted.kept() if "weighing" in kept.name]
+
+
+@pytest.mark.parametrize("dated_s", [None, 80 * YEAR_S], ids=["names", "names and dates"])
+def test_a_clock_that_was_ahead_costs_no_new_record(scripted: ScriptedWorld, dated_s: float | None) -> None:
+    fill(scripted, dated_s=dated_s)
+    for number in range(1, 4):
+        scripted.seconds += 60
+        check_verdict(done := scripted(*WEIGH))
+        assert scripted("show").text == done.text
+        assert len([kept for kept in scripted.kept() if "weighing" in kept.name]) == number
+        assert len(scripted.kept()) == KEPT
+
+
+def test_what_was_killed_is_shown_after_a_clock_that_was_ahead(scripted: ScriptedWorld) -> None:
+    fill(scripted, 3, dated_s=80 * YEAR_S)
+    scripted.script = at(scripted.launches + 9, kill)
+    with pytest.raises(Killed):
+        scripted(*WEIGH)
+    assert b"interrupted: this is what was measured until then" in scripted("show").out
+
+
+# --- what cannot be removed
+
+
+@pytest.fixture
+def immovable(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Have files of some names stay where they are, as on a sticky shelf or in a folder of others."""
+
+    def keep(part: str) -> None:
+        unlink = os.unlink
+
+        def refuse(path: Any, **options: Any) -> None:
+            if part in str(path):
+                raise PermissionError(errno.EPERM, "Operation not permitted", str(path))
+            unlink(path, **options)
+
+        monkeypatch.setattr(os, "unlink", refuse)
+
+    return keep
+
+
+def test_records_that_cannot_be_removed(scripted: ScriptedWorld, immovable: Callable[[str], None]) -> None:
+    fill(scripted, KEPT + 3)
+    immovable("20990101")
+    check_verdict(done := scripted(*WEIGH))
+    assert done.err == b""
+    assert scripted("show").text == done.text
+    assert len(scripted.kept()) == KEPT + 4
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_records_of_others_on_a_shared_shelf(scripted: ScriptedWorld) -> None:
+    fill(scripted, KEPT + 3)
+    for path in (*scripted.kept(), store_of(scripted)):
+        os.chown(path, 12_345, 12_345)
+    store_of(scripted).chmod(0o1777)
+    check_verdict(done := scripted(*WEIGH))
+    assert done.err == b""
+    assert scripted("show").text == done.text
+    assert len(scripted.kept()) == KEPT + 4
+    assert store_of(scripted).stat().st_mode & 0o7777 == 0o1777
+
+
+def test_a_folder_that_is_named_like_a_journal(scripted: ScriptedWorld) -> None:
+    fill(scripted, KEPT + 3)
+    for trap in (name(999_999, ".journal"), "20000101T000000.000000-weighing-1.json.gz"):
+        (store_of(scripted) / trap / "inside").mkdir(parents=True)
+    check_verdict(done := scripted(*WEIGH))
+    assert done.err == b""
+    assert scripted("show").text == done.text
+    assert len(scripted.kept()) == KEPT + 2  # and both folders
+
+
+def killed_elsewhere(world: ScriptedWorld) -> Path:
+    """A journal in a folder of its own."""
+    world.script = at(9, kill)
+    with pytest.raises(Killed):
+        world(*WEIGH)
+    (journal,) = world.kept()
+    (world.folder / "elsewhere").mkdir()
+    return Path(shutil.move(journal, world.folder / "elsewhere/the.journal"))
+
+
+def test_a_resumed_journal_that_cannot_be_removed(scripted: ScriptedWorld, immovable: Callable[[str], None]) -> None:
+    journal = killed_elsewhere(scripted)
+    immovable("elsewhere")
+    check_verdict(done := scripted("compare", "--resume", journal))
+    (record,) = scripted.kept()
+    assert done.err.decode().splitlines()[-1] == (
+        f"steelyard: the journal {journal} could not be removed: Operation not permitted; its record is {record}"
+    )
+    assert "had come to its end" in scripted.refuses("compare", "--resume", journal)
+    assert scripted("show").text == done.text
+
+
+# --- what cannot be written
+
+
+def cannot_make_files(monkeypatch: pytest.MonkeyPatch, number: int, words: str) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(number, words)
+
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(errno.EROFS, "Read-only file system"), (errno.ENOSPC, "No space left on device")]
+)
+def test_a_store_that_takes_no_record_at_the_end(
+    scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch, number: int, words: str
+) -> None:
+    scripted.script = at(9, lambda: cannot_make_files(monkeypatch, number, words))
+    check_verdict(done := scripted(*WEIGH))
+    (journal,) = scripted.kept()
+    record = journal.with_suffix(".json.gz")
+    assert said(done) == f"cannot write the record {record}: {words}; what was measured is kept in {journal}"
+    monkeypatch.undo()
+    assert load(journal).stop == ["pairs"]
+    assert scripted("show", journal).text == done.text
+
+
+def test_a_store_that_is_gone_at_the_end(scripted: ScriptedWorld) -> None:
+    scripted.script = at(9, lambda: shutil.rmtree(scripted.folder / "state"))
+    check_verdict(done := scripted(*WEIGH))
+    assert done.err == b""
+    assert scripted("show").text == done.text
+
+
+def test_a_store_whose_place_is_taken_at_the_end(scripted: ScriptedWorld) -> None:
+    def take() -> None:
+        shutil.rmtree(scripted.folder / "state")
+        (scripted.folder / "state").touch()
+
+    scripted.script = at(9, take)
+    check_verdict(done := scripted(*WEIGH))
+    assert said(done).endswith("nothing is kept; --json FILE would have")
+
+
+def test_a_disk_that_is_full_in_the_middle(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The verdict so far is there; that the rest was not measured is a failure, and it can be carried on."""
+
+    def fill_up() -> None:
+        def full(*_: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(os, "write", full)
+
+    scripted.script = at(2 * (2 + 2 * 11), fill_up)
+    done = scripted(*WEIGH, "--repeat", "2")
+    assert done.status == 3
+    assert "interrupted: this is what was measured until then" in done.text
+    assert "10 pairs" in done.text
+    (record,) = scripted.kept()
+    assert f"No space left on device. The launches measured before that are kept in {record}" in said(done)
+    monkeypatch.undo()
+    monkeypatch.chdir(scripted.folder)
+    kept = load(record)
+    assert isinstance(kept, Weighing | Run)
+    assert (kept.stop, kept.findings) == (["interrupted"], [])
+    scripted.script = at(0, list)
+    check_verdict(scripted("compare", "--resume", record))
