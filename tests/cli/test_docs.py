@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from steelyard.cli import docs
+from steelyard.model.errors import UsageError
 from tests.in_process import InProcess
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,16 +33,23 @@ def test_what_is_no_page_is_told_those_there_are(asked: InProcess, topic: str) -
     assert "choose from adapters/catch2, " in asked.refuses("docs", topic)
 
 
-def test_without_its_pages_it_says_so(asked: InProcess, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(docs, "_FOLDER", tmp_path / "none")
-    assert "install it again" in asked.refuses("docs")
-
-
-def test_every_page_is_installed() -> None:
-    package_data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
-    package = ROOT / "src/steelyard"
-    shipped = {page.resolve() for pattern in package_data["steelyard"] for page in package.glob(pattern)}
-    assert set(PAGES) <= shipped
+@pytest.mark.parametrize(
+    ("package", "pages"),
+    [
+        ("src/steelyard", "docs"),
+        ("lib/python3.11/site-packages/steelyard", "share/doc/steelyard"),
+        ("target/steelyard", "target/share/doc/steelyard"),
+    ],
+)
+def test_where_its_pages_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, package: str, pages: str) -> None:
+    monkeypatch.setattr(docs, "_PACKAGE", tmp_path / "prefix" / package)
+    place = tmp_path / "prefix" / pages
+    place.mkdir(parents=True)
+    with pytest.raises(UsageError, match="install it again"):
+        docs.topics()
+    for page in ("glossary", "heap"):
+        (place / f"{page}.md").touch()
+    assert docs.topics() == ["glossary", "heap"]
 
 
 def test_every_page_that_is_named_on_the_command_line_is_there() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 from pathlib import Path
 
@@ -96,17 +97,20 @@ def test_a_set_up_that_fails_or_is_interrupted_measures_nothing(world: ScriptedW
     assert sentence.startswith("the --setup command failed with exit status 1")
     world.script = interrupted
     assert "before anything was measured" in world.refuses("compare", "./old", "./new", *AROUND, status=130)
-    assert launched(world) == ["setup"]
+    assert launched(world) == ["setup", "cleanup"]
     assert not world.kept()
 
 
 def test_a_weighing_that_is_carried_on_is_set_up_again(world: ScriptedWorld) -> None:
     world.script = killed_at_the_ninth
     with pytest.raises(Killed):
-        world("compare", "./old", "./new", "--pairs", "9", "--setup", "./setup")
+        world("compare", "./old", "./new", "--pairs", "9", *AROUND)
     world.script = plain
     (journal,) = world.kept()
-    assert world("compare", "--resume", journal).status == 0
+    done = world("compare", "--resume", journal)
+    assert done.status == 0
+    for name in HOOKS:
+        assert re.search(rf"^  {name} +\./{name}$", done.err.decode(), re.MULTILINE), "what will run is said before"
     assert [name for name, _ in groupby(launched(world), key=lambda program: program == "setup")] == [True, False]
 
 
@@ -120,5 +124,7 @@ def test_a_set_up_that_makes_another_program_is_not_mixed_with_it(world: Scripte
         world("compare", "./old", "./new", "--pairs", "9", "--setup", "./setup")
     (journal,) = world.kept()
     world.script = building
-    assert "is not the program" in world.refuses("compare", "--resume", journal)
+    done = world("compare", "--resume", journal)
+    assert (done.status, done.out) == (2, b"")
+    assert b"is not the program that" in done.err
     assert launched(world) == ["setup"]

@@ -79,6 +79,7 @@ def test_a_run_takes_exactly_so_many(asked: CommandLine) -> None:
         ("-c a", "write --cleanup, or"),
         ("-m 3", "--max-time SECONDS"),
         ("--min-runs=3", "--max-time SECONDS"),
+        ("--repeats 3", "give --launches N, or --repeat N"),
         ("--style basic", "NO_COLOR=1"),
         ("--show-output", "--output FILE"),
         ("--output inherit", "give the path of a file"),

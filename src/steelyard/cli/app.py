@@ -37,12 +37,7 @@ app = typer.Typer(
     name="steelyard",
     cls=Group,
     help="Weigh two versions of a program against each other on a machine that nobody can keep quiet.",
-    epilog="\n".join(
-        [
-            "steelyard compare 'gzip -1 -c /bin/sh' 'gzip -9 -c /bin/sh'",
-            "steelyard docs",
-        ]
-    ),
+    epilog="steelyard compare 'gzip -1 -c /bin/sh' 'gzip -9 -c /bin/sh'\nsteelyard docs",
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_args, g
 
 import typer
 
-from steelyard.cli.values import ReadBy, decimal, whole
+from steelyard.cli.values import ReadBy, whole
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -143,20 +143,12 @@ def _group_of(hint: Any) -> tuple[type[Options] | None, Only | None]:
     return kind, next((other for other in others if isinstance(other, Only)), None)
 
 
-_USUAL_READERS: Mapping[Any, Callable[[str, str], Any]] = {
-    int: whole,
-    int | None: whole,
-    float: decimal,
-    float | None: decimal,
-}
-
-
 def _declared(group: str | None, panel: str, name: str, hint: Any, default: Any) -> _Declared:
     kind, *others = get_args(hint)
     told = copy(next(other for other in others if not isinstance(other, ReadBy)))
     told.rich_help_panel = told.rich_help_panel or panel
     stated = next((other.read for other in others if isinstance(other, ReadBy)), None)
-    reader = stated or _USUAL_READERS.get(kind)
+    reader = stated or (whole if kind in (int, int | None) else None)
     if reader is not None:
         # Typer's own sentences about what is no number are its parser's, and differ between its versions.
         kind, default = str | None, None if default is None else f"{default:g}"

@@ -155,4 +155,4 @@ def _diff_times(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, 
         write(options.markdown, unpaired.markdown(report).encode(errors="backslashreplace"))
     unpaired.show(output(world.environment, beside_data=is_printed(options.markdown)), report)
     deciding = {verdict.verdict for verdict in report.verdicts[:: len(metrics)]}
-    return said_status(deciding, world, strict=options.strict)
+    return said_status(deciding, world, strict=options.strict, beside_data=is_printed(options.markdown))

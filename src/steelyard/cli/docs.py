@@ -14,15 +14,26 @@ from steelyard.model.errors import UsageError
 if TYPE_CHECKING:
     from steelyard.design.world import World
 
-_FOLDER = Path(__file__).parent.parent / "docs"
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def folder() -> Path:
+    """Where the pages are; raises UsageError if they are nowhere."""
+    above = _PACKAGE.parents
+    places = [
+        *([above[1] / "docs"] if above[0].name == "src" else []),  # a checkout
+        *(place / "share/doc/steelyard" for place in above[:4]),  # beside lib/python3/site-packages, or --target
+    ]
+    for place in places:
+        if (place / "glossary.md").is_file():
+            return place
+    raise UsageError("the documentation was not installed with this steelyard: install it again")
 
 
 def topics() -> list[str]:
     """What there is a page of; raises UsageError if there is none at all."""
-    pages = sorted(_FOLDER.rglob("*.md"))
-    if not pages:
-        raise UsageError("the documentation was not installed with this steelyard: install it again")
-    return [str(page.relative_to(_FOLDER).with_suffix("")) for page in pages]
+    place = folder()
+    return [str(page.relative_to(place).with_suffix("")) for page in sorted(place.rglob("*.md"))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +61,7 @@ def docs(options: DocsOptions, world: World) -> int:  # noqa: ARG001 - as every 
 
 
 def _page(topic: str) -> str:
-    return _FOLDER.joinpath(f"{topic}.md").read_text(encoding="utf-8")
+    return folder().joinpath(f"{topic}.md").read_text(encoding="utf-8")
 
 
 def _title(topic: str) -> str:

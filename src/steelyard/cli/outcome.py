@@ -29,14 +29,14 @@ def shown(
     show_outcome(outcome, files, world, functions=functions)
     if "interrupted" in outcome.record.stop:
         return INTERRUPTED
-    return said_status(_deciding(outcome), world, strict=strict)
+    return said_status(_deciding(outcome), world, strict=strict, beside_data=_prints_data(files))
 
 
-def said_status(verdicts: Collection[str], world: World, *, strict: bool) -> int:
+def said_status(verdicts: Collection[str], world: World, *, strict: bool, beside_data: bool) -> int:
     """The exit status of what was decided; that an undecided one has 0 is said as the last line."""
     status = of_verdicts(verdicts, strict=strict)
     if status != of_verdicts(verdicts, strict=True):
-        terminal.open_end(output(world.environment))
+        terminal.open_end(output(world.environment, beside_data=beside_data))
     return status
 
 
@@ -46,28 +46,33 @@ def show_outcome(outcome: Outcome, files: FileOptions, world: World, *, function
     A failed measurement writes its raw launches and raises its error.
     """
     record, derived = outcome.record, outcome.record.derived or Derived()
-    unwritten = None
+    unwritten, to_print = None, None
     try:
-        contents = _contents(outcome, files, functions)
         with _uninterrupted():
-            for path, data in contents.items():
-                if not is_printed(path):
+            for path, data in _contents(outcome, files, functions):
+                if is_printed(path):
+                    to_print = data  # last, as its reader may keep it waiting
+                else:
                     write(path, data)
-        if STANDARD_STREAM in contents:  # whose reader may keep it waiting
-            write(STANDARD_STREAM, contents[STANDARD_STREAM])
     except MeasurementError as error:
         unwritten = error  # the verdict is still worth its words
-    if not _has_results(outcome):
-        _say_unkept(outcome)
-        raise outcome.error or MeasurementError("nothing was measured")
-    console = output(world.environment, beside_data=is_printed(files.json, files.markdown, files.csv))
-    if isinstance(record, Weighing):
-        terminal.weighing(console, record, derived.verdicts, functions=functions)
-    else:
-        terminal.run(console, record, derived.summaries, functions=functions)
+    if has_results := _has_results(outcome):
+        console = output(world.environment, beside_data=_prints_data(files))
+        if isinstance(record, Weighing):
+            terminal.weighing(console, record, derived.verdicts, functions=functions)
+        else:
+            terminal.run(console, record, derived.summaries, functions=functions)
+    if to_print is not None:
+        write(STANDARD_STREAM, to_print)
     _say_unkept(outcome)
     if failure := outcome.error or unwritten:
         raise failure
+    if not has_results:
+        raise MeasurementError("nothing was measured")
+
+
+def _prints_data(files: FileOptions) -> bool:
+    return is_printed(files.json, files.markdown, files.csv)
 
 
 def _say_unkept(outcome: Outcome) -> None:
@@ -80,25 +85,23 @@ def _has_results(outcome: Outcome) -> bool:
     return outcome.error is None or outcome.record.derived is not None
 
 
-def _contents(outcome: Outcome, files: FileOptions, functions: int) -> dict[Path, bytes]:
+def _contents(outcome: Outcome, files: FileOptions, functions: int) -> Iterator[tuple[Path, bytes]]:
     """What each of the files asked for is to hold."""
     record, derived = outcome.record, outcome.record.derived or Derived()
-    contents: dict[Path, bytes] = {}
     if record.is_empty():
-        return contents  # a file of an earlier weighing is worth more than one of nothing
+        return  # a file of an earlier weighing is worth more than one of nothing
     if files.json is not None:
-        contents[files.json] = as_saved(record, files.json)
+        yield files.json, as_saved(record, files.json)
     if files.csv is not None:
         text = table.launches_csv(record) if len(record.launches) else table.counts_csv(record)
-        contents[files.csv] = text.encode(errors="backslashreplace")
+        yield files.csv, text.encode(errors="backslashreplace")
     if _has_results(outcome) and files.markdown is not None:
         report = (
             as_markdown.weighing(record, derived.verdicts, functions=functions)
             if isinstance(record, Weighing)
             else as_markdown.run(record, derived.summaries)
         )
-        contents[files.markdown] = report.encode(errors="backslashreplace")
-    return contents
+        yield files.markdown, report.encode(errors="backslashreplace")
 
 
 @contextmanager

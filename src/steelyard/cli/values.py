@@ -36,14 +36,6 @@ def natural(option: str, text: str) -> int:
     return in_range(option, whole(option, text), 0, 1_000_000)
 
 
-def decimal(option: str, text: str) -> float:
-    """Any number; raises UsageError naming the option."""
-    number = _number(text)
-    if number is None:
-        raise UsageError(f"{option} {_brief(text)} is no number: write for example {option} 1.5")
-    return number
-
-
 _UNITS_S = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 

@@ -49,14 +49,15 @@ def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
             raise UsageError(
                 f"{path} was begun in {record.settings.directory}: {error.strerror}; weigh anew"
             ) from error
-        _check_programs(record, path)
+        check_programs(record, path)
         yield
     finally:
         os.fchdir(here)
         os.close(here)
 
 
-def _check_programs(record: Weighing, path: Path) -> None:
+def check_programs(record: Weighing, path: Path) -> None:
+    """Raise UsageError for a program that is not the one that the weighing began with."""
     for subject in record.subjects:
         if subject.digest is not None and digest(subject.program) != subject.digest:
             raise UsageError(f"{subject.program} is not the program that {path} began with: weigh anew")
@@ -70,7 +71,8 @@ def _texts(record: Weighing) -> Iterator[str]:
     for benchmark in record.benchmarks:
         yield from (benchmark.entry or benchmark.name, *benchmark.params.values())
     yield from (settings.directory, settings.stdin or "/", settings.output or "/")
-    yield from (*settings.prepare, *settings.cleanup, *settings.environment, *settings.variables)
+    yield from (*settings.setup, *settings.prepare, *settings.conclude, *settings.cleanup)
+    yield from (*settings.environment, *settings.variables)
     yield from filter(None, settings.variables.values())
 
 

@@ -16,7 +16,7 @@ from steelyard.design.heap import HeapStage, check_heap
 from steelyard.design.outcome import NOTHING_MEASURED, Outcome, judged
 from steelyard.design.preliminaries import with_preliminaries
 from steelyard.design.request import Request
-from steelyard.design.resumption import in_its_folder, resumable
+from steelyard.design.resumption import check_programs, in_its_folder, resumable
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.collector import no_collector
 from steelyard.design.runner.failure import Interrupted
@@ -100,7 +100,7 @@ def resume(
             announce(record)
             if record.settings.setup:
                 _set_up(record.settings, session)
-                record = resumable(path, trusted=trusted)  # with the same programs, if they were made anew
+                check_programs(record, path)  # which may have been made anew
             return _measured(record, session, begun=journal)
 
 

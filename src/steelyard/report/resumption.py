@@ -40,7 +40,8 @@ def _executed(subject: Subject) -> str:
 def _surroundings(settings: Settings) -> Iterator[tuple[str, str]]:
     if settings.harness is not None:
         yield "harness", settings.harness
-    for label, commands in (("prepare", settings.prepare), ("cleanup", settings.cleanup)):
+    around = ("setup", settings.setup), ("prepare", settings.prepare)
+    for label, commands in (*around, ("conclude", settings.conclude), ("cleanup", settings.cleanup)):
         for command in commands:
             yield label, command
     if settings.stdin is not None:
