@@ -201,7 +201,7 @@ def _instead(verdict: Verdict, settings: Settings) -> str:
     """Say what else would decide it where no sensible number of pairs would."""
     if any(finding.code == "coarse-clock" for finding in verdict.findings):
         return "what a clock's ticks may hide, no number of pairs shows (see the note)"
-    why = f"too close to your margin of {figures.percent(settings.margin)} for any sensible budget"
+    why = f"no sensible budget would decide it at your margin of {figures.percent(settings.margin)}"
     if verdict.pairs_needed is not None and verdict.seconds_needed is not None:
         why = f"more pairs would take {figures.seconds(verdict.seconds_needed)}"
     ways = []
@@ -210,6 +210,8 @@ def _instead(verdict: Verdict, settings: Settings) -> str:
         ways.append(f"--margin {_rounded_up(1e4 * margin) / 100:g}% would be decided in as many pairs")
     if verdict.disturbed > _MANY * verdict.pairs:
         ways.append("a machine with less other work needs fewer pairs")
+    if not ways and verdict.seconds_needed is not None:
+        ways.append("a smaller input would take less")
     return "; ".join([why, *ways])
 
 
