@@ -28,6 +28,8 @@ Record = TypeVar("Record", Weighing, Run)
 
 # A launch that waited for a processor for longer than this share of its time counts as disturbed in the report.
 DISTURBED_FROM = 0.01
+# A clock whose ticks may hide a change of this log-ratio says nothing, and an interval of hundreds of percent no more.
+HIDES_ALL = 0.5
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
     baseline, candidate = pairs.first(shown)
     smallest = resolution(judgement, settings.margin)
     lacking = needed(judgement, settings)
+    blind = judgement.verdict == "undecided" and judgement.quantisation > HIDES_ALL
     sides = _sides(baseline, candidate, metric, settings)
     change = expm1(judgement.estimate.centre)
     found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement)
@@ -168,11 +171,11 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
         metric=metric,
         verdict=judgement.verdict,
         change=change,
-        interval=(expm1(judgement.lower), expm1(judgement.upper)),
+        interval=None if blind else (expm1(judgement.lower), expm1(judgement.upper)),
         p_value=judgement.p_value,
         pairs=shown,
         looks=judgement.looks,
-        resolution=None if smallest is None else expm1(smallest),
+        resolution=None if smallest is None or blind else expm1(smallest),
         pairs_needed=lacking.pairs,
         margin_needed=lacking.margin,
         baseline=sides[0],
