@@ -21,7 +21,7 @@ class ForEveryPython(bdist_wheel):
 
 
 def description() -> str:
-    """The readme for those who have no checkout, in which its other links would end nowhere."""
+    """The readme for those who have no checkout: the documents it links to are in `share/doc/steelyard`."""
     return _TO_A_FILE.sub(r"\1", Path(__file__).with_name("README.md").read_text(encoding="utf-8"))
 
 

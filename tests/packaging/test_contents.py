@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Iterable
 from email.message import Message
 from pathlib import Path
 
@@ -42,7 +41,7 @@ def test_the_sdist_has_what_is_checked_in_and_nothing_else(sdist: Path, checked_
     with tarfile.open(sdist) as archive:
         shipped = {member.name.partition("/")[2] for member in archive if member.isfile()}
     made = {name for name in shipped if "egg-info/" in name} | _MADE_BY_SETUPTOOLS
-    assert shipped - made == _files(name for name in checked_in if not name.startswith(_NOT_SHIPPED))
+    assert sorted(shipped - made) == [name for name in checked_in if not name.startswith(_NOT_SHIPPED)]
 
 
 def test_the_wheel_is_for_every_python(wheel: Path) -> None:
@@ -55,7 +54,7 @@ def test_the_wheel_is_for_every_python(wheel: Path) -> None:
 def test_the_package_has_its_sources_and_native_parts_and_nothing_left_over(
     names: set[str], checked_in: list[str]
 ) -> None:
-    sources = {name.removeprefix("src/") for name in _files(checked_in) if name.startswith("src/")}
+    sources = {name.removeprefix("src/") for name in checked_in if name.startswith("src/")}
     package = {name for name in names if name.startswith("steelyard/")}
     assert package == sources | {f"steelyard/native/{name}" for name in _NATIVE}
     assert {"steelyard/py.typed", "steelyard/model/record.schema.json"} <= package
@@ -67,13 +66,15 @@ def test_programs_may_be_executed(wheel: Path) -> None:
             assert archive.getinfo(f"steelyard/native/steelyard-{name}").external_attr >> 16 & 0o111 == 0o111
 
 
-def test_manual_completion_and_licence_come_with_it(names: set[str]) -> None:
+def test_manual_documents_completion_and_licence_come_with_it(names: set[str], checked_in: list[str]) -> None:
     share = "steelyard-0.1.0.data/data/share"
-    assert {name for name in names if name.startswith("steelyard-0.1.0.data/")} == {
+    documents = {name for name in checked_in if re.fullmatch(r"docs/.*\.md", name)}
+    assert {name for name in names if name.startswith(share)} == {
         f"{share}/man/man1/steelyard.1",
         f"{share}/bash-completion/completions/steelyard",
         f"{share}/zsh/site-functions/_steelyard",
         f"{share}/fish/vendor_completions.d/steelyard.fish",
+        *(f"{share}/doc/steelyard/{name.removeprefix('docs/')}" for name in documents),
     }
     assert "steelyard-0.1.0.dist-info/licenses/LICENSE" in names
 
@@ -99,14 +100,3 @@ def test_it_needs_the_c_library_and_its_kin_only(wheel: Path) -> None:
     said = " ".join(done.stdout.split())
     assert re.search(r'consistent with the following platform tag: "(manylinux|musllinux)_\w+"', said), said
     assert set(re.findall(r"(lib\w+)\.so", said)) <= {"libc", "libgcc_s", "libpthread", "libdl", "libm", "librt"}
-
-
-def _files(names: Iterable[str]) -> set[str]:
-    """All of them, and what is shipped for a link to a folder of documents: the documents."""
-    found = set()
-    for name in names:
-        linked = (ROOT / name).is_symlink()
-        found |= (
-            {f"{name}/{file.relative_to(ROOT / name)}" for file in (ROOT / name).rglob("*.md")} if linked else {name}
-        )
-    return found

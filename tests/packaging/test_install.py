@@ -53,7 +53,9 @@ def test_it_installs_without_a_compiler_and_weighs(installed: Installed) -> None
     done = installed.run("sh", ROOT / "release/first-use")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("steelyard 0.1.0\n")
-    assert (installed.folder / "environment/share/man/man1/steelyard.1").is_file()
+    share = installed.folder / "environment/share"
+    assert (share / "man/man1/steelyard.1").is_file()
+    assert (share / "doc/steelyard/statistics.md").is_file()
     assert installed.run("steelyard", "docs", "adapters/go").stdout == (ROOT / "docs/adapters/go.md").read_text()
 
 
