@@ -29,7 +29,7 @@ from tests.design.checked import (
 from tests.design.scripted import PLAIN
 
 TRACES = Path(__file__).parents[2] / "data/traces"
-RULES = 11
+RULES = 12
 
 Samples = tuple[list[float], int]
 
@@ -218,8 +218,8 @@ def test_too_little_time_is_said() -> None:
 def test_a_benchmark_that_fails_is_named_and_not_judged() -> None:
     found = Doctor({"ill": lambda _: ([], RSS), "well": plain}, lognormal()).looked()
     mine = [one for one in found if one.benchmark == "ill"]
-    assert [one.code for one in mine if one.outcome == "trouble"] == ["name"]
-    assert {one.outcome for one in mine if one.code != "name"} == {"untried"}
+    assert [one.code for one in mine if one.outcome == "trouble"] == ["does-not-run"]
+    assert {one.outcome for one in mine if one.code != "does-not-run"} == {"untried"}
     assert all(one.outcome != "trouble" for one in found if one.benchmark == "well")
 
 

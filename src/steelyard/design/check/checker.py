@@ -25,8 +25,8 @@ from steelyard.design.check.gather import Checked, Gatherer, Make
 from steelyard.design.check.judged import Judged, Rule, untried
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Runner
-from steelyard.design.suite.loops import NeverLongError, choose_loops
-from steelyard.model.errors import LaunchError
+from steelyard.design.suite.loops import choose_loops
+from steelyard.model.errors import LaunchError, VanishedError
 from steelyard.model.launches import Draw, Sample
 from steelyard.model.progress import Progress
 from steelyard.model.soundness import Allocating, Looked
@@ -94,16 +94,17 @@ class Checker:
         """Every rule on every chosen benchmark."""
         looked: list[Looked] = []
         alone = names.Selecting(all_names, lambda name: self._checked(name, harness))
-        broken: dict[str, str] = {}
+        broken: dict[str, LaunchError] = {}
         for number, name in enumerate(chosen):
             self.watch(Progress(f"trying {name}", number, len(chosen)))
-            looked += self._tried([names.RULE], name, partial(_select, alone, name))
-            with self._until_interrupted():
-                broken |= self._choose(name, harness)
+            looked += self._tried([names.RUNS, names.NAME], name, partial(_select, alone, name, broken))
+            if name not in broken:
+                with self._until_interrupted():
+                    broken |= self._choose(name, harness)
         for number, name in enumerate(chosen):
             self.watch(Progress(f"checking {name}", number, len(chosen)))
             if name in broken:
-                looked += _without_loops(name, broken[name])
+                looked += _never_long(name, broken[name])
             else:
                 looked += self._tried(RULES, name, partial(self._benchmark, name, harness, all_names))
                 if self.heap is not None:
@@ -130,6 +131,12 @@ class Checker:
             self.interrupted = True
 
     def _benchmark(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[Looked]:
+        try:
+            return self._launched(name, harness, all_names)
+        except VanishedError as error:
+            return _never_long(name, error)
+
+    def _launched(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[Looked]:
         others = self._others(name, harness, all_names)
         checked = self._checked(name, harness)
         evidence = Evidence(name, self._amounts(checked, harness, others))
@@ -158,8 +165,8 @@ class Checker:
     def _checked(self, name: str, harness: Harness) -> Checked:
         return Checked(name, self.make, self.runner, harness)
 
-    def _choose(self, name: str, harness: Harness) -> dict[str, str]:
-        """Find out how many loops a sample takes; the complaint, by the benchmark's name, if there is none."""
+    def _choose(self, name: str, harness: Harness) -> dict[str, LaunchError]:
+        """Find out how many loops a sample takes; the error, by the benchmark's name, if there is none."""
         if not harness.fixes_loops or name in self._loops:
             self._loops.setdefault(name, 1)
             return {}
@@ -173,10 +180,8 @@ class Checker:
 
         try:
             self._loops[name] = choose_loops(take)
-        except NeverLongError as error:
-            return {name: str(error)}
-        except LaunchError:
-            return {name: ""}
+        except LaunchError as error:
+            return {name: error}
         return {}
 
     def _others(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[tuple[str, int]]:
@@ -206,8 +211,12 @@ class Checker:
         return amounts
 
 
-def _select(alone: names.Selecting, name: str) -> list[Looked]:
-    return [_as_looked(names.RULE, name, alone.judged(name))]
+def _select(alone: names.Selecting, name: str, broken: dict[str, LaunchError]) -> list[Looked]:
+    """What its answer to its name shows; what keeps it from being looked at further goes to `broken`."""
+    answer = alone.answer(name)
+    if answer.error is not None:
+        broken[name] = answer.error
+    return [_as_looked(names.RUNS, name, answer.runs), _as_looked(names.NAME, name, answer.name)]
 
 
 def _judged(rule: Rule, gatherer: Gatherer) -> Judged:
@@ -246,9 +255,10 @@ def _as_looked(rule: Rule, benchmark: str, judged: Judged) -> Looked:
     )
 
 
-def _without_loops(name: str, complaint: str) -> list[Looked]:
+def _never_long(name: str, error: LaunchError) -> list[Looked]:
     """The findings where no number of loops makes a sample long enough, or it does not run at all."""
-    first, *rest = RULES
-    looked = [_as_looked(first, name, Judged("trouble", complaint))] if complaint else []
-    why = "it takes no time that could be judged" if complaint else "it does not run"
-    return looked + [_as_looked(rule, name, untried(why)) for rule in (rest if complaint else RULES)]
+    if isinstance(error, VanishedError):
+        first, *rest = RULES
+        why = untried("it takes no time that could be judged")
+        return [_as_looked(first, name, Judged("trouble", str(error))), *(_as_looked(rule, name, why) for rule in rest)]
+    return [_as_looked(rule, name, untried(str(error))) for rule in RULES]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, SelectionError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
@@ -95,7 +95,7 @@ class Catch2(Harness):
         check_only([work.name] if mine else [one.name for one in found], work.name)
         check_only(tests, mine[0].test)
         if len(mine) > 1:
-            raise LaunchError(f"ran {shown(work.name)} {len(mine)} times: each benchmark needs a name of its own")
+            raise SelectionError(f"ran {shown(work.name)} {len(mine)} times: each benchmark needs a name of its own")
         if mine[0].sample is None:
             raise LaunchError(f"says: {mine[0].error}")
         return (mine[0].sample,)

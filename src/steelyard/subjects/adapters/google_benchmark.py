@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
@@ -110,7 +110,7 @@ class GoogleBenchmark(Harness):
         # A benchmark that says its number of repetitions itself, in its code, takes no other.
         wanted = found[0].repetitions or work.samples
         if len(taken) > wanted:
-            raise LaunchError(
+            raise SelectionError(
                 f"ran {len(taken) // wanted} benchmarks that are all called {shown(work.name)}: no filter can tell "
                 "them apart, so give each a name of its own, or leave them out with --benchmark"
             )
@@ -167,7 +167,7 @@ def _all_loops(time: Any, loops: Any, ns: float) -> Any:
 def _check_body(sample: Sample) -> None:
     """Raise LaunchError for a body that takes no time: an empty one runs 10^12 iterations at "0.000 ns"."""
     if sample.loops >= _MANY and sample.ns < sample.loops / 1000:
-        raise LaunchError(
+        raise VanishedError(
             f"took {sample.ns:,} ns for {sample.loops:,} iterations: the compiler removed its body (give the result "
             "to benchmark::DoNotOptimize)"
         )
