@@ -89,6 +89,20 @@ def recorded(values: np.ndarray[tuple[int], np.dtype[np.float64]], start: int) -
     return lambda _: float(next(factors))
 
 
+class ChoosesLoops(ProtocolHarness):
+    """Takes `loops` for a multiple of its usual amount, as the adapters of Google Benchmark and others do."""
+
+    fixes_loops = False
+    most_amounts = 16
+
+
+class Fixed(ProtocolHarness):
+    """Cannot be asked for any loops, nor for another number of samples."""
+
+    fixes_loops = False
+    samples_a_launch = 11
+
+
 @dataclass
 class Doctor:
     """A machine with benchmarks, and the check of them."""
@@ -100,6 +114,7 @@ class Doctor:
     seed: int = 0
     within: Noise = steady
     """What changes from sample to sample, beside what is drawn for each launch."""
+    harness: Callable[[], ProtocolHarness] = ProtocolHarness
     start_feels: float = 1.0
     """How much of the machine's noise the start of a process feels, in logs: its work may use the caches less."""
 
@@ -108,7 +123,7 @@ class Doctor:
         self.set_up()
         runner = Runner(self.machine)
         checker = Checker(self._spec, runner, self.seconds, lambda _: None, self.seed, self.machine.clock)
-        harness = ProtocolHarness()
+        harness = self.harness()
         harness.listed(self.machine.launch(harness.listing(self._spec(None))))
         return checker.benchmarks(harness, list(self.bodies), list(names or self.bodies))
 

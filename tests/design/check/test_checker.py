@@ -11,13 +11,18 @@ import pytest
 
 from steelyard.design.check.evidence import launch_ns
 from steelyard.design.check.gather import round_plan
+from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.model.soundness import Looked
+from steelyard.subjects.harness import Work
+from steelyard.subjects.protocol import ProtocolHarness
 from tests.design.checked import (
     EACH_NS,
     RSS,
     Body,
     Call,
+    ChoosesLoops,
     Doctor,
+    Fixed,
     Noise,
     bursts,
     comes_and_goes,
@@ -44,6 +49,11 @@ def set_up_in_clock(call: Call) -> Samples:
 
 def slower_and_slower(call: Call) -> Samples:
     return alike(EACH_NS * call.loops**2 / 1000, call)
+
+
+def rising(call: Call) -> Samples:
+    """What it leaves behind goes on from sample to sample."""
+    return [EACH_NS * call.loops * (1 + place / 8) for place in range(call.samples)], RSS
 
 
 def drifting(call: Call) -> Samples:
@@ -130,6 +140,72 @@ def test_each_defect_is_found(code: str, machine: str) -> None:
         others = {one.code for one in found if one.outcome == "trouble"} - {code}
         # An empty loop is short in every respect; where seeds make modes these are named as well.
         assert others <= {"hash-seed": {"modes"}, "optimised-away": {"set-up-in-clock"}}.get(code, set()), found
+
+
+@pytest.mark.parametrize("machine", ["quiet", "noisy", "bursts", "a neighbour on the core", "bursts, recorded"])
+@pytest.mark.parametrize("harness", [ProtocolHarness, ChoosesLoops, Fixed])
+def test_samples_that_rise_one_after_the_other_get_slower_and_slower(
+    harness: Callable[[], ProtocolHarness], machine: str
+) -> None:
+    for seed in range(3):
+        doctor = Doctor({"ill": rising}, MACHINES[machine](seed), seed=seed, harness=harness)
+        found = by_code(doctor.looked())
+        assert {code for code, one in found.items() if one.outcome == "trouble"} <= {"slower-and-slower", "too-short"}
+        assert found["slower-and-slower"].outcome == "trouble", found["slower-and-slower"]
+        assert "rise all the while" in found["slower-and-slower"].finding
+        assert found["drift"].outcome == "untried"
+
+
+def test_rising_samples_are_seen_in_plain_launches_where_there_is_time_for_no_others() -> None:
+    def heavy(call: Call) -> Samples:
+        return [2e6 * 1.85**place for place in range(min(call.samples, 12))], RSS
+
+    found = by_code(Doctor({"ill": heavy}, lognormal(), seconds=20, harness=ChoosesLoops).looked())
+    assert found["slower-and-slower"].outcome == "trouble"
+    assert "the 5 samples" in found["slower-and-slower"].finding
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_harness_that_chooses_its_loops_is_asked_for_more(machine: str) -> None:
+    def set_up(call: Call) -> Samples:
+        return alike(EACH_NS * call.loops + 500, call)
+
+    def growing(call: Call) -> Samples:
+        return alike(EACH_NS * call.loops**2, call)
+
+    for code, body in (("set-up-in-clock", set_up), ("slower-and-slower", growing), (None, plain)):
+        found = by_code(Doctor({"one": body}, MACHINES[machine](1), harness=ChoosesLoops).looked())
+        assert [one.code for one in found.values() if one.outcome == "trouble"] == ([code] if code else [])
+    assert found["slower-and-slower"].outcome == "sound"
+
+
+def test_a_harness_that_gives_no_more_iterations_is_no_proof() -> None:
+    class Same(ChoosesLoops):
+        def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
+            return super().running(launch, replace(work, loops=1))
+
+        def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
+            return super().samples(measured, replace(work, loops=1))
+
+    found = by_code(Doctor({"one": plain}, lognormal(), harness=Same).looked())
+    assert found["set-up-in-clock"].outcome == "untried"
+    assert "no more iterations" in found["set-up-in-clock"].finding
+    assert found["slower-and-slower"].outcome == "sound"  # by its samples, one after the other
+
+
+@pytest.mark.parametrize("harness", [ProtocolHarness, ChoosesLoops, Fixed])
+def test_samples_that_hang_on_each_other_or_warm_up_do_not_rise(harness: Callable[[], ProtocolHarness]) -> None:
+    def wanders(call: Call) -> Samples:
+        walk = np.random.default_rng(call.number).normal(0, 0.05, call.samples).cumsum()
+        return list(EACH_NS * call.loops * np.exp(walk)), RSS
+
+    def warms_up(call: Call) -> Samples:
+        wander, _ = wanders(call)
+        return [ns * (1 + 2 * 0.5**place) for place, ns in enumerate(wander)], RSS
+
+    for seed in range(6):
+        doctor = Doctor({"wanders": wanders, "warms up": warms_up}, lognormal(0.02, seed), seed=seed, harness=harness)
+        assert [one for one in doctor.troubles() if one[1] == "slower-and-slower"] == []
 
 
 def test_modes_that_noise_blurs_are_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -204,6 +204,8 @@ class Checker:
         amounts = {PLAIN: Amount(loops, fixed or plain)}
         if harness.fixes_loops:
             amounts[DOUBLE] = Amount(2 * loops, fixed or plain)
+        elif harness.most_amounts > 1:
+            amounts[DOUBLE] = Amount(harness.most_amounts, fixed or plain)
         if others:
             amounts[AFTER] = Amount(loops, fixed or plain)
         if not fixed:

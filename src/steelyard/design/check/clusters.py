@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import expm1, log1p
+from math import exp, expm1, log1p
 
 import numpy as np
 
@@ -37,6 +37,8 @@ _MOST_WIDER = 1.6
 # Of launches with nothing but the process itself left to differ: so many of 12 in the same mode are no accident.
 _HELD_LEVEL = 0.01
 _MOST_OF_LAUNCHES = 0.8
+# Of what the slow samples of a launch take longer than its fast ones.
+_MOST_WAITS = 0.2
 
 
 @dataclass(frozen=True)
@@ -158,13 +160,19 @@ def _is_wider(times: FloatArray, starts: FloatArray) -> bool:
 
 def _within_launches(launches: list[Observed]) -> Judged | None:
     """Modes of the samples, if most of the launches have them, and the samples change from one to the other."""
-    logs = [np.log(one.times[1:]) for one in launches if len(one.times) > _FEWEST_VALUES]
-    found = [one for one in map(split, logs) if _alternate(one)]
-    if len(logs) < _FEWEST_ROUNDS or len(found) < _MOST_OF_LAUNCHES * len(logs):
+    long = [one for one in launches if len(one.times) > _FEWEST_VALUES]
+    found = [modes for one in long if _alternate(modes := split(np.log(one.times[1:]))) and not _waited(one, modes)]
+    if len(long) < _FEWEST_ROUNDS or len(found) < _MOST_OF_LAUNCHES * len(long):
         return None
     distance = float(np.median([one.high - one.low for one in found]))
     where = _where(found[0], "samples")
     return Judged("trouble", f"{where}; both are there in one process: the samples alternate", expm1(distance))
+
+
+def _waited(launch: Observed, found: Modes) -> bool:
+    """Whether waits for a processor, which its times include, are a good part of what its slow samples take longer."""
+    longer_ns = (np.array(launch.times[1:])[found.upper] - exp(found.low)).sum() * launch.loops
+    return launch.waits_ns > _MOST_WAITS * float(longer_ns)
 
 
 def _alternate(found: Modes) -> bool:

@@ -17,7 +17,7 @@ FloatArray = npt.NDArray[np.float64]
 # The conditions. `plain` is a launch as a weighing has them, under one of a few hash seeds.
 PLAIN, DOUBLE, AFTER, LONGER, LONGEST, FIXED, EMPTY = (
     "plain",
-    "double",  # twice the loops
+    "double",  # twice the loops, or several times as many where the harness chooses them
     "after",  # others have run in its process before
     "longer",  # more samples
     "longest",
@@ -53,6 +53,10 @@ class Observed:
     """For how long it, or others on the machine, waited for a processor meanwhile."""
     start_ns: float
     """What the launch took beside its samples: the start of the program, always the same work. 0 of a command."""
+    loops: float = 1.0
+    """Of a sample: the harness may have chosen them itself."""
+    waits_ns: float = 0.0
+    """How much of what its samples took, all together, was waiting for a processor: they do not tell it themselves."""
 
     @property
     def value(self) -> float:
@@ -92,14 +96,17 @@ class Evidence:
         return np.array(found)
 
     def log_ratios(self, kind: str) -> FloatArray:
-        """ln(time of its samples / that of the plain launch beside it), of each pair; twice the loops are ln 2."""
-        more = np.log(self.amounts[kind].loops / self.amounts[PLAIN].loops)
+        """ln(time of one of its iterations / of one of the plain launch beside it), of each pair."""
         plain: dict[tuple[int, int | None], float] = {
             (one.round, one.pair): one.value for one in self.of(PLAIN) if one.pair is not None
         }
         places = [(one.value, (one.round, one.pair)) for one in self.of(kind)]
         pairs = [(value, plain[place]) for value, place in places if place in plain]
-        return np.array([more + np.log(value / beside) for value, beside in pairs])
+        return np.array([np.log(value / beside) for value, beside in pairs])
+
+    def loops(self, kind: str = PLAIN) -> float:
+        """How many loops a sample of a kind has."""
+        return median(one.loops for one in self.of(kind))
 
     def by_hash_seed(self) -> FloatArray:
         """Logs of the plain launches' times, of shape (rounds, seeds): each round had each seed once."""
@@ -122,7 +129,14 @@ def observed(place: tuple[str, int, int | None, int], measured: Measured, sample
         rss_bytes=measured.max_rss_bytes,
         load_ns=float((measured.pressure_ns or 0) + (measured.steal_ns or 0) + (measured.delay_ns or 0)),
         start_ns=0.0 if samples is None else max(0.0, measured.wall_ns - sum(sample.ns for sample in samples)),
+        loops=1.0 if samples is None else median(sample.loops for sample in samples),
+        waits_ns=_waits_ns(measured, samples or ()),
     )
+
+
+def _waits_ns(measured: Measured, samples: Sequence[Sample]) -> float:
+    is_within = any(sample.time_ns("active") is None for sample in samples)
+    return float((measured.delay_ns or 0) + (measured.steal_ns or 0)) if is_within else 0.0
 
 
 def launch_ns(measured: Measured) -> float:
@@ -135,6 +149,15 @@ def launch_ns(measured: Measured) -> float:
 def _iteration_ns(sample: Sample) -> float:
     active = sample.time_ns("active")
     return max(active if active is not None else sample.ns / sample.loops, 1e-6)
+
+
+def thirds(launches: Iterable[Observed]) -> FloatArray:
+    """The times of the first, the middle and the last third of each launch's samples, of shape (launches, 3).
+
+    Medians; without the first sample, which pays for cold caches.
+    """
+    found = [[np.median(part) for part in np.array_split(one.times[1:], 3)] for one in launches]
+    return np.array(found, dtype=np.float64).reshape(len(found), 3)
 
 
 def early_and_late(launches: Iterable[Observed], judged: int) -> FloatArray:

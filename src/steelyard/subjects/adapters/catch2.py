@@ -55,6 +55,7 @@ class Catch2(Harness):
     """Drives test programs with Catch2's BENCHMARKs in them; a launch runs the test case of one, and has one sample."""
 
     fixes_loops = False
+    most_amounts = 4
     samples_a_launch = 1
 
     def recognises(self, launch: LaunchSpec) -> bool:
@@ -85,7 +86,7 @@ class Catch2(Harness):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that runs the test case of a benchmark."""
-        return _asked(launch, _test_of(work.name), samples=_SAMPLES, warm_up_ms=_WARM_UP_MS)
+        return _asked(launch, _test_of(work.name), samples=work.loops * _SAMPLES, warm_up_ms=_WARM_UP_MS)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The sample of the benchmark, whatever else its test case has; raises LaunchError for anything else."""

@@ -29,10 +29,10 @@ from steelyard.subjects.responses import (
 # machine 10 samples of 0.9 to 9 ms, longer than a scheduler's slice, gave intervals from -32 to +45 % in each of 3
 # tries of equal programs; 20 samples of 0.2 to 3.8 ms gave ±3 % or less in 2 of 3. More would make slow bodies slower.
 _SAMPLES = 15
+_MEASUREMENT_S = 0.03
 _AMOUNT = (
     f"--sample-size={_SAMPLES}",
     "--warm-up-time=0.01",
-    "--measurement-time=0.03",
     # Its own statistics, which nobody reads here: 40 ms a launch with its 100,000 resamples. One alone has no variance.
     "--nresamples=2",
 )
@@ -51,6 +51,7 @@ class Criterion(Harness):
     """Drives executables with criterion's main; how many iterations they run is theirs to choose."""
 
     fixes_loops = False
+    most_amounts = 4
     samples_a_launch = _SAMPLES
 
     def recognises(self, launch: LaunchSpec) -> bool:
@@ -73,7 +74,8 @@ class Criterion(Harness):
         """The launch that does the work, and writes its results to a folder that is empty."""
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir(mode=0o700)
-        arguments = lacking(launch, "--bench", "--noplot", "--color=never", *_AMOUNT)
+        time = f"--measurement-time={work.loops * _MEASUREMENT_S:g}"
+        arguments = lacking(launch, "--bench", "--noplot", "--color=never", *_AMOUNT, time)
         home = {"CRITERION_HOME": str(self._folder)}
         return asked(launch, *arguments, "--", _filter(work.name), env=home, stdout=True)
 

@@ -36,8 +36,12 @@ _PROBE = ("BENCHMARK_MIN_TIME", "1x")
 _IS_OLD = b"BENCHMARK_MIN_TIME is expected to be a double"
 
 # Asked for a single iteration, every version is told this time instead: an old one, whose iterations cannot be fixed,
-# needs it, and wherever one iteration is all that a sample needs, that one takes about as long.
-_SAMPLE_S = "0.001"
+# needs it (or a multiple of it), and wherever one iteration is all that a sample needs, that one takes about as long.
+_SAMPLE_S = 0.001
+
+# An old one tries ten times the iterations, until they take a tenth of its time or more: of a body that gets slower
+# and slower it then runs as many in 1 ms as in 10 ms.
+_MOST_AMOUNTS = 16
 
 # Google Benchmark stops trying more iterations here (later versions at 10^12), however little time they took.
 _MANY = 10**9
@@ -78,14 +82,14 @@ class GoogleBenchmark(Harness):
         It lets several have one name. Such a name stands here once, and is an error when it is run.
         """
         if _IS_OLD in (measured.stderr or b""):
-            self.fixes_loops = False
+            self.fixes_loops, self.most_amounts = False, _MOST_AMOUNTS
         names = dict.fromkeys(printed_by(measured).split("\n"))
         return checked_list(Listed(name) for name in names if name)
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work."""
         name = _SPECIAL.sub(lambda found: f"\\{found[0]}", work.name)
-        amount = f"{work.loops}x" if self.fixes_loops and work.loops > 1 else _SAMPLE_S
+        amount = f"{work.loops}x" if self.fixes_loops and work.loops > 1 else f"{work.loops * _SAMPLE_S:g}"
         return asked(
             launch,
             f"--benchmark_filter=^{name}$",
