@@ -22,6 +22,7 @@ MEMORY_BYTES = 1 << 20
 _LEAST_STRETCH = 1.4
 _FEWEST_SAMPLES = 4
 _CANNOT = "this harness cannot be asked for it"
+_NO_MORE = "the harness gives a sample no more iterations, however long it may take"
 
 _FEWEST = fewest_differences(LEVEL)
 
@@ -45,7 +46,7 @@ def _lacking_doubles(evidence: Evidence) -> Judged | None:
     if lacking := _lacking(evidence, DOUBLE):
         return lacking
     if evidence.loops(DOUBLE) < _LEAST_STRETCH * evidence.loops():
-        return untried("the harness gives a sample no more iterations, however long it may take")
+        return untried(_NO_MORE)
     return None
 
 
@@ -71,7 +72,7 @@ def slower_and_slower(evidence: Evidence) -> Judged:
     if rising.state == "trouble":
         return rising
     if lacking := _lacking_doubles(evidence):
-        return lacking if rising.state == "untried" else rising
+        return rising if lacking.finding in (_CANNOT, _NO_MORE) else lacking
     times = evidence.loops(DOUBLE) / evidence.loops()
     found = growth.excess(evidence.log_ratios(DOUBLE), EXCESS, LEVEL, times=times)
     if found.shown == "within" and rising.state == "perhaps":

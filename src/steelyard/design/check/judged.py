@@ -49,7 +49,11 @@ def untried(why: str) -> Judged:
 
 def too_few(found: int, needed: int, what: str = "launches") -> Judged:
     """A rule that was not tried, where the time was too short."""
-    return Judged("lacking", f"there was time for {found} {what} of the {needed} that it takes (--max-time)")
+    one = what.removesuffix("es" if what.endswith("ches") else "s")
+    return Judged(
+        "lacking",
+        f"there was time for {found} {one if found == 1 else what} of the {needed} that it takes (--max-time)",
+    )
 
 
 def percent(share: float, sign: bool = False) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
-from steelyard.model.errors import LaunchError, SelectionError
+from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
@@ -27,6 +27,8 @@ from steelyard.subjects.responses import (
 # Of a program that has the library in it, and of one that loads it.
 _SIGNS = (b"benchmark-no-analysis", b"Catch9Benchmark")
 
+# What it says of a body that takes no time.
+_VANISHED = "optimized away"
 _SEPARATOR = " / "
 _SPECIAL = re.compile(r'[\\,"]')
 
@@ -98,7 +100,8 @@ class Catch2(Harness):
         if len(mine) > 1:
             raise SelectionError(f"ran {shown(work.name)} {len(mine)} times: each benchmark needs a name of its own")
         if mine[0].sample is None:
-            raise LaunchError(f"says: {mine[0].error}")
+            vanished = _VANISHED in mine[0].error
+            raise (VanishedError if vanished else LaunchError)(f"says: {mine[0].error}")
         return (mine[0].sample,)
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, VanishedError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in, stderr_of, stdout_of
 from steelyard.subjects.harness import Harness, Listed, Work
@@ -44,6 +44,7 @@ _META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 _TIME = re.compile(r"^.*time: +\[[^ \]]+ ([^ \]]+) ", re.MULTILINE)
 _UNITS = ("ps", "ns", "us", "µs", "ms", "s")
 _ERROR = re.compile(r"Criterion\.rs ERROR: (.+)")
+_VANISHED = "took zero time"
 _BEGAN = "Benchmarking "
 
 
@@ -124,7 +125,8 @@ def check_unit(printed: str) -> None:
 def _check_began(printed: str, errors: str, name: str) -> None:
     """Raise LaunchError, with what is known of it, if a benchmark was chosen and left no results."""
     if said := _ERROR.search(f"{printed}\n{errors}"):
-        raise LaunchError(f"has no results and says: {said[1][:MOST_CHARACTERS]}")
+        kind = VanishedError if _VANISHED in said[1] else LaunchError
+        raise kind(f"has no results and says: {said[1][:MOST_CHARACTERS]}")
     if _BEGAN in errors:
         raise LaunchError(f"began {shown(name)} and ended before it wrote results: does the body end its process?")
 
