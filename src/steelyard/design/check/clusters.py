@@ -9,7 +9,7 @@ from math import exp, expm1, log1p
 import numpy as np
 
 from steelyard.design.check.evidence import FIXED, LONGEST, PLAIN, Evidence, FloatArray, Observed
-from steelyard.design.check.judged import LEVEL, Judged, Rule, percent, too_few
+from steelyard.design.check.judged import LEVEL, Judged, Rule, blurred, percent, too_few, untried
 from steelyard.report.figures import duration
 from steelyard.stats import rank_sum
 from steelyard.stats.blocks import p_value_of_groups, range_of_groups
@@ -77,20 +77,30 @@ def modes(evidence: Evidence) -> Judged:
     within = _within_launches(evidence.of(LONGEST))
     if within is not None:
         return within
-    launches, starts = evidence.of(PLAIN)[:_MOST_VALUES], evidence.starts(PLAIN)[:_MOST_VALUES]
+    found = len(evidence.of(PLAIN)[:_MOST_VALUES])
+    if found < _FEWEST_VALUES:
+        return too_few(found, _FEWEST_VALUES)
+    launches, starts = _clear(evidence, PLAIN)
     if len(launches) < _FEWEST_VALUES:
-        return too_few(len(launches), _FEWEST_VALUES)
+        return untried(blurred(len(launches), found))
     medians = _Timed(launches, np.array([one.value for one in launches]), starts, "launches", _ENOUGH_VALUES)
     return max((_judged(one, evidence) for one in (medians, *_by_fastest(evidence))), key=_how_bad)
 
 
+def _clear(evidence: Evidence, kind: str) -> tuple[list[Observed], FloatArray]:
+    """The launches of a kind whose times are no waits, and their starts."""
+    launches = evidence.of(kind)[:_MOST_VALUES]
+    places = [place for place, one in enumerate(launches) if not one.is_blurred]
+    return [launches[place] for place in places], evidence.starts(kind)[places]
+
+
 def _by_fastest(evidence: Evidence) -> list[_Timed]:
     """The long launches by their fastest samples: work beside them comes and goes, and the process's own mode stays."""
-    launches = evidence.of(LONGEST)
+    launches, starts = _clear(evidence, LONGEST)
     if len(launches) < _FEWEST_ROUNDS:
         return []
     fastest = np.array([one.fastest for one in launches])
-    return [_Timed(launches, fastest, evidence.starts(LONGEST), "long launches", _ENOUGH_LONG)]
+    return [_Timed(launches, fastest, starts, "long launches", _ENOUGH_LONG)]
 
 
 def _how_bad(judged: Judged) -> int:

@@ -14,6 +14,9 @@ from steelyard.model.launches import Measured, Sample, judged_samples, most_of_o
 
 FloatArray = npt.NDArray[np.float64]
 
+# Of a launch whose samples do not tell their waits: half of the least threshold that times are held to.
+_MOST_WAITS = 0.05
+
 # The conditions. `plain` is a launch as a weighing has them, under one of a few hash seeds.
 PLAIN, DOUBLE, AFTER, LONGER, LONGEST, FIXED, EMPTY = (
     "plain",
@@ -55,13 +58,20 @@ class Observed:
     """What the launch took beside its samples: the start of the program, always the same work. 0 of a command."""
     loops: float = 1.0
     """Of a sample: the harness may have chosen them itself."""
+    is_even: bool = True
+    """Whether all its samples have as many."""
     waits_ns: float = 0.0
-    """How much of what its samples took, all together, was waiting for a processor: they do not tell it themselves."""
+    """How much of what it took was waiting for a processor, in whichever of its samples: they do not tell it."""
 
     @property
     def value(self) -> float:
         """The launch's time: the median of its samples but the first, which pays for cold caches."""
         return median(self.times[1:] or self.times)
+
+    @property
+    def is_blurred(self) -> bool:
+        """Whether its times may be waits: a long sample catches more of them than a short one, or none at all."""
+        return self.waits_ns > _MOST_WAITS * self.wall_ns
 
 
 @dataclass
@@ -96,11 +106,17 @@ class Evidence:
         return np.array(found)
 
     def log_ratios(self, kind: str) -> FloatArray:
-        """ln(time of one of its iterations / of one of the plain launch beside it), of each pair."""
+        """ln(time of one of its iterations / of one of the plain launch beside it), of each pair.
+
+        Without pairs that are blurred, if the two launches' samples are of different length.
+        """
+        is_alike = self.amounts[kind] == self.amounts[PLAIN]
         plain: dict[tuple[int, int | None], float] = {
-            (one.round, one.pair): one.value for one in self.of(PLAIN) if one.pair is not None
+            (one.round, one.pair): one.value
+            for one in self.of(PLAIN)
+            if one.pair is not None and (is_alike or not one.is_blurred)
         }
-        places = [(one.value, (one.round, one.pair)) for one in self.of(kind)]
+        places = [(one.value, (one.round, one.pair)) for one in self.of(kind) if is_alike or not one.is_blurred]
         pairs = [(value, plain[place]) for value, place in places if place in plain]
         return np.array([np.log(value / beside) for value, beside in pairs])
 
@@ -130,20 +146,27 @@ def observed(place: tuple[str, int, int | None, int], measured: Measured, sample
         load_ns=float((measured.pressure_ns or 0) + (measured.steal_ns or 0) + (measured.delay_ns or 0)),
         start_ns=0.0 if samples is None else max(0.0, measured.wall_ns - sum(sample.ns for sample in samples)),
         loops=1.0 if samples is None else median(sample.loops for sample in samples),
+        is_even=len({sample.loops for sample in samples or ()}) <= 1,
         waits_ns=_waits_ns(measured, samples or ()),
     )
 
 
 def _waits_ns(measured: Measured, samples: Sequence[Sample]) -> float:
-    is_within = any(sample.time_ns("active") is None for sample in samples)
-    return float((measured.delay_ns or 0) + (measured.steal_ns or 0)) if is_within else 0.0
+    if all(sample.time_ns("active") is not None for sample in samples):
+        return 0.0
+    waited = measured.delay_ns if _is_alone(measured) else measured.pressure_ns
+    return float((waited or 0) + (measured.steal_ns or 0))
 
 
 def launch_ns(measured: Measured) -> float:
     """How long a launch took, without its waits for a processor where it worked in one thread."""
-    alone = measured.others_ns is not None and measured.others_ns <= most_of_others(measured.cpu_ns or 0)
-    waited = (measured.delay_ns or 0) if alone else 0
+    waited = (measured.delay_ns or 0) if _is_alone(measured) else 0
     return float(max(measured.wall_ns - waited, 1))
+
+
+def _is_alone(measured: Measured) -> bool:
+    """Whether it worked in one thread, the one whose waits are known."""
+    return measured.others_ns is not None and measured.others_ns <= most_of_others(measured.cpu_ns or 0)
 
 
 def _iteration_ns(sample: Sample) -> float:

@@ -7,7 +7,7 @@ from statistics import median
 import numpy as np
 
 from steelyard.design.check.evidence import AFTER, DOUBLE, LONGER, LONGEST, PLAIN, Evidence, early_and_late, thirds
-from steelyard.design.check.judged import LEVEL, STATES, Judged, Rule, percent, too_few, untried
+from steelyard.design.check.judged import LEVEL, STATES, Judged, Rule, blurred, percent, too_few, untried
 from steelyard.stats import growth
 from steelyard.stats.signed_rank import fewest_differences
 
@@ -47,6 +47,8 @@ def _lacking_doubles(evidence: Evidence) -> Judged | None:
         return lacking
     if evidence.loops(DOUBLE) < _LEAST_STRETCH * evidence.loops():
         return untried(_NO_MORE)
+    if (clear := len(evidence.log_ratios(DOUBLE))) < _FEWEST:
+        return untried(blurred(clear, len(evidence.of(DOUBLE)), "pairs"))
     return None
 
 
@@ -89,9 +91,13 @@ def _rises(evidence: Evidence) -> Judged:
     enough = [kind for kind in (LONGEST, LONGER, PLAIN) if not _lacking(evidence, kind)]
     if not enough:
         return _lacking(evidence, PLAIN) or untried(_CANNOT)
-    launches = [one for one in evidence.of(enough[0]) if len(one.times) >= _FEWEST_SAMPLES]
-    if len(launches) < _FEWEST:
+    several = [one for one in evidence.of(enough[0]) if len(one.times) >= _FEWEST_SAMPLES]
+    if len(several) < _FEWEST:
         return untried(_CANNOT)
+    # Later samples that are longer, as criterion's are, catch more waits.
+    launches = [one for one in several if one.is_even or not one.is_blurred]
+    if len(launches) < _FEWEST:
+        return untried(blurred(len(launches), len(several)))
     found = growth.rise(thirds(launches), EXCESS, LEVEL)
     samples = f"{median(len(one.times) for one in launches):.0f}"
     return Judged(

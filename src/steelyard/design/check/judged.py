@@ -56,6 +56,14 @@ def too_few(found: int, needed: int, what: str = "launches") -> Judged:
     )
 
 
+def blurred(clear: int, found: int, what: str = "launches") -> str:
+    """Why a rule cannot be tried where most launches waited, and nobody knows in which of their samples."""
+    return (
+        f"{found - clear} of {found} {what} waited for a processor, and this harness does not tell in which of their "
+        "samples: check it while less else is running"
+    )
+
+
 def percent(share: float, sign: bool = False) -> str:
     """Write a share."""
     return f"{100 * share:{'+' if sign else ''}.{1 if abs(share) < 0.1 else 0}f} %"
