@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from steelyard.design.check.clusters import modes
-from steelyard.design.check.evidence import EMPTY, LONGEST, PLAIN, Amount, Evidence, Observed, observed
+from steelyard.design.check.evidence import EMPTY, LONGEST, PLAIN, Amount, Evidence, Observed, observed, thirds
 from steelyard.model.launches import Sample
 from tests.design.scripted import PLAIN as MEASURED
 
@@ -25,6 +27,15 @@ def test_the_start_of_a_harness_is_its_own() -> None:
     evidence = Evidence("it", {PLAIN: Amount(1, 1)})
     evidence.launches += [launch(PLAIN, 50, start_ns=7e6), launch(PLAIN, 50, start_ns=8e6)]
     assert evidence.starts(PLAIN).tolist() == [7e6, 8e6]
+
+
+@pytest.mark.parametrize("samples", [4, 5, 6, 9, 40])
+def test_the_first_third_of_a_launch_is_as_large_as_the_last(samples: int) -> None:
+    one = Observed(LONGEST, 0, None, 1, (99.0, *range(samples - 1)), 1.0, 1, 1, 0.0, 0.0)
+    ((first, middle, last),) = thirds([one])
+    assert first + last == 2 * middle == samples - 2
+    assert first == ((samples - 1) // 3 - 1) / 2
+    assert thirds([]).shape == (0, 3)
 
 
 def alternating(waits_ns: float) -> Evidence:

@@ -177,9 +177,14 @@ def _iteration_ns(sample: Sample) -> float:
 def thirds(launches: Iterable[Observed]) -> FloatArray:
     """The times of the first, the middle and the last third of each launch's samples, of shape (launches, 3).
 
-    Medians; without the first sample, which pays for cold caches.
+    Medians; without the first sample, which pays for cold caches. The first third and the last are of the same size, as
+    a median of more samples has another distribution where a few of them are far off.
     """
-    found = [[np.median(part) for part in np.array_split(one.times[1:], 3)] for one in launches]
+    found = []
+    for one in launches:
+        times = one.times[1:]
+        size = len(times) // 3
+        found.append([np.median(part) for part in (times[:size], times[size:-size], times[-size:])])
     return np.array(found, dtype=np.float64).reshape(len(found), 3)
 
 

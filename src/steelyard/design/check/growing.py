@@ -114,8 +114,11 @@ def drift(evidence: Evidence) -> Judged:
         return untried("its samples take longer one after the other: see to slower-and-slower first")
     if lacking := _lacking(evidence, LONGEST):
         return lacking
-    samples = evidence.amounts[LONGEST].samples
-    found = growth.shift(early_and_late(evidence.of(LONGEST), evidence.amounts[PLAIN].samples), DRIFT, LEVEL)
+    samples, launches = evidence.amounts[LONGEST].samples, evidence.of(LONGEST)
+    clear = [one for one in launches if not one.is_blurred]
+    if len(clear) < _FEWEST:
+        return untried(blurred(len(clear), len(launches)))
+    found = growth.shift(early_and_late(clear, evidence.amounts[PLAIN].samples), DRIFT, LEVEL)
     return Judged(
         STATES[found.shown],
         f"the last quarter of {samples} samples takes {percent(found.figure, sign=True)} against those by which a "
