@@ -225,7 +225,7 @@ def test_waits_that_nobody_tells_are_neither_growth_nor_modes(
         found = by_code(looked(seed))
         assert [one for one in found.values() if one.outcome == "trouble"] == []
         assert found["modes"].outcome == "untried"
-        assert "launches waited for a processor" in found["modes"].finding
+        assert "waited for a processor" in found["modes"].finding
     monkeypatch.setattr("steelyard.design.check.evidence._MOST_WAITS", 1.0)
     assert any(one.outcome == "trouble" for seed in range(3) for one in looked(seed)) >= (harness is FourTimes)
 
@@ -311,6 +311,18 @@ def test_too_little_time_is_said() -> None:
     assert found["drift"].outcome == "untried"
     assert "--max-time" in found["drift"].finding
     assert found["too-long"].outcome == "sound"
+
+
+@pytest.mark.parametrize("harness", [ProtocolHarness, ChoosesLoops, Fixed])
+@pytest.mark.parametrize("seconds", [0.05, 0.3, 0.9])
+def test_the_time_that_is_said_to_be_enough_is(harness: Callable[[], ProtocolHarness], seconds: float) -> None:
+    def untried(seconds: float) -> set[str]:
+        bodies: dict[str, Body] = {"one": lambda call: ([5e6 * call.loops] * call.samples, RSS)}
+        looked = Doctor(bodies, lognormal(), seconds=seconds, harness=harness).looked()
+        return {one.finding for one in looked if one.outcome == "untried" and "--max-time" in one.finding}
+
+    (said,) = untried(seconds)  # one and the same of all rules
+    assert untried(float(said.split("--max-time ")[1].split()[0])) == set()
 
 
 def test_a_benchmark_that_fails_is_named_and_not_judged() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from math import ceil
 from pathlib import Path
 from random import Random
 
@@ -43,6 +44,8 @@ _LOOKS = (7, 14, 28)
 # A command's launches have to span more time than other work on the machine comes and goes in.
 _MANY_ROUNDS, _COMMAND_SECONDS = 10_000, (10.0, 20.0, 40.0)
 _MOST_OTHERS = 20
+# The time that would have been enough: some more than launches took until now, and where there were none a guess.
+_AMPLE, _LEAST_SHARE = 1.2, 0.05
 # Many samples in a launch are 60 ms of them: long enough for what changes within it, and as long as a few starts.
 _LONGEST_NS, _MOST_SAMPLES = 60_000_000, 40
 # As in a weighing, whose launches take one sample of such; and what is not worth the wait before each of 14 launches.
@@ -160,7 +163,13 @@ class Checker:
         if clusters.modes(evidence).state == "trouble":
             with self._until_interrupted():
                 gatherer.gather_fixed()
-        return [_as_looked(rule, evidence.benchmark, _judged(rule, gatherer)) for rule in rules]
+        judged = [_judged(rule, gatherer) for rule in rules]
+        shares = [one.share for one in judged if one.share is not None]
+        if shares:
+            enough_s = ceil(_AMPLE * gatherer.seconds / max(min(shares), _LEAST_SHARE))
+            more = f"there was time for too few launches: --max-time {enough_s} allows enough"
+            judged = [one if one.share is None else replace(one, finding=more) for one in judged]
+        return [_as_looked(rule, evidence.benchmark, one) for rule, one in zip(rules, judged, strict=True)]
 
     def _checked(self, name: str, harness: Harness) -> Checked:
         return Checked(name, self.make, self.runner, harness)

@@ -84,6 +84,8 @@ class Gatherer:
     seeds: list[int] = field(init=False)
     cut_short: bool = field(default=False, init=False)
     """Whether the user stopped it before the rounds that were asked for."""
+    seconds: float = field(default=0.0, init=False)
+    """How long it took until now."""
 
     def __post_init__(self) -> None:
         self.seeds = [self.random.randrange(1, 2**32) for _ in range(HASH_SEEDS)]
@@ -93,11 +95,14 @@ class Gatherer:
 
         Raises LaunchError if a plain launch fails, Interrupted; the launches before that are in the evidence.
         """
+        started = self.clock()
         try:
             self._gather(rounds, until)
         except Interrupted:
             self.cut_short = True
             raise
+        finally:
+            self.seconds += self.clock() - started
 
     def _gather(self, rounds: int, until: float) -> None:
         while self.evidence.rounds < rounds:

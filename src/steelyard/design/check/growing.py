@@ -7,7 +7,7 @@ from statistics import median
 import numpy as np
 
 from steelyard.design.check.evidence import AFTER, DOUBLE, LONGER, LONGEST, PLAIN, Evidence, early_and_late, thirds
-from steelyard.design.check.judged import LEVEL, STATES, Judged, Rule, blurred, percent, too_few, untried
+from steelyard.design.check.judged import BLURRED, LEVEL, STATES, Judged, Rule, percent, too_few, untried
 from steelyard.stats import growth
 from steelyard.stats.signed_rank import fewest_differences
 
@@ -47,8 +47,8 @@ def _lacking_doubles(evidence: Evidence) -> Judged | None:
         return lacking
     if evidence.loops(DOUBLE) < _LEAST_STRETCH * evidence.loops():
         return untried(_NO_MORE)
-    if (clear := len(evidence.log_ratios(DOUBLE))) < _FEWEST:
-        return untried(blurred(clear, len(evidence.of(DOUBLE)), "pairs"))
+    if len(evidence.log_ratios(DOUBLE)) < _FEWEST:
+        return BLURRED
     return None
 
 
@@ -97,7 +97,7 @@ def _rises(evidence: Evidence) -> Judged:
     # Later samples that are longer, as criterion's are, catch more waits.
     launches = [one for one in several if one.is_even or not one.is_blurred]
     if len(launches) < _FEWEST:
-        return untried(blurred(len(launches), len(several)))
+        return BLURRED
     found = growth.rise(thirds(launches), EXCESS, LEVEL)
     samples = f"{median(len(one.times) for one in launches):.0f}"
     return Judged(
@@ -114,10 +114,10 @@ def drift(evidence: Evidence) -> Judged:
         return untried("its samples take longer one after the other: see to slower-and-slower first")
     if lacking := _lacking(evidence, LONGEST):
         return lacking
-    samples, launches = evidence.amounts[LONGEST].samples, evidence.of(LONGEST)
-    clear = [one for one in launches if not one.is_blurred]
+    samples = evidence.amounts[LONGEST].samples
+    clear = [one for one in evidence.of(LONGEST) if not one.is_blurred]
     if len(clear) < _FEWEST:
-        return untried(blurred(len(clear), len(launches)))
+        return BLURRED
     found = growth.shift(early_and_late(clear, evidence.amounts[PLAIN].samples), DRIFT, LEVEL)
     return Judged(
         STATES[found.shown],

@@ -26,6 +26,8 @@ class Judged:
     state: State
     finding: str
     figure: float | None = None
+    share: float | None = None
+    """Of a rule that lacks launches: how many of those that it takes there are."""
 
 
 @dataclass(frozen=True)
@@ -47,21 +49,16 @@ def untried(why: str) -> Judged:
     return Judged("untried", why)
 
 
-def too_few(found: int, needed: int, what: str = "launches") -> Judged:
-    """A rule that was not tried, where the time was too short."""
-    one = what.removesuffix("es" if what.endswith("ches") else "s")
-    return Judged(
-        "lacking",
-        f"there was time for {found} {one if found == 1 else what} of the {needed} that it takes (--max-time)",
-    )
+def too_few(found: int, needed: int) -> Judged:
+    """A rule that was not tried, where the time was too short for so many launches, or rounds."""
+    return Judged("lacking", "there was time for too few launches (--max-time)", share=found / needed)
 
 
-def blurred(clear: int, found: int, what: str = "launches") -> str:
-    """Why a rule cannot be tried where most launches waited, and nobody knows in which of their samples."""
-    return (
-        f"{found - clear} of {found} {what} waited for a processor, and this harness does not tell in which of their "
-        "samples: check it while less else is running"
-    )
+BLURRED = untried(
+    "most launches waited for a processor, and this harness does not tell in which of their samples: check it while "
+    "less else is running"
+)
+"""A rule that is biased by waits, where nobody knows which times have them."""
 
 
 def percent(share: float, sign: bool = False) -> str:
