@@ -53,7 +53,8 @@ def _benchmark(sheet: Sheet, name: str, looked: Sequence[Looked]) -> None:
     elif not troubles:
         held = figures.count(len(tried), "rule holds", "rules hold")
         left = f", {len(looked) - len(tried)} not tried" if len(tried) < len(looked) else ""
-        sheet.row("sound", f"{shown}: {held}{left}", style="green")
+        label, style = ("sound", "green") if 2 * len(tried) >= len(looked) else ("untried", "dim")
+        sheet.row(label, f"{shown}: {held}{left}", style=style)
     else:
         sheet.row("trouble", Text(shown, "bold"), style="bold red")
     for one in troubles:

@@ -23,7 +23,7 @@ from steelyard.design.check.evidence import (
     sample_ns,
 )
 from steelyard.design.check.gather import Checked, Gatherer, Make
-from steelyard.design.check.judged import Judged, Rule, untried
+from steelyard.design.check.judged import TOO_FEW, Judged, Rule, untried
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Runner
 from steelyard.design.suite.loops import choose_loops
@@ -44,8 +44,8 @@ _LOOKS = (7, 14, 28)
 # A command's launches have to span more time than other work on the machine comes and goes in.
 _MANY_ROUNDS, _COMMAND_SECONDS = 10_000, (10.0, 20.0, 40.0)
 _MOST_OTHERS = 20
-# The time that would have been enough: some more than launches took until now, and where there were none a guess.
-_AMPLE, _LEAST_SHARE = 1.2, 0.05
+# What is said to be enough time, over what the launches so far suggest: a few of them may have been the short ones.
+_AMPLE = 1.5
 # Many samples in a launch are 60 ms of them: long enough for what changes within it, and as long as a few starts.
 _LONGEST_NS, _MOST_SAMPLES = 60_000_000, 40
 # As in a weighing, whose launches take one sample of such; and what is not worth the wait before each of 14 launches.
@@ -164,11 +164,9 @@ class Checker:
             with self._until_interrupted():
                 gatherer.gather_fixed()
         judged = [_judged(rule, gatherer) for rule in rules]
-        shares = [one.share for one in judged if one.share is not None]
-        if shares:
-            enough_s = ceil(_AMPLE * gatherer.seconds / max(min(shares), _LEAST_SHARE))
-            more = f"there was time for too few launches: --max-time {enough_s} allows enough"
-            judged = [one if one.share is None else replace(one, finding=more) for one in judged]
+        enough_s = ceil(_AMPLE * gatherer.seconds_of(_LOOKS[0]))
+        more = f"{TOO_FEW.finding}: --max-time {enough_s} allows enough"
+        judged = [replace(one, finding=more) if one is TOO_FEW else one for one in judged]
         return [_as_looked(rule, evidence.benchmark, one) for rule, one in zip(rules, judged, strict=True)]
 
     def _checked(self, name: str, harness: Harness) -> Checked:

@@ -9,7 +9,7 @@ from math import exp, expm1, log1p
 import numpy as np
 
 from steelyard.design.check.evidence import FIXED, LONGEST, PLAIN, Evidence, FloatArray, Observed
-from steelyard.design.check.judged import BLURRED, LEVEL, Judged, Rule, percent, too_few
+from steelyard.design.check.judged import BLURRED, LEVEL, TOO_FEW, Judged, Rule, percent
 from steelyard.report.figures import duration
 from steelyard.stats import rank_sum
 from steelyard.stats.blocks import p_value_of_groups, range_of_groups
@@ -64,7 +64,7 @@ def hash_seed(evidence: Evidence) -> Judged:
     """Whether launches of one hash seed are alike, and those of another are not."""
     table = evidence.by_hash_seed()
     if len(table) < _FEWEST_ROUNDS:
-        return too_few(len(table), _FEWEST_ROUNDS)
+        return TOO_FEW
     distance = expm1(range_of_groups(table))
     seeds = f"of {table.shape[1]} hash seeds the slowest takes {percent(distance)} longer than the fastest"
     if distance <= SEED_RANGE:
@@ -79,7 +79,7 @@ def modes(evidence: Evidence) -> Judged:
         return within
     found = len(evidence.of(PLAIN)[:_MOST_VALUES])
     if found < _FEWEST_VALUES:
-        return too_few(found, _FEWEST_VALUES)
+        return TOO_FEW
     launches, starts = _clear(evidence, PLAIN)
     if len(launches) < _FEWEST_VALUES:
         return BLURRED

@@ -90,6 +90,11 @@ class Gatherer:
     def __post_init__(self) -> None:
         self.seeds = [self.random.randrange(1, 2**32) for _ in range(HASH_SEEDS)]
 
+    def seconds_of(self, rounds: int) -> float:
+        """How long so many rounds take, as the launches until now went."""
+        planned = len(round_plan(self.evidence.amounts, self.seeds, self.random))
+        return self.seconds * rounds * planned / max(1, len(self.evidence.launches))
+
     def gather(self, rounds: int, until: float) -> None:
         """Go on to so many rounds in all, or until the clock says so.
 

@@ -7,7 +7,7 @@ from statistics import median
 import numpy as np
 
 from steelyard.design.check.evidence import AFTER, DOUBLE, LONGER, LONGEST, PLAIN, Evidence, early_and_late, thirds
-from steelyard.design.check.judged import BLURRED, LEVEL, STATES, Judged, Rule, percent, too_few, untried
+from steelyard.design.check.judged import BLURRED, LEVEL, STATES, TOO_FEW, Judged, Rule, percent, untried
 from steelyard.stats import growth
 from steelyard.stats.signed_rank import fewest_differences
 
@@ -33,10 +33,7 @@ def _lacking(evidence: Evidence, kind: str, needed: int = _FEWEST) -> Judged | N
         return untried(evidence.untried[kind])
     if kind not in evidence.amounts:
         return untried(_CANNOT)
-    found = len(evidence.of(kind))
-    if found < needed:
-        return too_few(found, needed)
-    return None
+    return TOO_FEW if len(evidence.of(kind)) < needed else None
 
 
 def _lacking_doubles(evidence: Evidence) -> Judged | None:

@@ -26,8 +26,6 @@ class Judged:
     state: State
     finding: str
     figure: float | None = None
-    share: float | None = None
-    """Of a rule that lacks launches: how many of those that it takes there are."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +47,8 @@ def untried(why: str) -> Judged:
     return Judged("untried", why)
 
 
-def too_few(found: int, needed: int) -> Judged:
-    """A rule that was not tried, where the time was too short for so many launches, or rounds."""
-    return Judged("lacking", "there was time for too few launches (--max-time)", share=found / needed)
-
+TOO_FEW = Judged("lacking", "there was time for too few launches")
+"""A rule that was not tried, where the time was too short."""
 
 BLURRED = untried(
     "most launches waited for a processor, and this harness does not tell in which of their samples: check it while "
