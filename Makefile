@@ -71,6 +71,7 @@ bench-long: $(INSTALLED)
 	$(BIN)/python benchmarks/harness_suites.py
 	$(BIN)/python benchmarks/adapter_agreement.py
 	$(BIN)/python benchmarks/check_soundness.py
+	$(BIN)/python benchmarks/first_use.py
 	$(BIN)/python benchmarks/sdk_cpp_overhead.py
 	$(BIN)/python benchmarks/sdk_rust_overhead.py
 	$(BIN)/python benchmarks/sdk_python_overhead.py
