@@ -121,7 +121,7 @@ def test_every_line_is_on_disk_before_the_next_is_written(path: Path) -> None:
             journal.append(each)
             assert load(path).launches == Launches.of_rows(ROWS[:number])
         journal.discard(0, 2)
-        assert load(path).launches.role[-2:] == [DISTURBED, DISTURBED]
+        assert list(load(path).launches.role[-2:]) == [DISTURBED, DISTURBED]
 
 
 def test_a_discarded_pair_is_disturbed_and_no_other(path: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_discarded_pair_is_disturbed_and_no_other(path: Path) -> None:
         journal.discard(0, 0)  # it was a warm-up, and stays one
         for each in rows[6:]:
             journal.append(each)
-    assert load(path).launches.role == [WARM_UP, WARM_UP, USED, USED, DISTURBED, DISTURBED, USED, USED, USED]
+    assert list(load(path).launches.role) == [WARM_UP, WARM_UP, USED, USED, DISTURBED, DISTURBED, USED, USED, USED]
 
 
 def test_a_benchmark_that_failed_is_known_before_the_end(path: Path) -> None:

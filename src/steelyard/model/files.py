@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import select
 import stat
 import tempfile
 import time
 import zlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.foreign import AnyRecord, ForeignResults, NotMeasuredError
-from steelyard.model.journal import assemble, parse
+from steelyard.model.journal import assemble
+from steelyard.model.json_text import parse, pieces
 from steelyard.model.records import FORMAT, VERSION, Derived, Run, Weighing
 
 _RECORD: TypeAdapter[Weighing | Run | ForeignResults] = TypeAdapter(AnyRecord)
-_GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_MAGIC, _AS_GZIP = b"\x1f\x8b", 31
 # A weighing of a million launches is about 150 MB; what is larger is not one, and is not read into memory to find out.
 _LARGEST_BYTES = 1 << 28
 # The same million has 27 values a launch, in one list each (a line of a journal), and some may be repeated.
@@ -42,14 +42,22 @@ def with_derived(record: Weighing | Run, derived: Derived) -> Weighing | Run:
 
 def save(record: Weighing | Run | ForeignResults, path: Path) -> None:
     """Write a record; raises MeasurementError where that fails, leaving what stood there before."""
-    fields = record.model_dump(mode="json")
-    text = json.dumps({"format": fields.pop("format"), "version": fields.pop("version"), **fields}, allow_nan=False)
-    data = text.encode()
-    # mtime=0: the same record gives the same bytes
-    write_atomically(path, gzip.compress(data, compresslevel=6, mtime=0) if path.suffix == ".gz" else data)
+    fields = record.model_dump()
+    text = pieces({"format": fields.pop("format"), "version": fields.pop("version"), **fields})
+    data = bytearray()
+    for piece in _compressed(text) if path.suffix == ".gz" else text:
+        data += piece
+    write_atomically(path, data)
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def _compressed(text: Iterable[bytes]) -> Iterator[bytes]:
+    """The text as gzip writes it, but without the time: the same record gives the same bytes."""
+    packer = zlib.compressobj(level=6, wbits=_AS_GZIP)
+    yield from map(packer.compress, text)
+    yield packer.flush()
+
+
+def write_atomically(path: Path, data: bytes | bytearray) -> None:
     """Write a file whole, to a neighbour that is then renamed over it; or write to what is no file: a pipe, /dev/null.
 
     Raises MeasurementError where that fails; a file then holds what it held before.
@@ -63,7 +71,7 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise MeasurementError(f"cannot write {path}: {error.strerror}; give another place") from error
 
 
-def _pour(path: Path, data: bytes) -> None:
+def _pour(path: Path, data: bytes | bytearray) -> None:
     # Not blocking, because a pipe that nobody reads would never open: so it is an error.
     handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     os.set_blocking(handle, True)
@@ -71,7 +79,7 @@ def _pour(path: Path, data: bytes) -> None:
         file.write(data)
 
 
-def _replace(path: Path, data: bytes) -> None:
+def _replace(path: Path, data: bytes | bytearray) -> None:
     handle, neighbour = tempfile.mkstemp(prefix=".steelyard-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -99,9 +107,8 @@ def load(path: Path) -> Weighing | Run:
 
 def load_any(path: Path) -> Weighing | Run | ForeignResults:
     """Read a record of any kind, or a journal; raises UsageError, naming the file and what is wrong with it."""
-    data = plausible(path, unpacked(path, read_bytes(path)))
     try:
-        fields = _fields(data)
+        fields = _fields(plausible(path, unpacked(path, read_bytes(path))))
     except (ValueError, RecursionError) as error:
         raise UsageError(
             f"{path} is not a weighing: it is truncated, or no JSON at all ({_first_line(error)})"
@@ -167,7 +174,7 @@ def unpacked(path: Path, data: bytes) -> bytes:
     if not data.startswith(_GZIP_MAGIC):
         return data
     try:
-        unpacker = zlib.decompressobj(wbits=31)
+        unpacker = zlib.decompressobj(wbits=_AS_GZIP)
         unpacked = unpacker.decompress(data, _LARGEST_BYTES)
     except zlib.error as error:
         raise UsageError(f"{path} is a damaged gzip file ({error}): copy it again") from error
@@ -186,21 +193,23 @@ def _too_large(path: Path) -> UsageError:
 
 def plausible(path: Path, data: bytes) -> bytes:
     """The data, if it may hold a weighing; else its values, as Python's objects, could take many times its memory."""
-    if data.count(b",") > _MOST_VALUES or data.count(b"[") + data.count(b"{") > _MOST_LISTS:
+    # A value takes two bytes with its comma; counting them takes longer than the rest of the reading.
+    many = len(data) > 2 * _MOST_VALUES and data.count(b",") > _MOST_VALUES
+    if many or data.count(b"[") + data.count(b"{") > _MOST_LISTS:
         raise UsageError(f"{path} holds more values than any weighing: is it the right file?")
     return data
 
 
 def _fields(data: bytes) -> Any:
     """The fields of a record, or of a journal: that is one whose first line is an object without launches."""
-    head, _, rest = data.partition(b"\n")
+    end = data.find(b"\n") if b"\n" in data else len(data)
     try:
-        first = parse(head)
+        first = parse(data[:end])
     except ValueError:
         return parse(data)  # a record whose JSON was laid out anew, over several lines
     if isinstance(first, dict) and "launches" not in first and first.get("kind") != "import":
-        return assemble(data.splitlines())
-    return parse(data) if rest.strip() else first
+        return assemble(data)
+    return parse(data) if data[end:].strip() else first
 
 
 def _check_format(path: Path, fields: Any) -> None:

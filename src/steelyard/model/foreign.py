@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from steelyard.model.columns import AS_LISTS, packed_samples
 from steelyard.model.errors import UsageError
 from steelyard.model.records import FORMAT, VERSION, Finding, Run, VerdictName, Weighing
 
@@ -49,7 +50,7 @@ class ForeignBenchmark(_Record):
     params: dict[str, str] = Field(default_factory=dict)
     unit: str = Field(min_length=1, description='such as "ns", "s" or "ops/s"; of one iteration')
     higher_is_better: bool = False
-    values: list[Annotated[list[Value], Field(min_length=1)]] = Field(
+    values: Annotated[list[Annotated[list[Value], Field(min_length=1)]], packed_samples, AS_LISTS] = Field(
         min_length=1, description="one list of samples for each process, in the order in which they ran"
     )
     seconds: float | None = Field(

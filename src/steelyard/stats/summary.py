@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats.quantiles import NORMAL
+
+FloatArray = npt.NDArray[np.float64]
+
+# Of a normal distribution, in standard deviations.
+_QUARTILES_APART = 1.349
 
 
 @dataclass(frozen=True)
@@ -20,10 +26,34 @@ class Centre:
 
 def centre(values: npt.ArrayLike) -> Centre:
     """Median and relative spread of values, shape (n,), n >= 1; the spread of values around 0 is 0."""
-    quartiles = np.percentile(np.asarray(values, dtype=np.float64), [25, 50, 75])
-    median = float(quartiles[1])
-    width = float(quartiles[2] - quartiles[0]) / 1.349
-    return Centre(median, width / median if median else 0.0)
+    medians, spreads = centres([values])
+    return Centre(float(medians[0]), float(spreads[0]))
+
+
+def centres(samples: Sequence[npt.ArrayLike]) -> tuple[FloatArray, FloatArray]:
+    """Median and relative spread of each of many samples, as `centre` has it of one; shape (samples,) each.
+
+    Those of one length are sorted together: numpy.percentile takes a quarter of a millisecond for each.
+    """
+    arrays = [np.asarray(sample, dtype=np.float64) for sample in samples]
+    lengths = np.array([len(array) for array in arrays], dtype=np.intp)
+    medians, spreads = np.empty(len(arrays)), np.empty(len(arrays))
+    for length in set(lengths.tolist()):  # numpy.unique would import masked arrays
+        alike = np.flatnonzero(lengths == length)
+        table = np.concatenate([arrays[place] for place in alike]).reshape(len(alike), length)
+        table.sort(axis=1)
+        low, medians[alike], high = (_quantile(table, share) for share in (0.25, 0.5, 0.75))
+        spreads[alike] = (high - low) / _QUARTILES_APART
+    return medians, np.divide(spreads, medians, out=np.zeros_like(spreads), where=medians != 0)
+
+
+def _quantile(ordered: FloatArray, share: float) -> FloatArray:
+    """The quantile of each row of values in order, interpolated as numpy.percentile does it, to the last bit."""
+    position = share * (ordered.shape[1] - 1)
+    below = int(position)
+    part = position - below
+    low, high = ordered[:, below], ordered[:, min(below + 1, ordered.shape[1] - 1)]
+    return np.asarray(low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part))
 
 
 def median_interval(values: npt.ArrayLike, level: float) -> tuple[float, float] | None:
