@@ -1,9 +1,7 @@
 """Large files for the benchmarks: results of pyperf, and records of long weighings, written without a measurement.
 
-    python benchmarks/large_inputs.py FOLDER
-
-They are written piece by piece, so that whoever writes them stays small: the peak memory of a process counts for those
-that it starts.
+python benchmarks/large_inputs.py pyperf FILE BENCHMARKS SEED
+python benchmarks/large_inputs.py record|run|journal FILE LAUNCHES BENCHMARKS
 """
 
 from __future__ import annotations
@@ -138,7 +136,7 @@ def _columns(pairs: int, benchmarks: int, sides: int = 2) -> Iterator[tuple[str,
     yield "involuntary_switches", generator.integers(0, 3, len(numbers))
     for name in ("others_ns", "pressure_ns", "steal_ns", "exit_code"):
         yield name, np.zeros_like(numbers)
-    yield "signal", np.ones(len(numbers), dtype=bool)  # type: ignore[misc] # of nulls
+    yield "signal", np.ones(len(numbers), dtype=bool)
     yield "overhead_ns", np.zeros_like(numbers)
 
 
@@ -171,3 +169,23 @@ def _subject(name: str) -> Subject:
 
 def _names(benchmarks: int) -> list[Benchmark]:
     return [Benchmark(name=f"work {number}") for number in range(benchmarks)]
+
+
+def main(kind: str, file: str, amount: int, other: int) -> None:
+    """Write one file; of pyperf's so many benchmarks with that seed, of others so many launches and benchmarks."""
+    path = Path(file)
+    match kind:
+        case "pyperf":
+            write_pyperf(path, Size(benchmarks=amount), seed=other)
+        case "run":
+            write_run(path, amount, other)
+        case "record":
+            write_record(path, amount // 2, other)
+        case "journal":
+            write_journal(path, amount // 2, other)
+        case _:
+            raise SystemExit(f"{kind} is unknown: give pyperf, record, run or journal")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

@@ -96,7 +96,7 @@ def packed_from(least: int) -> WrapValidator:
     """Let a list of integers from `least` on become a column at once; any other is looked at one by one."""
 
     def checked(told: Any, one_by_one: ValidatorFunctionWrapHandler) -> Packed:
-        if isinstance(told, list) and told and told.count(None) == len(told):
+        if isinstance(told, list) and told[:1] == [None] and told.count(None) == len(told):
             return list(one_by_one(told[:1])) * len(told)
         found = column_of(told) if isinstance(told, list) else told
         if isinstance(found, array) and found.typecode == INTEGERS and lowest(found) >= least:

@@ -12,7 +12,7 @@ INSTRUCTIONS: Final = "Ir"
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Weights(_Part):

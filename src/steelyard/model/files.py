@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.foreign import AnyRecord, ForeignResults, NotMeasuredError
@@ -20,7 +20,7 @@ from steelyard.model.journal import assemble
 from steelyard.model.json_text import parse, pieces
 from steelyard.model.records import FORMAT, VERSION, Derived, Run, Weighing
 
-_RECORD: TypeAdapter[Weighing | Run | ForeignResults] = TypeAdapter(AnyRecord)
+_RECORD: TypeAdapter[Weighing | Run | ForeignResults] = TypeAdapter(AnyRecord, config=ConfigDict(defer_build=True))
 _GZIP_MAGIC, _AS_GZIP = b"\x1f\x8b", 31
 # A weighing of a million launches is about 150 MB; what is larger is not one, and is not read into memory to find out.
 _LARGEST_BYTES = 1 << 28
@@ -42,12 +42,23 @@ def with_derived(record: Weighing | Run, derived: Derived) -> Weighing | Run:
 
 def save(record: Weighing | Run | ForeignResults, path: Path) -> None:
     """Write a record; raises MeasurementError where that fails, leaving what stood there before."""
-    fields = record.model_dump()
+    fields = _dumped(record)
     text = pieces({"format": fields.pop("format"), "version": fields.pop("version"), **fields})
-    data = bytearray()
-    for piece in _compressed(text) if path.suffix == ".gz" else text:
-        data += piece
-    write_atomically(path, data)
+    write_atomically(path, _compressed(text) if path.suffix == ".gz" else text)
+
+
+def _dumped(record: Weighing | Run | ForeignResults) -> dict[str, Any]:
+    """The fields as JSON has them, but what is packed, which `pieces` writes."""
+    if not isinstance(record, ForeignResults):
+        fields = record.model_dump(mode="json", exclude={"launches"})
+        return _in_order(record, {**fields, "launches": record.launches.model_dump()})
+    fields = record.model_dump(mode="json", exclude={"benchmarks": {"__all__": {"values"}}})
+    whole = zip(record.benchmarks, fields["benchmarks"], strict=True)
+    return {**fields, "benchmarks": [_in_order(one, {**kept, "values": one.values}) for one, kept in whole]}
+
+
+def _in_order(model: BaseModel, fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: fields[name] for name in type(model).model_fields}
 
 
 def _compressed(text: Iterable[bytes]) -> Iterator[bytes]:
@@ -57,7 +68,7 @@ def _compressed(text: Iterable[bytes]) -> Iterator[bytes]:
     yield packer.flush()
 
 
-def write_atomically(path: Path, data: bytes | bytearray) -> None:
+def write_atomically(path: Path, data: bytes | Iterable[bytes]) -> None:
     """Write a file whole, to a neighbour that is then renamed over it; or write to what is no file: a pipe, /dev/null.
 
     Raises MeasurementError where that fails; a file then holds what it held before.
@@ -71,19 +82,19 @@ def write_atomically(path: Path, data: bytes | bytearray) -> None:
         raise MeasurementError(f"cannot write {path}: {error.strerror}; give another place") from error
 
 
-def _pour(path: Path, data: bytes | bytearray) -> None:
+def _pour(path: Path, data: bytes | Iterable[bytes]) -> None:
     # Not blocking, because a pipe that nobody reads would never open: so it is an error.
     handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     os.set_blocking(handle, True)
     with os.fdopen(handle, "wb") as file:
-        file.write(data)
+        file.writelines([data] if isinstance(data, bytes) else data)
 
 
-def _replace(path: Path, data: bytes | bytearray) -> None:
+def _replace(path: Path, data: bytes | Iterable[bytes]) -> None:
     handle, neighbour = tempfile.mkstemp(prefix=".steelyard-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            file.writelines([data] if isinstance(data, bytes) else data)
             file.flush()
             os.fsync(file.fileno())
         Path(neighbour).chmod(0o666 & ~_umask())
@@ -116,6 +127,8 @@ def load_any(path: Path) -> Weighing | Run | ForeignResults:
     _check_format(path, fields)
     fields["version"] = VERSION  # what it becomes when it is written again: later versions only added fields
     try:
+        if fields.get("kind") == "import":
+            return ForeignResults.model_validate(fields)  # building a validator for the other kinds takes 0.05 s
         return _RECORD.validate_python(fields)
     except ValidationError as error:
         raise UsageError(

@@ -23,7 +23,7 @@ Value = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class ForeignFile(_Record):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import nan
 from statistics import median
@@ -157,26 +157,35 @@ class Launches(_Columns):
 
     def column(self, name: str) -> FloatArray:
         """One raw column as floats, not to be changed; NaN where the machine could not tell."""
+        return self._once(f"column {name}", lambda: self._column(name))
+
+    def _column(self, name: str) -> FloatArray:
         import numpy as np
 
-        if name not in self._floats:
-            self._floats[name] = np.array(getattr(self, name), dtype=np.float64)
-            self._floats[name].flags.writeable = False
-        return self._floats[name]
+        return np.array(getattr(self, name), dtype=np.float64)
+
+    def _once(self, what: str, compute: Callable[[], FloatArray]) -> FloatArray:
+        """What is computed at the first time that it is asked for, and shared."""
+        if what not in self._computed:
+            self._computed[what] = compute()
+            self._computed[what].flags.writeable = False
+        return self._computed[what]
 
     @cached_property
-    def _floats(self) -> dict[str, FloatArray]:
-        # What is judged is asked for many times over.
+    def _computed(self) -> dict[str, FloatArray]:
         return {}
 
     def metric(self, name: str) -> FloatArray:
-        """A metric of every launch, in its unit; NaN where it is not defined for a launch.
+        """A metric of every launch, in its unit, not to be changed; NaN where it is not defined for a launch.
 
         `wall` is what was measured less the start of an empty shell, where a shell was asked for; `active` is
         wall - delay and is defined only where the main thread did all the work (`worked_alone`); `cpu` is the
         scheduler's exact run time there, and the kernel's total of user and sys elsewhere. With a harness these
         three are of one iteration: the median over a launch's samples.
         """
+        return self._once(f"metric {name}", lambda: self._metric(name))
+
+    def _metric(self, name: str) -> FloatArray:
         import numpy as np
 
         if self.samples and name in PER_ITERATION:
@@ -217,6 +226,8 @@ class Launches(_Columns):
         values, pairs = self.metric(metric), np.asarray(self.pair, dtype=np.int64)
         baseline = self.select(benchmark=benchmark, role=ROLES.index(USED), side=0)
         candidate = self.select(benchmark=benchmark, role=ROLES.index(USED), side=1)
+        if np.array_equal(pairs[baseline], pairs[candidate]):
+            return values[baseline], values[candidate]
         complete = np.intersect1d(pairs[baseline], pairs[candidate])
         return (
             values[baseline[np.isin(pairs[baseline], complete)]],

@@ -22,7 +22,7 @@ StopReason = Literal["decided", "pairs", "time", "futile", "interrupted", "faile
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Finding(_Record):

@@ -239,11 +239,13 @@ def summaries(record: Run) -> list[Summary]:
     """
     found: list[Summary] = []
     unknown: MeasurementError | None = None
+    parts = record.launches.by_benchmark(len(record.benchmarks))
     for benchmark, reason in enumerate(record.stop):
-        if reason == "failed" or (reason == "interrupted" and _is_unmeasured(record, benchmark)):
+        view = record.model_copy(update={"launches": parts[benchmark]})
+        if reason == "failed" or (reason == "interrupted" and _is_unmeasured(view, benchmark)):
             continue
         try:
-            found += _summaries_of(record, benchmark)
+            found += _summaries_of(view, benchmark)
         except MeasurementError as error:
             unknown = unknown or error
             if record.settings.harness is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import expm1, isfinite
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from steelyard.design.judging.judgement import of_one_process, seconds_of, side_
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.foreign import ForeignResults
-from steelyard.model.launches import ROLES, USED, FloatArray
+from steelyard.model.launches import ROLES, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Finding, Run, Weighing
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
@@ -90,14 +90,19 @@ def compare_runs(
     """
     _check(baseline, candidate, force=force)
     shared = shared_benchmarks(baseline, candidate)
-    shared = [places for places in shared if _is_measured(baseline, candidate, places)] or shared
+    one, other = (run.launches.by_benchmark(len(run.benchmarks)) for run in (baseline, candidate))
+    views = {places: (_alone(baseline, one, places[0]), _alone(candidate, other, places[1])) for places in shared}
+    shared = [places for places in shared if _is_measured(*views[places], places)] or shared
     findings = [*_differences(baseline, candidate), *_left_out(baseline, candidate, shared)]
     wanted = metrics or baseline.settings.metrics
     level = alpha / len(shared)
-    verdicts = [
-        _verdict((baseline, candidate), places, metric, margin, level) for places in shared for metric in wanted
-    ]
+    verdicts = [_verdict(views[places], places, metric, margin, level) for places in shared for metric in wanted]
     return UnpairedReport(baseline, candidate, margin, level, verdicts, findings)
+
+
+def _alone(run: Run, launches: Sequence[Launches], place: int) -> Run:
+    """A run with the launches of one benchmark only: what asks for these need not search them all."""
+    return run.model_copy(update={"launches": launches[place]})
 
 
 def _check(baseline: Run, candidate: Run, *, force: bool) -> None:

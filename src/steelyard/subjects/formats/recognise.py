@@ -9,7 +9,7 @@ from typing import Any
 from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.files import plausible, read_bytes, unpacked
 from steelyard.model.foreign import ForeignFile
-from steelyard.model.json_text import parse_anything
+from steelyard.model.json_text import parse_anything, without_collection
 from steelyard.subjects.formats.contents import Contents, Format, Opened, decoded
 from steelyard.subjects.formats.criterion import ABOUT, CRITERION, files_of
 from steelyard.subjects.formats.go import GO
@@ -45,7 +45,8 @@ def contents_of(path: Path, wanted: Format | None = None) -> tuple[Format, Conte
     opened, files = _opened(path)
     chosen = wanted or _recognised(opened)
     try:
-        return chosen, chosen.read(opened), files
+        with without_collection():
+            return chosen, chosen.read(opened), files
     except LaunchError as error:
         raise UsageError(f"cannot import {path} as {chosen.name}: the program {error}") from error
     except _STUMBLES as error:
