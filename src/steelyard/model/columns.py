@@ -44,7 +44,7 @@ def extended(column: Packed, values: Sequence[Any]) -> Packed:
 
 def lowest(column: array[Any]) -> float:
     """The smallest of some packed numbers, none of them NaN; infinite for none."""
-    if len(column) < _FEW:
+    if len(column) < _FEW or not column:
         return min(column, default=inf)
     import numpy as np
 
@@ -53,7 +53,7 @@ def lowest(column: array[Any]) -> float:
 
 def highest(column: Packed) -> float:
     """The largest of some numbers; -1 for none."""
-    if isinstance(column, list) or len(column) < _FEW:
+    if isinstance(column, list) or len(column) < _FEW or not column:
         return max(column, default=-1)
     import numpy as np
 
@@ -125,7 +125,7 @@ def joined(parts: Iterable[array[float]]) -> array[float]:
 
 
 def _are_positive(numbers: array[float]) -> bool:
-    if len(numbers) < _FEW:
+    if len(numbers) < _FEW or not numbers:
         return all(0 < number < inf for number in numbers)
     import numpy as np
 

@@ -44,7 +44,8 @@ def centres(samples: Sequence[npt.ArrayLike]) -> tuple[FloatArray, FloatArray]:
         table.sort(axis=1)
         low, medians[alike], high = (_quantile(table, share) for share in (0.25, 0.5, 0.75))
         spreads[alike] = (high - low) / _QUARTILES_APART
-    return medians, np.divide(spreads, medians, out=np.zeros_like(spreads), where=medians != 0)
+    with np.errstate(over="ignore"):
+        return medians, np.divide(spreads, medians, out=np.zeros_like(spreads), where=medians != 0)
 
 
 def _quantile(ordered: FloatArray, share: float) -> FloatArray:
