@@ -117,8 +117,8 @@ def samples_of(lists: Any) -> list[array[float]] | None:
     return found if _are_positive(joined(found)) else None
 
 
-def joined(parts: Iterable[array[float]]) -> array[float]:
-    """All the numbers of several, packed into one."""
+def joined(parts: Iterable[Any]) -> array[float]:
+    """All the numbers of several packed samples, one behind the other."""
     found = array(FLOATS)
     found.frombytes(b"".join(parts))
     return found

@@ -17,10 +17,12 @@ from math import expm1, isfinite
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from steelyard.design.conversion import other_machine
 from steelyard.design.findings import some_names
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
+from steelyard.model.columns import joined
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignBenchmark, ForeignReport, ForeignResults, ForeignVerdict, Level
 from steelyard.model.launches import FloatArray
@@ -48,24 +50,26 @@ class _Described(NamedTuple):
 
 
 def _described(benchmarks: Sequence[ForeignBenchmark]) -> list[_Described]:
-    medians, spreads = centres([values for benchmark in benchmarks for values in benchmark.values])
-    ends = np.cumsum([len(benchmark.values) for benchmark in benchmarks])[:-1]
-    apart = np.split(medians, ends)
-    between = zip(*centres(apart), strict=True)
-    parts = zip(benchmarks, apart, np.split(spreads, ends), between, strict=True)
-    return [_Described(one, _level(one, over, within), mine) for one, mine, within, over in parts]
+    processes = [values for benchmark in benchmarks for values in benchmark.values]
+    samples = np.array([len(values) for values in processes])
+    counts = np.array([len(benchmark.values) for benchmark in benchmarks])
+    medians, spreads = centres(np.frombuffer(joined(processes)), samples)
+    over = zip(*centres(medians, counts), strict=True)
+    apart = (np.split(each, np.cumsum(counts)[:-1]) for each in (medians, spreads, samples))
+    return [
+        _Described(benchmark, _level(middle, spreads[samples > 1], samples), medians)
+        for benchmark, middle, medians, spreads, samples in zip(benchmarks, over, *apart, strict=True)
+    ]
 
 
-def _level(benchmark: ForeignBenchmark, over: tuple[float, float], spreads: FloatArray) -> Level:
-    """A benchmark by the median and spread `over` its processes, and the `spreads` within each of them."""
-    lengths = np.array([len(values) for values in benchmark.values])
-    within = spreads[lengths > 1]
+def _level(over: tuple[float, float], within: FloatArray, samples: npt.NDArray[np.intp]) -> Level:
+    """Described by the median and spread `over` its processes, the spreads within them, and their samples."""
     return Level(
         median=float(over[0]),
-        between=float(over[1]) if len(lengths) > 1 else None,
+        between=float(over[1]) if len(samples) > 1 else None,
         within=float(np.median(within)) if len(within) else None,
-        processes=len(lengths),
-        samples=int(lengths.sum()),
+        processes=len(samples),
+        samples=int(samples.sum()),
     )
 
 
