@@ -208,10 +208,9 @@ def _too_large(path: Path) -> UsageError:
 
 def plausible(path: Path, data: bytes) -> bytes:
     """The data, if it may hold a weighing; else its values, as Python's objects, could take many times its memory."""
-    # A value takes two bytes with its comma, and in a file of large imports they would be counted for half as long as
-    # it is read.
-    many = len(data) > 2 * _MOST_VALUES and data.count(b",") > _MOST_VALUES
-    if many or data.count(b"[") + data.count(b"{") > _MOST_LISTS:
+    # A value takes two bytes with its comma, and in what is shorter they need not be counted.
+    too_many = len(data) > 2 * _MOST_VALUES and data.count(b",") > _MOST_VALUES
+    if too_many or data.count(b"[") + data.count(b"{") > _MOST_LISTS:
         raise UsageError(f"{path} holds more values than any weighing: is it the right file?")
     return data
 
