@@ -34,6 +34,8 @@ class Ended:
     seconds: float
     cpu_s: float
     """CPU seconds of the process and of every process below it that was waited for."""
+    peak_bytes: int
+    """The largest resident set of any of them; at least that of the process that started it."""
 
 
 def build(program: Path, rounds: int, source: Path = WORK) -> Path:
@@ -59,7 +61,7 @@ def run(command: Sequence[str], environment: Mapping[str, str], accept: Sequence
             errors.seek(0)
             words = errors.read().decode(errors="replace").strip()
             raise SystemExit(f"{' '.join(command)} ended with status {process.returncode}: {words}")
-    return Ended(process.returncode, seconds, usage.ru_utime + usage.ru_stime)
+    return Ended(process.returncode, seconds, usage.ru_utime + usage.ru_stime, 1024 * usage.ru_maxrss)
 
 
 def with_own_store(folder: Path) -> dict[str, str]:

@@ -35,7 +35,8 @@ def google(path: Path, host: str = "h", cores: int = 2, version: str = "v1.8.0",
 def test_each_file_is_a_process(tmp_path: Path) -> None:
     files = [google(tmp_path / f"{number}", x=number, y=10) for number in (1, 2, 3)]
     record = convert_files(files, created=NOW)
-    assert [one.values for one in record.benchmarks] == [[[1000.0], [2000.0], [3000.0]], [[10_000.0]] * 3]
+    values = [[list(process) for process in one.values] for one in record.benchmarks]
+    assert values == [[[1000.0], [2000.0], [3000.0]], [[10_000.0]] * 3]
     assert record.benchmarks[0].seconds == pytest.approx(0.006)
     assert [Path(file.name).name for file in record.provenance.files] == ["1", "2", "3"]
     assert (record.provenance.version, len(record.provenance.measured)) == ("v1.8.0", 3)

@@ -53,11 +53,11 @@ LONG = {
 }
 READERS: dict[str, Callable[[str], object]] = {
     **{
-        f"recognise {name}": lambda text, one=one: one.recognises(Opened(Path("x"), text))  # type: ignore[misc]
+        f"recognise {name}": lambda text, one=one: one.recognises(Opened(Path("x"), text.encode()))  # type: ignore[misc]
         for name, one in recognise.FORMATS.items()
     },
-    "import go": lambda text: recognise.FORMATS["go"].read(Opened(Path("x"), text)),
-    "import swift": lambda text: recognise.FORMATS["swift"].read(Opened(Path("x"), "--- DATA ---" + text)),
+    "import go": lambda text: recognise.FORMATS["go"].read(Opened(Path("x"), text.encode())),
+    "import swift": lambda text: recognise.FORMATS["swift"].read(Opened(Path("x"), b"--- DATA ---" + text.encode())),
     "go": go.results_in,
     "go list": go.names_in,
     "go complaint": lambda text: go.Go().complaint(measured(1, stdout=text.encode(), stderr=text.encode())),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from steelyard.model import journal as journal_module
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import load
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
@@ -121,7 +123,7 @@ def test_every_line_is_on_disk_before_the_next_is_written(path: Path) -> None:
             journal.append(each)
             assert load(path).launches == Launches.of_rows(ROWS[:number])
         journal.discard(0, 2)
-        assert load(path).launches.role[-2:] == [DISTURBED, DISTURBED]
+        assert list(load(path).launches.role[-2:]) == [DISTURBED, DISTURBED]
 
 
 def test_a_discarded_pair_is_disturbed_and_no_other(path: Path) -> None:
@@ -134,7 +136,7 @@ def test_a_discarded_pair_is_disturbed_and_no_other(path: Path) -> None:
         journal.discard(0, 0)  # it was a warm-up, and stays one
         for each in rows[6:]:
             journal.append(each)
-    assert load(path).launches.role == [WARM_UP, WARM_UP, USED, USED, DISTURBED, DISTURBED, USED, USED, USED]
+    assert list(load(path).launches.role) == [WARM_UP, WARM_UP, USED, USED, DISTURBED, DISTURBED, USED, USED, USED]
 
 
 def test_a_benchmark_that_failed_is_known_before_the_end(path: Path) -> None:
@@ -265,3 +267,72 @@ def test_a_row_is_written_whole_even_if_the_system_takes_it_in_pieces(
     monkeypatch.setattr(os, "write", lambda file, data: real(file, data[:7]))
     write(path, ROWS)
     assert load(path).launches == Launches.of_rows(ROWS)
+
+
+# --- many lines at once
+
+
+def mixed(count: int) -> bytes:
+    """A journal with launches of all kinds, and other lines between them."""
+    lines = [json.dumps(HEADER.model_dump(mode="json", exclude={"launches", "derived"}))]
+    for number in range(count):
+        samples = [[[2, 500 + number, None, 3], [2, 400, 390, None]], [], [[1, 7, 6, 0]]][number % 3]
+        lines.append(json.dumps([*row(number // 2, number % 2, signal=9 if number % 7 == 0 else None)[:-1], samples]))
+        if number % 5 == 4:
+            lines.append(json.dumps({"discard": [0, number // 2]}))
+    return "\n".join([*lines, json.dumps({"stop": ["pairs"], "seconds": 3})]).encode()
+
+
+@pytest.mark.parametrize("at_once", [1, 300, 4 << 20])
+def test_lines_that_are_read_together_are_those_that_are_read_alone(
+    path: Path, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path.write_bytes(mixed(40))
+    monkeypatch.setattr(journal_module, "_ROWS", re.compile(rb"\Z."))  # none
+    alone = load(path)
+    monkeypatch.undo()
+    monkeypatch.setattr(journal_module, "_AT_ONCE", at_once)
+    assert load(path) == alone
+    assert len(alone.launches) == 40
+    assert len(alone.launches.samples) == 40
+
+
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+def test_every_way_to_end_a_line(path: Path, ending: bytes) -> None:
+    path.write_bytes(mixed(9))
+    whole = load(path)
+    path.write_bytes(ending.join(mixed(9).split(b"\n")) + ending)
+    assert load(path) == whole
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        b"[1, 2\n3]",  # one launch on two lines
+        b"[1], [2]",
+        b"[1]]\n[[2]",
+        b"[1, 2], [3\n4]",
+        b"[]",
+        b"",
+        b"[NaN]",
+        b"[1e999]",
+        b'["1"]',
+        b"[[[[1]]]]",
+        b"1",
+    ],
+)
+def test_lines_that_are_none_are_refused_among_many(path: Path, lines: bytes) -> None:
+    parts = mixed(9).split(b"\n")
+    for place in (1, 5, len(parts) - 1):
+        path.write_bytes(b"\n".join([*parts[:place], lines, *parts[place:]]))
+        with pytest.raises(UsageError):
+            load(path)
+
+
+def test_one_launch_on_two_lines_does_not_make_up_for_two_on_one(path: Path) -> None:
+    head, one, two, *rest = mixed(2).split(b"\n")
+    half = len(one) // 2
+    cut = one.index(b",", half) + 1
+    path.write_bytes(b"\n".join([head, one[:cut], one[cut:], one + b", " + two, *rest]))
+    with pytest.raises(UsageError):
+        load(path)

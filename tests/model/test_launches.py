@@ -263,3 +263,19 @@ def test_samples_of_some_launches_only_are_refused() -> None:
 def test_a_sample_that_nobody_can_have_measured_is_refused(sample: object) -> None:
     with pytest.raises(ValidationError, match=r"\nsamples\.0\.0"):
         Launches.model_validate(columns(row()) | {"samples": [[sample]]})
+
+
+def test_what_is_computed_is_shared_and_cannot_be_changed() -> None:
+    launches = Launches.of_rows([row(0, 0), row(0, 1)])
+    assert launches.metric("wall") is launches.metric("wall")
+    assert launches.column("wall_ns") is launches.column("wall_ns")
+    with pytest.raises(ValueError, match="read-only"):
+        launches.metric("wall")[0] = 0
+    assert launches == Launches.of_rows([row(0, 0), row(0, 1)])
+
+
+def test_the_launches_of_each_benchmark_are_those_of_its_rows() -> None:
+    rows = [row(0, 0, benchmark=1), row(0, 0, benchmark=0, cpu_ns=None), row(1, 0, benchmark=1)]
+    parts = Launches.of_rows(rows).by_benchmark(3)
+    assert [part.rows() for part in parts] == [rows[1:2], [rows[0], rows[2]], []]
+    assert parts == [Launches.of_rows(part.rows()) for part in parts]

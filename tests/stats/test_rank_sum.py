@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from steelyard.stats import rank_sum
 from steelyard.stats.rank_sum import EXACT_UP_TO, critical_count, lower_tail, null_cdf, p_value, shift, superiority
 
 values = st.lists(st.floats(-3, 3).map(lambda value: round(value, 2)), min_size=1, max_size=30)
@@ -56,6 +57,16 @@ def test_swapping_the_sides_mirrors_everything(x: list[float], y: list[float]) -
     assert (one.lower, one.centre, one.upper) == pytest.approx((-other.upper, -other.centre, -other.lower), abs=1e-12)
     assert one.p_value == pytest.approx(other.p_value)
     assert p_value(x, y) == one.p_value
+
+
+def test_counting_finds_the_differences_that_forming_all_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(5)
+    for n, m, decimals in ((40, 40, 9), (7, 60, 1), (3, 2, 9), (30, 30, 0)):
+        x, y = generator.normal(0, 1, n).round(decimals), generator.normal(0.2, 1, m).round(decimals)
+        formed = shift(x, y, 0.01)
+        monkeypatch.setattr(rank_sum, "_FORM_ALL_UP_TO", 0)
+        assert shift(x, y, 0.01) == formed
+        monkeypatch.undo()
 
 
 def test_ties_show_nothing() -> None:

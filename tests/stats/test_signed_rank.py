@@ -16,7 +16,7 @@ from steelyard.stats.signed_rank import (
     lower_tail,
     null_cdf,
     p_value,
-    walsh_average,
+    walsh_averages,
 )
 
 FloatArray = npt.NDArray[np.float64]
@@ -95,7 +95,7 @@ def test_counting_finds_the_same_walsh_average_as_forming_all(seed: int, tied: b
     d = np.sort(np.round(d) if tied else d)
     everything = all_walsh(d)
     rank = 1 + int(place * (len(everything) - 1))
-    assert walsh_average(d, rank) == pytest.approx(everything[rank - 1], abs=1e-12)
+    assert walsh_averages(d, [rank])[0] == pytest.approx(everything[rank - 1], abs=1e-12)
 
 
 def test_identical_differences_give_an_interval_of_one_point() -> None:

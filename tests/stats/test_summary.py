@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from steelyard.stats.summary import centre, median_interval
+from steelyard.stats.summary import centre, centres, median_interval
 
 
 def test_centre_of_normal_values_is_their_median_and_deviation() -> None:
@@ -20,6 +22,18 @@ def test_one_stall_moves_neither() -> None:
 
 def test_values_of_zero_have_no_spread() -> None:
     assert centre(np.zeros(5)).spread == 0
+
+
+@given(st.lists(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=9), min_size=1, max_size=9))
+def test_many_samples_are_described_as_each_alone_by_numpy_to_the_last_bit(samples: list[list[float]]) -> None:
+    medians, spreads = centres(np.concatenate(samples), np.array([len(sample) for sample in samples]))
+    quartiles = [np.percentile(sample, [25, 50, 75]).tolist() for sample in samples]
+    assert medians.tolist() == [median for _, median, _ in quartiles]
+    with np.errstate(over="ignore"):
+        expected = [np.float64(high - low) / 1.349 / median if median else 0.0 for low, median, high in quartiles]
+    assert spreads.tolist() == expected
+    alone = [centre(sample) for sample in samples]
+    assert [(one.median, one.spread) for one in alone] == list(zip(medians, spreads, strict=True))
 
 
 @pytest.mark.parametrize("n", [20, 100, 1500])

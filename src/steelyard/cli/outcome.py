@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -85,7 +85,7 @@ def _has_results(outcome: Outcome) -> bool:
     return outcome.error is None or outcome.record.derived is not None
 
 
-def _contents(outcome: Outcome, files: FileOptions, functions: int) -> Iterator[tuple[Path, bytes]]:
+def _contents(outcome: Outcome, files: FileOptions, functions: int) -> Iterator[tuple[Path, bytes | Iterable[bytes]]]:
     """What each of the files asked for is to hold."""
     record, derived = outcome.record, outcome.record.derived or Derived()
     if record.is_empty():

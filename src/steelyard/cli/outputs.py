@@ -6,6 +6,7 @@ import os
 import stat
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from steelyard.cli.inputs import STANDARD_STREAM
@@ -36,13 +37,13 @@ def is_printed(*paths: Path | None) -> bool:
     return STANDARD_STREAM in paths
 
 
-def write(path: Path, data: bytes) -> None:
+def write(path: Path, data: bytes | Iterable[bytes]) -> None:
     """Write a file whole, or print what would be in it; raises MeasurementError where the file cannot be written."""
     from steelyard.model.files import write_atomically
 
     if is_printed(path):
         sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.writelines([data] if isinstance(data, bytes) else data)
         sys.stdout.flush()
     else:
         write_atomically(path, data)

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import steelyard
 from steelyard.design.findings import some_names
 from steelyard.design.suite.selection import chosen_benchmarks
+from steelyard.model.columns import FLOATS, joined, lowest, samples_of
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import (
     CORES,
-    LEAST_VALUE,
-    MOST_VALUE,
     PROCESSOR,
     ForeignBenchmark,
     ForeignFile,
     ForeignResults,
     Provenance,
 )
-from steelyard.model.numbers import MOST_SECONDS
+from steelyard.model.numbers import LEAST_VALUE, MOST_SECONDS, MOST_VALUE
 from steelyard.model.records import Finding
 from steelyard.subjects.formats.contents import Contents, Format, Found, grouped
 from steelyard.subjects.formats.recognise import contents_of, format_named
@@ -32,6 +33,7 @@ _MOST_NAME, _MOST_UNIT = 10_000, 50
 _NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 # No body of a benchmark is over in a thousandth of a processor's cycle.
 _LEAST_NS = 0.001
+_NUMBERS = frozenset({int, float})
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ def _benchmark(name: str, files: list[_File]) -> ForeignBenchmark:
     found = [_only(file, name) for file in having]
     for file, one in zip(having, found, strict=True):
         _check_alike(having[0].path, found[0], file.path, one)
-    values = [values for file, one in zip(having, found, strict=True) for values in _values(file, one)]
+    values: list[Any] = [samples for file, one in zip(having, found, strict=True) for samples in _values(file, one)]
     return ForeignBenchmark(
         name=name,
         params=found[0].params,
@@ -189,11 +191,20 @@ def _check_alike(path: Path, one: Found, other_path: Path, other: Found) -> None
         raise UsageError(f"{shown(one.name)} is another benchmark in {path} than in {other_path}: import each alone")
 
 
-def _values(file: _File, one: Found) -> Iterator[list[float]]:
-    if not any(one.values):
+def _values(file: _File, one: Found) -> list[array[float]]:
+    told = [values for values in one.values if values]
+    if not told:
         raise UsageError(f"cannot import {file.path}: it has no value of {shown(one.name)}")
-    for values in filter(None, one.values):
-        yield [_value(file, one, value) for value in values]
+    if _NUMBERS.issuperset(map(type, chain.from_iterable(told))):
+        found = samples_of(told)
+        if found is not None and not _is_no_time(lowest(joined(found)), one.unit):
+            return found
+    return [array(FLOATS, [_value(file, one, value) for value in values]) for values in told]
+
+
+def _is_no_time(value: float, unit: str) -> bool:
+    ns = _NS.get(unit.removesuffix("/op"))
+    return ns is not None and value * ns <= _LEAST_NS
 
 
 def _value(file: _File, one: Found, told: Any) -> float:
@@ -203,8 +214,7 @@ def _value(file: _File, one: Found, told: Any) -> float:
             f"cannot import {file.path}: {shown(one.name)} has the value {shown(told)}, and a result has to be a "
             f"number above 0, from {LEAST_VALUE:g} to {MOST_VALUE:g}"
         )
-    ns = _NS.get(one.unit.removesuffix("/op"))
-    if ns is not None and value * ns <= _LEAST_NS:
+    if _is_no_time(value, one.unit):
         raise UsageError(
             f"cannot import {file.path}: {shown(one.name)} took {value:.2g} {one.unit}, which is no time for any work: "
             "was its body optimised away?"

@@ -19,7 +19,7 @@ _Shape = tuple[_Positive, _Positive, _Positive]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Weights(_Part):

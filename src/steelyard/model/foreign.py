@@ -11,22 +11,20 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from steelyard.model.columns import AS_LISTS, packed_samples
 from steelyard.model.errors import UsageError
-from steelyard.model.numbers import Seconds
+from steelyard.model.numbers import LEAST_VALUE, MOST_VALUE, Seconds
 from steelyard.model.records import FORMAT, VERSION, Finding, Run, VerdictName, Weighing
 
 PROCESSOR: Final = "processor"
 CORES: Final = "cores"
 """What tells in `machine` that results are of two different machines; other facts of it may be called anything."""
 
-# No unit makes a result of anything else, and of these the ratio and the square are finite.
-LEAST_VALUE: Final = 1e-100
-MOST_VALUE: Final = 1e100
 Value = Annotated[float, Field(ge=LEAST_VALUE, le=MOST_VALUE)]
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class ForeignFile(_Record):
@@ -53,7 +51,7 @@ class ForeignBenchmark(_Record):
     params: dict[str, str] = Field(default_factory=dict)
     unit: str = Field(min_length=1, description='such as "ns", "s" or "ops/s"; of one iteration')
     higher_is_better: bool = False
-    values: list[Annotated[list[Value], Field(min_length=1)]] = Field(
+    values: Annotated[list[Annotated[list[Value], Field(min_length=1)]], packed_samples, AS_LISTS] = Field(
         min_length=1, description="one list of samples for each process, in the order in which they ran"
     )
     seconds: Seconds | None = Field(default=None, description="what the samples took in all, as far as that is told")

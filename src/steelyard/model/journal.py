@@ -12,16 +12,19 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
+from array import array
 from collections.abc import Iterator
 from contextlib import suppress
-from math import isfinite
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self, cast
 
+from steelyard.model.columns import INTEGERS, Packed, extended
 from steelyard.model.counting import Count, Functions
 from steelyard.model.errors import MeasurementError, UnwrittenError, UsageError
 from steelyard.model.heap import HeapLaunch
+from steelyard.model.json_text import parse
 from steelyard.model.launches import COLUMNS, DISTURBED, ROLES, USED, Frame, LaunchRow, Place
 from steelyard.model.records import Run, Weighing
 
@@ -31,6 +34,11 @@ _LONGEST_HEADER_BYTES = 1 << 25
 
 # Made once: json.dumps makes one for each call that has separators of its own.
 _COMPACT = json.JSONEncoder(separators=(",", ":"))
+
+# Lines of launches, and nothing but such: numbers, and the lists of a harness's samples.
+_ROWS: Final = re.compile(rb"(?:\[N(?:\[N(?:\[N\]N)*+\]N)?+\]\n)++".replace(b"N", rb'[^][{}"\r\n]*+'))
+_AT_ONCE: Final = 4 << 20
+_NO_SAMPLES: Final[list[Any]] = []
 
 
 class Journal:
@@ -173,43 +181,32 @@ def is_journal(path: Path) -> bool:
     return first.endswith(b"\n") and isinstance(header, dict) and "launches" not in header
 
 
-def assemble(lines: list[bytes]) -> dict[str, Any]:
-    """Turn a journal's lines into a record's fields; a torn last line is left out. ValueError if it is no journal."""
-    fields: dict[str, Any] = parse(lines[0])
-    rows: list[list[Any]] = []
-    discarded: set[tuple[int, int]] = set()
-    for entry in _whole_lines(lines[1:]):
-        match entry:
-            case [*_] if len(entry) == len(COLUMNS):  # version 1, and 2 before there were harnesses
-                rows.append([*entry, []])
-            case [*_] if len(entry) == len(LaunchRow._fields):
-                rows.append(entry)
-            case {"discard": [int() as benchmark, int() as pair]}:
-                discarded.add((benchmark, pair))
-            case {"failed": [int() as benchmark, str() as message]}:
-                _add_failure(fields, benchmark, message)
-            case {"count": dict() as count, "functions": functions}:
-                _add_count(fields, count, functions)
-            case {"heap_launch": dict() as launch}:
-                _add_heap_launch(fields, launch)
-            case dict():
-                fields.update(entry)
-            case _:
-                raise ValueError("a line is neither a launch nor an end")
-    fields["launches"] = _columns(rows, discarded)
-    return fields
+def assemble(data: bytes) -> dict[str, Any]:
+    """Turn a journal into a record's fields; a torn last line is left out. ValueError if it is no journal."""
+    batches = _batches(data)
+    (fields,) = next(batches)
+    columns = _Columns()
+    for batch in batches:
+        for entry in columns.without_launches(batch):
+            _add(fields, columns.discarded, entry)
+    fields["launches"] = columns.named()
+    return cast("dict[str, Any]", fields)
 
 
-def parse(text: bytes) -> Any:
-    """JSON in UTF-8; ValueError for what is no finite number, too, which Python's reader would take."""
-    return json.loads(text.decode(), parse_constant=_finite, parse_float=_finite)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not isfinite(number):
-        raise ValueError(f"{text} is no number")
-    return number
+def _add(fields: dict[str, Any], discarded: set[tuple[int, int]], entry: Any) -> None:
+    match entry:
+        case {"discard": [int() as benchmark, int() as pair]}:
+            discarded.add((benchmark, pair))
+        case {"failed": [int() as benchmark, str() as message]}:
+            _add_failure(fields, benchmark, message)
+        case {"count": dict() as count, "functions": functions}:
+            _add_count(fields, count, functions)
+        case {"heap_launch": dict() as launch}:
+            _add_heap_launch(fields, launch)
+        case dict():
+            fields.update(entry)
+        case _:
+            raise ValueError("a line is neither a launch nor an end")
 
 
 def _add_failure(fields: dict[str, Any], benchmark: int, message: str) -> None:
@@ -241,27 +238,65 @@ def _add_heap_launch(fields: dict[str, Any], launch: dict[str, Any]) -> None:
     heap["launches"].append(launch)
 
 
-def _whole_lines(lines: list[bytes]) -> Iterator[Any]:
+def _batches(data: bytes) -> Iterator[list[Any]]:
+    """What the lines hold, each one alone, but those of launches many at a time; without a torn last line."""
+    place = 0
+    while place < len(data):
+        if rows := _ROWS.match(data, place, place + _AT_ONCE):
+            with suppress(ValueError):
+                yield parse(b"[%b]" % rows[0][:-1].replace(b"\n", b","))
+                place = rows.end()
+                continue
+        end = data.find(b"\n", place) + 1 or len(data)
+        for entry in _whole_lines(data[place:end].splitlines(), is_end=end == len(data)):
+            yield [entry]
+        place = end
+
+
+def _whole_lines(lines: list[bytes], *, is_end: bool = True) -> Iterator[Any]:
     for number, line in enumerate(lines, start=1):
         try:
             yield parse(line)
         except ValueError:
-            if number < len(lines):
+            if number < len(lines) or not is_end:
                 raise
             return
 
 
-def _columns(rows: list[list[Any]], discarded: set[tuple[int, int]]) -> dict[str, list[Any]]:
-    names = LaunchRow._fields
-    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
-    if not any(columns["samples"]):
-        columns["samples"] = []
-    used, disturbed = ROLES.index(USED), ROLES.index(DISTURBED)
-    places = zip(columns["role"], columns["benchmark"], columns["pair"], strict=True)
-    try:
-        columns["role"] = [
-            disturbed if role == used and (benchmark, pair) in discarded else role for role, benchmark, pair in places
-        ]
-    except TypeError as error:
-        raise ValueError("a launch stands where none can") from error
-    return columns
+class _Columns:
+    """The launches of a journal, in columns: packed, or the many of a long weighing would take gigabytes."""
+
+    def __init__(self) -> None:
+        self.discarded: set[tuple[int, int]] = set()
+        self._columns: list[Packed] = [array(INTEGERS) for _ in COLUMNS]
+        self._samples: list[list[Any]] = []
+
+    def without_launches(self, entries: list[Any]) -> list[Any]:
+        """Take the launches, and give the rest back."""
+        if not all(isinstance(entry, list) for entry in entries):
+            return entries
+        lengths = set(map(len, entries))
+        if lengths == {len(LaunchRow._fields)}:
+            *columns, samples = zip(*entries, strict=True)
+        elif lengths == {len(COLUMNS)}:  # version 1, and 2 before there were harnesses
+            columns, samples = list(zip(*entries, strict=True)), ((),)
+        else:
+            return entries
+        self._samples += samples if any(samples) else [_NO_SAMPLES] * len(entries)
+        self._columns = list(map(extended, self._columns, columns))
+        return []
+
+    def named(self) -> dict[str, Packed]:
+        """Each column by its name."""
+        columns: dict[str, Packed] = dict(zip(COLUMNS, self._columns, strict=True))
+        used, disturbed = ROLES.index(USED), ROLES.index(DISTURBED)
+        if self.discarded:
+            places = zip(columns["role"], columns["benchmark"], columns["pair"], strict=True)
+            try:
+                columns["role"] = [
+                    disturbed if role == used and (benchmark, pair) in self.discarded else role
+                    for role, benchmark, pair in places
+                ]
+            except TypeError as error:
+                raise ValueError("a launch stands where none can") from error
+        return {**columns, "samples": self._samples if any(self._samples) else []}

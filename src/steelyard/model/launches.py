@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from math import nan
 from statistics import median
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
+from steelyard.model.columns import (
+    AS_LIST,
+    Packed,
+    are_distinct,
+    column_of,
+    highest,
+    packed_from,
+    picked,
+    places_of,
+)
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launch_spec import Draw, LaunchSpec
 from steelyard.model.measured import Measured
@@ -55,6 +66,9 @@ __all__ = [
 FloatArray: TypeAlias = "npt.NDArray[np.float64]"
 _Times = TypeVar("_Times", float, "FloatArray")
 
+# Those that cannot be 0.
+_TIMES = frozenset({"wall_ns"})
+
 _KeptSample = tuple[Time, Time, Count | None, Count | None]
 
 
@@ -63,17 +77,24 @@ def _no_launches() -> list[Any]:
     return []
 
 
+def _no_numbers() -> Packed:
+    return column_of(())
+
+
 if TYPE_CHECKING:
 
     class _Columns(BaseModel):
-        def __getattr__(self, name: str) -> list[Any]: ...
+        def __getattr__(self, name: str) -> Packed: ...
 else:
     # Built as part of Launches, and not before.
     _Columns = create_model(
         "_Columns",
         __config__=ConfigDict(defer_build=True),
         **{
-            name: (list[kind], Field(default_factory=_no_launches, description=column.description))
+            name: (
+                Annotated[list[kind], packed_from(1 if name in _TIMES else 0), AS_LIST],
+                Field(default_factory=_no_numbers, description=column.description),
+            )
             for name, (kind, column) in declared(LaunchRow).items()
         },
     )
@@ -95,9 +116,9 @@ class Launches(_Columns):
         lengths = {len(getattr(self, name)) for name in COLUMNS}
         if len(lengths) > 1 or len(self.samples) not in (0, len(self)):
             raise ValueError("the columns of `launches` differ in length")
-        if any(role not in range(len(ROLES)) for role in self.role) or any(side not in (0, 1) for side in self.side):
+        if highest(self.role) >= len(ROLES) or highest(self.side) > 1:
             raise ValueError("`launches` has a side or a role out of range")
-        if len(set(zip(self.benchmark, self.pair, self.side, strict=True))) < len(self.pair):
+        if not are_distinct(self.benchmark, self.pair, self.side):
             raise ValueError("`launches` has two launches in the place of one")
         return self
 
@@ -108,15 +129,20 @@ class Launches(_Columns):
             return cls()
         columns: dict[str, Any] = dict(zip(LaunchRow._fields, map(list, zip(*rows, strict=True)), strict=True))
         samples = columns["samples"]
-        columns["samples"] = [list(map(tuple, launch)) for launch in samples] if any(samples) else []
-        return cls.model_construct(**columns)
+        kept = [list(map(tuple, launch)) for launch in samples] if any(samples) else []
+        packed: dict[str, Any] = {name: column_of(columns[name]) for name in COLUMNS}
+        return cls.model_construct(**packed, samples=kept)
 
     def by_benchmark(self, count: int) -> list[Launches]:
         """The launches of each of `count` benchmarks, apart: what asks for one of them need not search them all."""
-        rows: list[list[LaunchRow]] = [[] for _ in range(count)]
-        for row in self.rows():
-            rows[row.benchmark].append(row)
-        return [Launches.of_rows(mine) for mine in rows]
+        if count == 1:
+            return [self]
+        return [self._at(positions) for positions in places_of(self.benchmark, count)]
+
+    def _at(self, positions: npt.NDArray[np.intp]) -> Launches:
+        columns: dict[str, Any] = {name: picked(getattr(self, name), positions) for name in COLUMNS}
+        samples = [self.samples[position] for position in positions] if self.samples else []
+        return Launches.model_construct(**columns, samples=samples if any(samples) else [])
 
     def rows(self) -> list[LaunchRow]:
         """The launches as rows again, to go on from."""
@@ -130,19 +156,36 @@ class Launches(_Columns):
         return len(self.wall_ns)
 
     def column(self, name: str) -> FloatArray:
-        """One raw column as floats; NaN where the machine could not tell."""
+        """One raw column as floats, not to be changed; NaN where the machine could not tell."""
+        return self._once(f"column {name}", lambda: self._column(name))
+
+    def _column(self, name: str) -> FloatArray:
         import numpy as np
 
         return np.array(getattr(self, name), dtype=np.float64)
 
+    def _once(self, what: str, compute: Callable[[], FloatArray]) -> FloatArray:
+        """What is computed at the first time that it is asked for, and shared."""
+        if what not in self._computed:
+            self._computed[what] = compute()
+            self._computed[what].flags.writeable = False
+        return self._computed[what]
+
+    @cached_property
+    def _computed(self) -> dict[str, FloatArray]:
+        return {}
+
     def metric(self, name: str) -> FloatArray:
-        """A metric of every launch, in its unit; NaN where it is not defined for a launch.
+        """A metric of every launch, in its unit, not to be changed; NaN where it is not defined for a launch.
 
         `wall` is what was measured less the start of an empty shell, where a shell was asked for; `active` is
         wall - delay and is defined only where the main thread did all the work (`worked_alone`); `cpu` is the
         scheduler's exact run time there, and the kernel's total of user and sys elsewhere. With a harness these
         three are of one iteration: the median over a launch's samples.
         """
+        return self._once(f"metric {name}", lambda: self._metric(name))
+
+    def _metric(self, name: str) -> FloatArray:
         import numpy as np
 
         if self.samples and name in PER_ITERATION:
@@ -171,17 +214,20 @@ class Launches(_Columns):
         """Positions of one side's launches of one benchmark in one role, in order of their pair."""
         import numpy as np
 
-        chosen = (np.array(self.benchmark) == benchmark) & (np.array(self.role) == role) & (np.array(self.side) == side)
-        positions = np.flatnonzero(chosen)
-        return positions[np.argsort(np.array(self.pair)[positions], kind="stable")]
+        columns = (self.benchmark, self.role, self.side, self.pair)
+        benchmarks, roles, sides, pairs = (np.asarray(column, dtype=np.int64) for column in columns)
+        positions = np.flatnonzero((benchmarks == benchmark) & (roles == role) & (sides == side))
+        return positions[np.argsort(pairs[positions], kind="stable")]
 
     def pair_values(self, benchmark: int, metric: str, role: str = USED) -> tuple[FloatArray, FloatArray]:
         """The metric of the complete pairs of a benchmark in a role: (baseline, candidate), in order of their pair."""
         import numpy as np
 
-        values, pairs = self.metric(metric), np.array(self.pair)
+        values, pairs = self.metric(metric), np.asarray(self.pair, dtype=np.int64)
         baseline = self.select(benchmark=benchmark, role=ROLES.index(role), side=0)
         candidate = self.select(benchmark=benchmark, role=ROLES.index(role), side=1)
+        if np.array_equal(pairs[baseline], pairs[candidate]):
+            return values[baseline], values[candidate]
         complete = np.intersect1d(pairs[baseline], pairs[candidate])
         return (
             values[baseline[np.isin(pairs[baseline], complete)]],

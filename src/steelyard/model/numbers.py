@@ -18,6 +18,9 @@ Time = Annotated[int, Field(gt=0, lt=2**63)]
 # Thirty thousand years: longer is no time, and the sum of such need not be finite.
 MOST_SECONDS = 1e12
 Seconds = Annotated[float, Field(ge=0, le=MOST_SECONDS, allow_inf_nan=False)]
+# No unit makes a result of anything else, and of these the ratio and the square are finite.
+LEAST_VALUE = 1e-100
+MOST_VALUE = 1e100
 
 
 @dataclass(frozen=True)

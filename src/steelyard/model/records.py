@@ -6,6 +6,7 @@ from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_validator
 
+from steelyard.model.columns import highest
 from steelyard.model.counting import Counting, CountSettings
 from steelyard.model.heap import Heap
 from steelyard.model.launches import Launches
@@ -23,7 +24,7 @@ StopReason = Literal["decided", "pairs", "time", "futile", "interrupted", "faile
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Finding(_Record):
@@ -208,7 +209,7 @@ class _Kept(_Record):
     def _places(self) -> Self:
         if len(self.stop) != len(self.benchmarks):
             raise ValueError("`stop` has to say of each benchmark why it stopped")
-        if any(number >= len(self.benchmarks) for number in self.launches.benchmark):
+        if highest(self.launches.benchmark) >= len(self.benchmarks):
             raise ValueError("`launches` names a benchmark that is not in `benchmarks`")
         if self.counting and any(place >= len(self.benchmarks) for place in self.counting.places()):
             raise ValueError("`counting` names a benchmark that is not in `benchmarks`")

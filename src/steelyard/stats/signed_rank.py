@@ -12,6 +12,7 @@ least as often as claimed. For the p-value a zero counts against the side that i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb, inf, sqrt
@@ -101,12 +102,14 @@ def estimate(d: npt.ArrayLike, level: float) -> Estimate:
     ordered = np.sort(np.asarray(d, dtype=np.float64))
     n = len(ordered)
     total, outside = n * (n + 1) // 2, critical_count(n, level)
-    middle = [walsh_average(ordered, rank) for rank in {(total + 1) // 2, total // 2 + 1}]
-    reachable = outside >= 0
+    middle = sorted({(total + 1) // 2, total // 2 + 1})
+    ends = [outside + 1, total - outside] if outside >= 0 else []
+    found = walsh_averages(ordered, [*middle, *ends])
+    lower, upper = found[len(middle) :] or (-inf, inf)
     return Estimate(
-        centre=sum(middle) / len(middle),
-        lower=walsh_average(ordered, outside + 1) if reachable else -inf,
-        upper=walsh_average(ordered, total - outside) if reachable else inf,
+        centre=sum(found[: len(middle)]) / len(middle),
+        lower=lower,
+        upper=upper,
         n=n,
         level=level,
     )
@@ -119,13 +122,15 @@ def p_value(d: npt.ArrayLike) -> float:
     return min(1.0, 2 * lower_tail(len(ordered), min(at_most_zero, at_least_zero)))
 
 
-def walsh_average(ordered: FloatArray, rank: int) -> float:
-    """The rank-th smallest (from 1) Walsh average of sorted differences."""
+def walsh_averages(ordered: FloatArray, ranks: Sequence[int]) -> list[float]:
+    """The Walsh averages of some ranks (from 1, the smallest) of sorted differences."""
     n = len(ordered)
     if n <= _FORM_ALL_UP_TO:
         rows, columns = _upper_triangle(n)
-        return float(np.partition((ordered[rows] + ordered[columns]) / 2, rank - 1)[rank - 1])
-    return _select_walsh(ordered, rank)
+        places = [rank - 1 for rank in ranks]
+        formed = np.partition((ordered[rows] + ordered[columns]) / 2, places)
+        return [float(formed[place]) for place in places]
+    return [_select_walsh(ordered, rank) for rank in ranks]
 
 
 @lru_cache(maxsize=64)

@@ -9,6 +9,11 @@ import numpy.typing as npt
 
 from steelyard.stats.quantiles import NORMAL
 
+FloatArray = npt.NDArray[np.float64]
+
+# Of a normal distribution, in standard deviations.
+_QUARTILES_APART = 1.349
+
 
 @dataclass(frozen=True)
 class Centre:
@@ -20,10 +25,37 @@ class Centre:
 
 def centre(values: npt.ArrayLike) -> Centre:
     """Median and relative spread of values, shape (n,), n >= 1; the spread of values around 0 is 0."""
-    quartiles = np.percentile(np.asarray(values, dtype=np.float64), [25, 50, 75])
-    median = float(quartiles[1])
-    width = float(quartiles[2] - quartiles[0]) / 1.349
-    return Centre(median, width / median if median else 0.0)
+    sample = np.asarray(values, dtype=np.float64)
+    medians, spreads = centres(sample, np.array([len(sample)]))
+    return Centre(float(medians[0]), float(spreads[0]))
+
+
+def centres(values: FloatArray, lengths: npt.NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+    """Median and relative spread of each of many samples, as `centre` has it of one; shape (samples,) each.
+
+    Their `values` stand one sample behind the other, each of its length, 1 or more. Those of one length are sorted
+    together: numpy.percentile takes a quarter of a millisecond for each.
+    """
+    medians, spreads = np.empty(len(lengths)), np.empty(len(lengths))
+    starts = np.cumsum(lengths) - lengths
+    for length in set(lengths.tolist()):  # numpy.unique would import masked arrays
+        alike = np.flatnonzero(lengths == length)
+        is_all = len(alike) == len(lengths)
+        table = values.reshape(-1, length) if is_all else values[starts[alike, None] + np.arange(length)]
+        ordered = np.sort(table, axis=1)
+        low, medians[alike], high = (_quantile(ordered, share) for share in (0.25, 0.5, 0.75))
+        spreads[alike] = (high - low) / _QUARTILES_APART
+    with np.errstate(over="ignore"):
+        return medians, np.divide(spreads, medians, out=np.zeros_like(spreads), where=medians != 0)
+
+
+def _quantile(ordered: FloatArray, share: float) -> FloatArray:
+    """The quantile of each row of values in order, interpolated as numpy.percentile does it, to the last bit."""
+    position = share * (ordered.shape[1] - 1)
+    below = int(position)
+    part = position - below
+    low, high = ordered[:, below], ordered[:, min(below + 1, ordered.shape[1] - 1)]
+    return np.asarray(low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part))
 
 
 def median_interval(values: npt.ArrayLike, level: float) -> tuple[float, float] | None:

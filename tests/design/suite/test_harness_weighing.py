@@ -41,7 +41,7 @@ class TestTheWeighing:
         measured = suites.asked[-len(record.launches) :]
         assert {(asked.loops, asked.samples) for asked in measured} == {(benchmark.loops, benchmark.samples)}
         seeds = [asked.seed for asked in measured]
-        assert seeds[::2] == seeds[1::2] == record.launches.hash_seed[::2]
+        assert seeds[::2] == seeds[1::2] == list(record.launches.hash_seed[::2])
         assert len(set(seeds)) == len(seeds) / 2
         assert [len(samples) for samples in record.launches.samples] == [benchmark.samples] * len(record.launches)
 

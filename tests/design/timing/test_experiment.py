@@ -23,7 +23,7 @@ from tests.design.scripted import PLAIN, Machine, experiment, noisy, recorder, t
 SHORT = {"pairs": 20, "warm_up": 0, "margin": 0.0001}
 
 
-def roles(rows: list[int]) -> Counter[str]:
+def roles(rows: Sequence[int]) -> Counter[str]:
     return Counter(ROLES[role] for role in rows)
 
 

@@ -12,21 +12,22 @@ changing load. So whoever wants a verdict has to vouch for the same conditions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import expm1, isfinite
-from statistics import median
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from steelyard.design.conversion import other_machine
 from steelyard.design.findings import some_names
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
+from steelyard.model.columns import joined
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignBenchmark, ForeignReport, ForeignResults, ForeignVerdict, Level
 from steelyard.model.launches import FloatArray
 from steelyard.model.records import Finding
-from steelyard.stats.summary import centre
+from steelyard.stats.summary import centres
 from steelyard.stats.unpaired import FEWEST_SECONDS, RunValues, UnpairedJudgement, judge_unpaired, least_allowance
 
 FEWEST_PROCESSES = 40
@@ -37,23 +38,39 @@ _BY_COMMAND = "hyperfine"
 
 def levels(record: ForeignResults) -> list[Level]:
     """Each benchmark of an import, described."""
-    return [_level(benchmark) for benchmark in record.benchmarks]
+    return [described.level for described in _described(record.benchmarks)]
 
 
-def _level(benchmark: ForeignBenchmark) -> Level:
-    over = centre(_medians(benchmark))
-    within = [centre(values).spread for values in benchmark.values if len(values) > 1]
+class _Described(NamedTuple):
+    """A benchmark, with the medians of its processes."""
+
+    benchmark: ForeignBenchmark
+    level: Level
+    medians: FloatArray
+
+
+def _described(benchmarks: Sequence[ForeignBenchmark]) -> list[_Described]:
+    processes = [values for benchmark in benchmarks for values in benchmark.values]
+    samples = np.array([len(values) for values in processes])
+    counts = np.array([len(benchmark.values) for benchmark in benchmarks])
+    medians, spreads = centres(np.frombuffer(joined(processes)), samples)
+    over = zip(*centres(medians, counts), strict=True)
+    apart = (np.split(each, np.cumsum(counts)[:-1]) for each in (medians, spreads, samples))
+    return [
+        _Described(benchmark, _level(middle, spreads[samples > 1], samples), medians)
+        for benchmark, middle, medians, spreads, samples in zip(benchmarks, over, *apart, strict=True)
+    ]
+
+
+def _level(over: tuple[float, float], within: FloatArray, samples: npt.NDArray[np.intp]) -> Level:
+    """Described by the median and spread `over` its processes, the spreads within them, and their samples."""
     return Level(
-        median=over.median,
-        between=over.spread if len(benchmark.values) > 1 else None,
-        within=float(np.median(within)) if within else None,
-        processes=len(benchmark.values),
-        samples=sum(map(len, benchmark.values)),
+        median=float(over[0]),
+        between=float(over[1]) if len(samples) > 1 else None,
+        within=float(np.median(within)) if len(within) else None,
+        processes=len(samples),
+        samples=int(samples.sum()),
     )
-
-
-def _medians(benchmark: ForeignBenchmark) -> FloatArray:
-    return np.array([median(values) for values in benchmark.values])
 
 
 def compare_foreign(
@@ -76,7 +93,9 @@ def compare_foreign(
     level = alpha / len(shared)
     limits = _Limits(margin, level, same_conditions)
     findings = [*_differences(baseline, candidate), *_left_out(baseline, candidate, shared)]
-    return ForeignReport(baseline, candidate, margin, level, [_verdict(*pair, limits) for pair in shared], findings)
+    sides = (_described([pair[side] for pair in shared]) for side in (0, 1))
+    verdicts = [_verdict(one, other, limits) for one, other in zip(*sides, strict=True)]
+    return ForeignReport(baseline, candidate, margin, level, verdicts, findings)
 
 
 def _check(baseline: ForeignResults, candidate: ForeignResults, *, force: bool) -> None:
@@ -155,9 +174,10 @@ class _Limits(NamedTuple):
     same_conditions: bool
 
 
-def _verdict(one: ForeignBenchmark, other: ForeignBenchmark, limits: _Limits) -> ForeignVerdict:
+def _verdict(baseline: _Described, candidate: _Described, limits: _Limits) -> ForeignVerdict:
+    one, other = baseline.benchmark, candidate.benchmark
     sign = -1 if one.higher_is_better else 1  # judged is the cost: what takes more of it is slower
-    judgement = judge_unpaired(_values_of(one, sign), _values_of(other, sign), limits.margin, limits.alpha)
+    judgement = judge_unpaired(_values_of(baseline, sign), _values_of(candidate, sign), limits.margin, limits.alpha)
     findings = list(_findings(one, other, judgement, limits))
     seen = isfinite(judgement.allowance)
     lower, upper = (judgement.lower, judgement.upper) if seen else _at_least(judgement, limits.alpha)
@@ -171,15 +191,15 @@ def _verdict(one: ForeignBenchmark, other: ForeignBenchmark, limits: _Limits) ->
         interval=(ends[0], ends[1]) if ends else None,
         block_spreads=(expm1(judgement.block_spreads[0]), expm1(judgement.block_spreads[1])) if seen else None,
         assumed=judgement.floor,
-        baseline=_level(one),
-        candidate=_level(other),
+        baseline=baseline.level,
+        candidate=candidate.level,
         findings=findings,
     )
 
 
-def _values_of(benchmark: ForeignBenchmark, sign: int) -> RunValues:
+def _values_of(described: _Described, sign: int) -> RunValues:
     """Its processes, as a run that took no longer than it has to: what lay between them is not told."""
-    return RunValues(sign * np.log(_medians(benchmark)), min(benchmark.seconds or 0.0, FEWEST_SECONDS))
+    return RunValues(sign * np.log(described.medians), min(described.benchmark.seconds or 0.0, FEWEST_SECONDS))
 
 
 def _at_least(judgement: UnpairedJudgement, alpha: float) -> tuple[float, float]:

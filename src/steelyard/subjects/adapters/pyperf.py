@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -116,7 +116,7 @@ class Result:
     unit: str
     loops: int
     inner_loops: int
-    values: tuple[Any, ...]
+    values: list[Any]
 
     def samples(self) -> tuple[Sample, ...]:
         """One sample for each value, of loops times inner loops; raises LaunchError for what is no time."""
@@ -132,11 +132,15 @@ def _sample(loops: int, seconds: Any) -> Sample:
 
 def results_in(text: bytes | str) -> list[Result]:
     """The runs in pyperf's JSON, in its order; raises LaunchError if that is none."""
-    found = json_of(text, "file of pyperf's results")
+    return results_of_json(json_of(text, "file of pyperf's results"), lambda: text)
+
+
+def results_of_json(found: Any, text: Callable[[], bytes | str]) -> list[Result]:
+    """The runs in pyperf's JSON once it was read from a text; raises LaunchError, quoting that, if it is another."""
     try:
         return list(_results(found))
     except (AttributeError, KeyError, TypeError) as error:
-        raise LaunchError(f"wrote JSON that is no file of pyperf's results: {quoted(text)}") from error
+        raise LaunchError(f"wrote JSON that is no file of pyperf's results: {quoted(text())}") from error
 
 
 def _results(found: dict[str, Any]) -> Iterator[Result]:
@@ -149,5 +153,6 @@ def _results(found: dict[str, Any]) -> Iterator[Result]:
                 raise LaunchError(
                     f"wrote {shown(loops)} loops and {shown(inner_loops)} inner loops, not integers above 0"
                 )
-            values = tuple(run.get("values") or ())
+            values = run.get("values") or []
+            values = values if isinstance(values, list) else list(values)
             yield Result(str(facts["name"]), str(facts.get("unit", "second")), loops, inner_loops, values)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,15 +17,20 @@ _LONGEST_FACT = 300
 
 @dataclass(frozen=True)
 class Opened:
-    """A file that was read: its text, and its JSON if it is any.
+    """A file that was read: what is in it, as text too, and its JSON if it is any.
 
     Of criterion's folders there is neither, but the samples of each benchmark, and what is told about it.
     """
 
     path: Path
-    text: str = ""
+    data: bytes = b""
     json: Any = None
     parts: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def text(self) -> str:
+        """What is in it, of whatever encoding; what is no text shows as such."""
+        return decoded(self.data)
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,11 @@ class Format:
     tool: str
     recognises: Callable[[Opened], bool]
     read: Callable[[Opened], Contents]
+
+
+def decoded(data: bytes) -> str:
+    """Text in the encoding that it begins in, as JSON's may be."""
+    return data.decode(json.detect_encoding(data), errors="replace").removeprefix("\ufeff")
 
 
 def grouped(items: Iterable[_Item], name: Callable[[_Item], str]) -> dict[str, list[_Item]]:

@@ -7,9 +7,9 @@ from typing import Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.foreign import CORES, PROCESSOR
-from steelyard.subjects.adapters.pyperf import Result, results_in
+from steelyard.subjects.adapters.pyperf import Result, results_of_json
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, entries, facts, grouped, text
-from steelyard.subjects.responses import shown
+from steelyard.subjects.responses import json_of, shown
 
 _UNITS = {"second": "s", "byte": "B", "integer": "count"}
 """What pyperf measures; of all of it, it takes less to be better."""
@@ -21,7 +21,8 @@ def _recognises(opened: Opened) -> bool:
 
 
 def _read(opened: Opened) -> Contents:
-    results = results_in(opened.text)
+    found = json_of(opened.text, "file of pyperf's results") if opened.json is None else opened.json
+    results = results_of_json(found, lambda: opened.text)
     shared = opened.json.get("metadata") or {}
     benchmarks = [{**shared, **(one.get("metadata") or {})} for one in opened.json["benchmarks"]]
     _check_names(benchmarks)
@@ -52,17 +53,20 @@ def _found(name: str, results: list[Result]) -> Found:
         raise LaunchError(f"measured {shown(name)} in {told}, where pyperf has one of {', '.join(_UNITS)}")
     (unit,) = units
     # Those that only calibrated have no values.
-    return Found(name, _UNITS[unit], [list(result.values) for result in results], seconds=_seconds(results, unit))
+    return Found(name, _UNITS[unit], [result.values for result in results], seconds=_seconds(results, unit))
 
 
 def _seconds(results: list[Result], unit: str) -> float | None:
-    if unit != "second" or not all(isinstance(value, int | float) for one in results for value in one.values):
+    if unit != "second":
         return None
-    return float(sum(one.loops * one.inner_loops * value for one in results for value in one.values))
+    try:
+        return float(sum(one.loops * one.inner_loops * sum(one.values) for one in results))
+    except TypeError:  # of what is no number
+        return None
 
 
 def _begun(benchmarks: list[dict[str, Any]]) -> str | None:
-    dates = [text((run.get("metadata") or {}).get("date")) for one in benchmarks for run in one["runs"]]
+    dates = (text((run.get("metadata") or {}).get("date")) for one in benchmarks for run in one["runs"])
     return next(filter(None, dates), None)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
 from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.files import plausible, read_bytes, unpacked
 from steelyard.model.foreign import ForeignFile
-from steelyard.subjects.formats.contents import Contents, Format, Opened
+from steelyard.model.json_text import parse_anything, without_collection
+from steelyard.subjects.formats.contents import Contents, Format, Opened, decoded
 from steelyard.subjects.formats.criterion import ABOUT, CRITERION, files_of
 from steelyard.subjects.formats.go import GO
 from steelyard.subjects.formats.google_benchmark import GOOGLE_BENCHMARK
@@ -25,6 +25,7 @@ FORMATS: dict[str, Format] = {
     one.name: one for one in (GOOGLE_BENCHMARK, PYPERF, HYPERFINE, PYTEST_BENCHMARK, CRITERION, GO, JMH, SWIFT)
 }
 
+_BEGINNING = 1 << 10
 # What a reader stumbles over in JSON of another shape, or in a number that no clock tells.
 _STUMBLES = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
 
@@ -44,7 +45,8 @@ def contents_of(path: Path, wanted: Format | None = None) -> tuple[Format, Conte
     opened, files = _opened(path)
     chosen = wanted or _recognised(opened)
     try:
-        return chosen, chosen.read(opened), files
+        with without_collection():
+            return chosen, chosen.read(opened), files
     except LaunchError as error:
         raise UsageError(f"cannot import {path} as {chosen.name}: the program {error}") from error
     except _STUMBLES as error:
@@ -56,27 +58,29 @@ def contents_of(path: Path, wanted: Format | None = None) -> tuple[Format, Conte
 
 def _opened(path: Path) -> tuple[Opened, list[ForeignFile]]:
     if folders := files_of(path):
-        read = [(_text(file), _text(file.with_name(ABOUT))[0]) for file in folders]
-        return Opened(path, parts=tuple((text, about) for (text, _), about in read)), [one for (_, one), _ in read]
-    text, file = _text(path)
-    return Opened(path, text, _json(path, text)), [file]
+        read = [(_data(file), _data(file.with_name(ABOUT))[0]) for file in folders]
+        parts = tuple((decoded(data), decoded(about)) for (data, _), about in read)
+        return Opened(path, parts=parts), [one for (_, one), _ in read]
+    data, file = _data(path)
+    return Opened(path, data, _json(path, data)), [file]
 
 
-def _text(path: Path) -> tuple[str, ForeignFile]:
+def _data(path: Path) -> tuple[bytes, ForeignFile]:
     data = read_bytes(path)
     name = str(path).encode(errors="replace").decode()
     file = ForeignFile(name=name, sha256=hashlib.sha256(data).hexdigest())
     data = plausible(path, unpacked(path, data))
     if not data.strip():
         raise UsageError(f"cannot import {path}: it is empty")
-    return data.decode(json.detect_encoding(data), errors="replace").removeprefix("\ufeff"), file
+    return data, file
 
 
-def _json(path: Path, text: str) -> Any:
-    if not text.lstrip().startswith(("{", "[")):
+def _json(path: Path, data: bytes) -> Any:
+    beginning = decoded(data[:_BEGINNING]).lstrip() or decoded(data).lstrip()
+    if not beginning.startswith(("{", "[")):
         return None
     try:
-        return json.loads(text)
+        return parse_anything(data, decoded)
     except (ValueError, RecursionError) as error:
         said = (str(error).splitlines() or [type(error).__name__])[0]
         raise UsageError(f"cannot import {path}: it is cut, or no JSON at all ({said[:120]})") from error

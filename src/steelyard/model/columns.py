@@ -1,0 +1,159 @@
+"""Columns of numbers, packed: eight bytes a number, where a list of Python's own takes forty."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from math import inf
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from pydantic import PlainSerializer, SerializationInfo, ValidatorFunctionWrapHandler, WrapValidator
+
+from steelyard.model.numbers import LEAST_VALUE, MOST_VALUE
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+INTEGERS: Final = "q"
+FLOATS: Final = "d"
+"""The type codes of whole numbers, 64 bits with a sign, and of floats."""
+
+Packed: TypeAlias = "array[int] | list[Any]"
+"""Numbers, packed; those of which the machine could not tell some are a list with None for these."""
+
+# numpy takes a quarter of the start of a command that computes nothing, and looks at so many no faster than Python.
+_FEW = 1000
+
+
+def column_of(values: Iterable[Any]) -> Packed:
+    """The values as a column."""
+    found = values if isinstance(values, list) else list(values)
+    try:
+        return array(INTEGERS, found)
+    except (TypeError, OverflowError):
+        return found
+
+
+def extended(column: Packed, values: Sequence[Any]) -> Packed:
+    """The column with more values at its end."""
+    more = column_of(values)
+    if type(column) is type(more) or isinstance(column, list):
+        column.extend(more)
+        return column
+    return [*column, *more]
+
+
+def lowest(column: array[Any]) -> float:
+    """The smallest of some packed numbers, none of them NaN; infinite for none."""
+    if len(column) < _FEW or not column:
+        return min(column, default=inf)
+    import numpy as np
+
+    return np.frombuffer(column, dtype=column.typecode).min().item()  # type: ignore[no-any-return]
+
+
+def highest(column: Packed) -> float:
+    """The largest of some numbers; -1 for none."""
+    if isinstance(column, list) or len(column) < _FEW or not column:
+        return max(column, default=-1)
+    import numpy as np
+
+    return np.frombuffer(column, dtype=column.typecode).max().item()  # type: ignore[no-any-return]
+
+
+def are_distinct(*columns: Packed) -> bool:
+    """Whether no two places of columns of one length hold the same in all of them."""
+    length = len(columns[0])
+    if length < _FEW:
+        return len(set(zip(*columns, strict=True))) == length
+    import numpy as np
+
+    table = np.array([np.asarray(column, dtype=np.int64) for column in columns])
+    table = table[:, np.lexsort(table)]
+    return not (table[:, 1:] == table[:, :-1]).all(axis=0).any()
+
+
+def places_of(column: Packed, count: int) -> list[npt.NDArray[np.intp]]:
+    """Where in a column each number below `count` stands."""
+    import numpy as np
+
+    numbers = np.asarray(column, dtype=np.int64)
+    order = np.argsort(numbers, kind="stable")
+    return np.split(order, np.searchsorted(numbers[order], np.arange(1, count)))
+
+
+def picked(column: Packed, positions: npt.NDArray[np.intp]) -> Packed:
+    """What a column has at some places."""
+    import numpy as np
+
+    if isinstance(column, list):
+        return column_of([column[position] for position in positions])
+    found = array(INTEGERS)
+    found.frombytes(np.frombuffer(column, dtype=np.int64)[positions].tobytes() if len(column) else b"")
+    return found
+
+
+def packed_from(least: int) -> WrapValidator:
+    """Let a list of integers from `least` on become a column at once; any other is looked at one by one."""
+
+    def checked(told: Any, one_by_one: ValidatorFunctionWrapHandler) -> Packed:
+        if isinstance(told, list) and told[:1] == [None] and told.count(None) == len(told):
+            return list(one_by_one(told[:1])) * len(told)
+        found = column_of(told) if isinstance(told, list) else told
+        if isinstance(found, array) and found.typecode == INTEGERS and lowest(found) >= least:
+            return found
+        return column_of(one_by_one(list(told) if isinstance(told, array) else told))
+
+    return WrapValidator(checked)
+
+
+def samples_of(lists: Any) -> list[array[float]] | None:
+    """Lists of numbers that a result can be, packed; None if there is anything else among them."""
+    if not isinstance(lists, list) or not lists or not all(isinstance(one, list | array) and one for one in lists):
+        return None
+    try:
+        found = [one if isinstance(one, array) else array(FLOATS, one) for one in lists]
+    except (TypeError, OverflowError):
+        return None
+    return found if _are_results(joined(found)) else None
+
+
+def joined(parts: Iterable[Any]) -> array[float]:
+    """All the numbers of several packed samples, one behind the other."""
+    found = array(FLOATS)
+    found.frombytes(b"".join(parts))
+    return found
+
+
+def _are_results(numbers: array[float]) -> bool:
+    if len(numbers) < _FEW:
+        return all(LEAST_VALUE <= number <= MOST_VALUE for number in numbers)
+    import numpy as np
+
+    every = np.frombuffer(numbers, dtype=np.float64)
+    return bool(every.min() >= LEAST_VALUE and every.max() <= MOST_VALUE)  # neither is true of NaN
+
+
+def _packed_samples(told: Any, one_by_one: ValidatorFunctionWrapHandler) -> list[array[float]]:
+    if (found := samples_of(told)) is not None:
+        return found
+    plain = [list(one) if isinstance(one, array) else one for one in told] if isinstance(told, list) else told
+    return [array(FLOATS, one) for one in one_by_one(plain)]
+
+
+packed_samples: Final = WrapValidator(_packed_samples)
+"""Lets lists of samples become packed ones at once; any others are looked at one by one."""
+
+
+def _unpacked(column: Any, information: SerializationInfo) -> Any:
+    return list(column) if information.mode == "json" else column
+
+
+def _all_unpacked(columns: Any, information: SerializationInfo) -> Any:
+    return [_unpacked(column, information) for column in columns]
+
+
+AS_LIST: Final = PlainSerializer(_unpacked, return_type=Any)
+AS_LISTS: Final = PlainSerializer(_all_unpacked, return_type=Any)
+"""In JSON a list; elsewhere as it is, for the file's own writer (`json_text`)."""

@@ -1,0 +1,123 @@
+"""Packed columns say the same as the lists that they stand for, be they few or many."""
+
+from __future__ import annotations
+
+from array import array
+from typing import Annotated, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from steelyard.model import columns
+from steelyard.model.columns import (
+    are_distinct,
+    column_of,
+    extended,
+    highest,
+    lowest,
+    packed_from,
+    picked,
+    places_of,
+    samples_of,
+)
+from steelyard.model.foreign import ForeignBenchmark
+from steelyard.model.launches import Launches
+from steelyard.model.numbers import Count
+
+small = st.integers(0, 3)
+
+
+@pytest.fixture(params=[0, 1000], ids=["as many", "as few"])
+def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "_FEW", request.param)
+
+
+def test_integers_are_packed_and_anything_else_is_a_list() -> None:
+    assert column_of([1, 2]) == array("q", [1, 2])
+    assert column_of([]) == array("q")
+    for values in ([1, None], [1.0], ["1"], [2**63]):
+        assert column_of(values) == values
+    assert extended(array("q", [1]), [2, 3]) == array("q", [1, 2, 3])
+    assert extended(array("q", [1]), [None]) == [1, None]
+    assert extended([None], [1]) == [None, 1]
+
+
+@pytest.mark.usefixtures("size")
+def test_the_ends_of_a_column() -> None:
+    assert (lowest(array("q", [3, -5, 4])), highest(array("q", [3, -5, 4]))) == (-5, 4)
+    assert (lowest(array("q", [7])), highest([1, 9, 2])) == (7, 9)
+
+
+@given(st.lists(st.tuples(small, small, small), max_size=12), st.sampled_from([0, 1000]))
+def test_places_are_distinct(rows: list[tuple[int, int, int]], few: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "_FEW", few)
+        parts = [column_of(part) for part in zip(*rows, strict=True)] or [column_of([])] * 3
+        assert are_distinct(*parts) == (len(set(rows)) == len(rows))
+
+
+@given(st.lists(st.integers(0, 4), max_size=20))
+def test_numbers_are_found_where_they_stand(numbers: list[int]) -> None:
+    found = [list(places) for places in places_of(column_of(numbers), 5)]
+    assert found == [[place for place, one in enumerate(numbers) if one == wanted] for wanted in range(5)]
+
+
+def test_what_is_picked_is_packed_again() -> None:
+    positions = np.array([2, 0])
+    assert picked(column_of([5, 6, 7]), positions) == array("q", [7, 5])
+    assert picked([None, 6, 7], positions) == [7, None]
+    assert picked([None, 6, 7], positions[:1]) == array("q", [7])
+    assert picked(column_of([]), positions[:0]) == array("q")
+
+
+# --- validation
+
+NUMBERS: list[Any] = [
+    *([], [0, 1], [None, None], [0, None], [True, 5], ["7", 1], [1.0], [2**63 - 1]),
+    *([2**63], [10**400], [-1], [1.5], [float("nan")], ["x"], [[]], 5, None, "12", {"a": 1}),
+]
+
+
+def outcome(kind: TypeAdapter[Any], told: Any) -> list[Any] | str:
+    """What is taken, or the words it is refused with."""
+    try:
+        return list(kind.validate_python(told))
+    except ValidationError as error:
+        return error.errors()[0]["msg"]
+
+
+@pytest.mark.parametrize("told", NUMBERS, ids=str)
+@pytest.mark.usefixtures("size")
+def test_a_column_is_taken_and_refused_as_a_list_is(told: Any) -> None:
+    plain: TypeAdapter[Any] = TypeAdapter(list[Count])
+    packed: TypeAdapter[Any] = TypeAdapter(Annotated[list[Count], packed_from(0)])
+    assert outcome(packed, told) == outcome(plain, told)
+    plain, packed = TypeAdapter(list[Count | None]), TypeAdapter(Annotated[list[Count | None], packed_from(0)])
+    assert outcome(packed, told) == outcome(plain, told)
+
+
+def test_a_packed_column_is_looked_at_too() -> None:
+    assert Launches.model_validate({"wall_ns": array("q")}).wall_ns == array("q")
+    with pytest.raises(ValidationError, match="wall_ns"):
+        Launches.model_validate({"wall_ns": array("q", [0])})
+
+
+@pytest.mark.usefixtures("size")
+@pytest.mark.parametrize("told", [[[1, 2.5], [3.0]], [[True, "2"]], [array("d", [1.0])]], ids=str)
+def test_samples_that_are_taken(told: Any) -> None:
+    found = ForeignBenchmark(name="x", unit="s", values=told).values
+    assert [list(process) for process in found] == [[float(value) for value in process] for process in told]
+    assert ForeignBenchmark(name="x", unit="s", values=found).values == found
+
+
+@pytest.mark.usefixtures("size")
+@pytest.mark.parametrize("bad", [0.0, -1.0, float("nan"), float("inf"), 10**400, None, "x", []], ids=repr)
+def test_samples_that_are_refused(bad: Any) -> None:
+    for told in ([[1.0], [1.0, bad]], [[bad, 1.0]]):
+        assert samples_of(told) is None
+        with pytest.raises(ValidationError):
+            ForeignBenchmark(name="x", unit="s", values=told)
+    assert samples_of([]) is samples_of([[1.0], []]) is samples_of("12") is None
