@@ -64,13 +64,14 @@ bench: $(INSTALLED)
 # registry of crates as those for the SDKs say.
 bench-long: $(INSTALLED)
 	$(BIN)/python benchmarks/kills.py
-	$(BIN)/python benchmarks/fuzz.py --minutes 60
+	$(BIN)/python benchmarks/fuzz.py --sweep --minutes 60
 	$(BIN)/python benchmarks/suite_of_100.py
 	$(BIN)/python benchmarks/diff_unpaired.py --live 100
 	$(BIN)/python benchmarks/against_peers.py --weighings 100 --pyperf-weighings 30
 	$(BIN)/python benchmarks/harness_suites.py
 	$(BIN)/python benchmarks/adapter_agreement.py
 	$(BIN)/python benchmarks/check_soundness.py
+	$(BIN)/python benchmarks/first_use.py
 	$(BIN)/python benchmarks/sdk_cpp_overhead.py
 	$(BIN)/python benchmarks/sdk_rust_overhead.py
 	$(BIN)/python benchmarks/sdk_python_overhead.py

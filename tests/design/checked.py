@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -89,6 +90,20 @@ def recorded(values: np.ndarray[tuple[int], np.dtype[np.float64]], start: int) -
     return lambda _: float(next(factors))
 
 
+class ChoosesLoops(ProtocolHarness):
+    """Takes `loops` for a multiple of its usual amount, as the adapters of Google Benchmark and others do."""
+
+    fixes_loops = False
+    most_amounts = 16
+
+
+class Fixed(ProtocolHarness):
+    """Cannot be asked for any loops, nor for another number of samples."""
+
+    fixes_loops = False
+    samples_a_launch = 11
+
+
 @dataclass
 class Doctor:
     """A machine with benchmarks, and the check of them."""
@@ -100,6 +115,9 @@ class Doctor:
     seed: int = 0
     within: Noise = steady
     """What changes from sample to sample, beside what is drawn for each launch."""
+    harness: Callable[[], ProtocolHarness] = ProtocolHarness
+    slice_ns: int | None = None
+    """After so long on a processor others have it for four times as long, and no sample tells of it."""
     start_feels: float = 1.0
     """How much of the machine's noise the start of a process feels, in logs: its work may use the caches less."""
 
@@ -108,7 +126,7 @@ class Doctor:
         self.set_up()
         runner = Runner(self.machine)
         checker = Checker(self._spec, runner, self.seconds, lambda _: None, self.seed, self.machine.clock)
-        harness = ProtocolHarness()
+        harness = self.harness()
         harness.listed(self.machine.launch(harness.listing(self._spec(None))))
         return checker.benchmarks(harness, list(self.bodies), list(names or self.bodies))
 
@@ -144,8 +162,21 @@ class Doctor:
         for ns in times:
             now = self.machine.now + (start + sum(taken)) / 1e9
             taken.append(max(1, round(ns * factor * self.within(now))))
+        if self.slice_ns is not None:
+            return self._interrupted(self.slice_ns, hello, start, taken, memory)
         lines = [{"ns": ns, "delay_ns": 0} for ns in taken]
         return _wrote([hello, *lines], start + sum(taken), memory)
+
+    def _interrupted(
+        self, slice_ns: int, hello: Mapping[str, object], start: int, taken: Sequence[int], memory: int
+    ) -> Measured:
+        begins = np.random.default_rng(len(self.machine.specs)).integers(slice_ns)
+        ends = start + begins + np.cumsum([0, *taken])
+        slices = [int(end) // slice_ns for end in ends]
+        waits = [4 * slice_ns * (after - before) for before, after in pairwise(slices)]
+        lines = [{"ns": ns + wait} for ns, wait in zip(taken, waits, strict=True)]
+        measured = _wrote([hello, *lines], start + sum(taken) + sum(waits), memory)
+        return replace(measured, delay_ns=sum(waits))
 
 
 @dataclass

@@ -58,14 +58,14 @@ class Seed:
 class Find:
     """What should not have been."""
 
-    seed: int
-    number: int
+    again: str
+    """The words that have it again."""
     of: str
     what: str
     data: bytes
 
     def __str__(self) -> str:
-        return f"python benchmarks/fuzz.py --seed {self.seed} --only {self.number}   ({self.of})\n{self.what}"
+        return f"python benchmarks/fuzz.py {self.again}   ({self.of})\n{self.what}"
 
 
 SHOW = ("show", "FILE", "--markdown", "shown.md", "--csv", "shown.csv", "--json", "shown.json")
@@ -220,7 +220,11 @@ def attempt(folder: Path, seed: int, number: int, all_seeds: list[Seed]) -> Find
     """One damaged file, read; what came of it that should not have been."""
     chance = random.Random(f"{seed} {number}")
     chosen = chance.choice(all_seeds)
-    data = damaged(chosen, chance)
+    return tried(folder, chosen, damaged(chosen, chance), f"--seed {seed} --only {number}")
+
+
+def tried(folder: Path, chosen: Seed, data: bytes, again: str) -> Find | None:
+    """What came of one damaged file that should not have been."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
         with limited(MOST_SECONDS):
@@ -230,7 +234,7 @@ def attempt(folder: Path, seed: int, number: int, all_seeds: list[Seed]) -> Find
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10
     if not what and grown > MOST_MIB:
         what = f"it took {grown} MiB of memory"
-    return Find(seed, number, chosen.name, what, data) if what else None
+    return Find(again, chosen.name, what, data) if what else None
 
 
 def _read(folder: Path, seed: Seed, data: bytes) -> str:
@@ -316,6 +320,34 @@ def limited(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
+
+
+def sweep() -> Iterator[tuple[Seed, bytes]]:
+    """Each field of the JSON that is damaged, with each of the values that may be put there, and without it.
+
+    Of the items of a list only the first is taken, and of the records those that have every field.
+    """
+    for seed in seeds():
+        try:
+            value = {} if seed.name.startswith("record version") else json.loads(seed.data)
+        except ValueError:
+            continue
+        for place in places(value):
+            if place.path and all(step == 0 for step in place.path if isinstance(step, int)):
+                yield from ((seed, json.dumps(other).encode()) for other in _others(value, place))
+
+
+def _others(value: Any, place: Place) -> Iterator[Any]:
+    for put in ("", HOSTILE) if place.is_name else (*NUMBERS_PUT, *VALUES_PUT):
+        yield replaced(value, place, put)
+    if not place.is_name:
+        yield dropped(value, place)
+
+
+def swept(folder: Path) -> Iterator[Find | None]:
+    """What was found by the sweep, or None of each try that found nothing."""
+    for number, (seed, data) in enumerate(sweep()):
+        yield tried(folder, seed, data, f"--sweep --only {number}")
 
 
 def finds(folder: Path, seed: int, seconds: float, clock: Callable[[], float] = monotonic) -> Iterator[Find | None]:

@@ -21,6 +21,7 @@ from steelyard.model.records import Derived, Run, Summary, Verdict, Weighing
 from tests.hostile.full_records import full_records
 from tests.hostile.json_places import Place, found, places, replaced
 from tests.in_process import InProcess
+from tests.world import ScriptedWorld, measured
 
 HOSTILE = "=\x1b[31m\u202e\nFORGED\r<b>|@x\ud800"
 RECORDS = full_records()
@@ -123,3 +124,10 @@ def types_in(annotation: Any) -> Iterator[Any]:
     yield annotation
     for inner in getattr(annotation, "__args__", ()):
         yield from types_in(inner)
+
+
+def test_a_check_of_a_command_that_is_no_utf_8_is_kept(scripted: ScriptedWorld) -> None:
+    scripted.script = lambda spec, number: measured(12)  # noqa: ARG005
+    done = scripted("check", "./old 'caf\udce9'", "--json", "found.json", "--max-time", "2")
+    assert done.status in (0, 1), done
+    assert json.loads((scripted.folder / "found.json").read_bytes())["command"] == "./old 'caf\udce9'"

@@ -119,6 +119,17 @@ def test_a_server_that_does_not_answer_in_time_is_an_error(
         launcher.launch(replace(SLEEPER, timeout_ns=1))
 
 
+def test_a_target_that_could_not_be_killed_is_said_to_go_on(script: Callable[[str, int], bytes]) -> None:
+    error = '{"stage": "kill", "errno": 1, "message": "cannot kill process 7: Operation not permitted (os error 1)"}'
+    said = f"echo '{{}}' >&0; read request <&0; echo '{{\"error\": {error}}}' >&0; exec cat > /dev/null"
+    server = Path(os.fsdecode(script(f"#!/bin/sh\n{said}\n", 0o755)))
+    with Launcher(server) as launcher, pytest.raises(MeasurementError) as raised:
+        launcher.launch(SLEEPER)
+    assert str(raised.value) == (
+        "cannot kill process 7: Operation not permitted: it runs with another's rights, and goes on; end it by hand"
+    )
+
+
 @pytest.mark.parametrize("server", ["/no/where/steelyard-launch", "/etc/passwd", "/"])
 def test_a_server_that_does_not_start_is_named(server: str) -> None:
     with pytest.raises(MeasurementError, match=f"{server} does not start .*; reinstall steelyard"):

@@ -89,6 +89,7 @@ def test_what_was_not_tried_says_why_once() -> None:
         looked(code="memory", outcome="untried", finding=why),
     )
     assert "not tried: order, memory: this harness cannot" in text
+    assert "untried    sort: 1 rule holds, 2 not tried\n" in text
 
 
 def test_what_an_interruption_left_is_not_called_sound() -> None:

@@ -123,7 +123,7 @@ def test_a_budget_is_never_below_the_one_that_was_spent() -> None:
 def test_where_nobody_would_wait_the_margin_is_named_that_would_do() -> None:
     close = verdict(verdict="undecided", change=0.0042, interval=(0.001, 0.008), margin_needed=0.0123)
     assert sentences.budget(close, SETTINGS, "time") == (
-        "the time was up; too close to your margin of 0.5 % for any sensible budget; "
+        "the time was up; no sensible budget would decide it at your margin of 0.5 %; "
         "--margin 1.8% would be decided in as many pairs"
     )
     long = verdict(verdict="undecided", pairs_needed=900, seconds_needed=5e4, margin_needed=0.0123, disturbed=40)
@@ -132,6 +132,10 @@ def test_where_nobody_would_wait_the_margin_is_named_that_would_do() -> None:
         "a machine with less other work needs fewer pairs"
     )
     assert "--margin" not in sentences.budget(LEANING, SETTINGS, "time")
+    slow = verdict(verdict="undecided", interval=None, pairs=1, pairs_needed=12, seconds_needed=4500, disturbed=0)
+    assert sentences.budget(slow, SETTINGS, None) == (
+        "more pairs would take 1 h 15 min; a smaller input would take less"
+    )
     assert "--margin" not in sentences.budget(verdict(verdict="undecided", margin_needed=0.45), SETTINGS, "time")
 
 
@@ -157,7 +161,7 @@ def test_of_several_the_budget_is_said_once_that_decides_all() -> None:
     assert all_of == "the time was up; about 400 pairs, 10 s, would decide; with some to spare: --max-time 14"
     some, others = sentences.budget_of_all([UNDECIDED, long, close], record)
     assert some == f"2 of them: {all_of}"
-    assert others.startswith("1 of them: the time was up; too close")
+    assert others.startswith("1 of them: the time was up; no sensible budget")
     assert sentences.budget_of_all([], record) == []
 
 

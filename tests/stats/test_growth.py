@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log
 
 import numpy as np
 import pytest
 
-from steelyard.stats.growth import Memory, constant_share, excess, memory, shift, trend
+from steelyard.stats.growth import Memory, constant_share, excess, memory, rise, shift, trend
 
 RANDOM = np.random.default_rng(1)
 LEVEL = 0.0005
+
+
+@pytest.fixture(autouse=True)
+def draws_of_its_own() -> None:
+    """The same numbers for a test, whatever ran before it."""
+    RANDOM.bit_generator.state = np.random.default_rng(1).bit_generator.state
 
 
 def noise(n: int, spread: float = 0.05) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -34,21 +41,109 @@ def test_no_effect_is_hardly_ever_beyond_and_one_at_the_threshold_rarely(n: int)
 
 def test_the_constant_share_is_that_of_the_line() -> None:
     # t(N) = 1 + 3: a quarter; t(2N) = 1 + 6.
-    found = constant_share([log(7 / 4)] * 14, 0.1, LEVEL)
+    found = constant_share([log(7 / 8)] * 14, 0.1, LEVEL)
     assert found.shown == "beyond"
     assert found.figure == pytest.approx(0.25)
-    assert constant_share(log(1.5) + RANDOM.normal(0, 0.1, 28), 0.1, LEVEL).shown == "beyond"
-    assert constant_share(log(2) + noise(28), 0.1, LEVEL).shown == "within"
-    assert constant_share(log(2.3) + noise(28), 0.1, LEVEL).shown == "within"
-    assert constant_share([log(1.5)] * 3, 0.1, LEVEL).shown == "perhaps"
+    assert constant_share(log(0.75) + RANDOM.normal(0, 0.1, 28), 0.1, LEVEL).shown == "beyond"
+    assert constant_share(noise(28), 0.1, LEVEL).shown == "within"
+    assert constant_share(log(1.15) + noise(28), 0.1, LEVEL).shown == "within"
+    assert constant_share([log(0.75)] * 3, 0.1, LEVEL).shown == "perhaps"
 
 
 def test_excess_is_what_goes_beyond_twice() -> None:
-    found = excess([log(4)] * 14, 0.25, LEVEL)
+    found = excess([log(2)] * 14, 0.25, LEVEL)
     assert found.shown == "beyond"
     assert found.figure == pytest.approx(1.0)
-    assert excess(log(2) + noise(28), 0.25, LEVEL).shown == "within"
-    assert excess(log(1.5) + noise(28), 0.25, LEVEL).shown == "within"
+    assert excess(noise(28), 0.25, LEVEL).shown == "within"
+    assert excess(log(0.75) + noise(28), 0.25, LEVEL).shown == "within"
+
+
+def test_any_number_of_loops_is_put_down_to_twice_as_many() -> None:
+    # t(N) = 1 + 3, t(16 N) = 1 + 48; and a body that takes as many ns as it ran before.
+    assert constant_share([log(49 / 16 / 4)] * 14, 0.1, LEVEL, times=16).figure == pytest.approx(0.25)
+    assert excess([log(16)] * 14, 0.25, LEVEL, times=16).figure == pytest.approx(1.0)
+    assert excess([log(1.5)] * 14, 0.25, LEVEL, times=16).shown == "within"
+
+
+Paths = np.ndarray[tuple[int, int, int], np.dtype[np.float64]]
+LAUNCHES, SAMPLES = 14, 39
+
+
+def steps(n: int, spread: float) -> Paths:
+    return np.asarray(RANDOM.normal(0, spread, (n, LAUNCHES, SAMPLES)))
+
+
+def alike(n: int) -> Paths:
+    """Each sample has noise of its own."""
+    return steps(n, 0.1)
+
+
+def correlated(n: int, share: float = 0.95) -> Paths:
+    """Each sample keeps most of what made the one before slow."""
+    noise = steps(n, 0.1)
+    for place in range(1, SAMPLES):
+        noise[..., place] += share * noise[..., place - 1]
+    return noise
+
+
+def wandering(n: int) -> Paths:
+    return correlated(n, share=1.0)
+
+
+def beside_others(n: int) -> Paths:
+    """Other work that comes and goes, in spells of a few samples, and makes everything 1.7 times as long."""
+    return log(1.7) * (wandering(n) > 0) + steps(n, 0.02)
+
+
+NOISES = [alike, correlated, wandering, beside_others]
+GROWTH = np.linspace(0, 1, SAMPLES)
+
+
+def thirds_of(paths: Paths) -> Paths:
+    parts = [np.median(part, axis=-1) for part in np.array_split(paths, 3, axis=-1)]
+    return np.asarray(np.stack(parts, axis=-1))
+
+
+def risen(paths: Paths, level: float = LEVEL) -> int:
+    """How many of these tries of a check, whose times are given as logs, find that they rise by over a quarter."""
+    return sum(rise(one, 0.25, level).shown == "beyond" for one in thirds_of(np.exp(paths)))
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_samples_that_hang_on_each_other_do_not_rise(noise: Callable[[int], Paths]) -> None:
+    assert risen(noise(1000)) == 0
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_a_rise_just_at_the_threshold_is_found_as_rarely_as_the_level_says(noise: Callable[[int], Paths]) -> None:
+    edge = GROWTH * log(1.25) * (SAMPLES - 1) / 26  # from the middle of the first third to that of the last
+    tries, level = 2000, 0.05
+    assert risen(noise(tries) + edge, level) <= tries * level / 2 + 3 * (tries * level / 2) ** 0.5
+
+
+@pytest.mark.parametrize("noise", [*NOISES, lambda n: 0 * alike(n)])
+@pytest.mark.parametrize("falls", ["at once", "slowly", "and comes to an end"])
+def test_a_warm_up_that_falls_is_no_rise(noise: Callable[[int], Paths], falls: str) -> None:
+    shapes = {"at once": 1.0 * (GROWTH < 0.1), "slowly": -GROWTH, "and comes to an end": np.exp(-10 * GROWTH)}
+    assert risen(noise(500) + shapes[falls]) == 0
+
+
+@pytest.mark.parametrize("power", [0.5, 1, 2, 3])
+def test_times_that_rise_all_the_while_are_found(power: float) -> None:
+    steady = np.log(1 + 3 * GROWTH**power)
+    assert risen(alike(200) + steady) == 200
+    assert risen(correlated(200, 0.8) + steady) >= 160
+
+
+def test_one_step_and_a_rise_that_comes_to_an_end_are_something_else() -> None:
+    for place in (0.2, 0.34, 0.66, 0.8):  # in the middle of a third its median would be in between
+        assert risen(0.3 * alike(200) + log(2) * (place < GROWTH)) == 0
+    assert risen(0.3 * alike(200) - np.exp(-12 * GROWTH)) == 0
+
+
+def test_few_launches_may_rise_and_do_not_show_it() -> None:
+    few = thirds_of(np.exp(alike(1) + GROWTH))[0, :5]
+    assert rise(few, 0.25, LEVEL).shown == "perhaps"
 
 
 def launches(samples: int, level: float, count: int = 14) -> Memory:

@@ -20,7 +20,7 @@ pub enum Stop {
 const LONGEST_STOP_NS: u64 = 2_000_000_000;
 
 /// How long a killed target may take to end: what waits for a disk ends only when that answers.
-const LONGEST_DEATH_NS: u64 = 10_000_000_000;
+const LONGEST_DEATH_NS: u64 = 20_000_000_000;
 
 /// How the wait went.
 #[derive(Debug, Default)]
@@ -108,6 +108,8 @@ impl Wait {
                 self.deadlines.death = Some(sys::now_ns() + LONGEST_DEATH_NS);
             }
             Ok(()) => {}
+            // What has just ended keeps its rights until it is reaped.
+            Err(_) if matches!(sys::state_of(self.pid), Ok(State::Ended)) => {}
             Err(error) => self.outcome.survived = Some(error),
         }
     }

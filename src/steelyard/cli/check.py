@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -112,7 +113,8 @@ def _soundness(subject: Subject, settings: Settings, options: CheckOptions, worl
             heap=options.allocations,
         )
     if options.json is not None:
-        write(options.json, f"{found.model_dump_json(indent=1)}\n".encode())
+        # Not pydantic's own writer, which refuses the surrogates that stand for bytes which are not UTF-8.
+        write(options.json, f"{json.dumps(found.model_dump(mode='json'), indent=1)}\n".encode())
     soundness(output(world.environment, beside_data=is_printed(options.json)), found)
     return _status(bool(found.troubles()), found.interrupted)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.cli import status
 from steelyard.cli.options import FileOptions
+from steelyard.cli.outcome import said_status
 from steelyard.cli.outputs import is_printed, write
 from steelyard.cli.screen import output
 from steelyard.design.unpaired.foreign import compare_foreign, levels
@@ -48,7 +48,7 @@ def diff_foreign(
         _write(markdown, report.diff_markdown(found))
     report.show_diff(output(world.environment, beside_data=is_printed(markdown)), found)
     verdicts = {verdict.verdict for verdict in found.verdicts}
-    return status.of_verdicts(verdicts, strict=strict)
+    return said_status(verdicts, world, strict=strict, beside_data=is_printed(markdown))
 
 
 def _write(path: Path, text: str) -> None:

@@ -110,13 +110,14 @@ class HeapStage:
     def _plan(self, record: Weighing | Run) -> list[tuple[int, int, int]]:
         """(number of the launch, benchmark, side) of what was not launched yet."""
         plan = []
+        places = Heap(launches=self._launches).by_place()
         for number in range(record.settings.heap or 0):
             for benchmark, one in enumerate(record.benchmarks):
                 if one.control or record.stop[benchmark] == "failed":
                     continue
                 first = first_side(record.settings.seed, benchmark, number)
                 sides = [0] if isinstance(record, Run) else [first, 1 - first]
-                known = {side: len(Heap(launches=self._launches).of(benchmark, side)) for side in sides}
+                known = {side: len(places.get((benchmark, side), [])) for side in sides}
                 plan += [(number, benchmark, side) for side in sides if known[side] <= number]
         return plan
 

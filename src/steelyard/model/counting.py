@@ -124,6 +124,13 @@ class Counting(_Part):
     counts: list[Count] = Field(default_factory=list, description="in the order in which they were begun")
     functions: list[Functions] = Field(default_factory=list)
 
+    def by_benchmark(self, number: int) -> list[Self]:
+        """The counts of each of so many benchmarks, apart."""
+        counts: list[list[Count]] = [[] for _ in range(number)]
+        for count in self.counts:
+            counts[count.benchmark].append(count)
+        return [self.model_copy(update={"counts": mine}) for mine in counts]
+
     def places(self) -> set[int]:
         """The benchmarks that something was counted for."""
         return {count.benchmark for count in self.counts} | {part.benchmark for part in self.functions}

@@ -40,3 +40,11 @@ class UnwrittenError(MeasurementError):
 
 class LaunchError(MeasurementError):
     """One launch that failed, by what its target did; other benchmarks may still be measured."""
+
+
+class SelectionError(LaunchError):
+    """A launch in which a harness did not run the benchmark that was asked for by its name, or not that one alone."""
+
+
+class VanishedError(LaunchError):
+    """A launch whose benchmark took no time that could be told: most likely the compiler removed its body."""

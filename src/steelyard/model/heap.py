@@ -49,6 +49,9 @@ class Heap(_Part):
 
     launches: list[HeapLaunch] = Field(default_factory=list)
 
-    def of(self, benchmark: int, side: int) -> list[HeapLaunch]:
-        """The launches of one side of one benchmark."""
-        return [one for one in self.launches if (one.benchmark, one.side) == (benchmark, side)]
+    def by_place(self) -> dict[tuple[int, int], list[HeapLaunch]]:
+        """The launches of each side of each benchmark, by their indices."""
+        places: dict[tuple[int, int], list[HeapLaunch]] = {}
+        for one in self.launches:
+            places.setdefault((one.benchmark, one.side), []).append(one)
+        return places

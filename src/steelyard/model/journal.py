@@ -168,7 +168,7 @@ def is_journal(path: Path) -> bool:
         first = file.readline(_LONGEST_HEADER_BYTES)
     try:
         header = parse(first)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return first.endswith(b"\n") and isinstance(header, dict) and "launches" not in header
 
@@ -225,8 +225,11 @@ def _add_count(fields: dict[str, Any], count: dict[str, Any], functions: Any) ->
     if not isinstance(counting, dict):
         raise ValueError("a count stands in a journal that says nothing of how it was counted")
     for name, part in (("counts", count), ("functions", functions)):
+        parts = counting.setdefault(name, [])
+        if not isinstance(parts, list):
+            raise ValueError(f"`counting` has no {name} to add one to")
         if part is not None:
-            counting.setdefault(name, []).append(part)
+            parts.append(part)
 
 
 def _add_heap_launch(fields: dict[str, Any], launch: dict[str, Any]) -> None:

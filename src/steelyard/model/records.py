@@ -82,7 +82,7 @@ class Settings(_Record):
     directory: str = Field(default="/", description="working directory of the launches")
     stdin: str | None = None
     output: str | None = Field(default=None, description="file for the targets' output; null discards it")
-    repeat: Count = Field(default=1, ge=1, description="processes a launch, one after the other")
+    repeat: int = Field(default=1, ge=1, lt=2**63, description="processes a launch, one after the other")
     reference_output: bool = Field(default=False, description="both sides have to print the same")
     wait_quiet_s: Seconds = Field(default=0, description="longest wait in all for other work to calm down")
     setup: list[str] = Field(default_factory=list, description="run once before all launches")

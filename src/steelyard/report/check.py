@@ -51,7 +51,10 @@ def _benchmark(sheet: Sheet, name: str, looked: Sequence[Looked]) -> None:
     if not tried:
         sheet.row("untried", shown)
     elif not troubles:
-        sheet.row("sound", f"{shown}: {figures.count(len(tried), 'rule holds', 'rules hold')}", style="green")
+        held = figures.count(len(tried), "rule holds", "rules hold")
+        left = f", {len(looked) - len(tried)} not tried" if len(tried) < len(looked) else ""
+        label, style = ("sound", "green") if 2 * len(tried) >= len(looked) else ("untried", "dim")
+        sheet.row(label, f"{shown}: {held}{left}", style=style)
     else:
         sheet.row("trouble", Text(shown, "bold"), style="bold red")
     for one in troubles:

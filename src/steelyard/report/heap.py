@@ -99,8 +99,9 @@ def _found(record: Weighing | Run) -> list[_Row]:
     if record.heap is None:
         return []
     found = []
+    places = record.heap.by_place()
     for number, benchmark in enumerate(record.benchmarks):
-        sides = [record.heap.of(number, side) for side in range(len(record.subjects[:2]))]
+        sides = [places.get((number, side), []) for side in range(len(record.subjects[:2]))]
         if any(sides):
             found.append(_Row(benchmark.name, [_cells(sides, column) for column in _COLUMNS]))
     return found

@@ -64,6 +64,8 @@ def evidence(verdict: Verdict, settings: Settings) -> str:
     if not verdict.pairs:
         seconds = figures.seconds(verdict.seconds)
         return f"{figures.change(verdict.change)} in the warm-up alone, no pair was measured, {seconds}"
+    if verdict.interval is None and _is_too_coarse(verdict):
+        return f"{figures.change(verdict.change)}, too coarse for an interval, {effort}"
     if verdict.interval is None:
         return f"{figures.change(verdict.change)}, too few for an interval yet, {effort}"
     confidence = figures.confidence(settings.alpha)
@@ -124,6 +126,8 @@ def excluded(verdict: Verdict, settings: Settings) -> str | None:
     """Say what an undecided interval rules out all the same, and which way it leans."""
     if verdict.change is None:
         return None
+    if verdict.interval is None and _is_too_coarse(verdict):
+        return "nothing is ruled out"
     if verdict.interval is None:
         return f"nothing is ruled out; {leaning(verdict.change, (0.0, 0.0), settings.margin)}"
     low, high = verdict.interval
@@ -197,11 +201,15 @@ def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None) ->
     return f"{amount} {does}{_options(pairs, seconds, settings, reason)}"
 
 
+def _is_too_coarse(verdict: Verdict) -> bool:
+    return any(finding.code == "coarse-clock" for finding in verdict.findings)
+
+
 def _instead(verdict: Verdict, settings: Settings) -> str:
     """Say what else would decide it where no sensible number of pairs would."""
-    if any(finding.code == "coarse-clock" for finding in verdict.findings):
+    if _is_too_coarse(verdict):
         return "what a clock's ticks may hide, no number of pairs shows (see the note)"
-    why = f"too close to your margin of {figures.percent(settings.margin)} for any sensible budget"
+    why = f"no sensible budget would decide it at your margin of {figures.percent(settings.margin)}"
     if verdict.pairs_needed is not None and verdict.seconds_needed is not None:
         why = f"more pairs would take {figures.seconds(verdict.seconds_needed)}"
     ways = []
@@ -210,6 +218,8 @@ def _instead(verdict: Verdict, settings: Settings) -> str:
         ways.append(f"--margin {_rounded_up(1e4 * margin) / 100:g}% would be decided in as many pairs")
     if verdict.disturbed > _MANY * verdict.pairs:
         ways.append("a machine with less other work needs fewer pairs")
+    if not ways and verdict.seconds_needed is not None:
+        ways.append("a smaller input would take less")
     return "; ".join([why, *ways])
 
 

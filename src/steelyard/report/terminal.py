@@ -90,12 +90,12 @@ def _counted(sheet: Sheet, record: Weighing, verdicts: list[Verdict], functions:
     sheet.blank()
     counting.how(sheet, record)
     first = next((verdict.metric for verdict in verdicts if verdict.stability is not None), None)
-    for verdict in verdicts:
-        if verdict.metric == first and verdict.stability is not None and verdict.change:
-            if len(record.benchmarks) > 1 and functions:
-                sheet.blank()
-                sheet.row("benchmark", Text(sheet.name(verdict.benchmark, 3 * sheet.text_width), "bold"))
-            counting.changes(sheet, record, verdict, functions)
+    changed = [each for each in verdicts if each.metric == first and each.stability is not None and each.change]
+    for verdict in most_changed(changed, lambda verdict: verdict.change):
+        if len(record.benchmarks) > 1 and functions:
+            sheet.blank()
+            sheet.row("benchmark", Text(sheet.name(verdict.benchmark, 3 * sheet.text_width), "bold"))
+        counting.changes(sheet, record, verdict, functions)
 
 
 def _plan(sheet: Sheet, record: Weighing | Run) -> None:

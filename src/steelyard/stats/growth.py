@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp, expm1, log, log1p
+from math import expm1, log, log1p
 from typing import Literal
 
 import numpy as np
@@ -17,6 +17,8 @@ import numpy.typing as npt
 
 from steelyard.stats import rank_sum
 from steelyard.stats.signed_rank import estimate
+
+_LEAST_STEP = 0.1
 
 Shown = Literal["beyond", "perhaps", "within"]
 
@@ -39,25 +41,45 @@ def shift(differences: npt.ArrayLike, threshold: float, level: float) -> Effect:
     return Effect("perhaps" if abs(found.centre) > limit else "within", centre)
 
 
-def constant_share(doublings: npt.ArrayLike, threshold: float, level: float) -> Effect:
-    """What share of a sample's time does not depend on its loops, from ln(t(2N) / t(N)) of neighbouring launches.
+def constant_share(log_ratios: npt.ArrayLike, threshold: float, level: float, times: float = 2) -> Effect:
+    """What share of the time of a sample of N loops does not depend on them.
 
-    With t(N) = a + b N, a / t(N) = 2 - t(2N) / t(N).
+    From log-ratios of the times of an iteration, in samples of `times` as many loops to those of N, in neighbouring
+    launches. With t(N) = a + b N and k times the loops, a / t(N) = (k - t(kN) / t(N)) / (k - 1).
     """
-    found = estimate(doublings, level)
-    limit, share = log(2 - threshold), 2 - exp(found.centre)
+    found = estimate(log_ratios, level)
+    whole = times / (times - 1)
+    limit, share = log1p(-threshold / whole), -expm1(found.centre) * whole
     if found.upper < limit:
         return Effect("beyond", share)
     return Effect("perhaps" if found.centre < limit else "within", share)
 
 
-def excess(doublings: npt.ArrayLike, threshold: float, level: float) -> Effect:
-    """How much longer than twice t(N) a sample of 2N takes, relatively: iterations that get slower one by one."""
-    found = estimate(np.asarray(doublings, dtype=np.float64) - log(2), level)
+def excess(log_ratios: npt.ArrayLike, threshold: float, level: float, times: float = 2) -> Effect:
+    """How much longer an iteration takes in a sample of twice the loops: iterations that get slower one by one.
+
+    From log-ratios as `constant_share` has them; `times` as many loops are put down to a power of the loops.
+    """
+    found = estimate(np.asarray(log_ratios, dtype=np.float64) * (log(2) / log(times)), level)
     limit, figure = log1p(threshold), expm1(found.centre)
     if found.lower > limit:
         return Effect("beyond", figure)
     return Effect("perhaps" if found.centre > limit else "within", figure)
+
+
+def rise(thirds: npt.NDArray[np.float64], threshold: float, level: float) -> Effect:
+    """Whether times rise from the beginning of a launch to its end; the figure is by how much, relatively.
+
+    `thirds` has those of the first, the middle and the last third of each launch, of shape (launches, 3). Each launch
+    is one value, however much its samples depend on each other. Of a rise that comes in one step, or to an end, a
+    third of the launch has next to nothing: a tenth is less than any steady growth has, a cube's two tenths included.
+    """
+    found = estimate(np.log(thirds[:, 2] / thirds[:, 0]), level)
+    steps = np.median(np.diff(thirds, axis=1) / thirds[:, :1], axis=0)
+    limit, figure = log1p(threshold), expm1(found.centre)
+    if found.centre <= limit or min(steps) < _LEAST_STEP * sum(steps):
+        return Effect("within", figure)
+    return Effect("beyond" if found.lower > limit else "perhaps", figure)
 
 
 @dataclass(frozen=True)

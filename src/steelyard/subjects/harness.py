@@ -52,6 +52,9 @@ class Harness(Protocol):
     fixes_loops: bool = True
     """Whether a sample has as many iterations as asked for; else each tells how many it had, and is long enough."""
 
+    most_amounts: int = 1
+    """Of one that does not fix loops: up to how many times its usual amount a sample may be asked for, as `loops`."""
+
     samples_a_launch: int | None = None
     """How many samples every launch takes, where that cannot be asked for, or should not."""
 

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Listed, Work
 
@@ -96,7 +96,8 @@ def whole(digits: str) -> int | float:
 def sample_of(loops: Any, ns: Any, *, cpu_ns: Any = None, delay_ns: Any = None) -> Sample:
     """A sample with all numbers checked: `ns` is the time of all `loops`; raises LaunchError for what is no time."""
     if isinstance(ns, bool) or not isinstance(ns, int | float) or not 0 < ns < MOST_NS:  # false for NaN, too
-        raise LaunchError(
+        kind = VanishedError if ns == 0 else LaunchError
+        raise kind(
             f"gave a sample that took {shown(ns)} ns: a time has to be a number above 0, and below 2^63 (was the body "
             "optimised away?)"
         )
@@ -136,13 +137,15 @@ def check_name(name: Any) -> str:
 
 
 def check_only(names: Iterable[str], wanted: str) -> None:
-    """Raise LaunchError unless exactly the benchmark that was asked for has answered."""
+    """Raise SelectionError unless exactly the benchmark that was asked for has answered."""
     found = list(dict.fromkeys(names))
     if not found:
-        raise LaunchError(f"ran no benchmark where {shown(wanted)} was asked for: its filter does not select that name")
+        raise SelectionError(
+            f"ran no benchmark where {shown(wanted)} was asked for: its filter does not select that name"
+        )
     if found != [wanted]:
         others = ", ".join(shown(name) for name in found[:3])
-        raise LaunchError(
+        raise SelectionError(
             f"ran {others} where only {shown(wanted)} was asked for: its filter cannot tell them apart, so give the "
             "benchmark another name"
         )

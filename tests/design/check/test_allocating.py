@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from steelyard.design.check.allocating import KEPT_BLOCKS, leak
+from pathlib import Path
+
+from steelyard.design.check.allocating import KEPT_BLOCKS, leak, of_benchmark
+from steelyard.design.check.gather import Checked
+from steelyard.design.runner.runner import Runner
+from steelyard.model.launches import LaunchSpec
 from steelyard.model.soundness import Allocating
+from tests.design.checked import ChoosesLoops
+from tests.design.scripted import PLAIN, Machine
 
 
 def allocating(kept: float | None, iterations: int = 1000, note: str = "") -> Allocating:
@@ -28,3 +35,11 @@ def test_what_cannot_be_told_is_said() -> None:
     assert leak(allocating(1.0, iterations=3)).state == "untried"
     assert "3 iterations" in leak(allocating(1.0, iterations=3)).finding
     assert leak(allocating(None, note="nothing was seen")).finding == "nothing was seen"
+
+
+def test_of_a_harness_that_chooses_its_loops_nothing_is_told() -> None:
+    machine = Machine(lambda *_: PLAIN)
+    checked = Checked("sort", lambda _: LaunchSpec(b"it", (b"it",), ()), Runner(machine), ChoosesLoops())
+    found = of_benchmark(checked, Path("it"), 1)
+    assert (found.allocations, leak(found).state, machine.specs) == (None, "untried", [])
+    assert "chooses itself" in leak(found).finding

@@ -11,13 +11,18 @@ import pytest
 
 from steelyard.design.check.evidence import launch_ns
 from steelyard.design.check.gather import round_plan
+from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.model.soundness import Looked
+from steelyard.subjects.harness import Work
+from steelyard.subjects.protocol import ProtocolHarness
 from tests.design.checked import (
     EACH_NS,
     RSS,
     Body,
     Call,
+    ChoosesLoops,
     Doctor,
+    Fixed,
     Noise,
     bursts,
     comes_and_goes,
@@ -29,7 +34,7 @@ from tests.design.checked import (
 from tests.design.scripted import PLAIN
 
 TRACES = Path(__file__).parents[2] / "data/traces"
-RULES = 11
+RULES = 12
 
 Samples = tuple[list[float], int]
 
@@ -44,6 +49,11 @@ def set_up_in_clock(call: Call) -> Samples:
 
 def slower_and_slower(call: Call) -> Samples:
     return alike(EACH_NS * call.loops**2 / 1000, call)
+
+
+def rising(call: Call) -> Samples:
+    """What it leaves behind goes on from sample to sample."""
+    return [EACH_NS * call.loops * (1 + place / 8) for place in range(call.samples)], RSS
 
 
 def drifting(call: Call) -> Samples:
@@ -132,6 +142,94 @@ def test_each_defect_is_found(code: str, machine: str) -> None:
         assert others <= {"hash-seed": {"modes"}, "optimised-away": {"set-up-in-clock"}}.get(code, set()), found
 
 
+@pytest.mark.parametrize("machine", ["quiet", "noisy", "bursts", "a neighbour on the core", "bursts, recorded"])
+@pytest.mark.parametrize("harness", [ProtocolHarness, ChoosesLoops, Fixed])
+def test_samples_that_rise_one_after_the_other_get_slower_and_slower(
+    harness: Callable[[], ProtocolHarness], machine: str
+) -> None:
+    for seed in range(3):
+        doctor = Doctor({"ill": rising}, MACHINES[machine](seed), seed=seed, harness=harness)
+        found = by_code(doctor.looked())
+        assert {code for code, one in found.items() if one.outcome == "trouble"} <= {"slower-and-slower", "too-short"}
+        assert found["slower-and-slower"].outcome == "trouble", found["slower-and-slower"]
+        assert "rise all the while" in found["slower-and-slower"].finding
+        assert found["drift"].outcome == "untried"
+
+
+def test_rising_samples_are_seen_in_plain_launches_where_there_is_time_for_no_others() -> None:
+    def heavy(call: Call) -> Samples:
+        return [2e6 * 1.85**place for place in range(min(call.samples, 12))], RSS
+
+    found = by_code(Doctor({"ill": heavy}, lognormal(), seconds=20, harness=ChoosesLoops).looked())
+    assert found["slower-and-slower"].outcome == "trouble"
+    assert "the 5 samples" in found["slower-and-slower"].finding
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_harness_that_chooses_its_loops_is_asked_for_more(machine: str) -> None:
+    def set_up(call: Call) -> Samples:
+        return alike(EACH_NS * call.loops + 500, call)
+
+    def growing(call: Call) -> Samples:
+        return alike(EACH_NS * call.loops**2, call)
+
+    for code, body in (("set-up-in-clock", set_up), ("slower-and-slower", growing), (None, plain)):
+        found = by_code(Doctor({"one": body}, MACHINES[machine](1), harness=ChoosesLoops).looked())
+        assert [one.code for one in found.values() if one.outcome == "trouble"] == ([code] if code else [])
+    assert found["slower-and-slower"].outcome == "sound"
+
+
+def test_a_harness_that_gives_no_more_iterations_is_no_proof() -> None:
+    class Same(ChoosesLoops):
+        def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
+            return super().running(launch, replace(work, loops=1))
+
+        def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
+            return super().samples(measured, replace(work, loops=1))
+
+    found = by_code(Doctor({"one": plain}, lognormal(), harness=Same).looked())
+    assert found["set-up-in-clock"].outcome == "untried"
+    assert "no more iterations" in found["set-up-in-clock"].finding
+    assert found["slower-and-slower"].outcome == "sound"  # by its samples, one after the other
+
+
+@pytest.mark.parametrize("harness", [ProtocolHarness, ChoosesLoops, Fixed])
+def test_samples_that_hang_on_each_other_or_warm_up_do_not_rise(harness: Callable[[], ProtocolHarness]) -> None:
+    def wanders(call: Call) -> Samples:
+        walk = np.random.default_rng(call.number).normal(0, 0.05, call.samples).cumsum()
+        return list(EACH_NS * call.loops * np.exp(walk)), RSS
+
+    def warms_up(call: Call) -> Samples:
+        wander, _ = wanders(call)
+        return [ns * (1 + 2 * 0.5**place) for place, ns in enumerate(wander)], RSS
+
+    for seed in range(6):
+        doctor = Doctor({"wanders": wanders, "warms up": warms_up}, lognormal(0.02, seed), seed=seed, harness=harness)
+        assert [one for one in doctor.troubles() if one[1] == "slower-and-slower"] == []
+
+
+class FourTimes(ChoosesLoops):
+    most_amounts = 4
+
+
+@pytest.mark.parametrize("harness", [ProtocolHarness, FourTimes, Fixed])
+def test_waits_that_nobody_tells_are_neither_growth_nor_modes(
+    harness: Callable[[], ProtocolHarness], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def looked(seed: int) -> list[Looked]:
+        bodies: dict[str, Body] = {"sound": lambda call: ([1000 * EACH_NS * call.loops] * call.samples, RSS)}
+        noise = lognormal(0.05, seed)
+        return Doctor(bodies, noise, seed=seed, harness=harness, slice_ns=5_000_000).looked()
+
+    for seed in range(3):
+        found = by_code(looked(seed))
+        assert [one for one in found.values() if one.outcome == "trouble"] == []
+        assert found["modes"].outcome == "untried"
+        assert "waited for a processor" in found["modes"].finding
+    monkeypatch.setattr("steelyard.design.check.evidence._MOST_WAITS", 1.0)
+    assert any(one.outcome == "trouble" for seed in range(3) for one in looked(seed)) >= (harness is FourTimes)
+
+
 def test_modes_that_noise_blurs_are_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
     def found() -> int:
         checks = (Doctor({"ill": tossed}, lognormal(0.15, seed), seed=seed).troubles() for seed in range(8))
@@ -215,11 +313,23 @@ def test_too_little_time_is_said() -> None:
     assert found["too-long"].outcome == "sound"
 
 
+@pytest.mark.parametrize("harness", [ProtocolHarness, ChoosesLoops, Fixed])
+@pytest.mark.parametrize("seconds", [0.05, 0.3, 0.9])
+def test_the_time_that_is_said_to_be_enough_is(harness: Callable[[], ProtocolHarness], seconds: float) -> None:
+    def untried(seconds: float) -> set[str]:
+        bodies: dict[str, Body] = {"one": lambda call: ([5e6 * call.loops] * call.samples, RSS)}
+        looked = Doctor(bodies, lognormal(), seconds=seconds, harness=harness).looked()
+        return {one.finding for one in looked if one.outcome == "untried" and "--max-time" in one.finding}
+
+    (said,) = untried(seconds)  # one and the same of all rules
+    assert untried(float(said.split("--max-time ")[1].split()[0])) == set()
+
+
 def test_a_benchmark_that_fails_is_named_and_not_judged() -> None:
     found = Doctor({"ill": lambda _: ([], RSS), "well": plain}, lognormal()).looked()
     mine = [one for one in found if one.benchmark == "ill"]
-    assert [one.code for one in mine if one.outcome == "trouble"] == ["name"]
-    assert {one.outcome for one in mine if one.code != "name"} == {"untried"}
+    assert [one.code for one in mine if one.outcome == "trouble"] == ["does-not-run"]
+    assert {one.outcome for one in mine if one.code != "does-not-run"} == {"untried"}
     assert all(one.outcome != "trouble" for one in found if one.benchmark == "well")
 
 

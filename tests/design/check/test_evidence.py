@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from steelyard.design.check.evidence import EMPTY, PLAIN, Amount, Evidence, Observed
+from dataclasses import replace
+
+import pytest
+
+from steelyard.design.check.clusters import modes
+from steelyard.design.check.evidence import EMPTY, LONGEST, PLAIN, Amount, Evidence, Observed, observed, thirds
+from steelyard.model.launches import Sample
+from tests.design.scripted import PLAIN as MEASURED
 
 
 def launch(kind: str, ms: float, start_ns: float = 0.0) -> Observed:
@@ -20,3 +27,35 @@ def test_the_start_of_a_harness_is_its_own() -> None:
     evidence = Evidence("it", {PLAIN: Amount(1, 1)})
     evidence.launches += [launch(PLAIN, 50, start_ns=7e6), launch(PLAIN, 50, start_ns=8e6)]
     assert evidence.starts(PLAIN).tolist() == [7e6, 8e6]
+
+
+@pytest.mark.parametrize("samples", [4, 5, 6, 9, 40])
+def test_the_first_third_of_a_launch_is_as_large_as_the_last(samples: int) -> None:
+    one = Observed(LONGEST, 0, None, 1, (99.0, *range(samples - 1)), 1.0, 1, 1, 0.0, 0.0)
+    ((first, middle, last),) = thirds([one])
+    assert first + last == 2 * middle == samples - 2
+    assert first == ((samples - 1) // 3 - 1) / 2
+    assert thirds([]).shape == (0, 3)
+
+
+def alternating(waits_ns: float) -> Evidence:
+    """Long launches, every fourth of whose samples takes four times as long as the others."""
+    times = tuple(1e6 * (4 if place % 4 == 3 else 1) * (1 + place / 1000) for place in range(40))
+    one = Observed(LONGEST, 0, None, 1, times, 1e6, int(sum(times)), 1 << 20, 0.0, 2e6, waits_ns=waits_ns)
+    return Evidence("it", {LONGEST: Amount(1, 40)}, [one] * 8)
+
+
+def test_samples_that_waited_for_a_processor_are_no_mode_of_the_benchmark() -> None:
+    assert modes(alternating(0.0)).state == "trouble"
+    assert "alternate" in modes(alternating(0.0)).finding
+    # Ten samples took 3 ms longer each.
+    assert modes(alternating(25e6)).state != "trouble"
+
+
+def test_waits_are_those_that_samples_do_not_tell() -> None:
+    waited = replace(MEASURED, delay_ns=7_000_000, steal_ns=1_000_000)
+    place = (PLAIN, 0, None, 1)
+    assert observed(place, waited, [Sample(10, 5_000_000)]).waits_ns == 8_000_000
+    assert observed(place, waited, [Sample(10, 5_000_000, delay_ns=0)]).waits_ns == 0
+    assert observed(place, waited, None).waits_ns == 0
+    assert observed(place, waited, [Sample(10, 5), Sample(20, 5), Sample(90, 5)]).loops == 20

@@ -313,6 +313,13 @@ class TestEndsBadly:
         record = experiment(machine, weighing(), interrupted=lambda: len(machine.specs) == 6).run()
         assert (record.stop, len(machine.specs)) == (["interrupted"], 6)
 
+    def test_processes_that_cannot_be_killed_are_named_with_their_numbers(self) -> None:
+        machine = self.failing(3, left_behind=("77 sleeper",), not_killed=("78 of-root",))
+        record = experiment(machine, weighing(pairs=12)).run()
+        assert [finding.code for finding in record.findings] == ["left-behind", "not-killed"]
+        assert "killed: sleeper" in record.findings[0].message
+        assert "left 1 process behind that could not be killed and may go on: 78 of-root" in record.findings[1].message
+
     def test_processes_left_behind_are_named_once(self) -> None:
         machine = self.failing(3, left_behind=("77 sleeper",))
         record = experiment(machine, weighing(pairs=12)).run()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.measure.launch import Launcher
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.model.launches import Sample
 from steelyard.subjects.adapters.catch2 import Catch2, Result, results_from
 from steelyard.subjects.harness import Listed, Work
@@ -155,6 +155,21 @@ def test_a_report() -> None:
     assert answer(report(one(mean="2.73108e+06"))) == (Sample(700, 1_911_756_000),)
     failed = '<BenchmarkResults name="b"><failed message="no"/></BenchmarkResults>'
     assert results_from(report(failed)) == [Result("a", "a / b", error="no")]
+
+
+def test_errors_are_of_their_kind() -> None:
+    gone = '<BenchmarkResults name="b"><failed message="maybe it was optimized away"/></BenchmarkResults>'
+    for text, kind in (
+        (report(gone), VanishedError),
+        (report(one(mean="0")), VanishedError),
+        (report(one(mean="nan")), LaunchError),
+        (report(one("c")), SelectionError),
+        (report(one(), one()), SelectionError),
+        (report('<BenchmarkResults name="b"><failed message="no"/></BenchmarkResults>'), LaunchError),
+    ):
+        with pytest.raises(LaunchError) as refused:
+            answer(text)
+        assert type(refused.value) is kind
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from steelyard.measure.launch import Launcher
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, VanishedError
 from steelyard.model.launches import Measured, Sample
 from steelyard.subjects.adapters.criterion import Criterion, check_unit, samples_in, title_in
 from steelyard.subjects.adapters.divan import Divan
@@ -137,6 +137,7 @@ def test_what_has_no_samples(driver: Driver, name: str, sentence: str) -> None:
     with pytest.raises(LaunchError) as refused:
         driver.run(name)
     assert sentence in str(refused.value)
+    assert isinstance(refused.value, VanishedError) == (name == "zero")
 
 
 @pytest.mark.parametrize(

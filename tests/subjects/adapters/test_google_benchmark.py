@@ -157,7 +157,7 @@ def test_programs_are_recognised(suite: Path) -> None:
         (
             b'Environment variable BENCHMARK_MIN_TIME is expected to be a double, but actually has value "1x".\n',
             9,
-            b"0.001",
+            b"0.009",
         ),
     ],
     ids=["new", "one", "old"],
@@ -294,3 +294,12 @@ def test_what_is_no_report(text: str) -> None:
 def test_results_that_were_not_asked_for(entries: list[Any], sentence: str) -> None:
     with pytest.raises(LaunchError, match=sentence):
         answer(report(*entries))
+
+
+def test_a_check_says_by_its_rules_what_is_wrong(here: InProcess, suite: Path) -> None:
+    words = ("-b", "empty", "-b", "bad", "-b", "namesake", "--json", "found.json")
+    done = here("check", "--harness", "google-benchmark", str(suite), *words)
+    assert done.status == 1, done
+    looked = here.json("found.json")["looked"]
+    found = {(one["benchmark"], one["code"]) for one in looked if one["outcome"] == "trouble"}
+    assert found == {("empty", "optimised-away"), ("bad", "does-not-run"), ("namesake", "name")}

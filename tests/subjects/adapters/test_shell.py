@@ -77,7 +77,7 @@ def test_a_short_time_keeps_its_decimals(here: InProcess) -> None:
 
 def test_two_commands_are_weighed(here: InProcess) -> None:
     # What is printed counts, not how long the command takes; it runs once to be tried, and once in each launch.
-    old, new = (sh(f'echo run >> log; echo talk; echo "1.{number}$$ ms"') for number in (0, 9))
+    old, new = (sh(f'echo run >> log; echo talk; echo "1{number}0.$$ us"') for number in (0, 9))
     files = ("--names", "old,new", "--json", "record.json", "--pairs", "8", "--warmup", "0")
     done = here("compare", "--harness", "shell", old, new, *files)
     assert (done.status, done.err) == (1, b"")
@@ -104,5 +104,5 @@ def test_a_launch_that_prints_none_in_the_middle(here: InProcess) -> None:
 
 
 def test_much_output_before_the_time_is_no_matter(here: InProcess) -> None:
-    command = sh("head -c 9000000 /dev/zero; echo; echo 5 ms")
+    command = sh("head -c 9000000 /dev/zero; echo; echo 5 us")
     assert here("run", "--harness", "shell", command, "--launches", "2").status == 0

@@ -18,7 +18,8 @@ const NOT_EXECUTED: libc::c_int = 127;
 const STACK_UNITS: usize = 4096;
 
 /// Aligned as every machine wants its stack to be.
-type Unit = u128;
+#[repr(align(16))]
+struct Unit(#[allow(dead_code)] [u8; 16]);
 
 /// A spawn with everything in place.
 pub struct Spawner<'a> {

@@ -29,6 +29,10 @@ class Seen:
     iterations: int
 
 
+# It tries several numbers of iterations, and tells of the last one only.
+_CHOOSES = "this harness chooses itself how often a body runs, so what one iteration allocates cannot be told"
+
+
 def watch(checked: Checked, amount: Amount) -> Seen:
     """Launch it once under the library; raises LaunchError."""
     return checked.runner.launch(
@@ -60,6 +64,8 @@ def of_benchmark(checked: Checked, program: Path, loops: int) -> Allocating:
 
     Raises LaunchError.
     """
+    if checked.harness is not None and not checked.harness.fixes_loops:
+        return Allocating(benchmark=checked.name, each="iteration", note=_CHOOSES)
     few = watch(checked, Amount(loops, 1))
     more = 2 * loops
     if few.measured.wall_ns * _FEWEST_ITERATIONS < _LONGEST_NS * loops:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from math import ceil
 from pathlib import Path
 from random import Random
 
@@ -22,11 +23,11 @@ from steelyard.design.check.evidence import (
     sample_ns,
 )
 from steelyard.design.check.gather import Checked, Gatherer, Make
-from steelyard.design.check.judged import Judged, Rule, untried
+from steelyard.design.check.judged import TOO_FEW, Judged, Rule, untried
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Runner
-from steelyard.design.suite.loops import NeverLongError, choose_loops
-from steelyard.model.errors import LaunchError
+from steelyard.design.suite.loops import choose_loops
+from steelyard.model.errors import LaunchError, VanishedError
 from steelyard.model.launches import Draw, Sample
 from steelyard.model.progress import Progress
 from steelyard.model.soundness import Allocating, Looked
@@ -43,6 +44,8 @@ _LOOKS = (7, 14, 28)
 # A command's launches have to span more time than other work on the machine comes and goes in.
 _MANY_ROUNDS, _COMMAND_SECONDS = 10_000, (10.0, 20.0, 40.0)
 _MOST_OTHERS = 20
+# What is said to be enough time, over what the launches so far suggest: a few of them may have been the short ones.
+_AMPLE = 1.5
 # Many samples in a launch are 60 ms of them: long enough for what changes within it, and as long as a few starts.
 _LONGEST_NS, _MOST_SAMPLES = 60_000_000, 40
 # As in a weighing, whose launches take one sample of such; and what is not worth the wait before each of 14 launches.
@@ -94,16 +97,17 @@ class Checker:
         """Every rule on every chosen benchmark."""
         looked: list[Looked] = []
         alone = names.Selecting(all_names, lambda name: self._checked(name, harness))
-        broken: dict[str, str] = {}
+        broken: dict[str, LaunchError] = {}
         for number, name in enumerate(chosen):
             self.watch(Progress(f"trying {name}", number, len(chosen)))
-            looked += self._tried([names.RULE], name, partial(_select, alone, name))
-            with self._until_interrupted():
-                broken |= self._choose(name, harness)
+            looked += self._tried([names.RUNS, names.NAME], name, partial(_select, alone, name, broken))
+            if name not in broken:
+                with self._until_interrupted():
+                    broken |= self._choose(name, harness)
         for number, name in enumerate(chosen):
             self.watch(Progress(f"checking {name}", number, len(chosen)))
             if name in broken:
-                looked += _without_loops(name, broken[name])
+                looked += _never_long(name, broken[name])
             else:
                 looked += self._tried(RULES, name, partial(self._benchmark, name, harness, all_names))
                 if self.heap is not None:
@@ -130,6 +134,12 @@ class Checker:
             self.interrupted = True
 
     def _benchmark(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[Looked]:
+        try:
+            return self._launched(name, harness, all_names)
+        except VanishedError as error:
+            return _never_long(name, error)
+
+    def _launched(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[Looked]:
         others = self._others(name, harness, all_names)
         checked = self._checked(name, harness)
         evidence = Evidence(name, self._amounts(checked, harness, others))
@@ -153,13 +163,17 @@ class Checker:
         if clusters.modes(evidence).state == "trouble":
             with self._until_interrupted():
                 gatherer.gather_fixed()
-        return [_as_looked(rule, evidence.benchmark, _judged(rule, gatherer)) for rule in rules]
+        judged = [_judged(rule, gatherer) for rule in rules]
+        enough_s = ceil(_AMPLE * gatherer.seconds_of(_LOOKS[0]))
+        more = f"{TOO_FEW.finding}: --max-time {enough_s} allows enough"
+        judged = [replace(one, finding=more) if one is TOO_FEW else one for one in judged]
+        return [_as_looked(rule, evidence.benchmark, one) for rule, one in zip(rules, judged, strict=True)]
 
     def _checked(self, name: str, harness: Harness) -> Checked:
         return Checked(name, self.make, self.runner, harness)
 
-    def _choose(self, name: str, harness: Harness) -> dict[str, str]:
-        """Find out how many loops a sample takes; the complaint, by the benchmark's name, if there is none."""
+    def _choose(self, name: str, harness: Harness) -> dict[str, LaunchError]:
+        """Find out how many loops a sample takes; the error, by the benchmark's name, if there is none."""
         if not harness.fixes_loops or name in self._loops:
             self._loops.setdefault(name, 1)
             return {}
@@ -173,10 +187,8 @@ class Checker:
 
         try:
             self._loops[name] = choose_loops(take)
-        except NeverLongError as error:
-            return {name: str(error)}
-        except LaunchError:
-            return {name: ""}
+        except LaunchError as error:
+            return {name: error}
         return {}
 
     def _others(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[tuple[str, int]]:
@@ -199,6 +211,8 @@ class Checker:
         amounts = {PLAIN: Amount(loops, fixed or plain)}
         if harness.fixes_loops:
             amounts[DOUBLE] = Amount(2 * loops, fixed or plain)
+        elif harness.most_amounts > 1:
+            amounts[DOUBLE] = Amount(harness.most_amounts, fixed or plain)
         if others:
             amounts[AFTER] = Amount(loops, fixed or plain)
         if not fixed:
@@ -206,8 +220,12 @@ class Checker:
         return amounts
 
 
-def _select(alone: names.Selecting, name: str) -> list[Looked]:
-    return [_as_looked(names.RULE, name, alone.judged(name))]
+def _select(alone: names.Selecting, name: str, broken: dict[str, LaunchError]) -> list[Looked]:
+    """What its answer to its name shows; what keeps it from being looked at further goes to `broken`."""
+    answer = alone.answer(name)
+    if answer.error is not None:
+        broken[name] = answer.error
+    return [_as_looked(names.RUNS, name, answer.runs), _as_looked(names.NAME, name, answer.name)]
 
 
 def _judged(rule: Rule, gatherer: Gatherer) -> Judged:
@@ -246,9 +264,10 @@ def _as_looked(rule: Rule, benchmark: str, judged: Judged) -> Looked:
     )
 
 
-def _without_loops(name: str, complaint: str) -> list[Looked]:
+def _never_long(name: str, error: LaunchError) -> list[Looked]:
     """The findings where no number of loops makes a sample long enough, or it does not run at all."""
-    first, *rest = RULES
-    looked = [_as_looked(first, name, Judged("trouble", complaint))] if complaint else []
-    why = "it takes no time that could be judged" if complaint else "it does not run"
-    return looked + [_as_looked(rule, name, untried(why)) for rule in (rest if complaint else RULES)]
+    if isinstance(error, VanishedError):
+        first, *rest = RULES
+        why = untried("it takes no time that could be judged")
+        return [_as_looked(first, name, Judged("trouble", str(error))), *(_as_looked(rule, name, why) for rule in rest)]
+    return [_as_looked(rule, name, untried(str(error))) for rule in RULES]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import expm1, log1p
+from math import exp, expm1, log1p
 
 import numpy as np
 
 from steelyard.design.check.evidence import FIXED, LONGEST, PLAIN, Evidence, FloatArray, Observed
-from steelyard.design.check.judged import LEVEL, Judged, Rule, percent, too_few
+from steelyard.design.check.judged import BLURRED, LEVEL, TOO_FEW, Judged, Rule, percent
 from steelyard.report.figures import duration
 from steelyard.stats import rank_sum
 from steelyard.stats.blocks import p_value_of_groups, range_of_groups
@@ -37,6 +37,8 @@ _MOST_WIDER = 1.6
 # Of launches with nothing but the process itself left to differ: so many of 12 in the same mode are no accident.
 _HELD_LEVEL = 0.01
 _MOST_OF_LAUNCHES = 0.8
+# Of what the slow samples of a launch take longer than its fast ones.
+_MOST_WAITS = 0.2
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def hash_seed(evidence: Evidence) -> Judged:
     """Whether launches of one hash seed are alike, and those of another are not."""
     table = evidence.by_hash_seed()
     if len(table) < _FEWEST_ROUNDS:
-        return too_few(len(table), _FEWEST_ROUNDS, "rounds")
+        return TOO_FEW
     distance = expm1(range_of_groups(table))
     seeds = f"of {table.shape[1]} hash seeds the slowest takes {percent(distance)} longer than the fastest"
     if distance <= SEED_RANGE:
@@ -75,20 +77,30 @@ def modes(evidence: Evidence) -> Judged:
     within = _within_launches(evidence.of(LONGEST))
     if within is not None:
         return within
-    launches, starts = evidence.of(PLAIN)[:_MOST_VALUES], evidence.starts(PLAIN)[:_MOST_VALUES]
+    found = len(evidence.of(PLAIN)[:_MOST_VALUES])
+    if found < _FEWEST_VALUES:
+        return TOO_FEW
+    launches, starts = _clear(evidence, PLAIN)
     if len(launches) < _FEWEST_VALUES:
-        return too_few(len(launches), _FEWEST_VALUES)
+        return BLURRED
     medians = _Timed(launches, np.array([one.value for one in launches]), starts, "launches", _ENOUGH_VALUES)
     return max((_judged(one, evidence) for one in (medians, *_by_fastest(evidence))), key=_how_bad)
 
 
+def _clear(evidence: Evidence, kind: str) -> tuple[list[Observed], FloatArray]:
+    """The launches of a kind whose times are no waits, and their starts."""
+    launches = evidence.of(kind)[:_MOST_VALUES]
+    places = [place for place, one in enumerate(launches) if not one.is_blurred]
+    return [launches[place] for place in places], evidence.starts(kind)[places]
+
+
 def _by_fastest(evidence: Evidence) -> list[_Timed]:
     """The long launches by their fastest samples: work beside them comes and goes, and the process's own mode stays."""
-    launches = evidence.of(LONGEST)
+    launches, starts = _clear(evidence, LONGEST)
     if len(launches) < _FEWEST_ROUNDS:
         return []
     fastest = np.array([one.fastest for one in launches])
-    return [_Timed(launches, fastest, evidence.starts(LONGEST), "long launches", _ENOUGH_LONG)]
+    return [_Timed(launches, fastest, starts, "long launches", _ENOUGH_LONG)]
 
 
 def _how_bad(judged: Judged) -> int:
@@ -158,13 +170,19 @@ def _is_wider(times: FloatArray, starts: FloatArray) -> bool:
 
 def _within_launches(launches: list[Observed]) -> Judged | None:
     """Modes of the samples, if most of the launches have them, and the samples change from one to the other."""
-    logs = [np.log(one.times[1:]) for one in launches if len(one.times) > _FEWEST_VALUES]
-    found = [one for one in map(split, logs) if _alternate(one)]
-    if len(logs) < _FEWEST_ROUNDS or len(found) < _MOST_OF_LAUNCHES * len(logs):
+    long = [one for one in launches if len(one.times) > _FEWEST_VALUES]
+    found = [modes for one in long if _alternate(modes := split(np.log(one.times[1:]))) and not _waited(one, modes)]
+    if len(long) < _FEWEST_ROUNDS or len(found) < _MOST_OF_LAUNCHES * len(long):
         return None
     distance = float(np.median([one.high - one.low for one in found]))
     where = _where(found[0], "samples")
     return Judged("trouble", f"{where}; both are there in one process: the samples alternate", expm1(distance))
+
+
+def _waited(launch: Observed, found: Modes) -> bool:
+    """Whether waits for a processor, which its times include, are a good part of what its slow samples take longer."""
+    longer_ns = (np.array(launch.times[1:])[found.upper] - exp(found.low)).sum() * launch.loops
+    return launch.waits_ns > _MOST_WAITS * float(longer_ns)
 
 
 def _alternate(found: Modes) -> bool:

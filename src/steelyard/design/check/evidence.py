@@ -14,10 +14,13 @@ from steelyard.model.launches import Measured, Sample, judged_samples, most_of_o
 
 FloatArray = npt.NDArray[np.float64]
 
+# Of a launch whose samples do not tell their waits: half of the least threshold that times are held to.
+_MOST_WAITS = 0.05
+
 # The conditions. `plain` is a launch as a weighing has them, under one of a few hash seeds.
 PLAIN, DOUBLE, AFTER, LONGER, LONGEST, FIXED, EMPTY = (
     "plain",
-    "double",  # twice the loops
+    "double",  # twice the loops, or several times as many where the harness chooses them
     "after",  # others have run in its process before
     "longer",  # more samples
     "longest",
@@ -53,11 +56,22 @@ class Observed:
     """For how long it, or others on the machine, waited for a processor meanwhile."""
     start_ns: float
     """What the launch took beside its samples: the start of the program, always the same work. 0 of a command."""
+    loops: float = 1.0
+    """Of a sample: the harness may have chosen them itself."""
+    is_even: bool = True
+    """Whether all its samples have as many."""
+    waits_ns: float = 0.0
+    """How much of what it took was waiting for a processor, in whichever of its samples: they do not tell it."""
 
     @property
     def value(self) -> float:
         """The launch's time: the median of its samples but the first, which pays for cold caches."""
         return median(self.times[1:] or self.times)
+
+    @property
+    def is_blurred(self) -> bool:
+        """Whether its times may be waits: a long sample catches more of them than a short one, or none at all."""
+        return self.waits_ns > _MOST_WAITS * self.wall_ns
 
 
 @dataclass
@@ -92,14 +106,23 @@ class Evidence:
         return np.array(found)
 
     def log_ratios(self, kind: str) -> FloatArray:
-        """ln(time of its samples / that of the plain launch beside it), of each pair; twice the loops are ln 2."""
-        more = np.log(self.amounts[kind].loops / self.amounts[PLAIN].loops)
+        """ln(time of one of its iterations / of one of the plain launch beside it), of each pair.
+
+        Without pairs that are blurred, if the two launches' samples are of different length.
+        """
+        is_alike = self.amounts[kind] == self.amounts[PLAIN]
         plain: dict[tuple[int, int | None], float] = {
-            (one.round, one.pair): one.value for one in self.of(PLAIN) if one.pair is not None
+            (one.round, one.pair): one.value
+            for one in self.of(PLAIN)
+            if one.pair is not None and (is_alike or not one.is_blurred)
         }
-        places = [(one.value, (one.round, one.pair)) for one in self.of(kind)]
+        places = [(one.value, (one.round, one.pair)) for one in self.of(kind) if is_alike or not one.is_blurred]
         pairs = [(value, plain[place]) for value, place in places if place in plain]
-        return np.array([more + np.log(value / beside) for value, beside in pairs])
+        return np.array([np.log(value / beside) for value, beside in pairs])
+
+    def loops(self, kind: str = PLAIN) -> float:
+        """How many loops a sample of a kind has."""
+        return median(one.loops for one in self.of(kind))
 
     def by_hash_seed(self) -> FloatArray:
         """Logs of the plain launches' times, of shape (rounds, seeds): each round had each seed once."""
@@ -122,19 +145,47 @@ def observed(place: tuple[str, int, int | None, int], measured: Measured, sample
         rss_bytes=measured.max_rss_bytes,
         load_ns=float((measured.pressure_ns or 0) + (measured.steal_ns or 0) + (measured.delay_ns or 0)),
         start_ns=0.0 if samples is None else max(0.0, measured.wall_ns - sum(sample.ns for sample in samples)),
+        loops=1.0 if samples is None else median(sample.loops for sample in samples),
+        is_even=len({sample.loops for sample in samples or ()}) <= 1,
+        waits_ns=_waits_ns(measured, samples or ()),
     )
+
+
+def _waits_ns(measured: Measured, samples: Sequence[Sample]) -> float:
+    if all(sample.time_ns("active") is not None for sample in samples):
+        return 0.0
+    waited = measured.delay_ns if _is_alone(measured) else measured.pressure_ns
+    return float((waited or 0) + (measured.steal_ns or 0))
 
 
 def launch_ns(measured: Measured) -> float:
     """How long a launch took, without its waits for a processor where it worked in one thread."""
-    alone = measured.others_ns is not None and measured.others_ns <= most_of_others(measured.cpu_ns or 0)
-    waited = (measured.delay_ns or 0) if alone else 0
+    waited = (measured.delay_ns or 0) if _is_alone(measured) else 0
     return float(max(measured.wall_ns - waited, 1))
+
+
+def _is_alone(measured: Measured) -> bool:
+    """Whether it worked in one thread, the one whose waits are known."""
+    return measured.others_ns is not None and measured.others_ns <= most_of_others(measured.cpu_ns or 0)
 
 
 def _iteration_ns(sample: Sample) -> float:
     active = sample.time_ns("active")
     return max(active if active is not None else sample.ns / sample.loops, 1e-6)
+
+
+def thirds(launches: Iterable[Observed]) -> FloatArray:
+    """The times of the first, the middle and the last third of each launch's samples, of shape (launches, 3).
+
+    Medians; without the first sample, which pays for cold caches. The first third and the last are of the same size, as
+    a median of more samples has another distribution where a few of them are far off.
+    """
+    found = []
+    for one in launches:
+        times = one.times[1:]
+        size = len(times) // 3
+        found.append([np.median(part) for part in (times[:size], times[size:-size], times[-size:])])
+    return np.array(found, dtype=np.float64).reshape(len(found), 3)
 
 
 def early_and_late(launches: Iterable[Observed], judged: int) -> FloatArray:

@@ -84,20 +84,30 @@ class Gatherer:
     seeds: list[int] = field(init=False)
     cut_short: bool = field(default=False, init=False)
     """Whether the user stopped it before the rounds that were asked for."""
+    seconds: float = field(default=0.0, init=False)
+    """How long it took until now."""
 
     def __post_init__(self) -> None:
         self.seeds = [self.random.randrange(1, 2**32) for _ in range(HASH_SEEDS)]
+
+    def seconds_of(self, rounds: int) -> float:
+        """How long so many rounds take, as the launches until now went."""
+        planned = len(round_plan(self.evidence.amounts, self.seeds, self.random))
+        return self.seconds * rounds * planned / max(1, len(self.evidence.launches))
 
     def gather(self, rounds: int, until: float) -> None:
         """Go on to so many rounds in all, or until the clock says so.
 
         Raises LaunchError if a plain launch fails, Interrupted; the launches before that are in the evidence.
         """
+        started = self.clock()
         try:
             self._gather(rounds, until)
         except Interrupted:
             self.cut_short = True
             raise
+        finally:
+            self.seconds += self.clock() - started
 
     def _gather(self, rounds: int, until: float) -> None:
         while self.evidence.rounds < rounds:

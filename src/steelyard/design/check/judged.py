@@ -47,9 +47,14 @@ def untried(why: str) -> Judged:
     return Judged("untried", why)
 
 
-def too_few(found: int, needed: int, what: str = "launches") -> Judged:
-    """A rule that was not tried, where the time was too short."""
-    return Judged("lacking", f"there was time for {found} {what} of the {needed} that it takes (--max-time)")
+TOO_FEW = Judged("lacking", "there was time for too few launches")
+"""A rule that was not tried, where the time was too short."""
+
+BLURRED = untried(
+    "most launches waited for a processor, and this harness does not tell in which of their samples: check it while "
+    "less else is running"
+)
+"""A rule that is biased by waits, where nobody knows which times have them."""
 
 
 def percent(share: float, sign: bool = False) -> str:

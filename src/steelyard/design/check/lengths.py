@@ -84,7 +84,7 @@ BENCHMARK_RULES = (
         NOTHING_NS,
         "ns",
         "three times what an empty loop takes in any harness (0.28 ns: benchmarks/sdk_cpp_overhead.py)",
-        "use the body's result (return it, steelyard::keep, black_box), with an input that it cannot know",
+        "return the result, or give it to keep, black_box or DoNotOptimize; have inputs that the compiler cannot know",
         removed,
     ),
     Rule(

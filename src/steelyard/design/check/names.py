@@ -1,4 +1,4 @@
-"""The rule about names: each listed benchmark can be asked for, and nothing else answers to its name."""
+"""The rules about names: each listed benchmark can be asked for and runs, and nothing else answers to its name."""
 
 from __future__ import annotations
 
@@ -9,8 +9,19 @@ from fnmatch import fnmatchcase
 from steelyard.design.check.evidence import Amount
 from steelyard.design.check.gather import Checked
 from steelyard.design.check.judged import Judged, Rule, untried
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.model.launches import Draw
+
+_NEVER, _NOT_ALONE = "it does not run", "it does not run alone"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of asking for a benchmark by its name: what the two rules say, and why nothing else can be tried."""
+
+    runs: Judged
+    name: Judged
+    error: LaunchError | None = None
 
 
 @dataclass(frozen=True)
@@ -20,27 +31,49 @@ class Selecting:
     all_names: Sequence[str]
     checked: Callable[[str], Checked]
 
-    def judged(self, name: str) -> Judged:
-        """Whether this name selects this benchmark, and no other name does."""
+    def answer(self, name: str) -> Answer:
+        """Whether this benchmark runs, and whether this name selects it and no other name does."""
+        error = self._error(name)
+        if isinstance(error, SelectionError):
+            finding = f"asked for by its name, the program {str(error).removeprefix(f'{name} ')}"
+            return Answer(untried(_NOT_ALONE), Judged("trouble", finding), LaunchError(_NOT_ALONE))
+        if error is not None and not isinstance(error, VanishedError):
+            return Answer(Judged("trouble", f"asked for alone, {error}"), untried(_NEVER), LaunchError(_NEVER))
+        return Answer(Judged("sound", ""), self._name(name), error)
+
+    def _name(self, name: str) -> Judged:
         also = [other for other in self.all_names if other != name and fnmatchcase(other, name)]
         if also:
             return Judged("trouble", f"--benchmark {name!r} is a pattern that also selects {also[0]!r}", len(also))
-        if complaint := self._complaint(name):
-            return Judged("trouble", f"asked for alone, it does not run: {complaint}")
         almost = name[:-1]
-        if almost and almost not in self.all_names and self._complaint(almost) is None:
+        if almost and almost not in self.all_names and self._runs(almost):
             return Judged("trouble", f"asked for {almost!r}, which it does not list, the program runs some benchmark")
         return Judged("sound", "")
 
-    def _complaint(self, name: str) -> str | None:
+    def _runs(self, name: str) -> bool:
+        """Whether anything answers to a name, be it a body that takes no time."""
+        error = self._error(name)
+        return error is None or isinstance(error, VanishedError)
+
+    def _error(self, name: str) -> LaunchError | None:
         try:
             self.checked(name).run(Draw(1, 0), Amount(1, 1))
         except LaunchError as error:
-            return str(error)
+            return error
         return None
 
 
-RULE = Rule(
+RUNS = Rule(
+    "does-not-run",
+    "it runs when it is asked for alone",
+    0.0,
+    "",
+    "none: every listed benchmark is asked for",
+    "run it by itself and mend what it complains of, or leave it out with --benchmark",
+    lambda evidence: untried("it is asked for by name"),  # noqa: ARG005 - launches of its own tell
+)
+
+NAME = Rule(
     "name",
     "its name selects it, and nothing else",
     0.0,

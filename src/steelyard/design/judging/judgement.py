@@ -28,6 +28,8 @@ Record = TypeVar("Record", Weighing, Run)
 
 # A launch that waited for a processor for longer than this share of its time counts as disturbed in the report.
 DISTURBED_FROM = 0.01
+# A clock whose ticks may hide a change of this log-ratio says nothing, and an interval of hundreds of percent no more.
+HIDES_ALL = 0.5
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
     baseline, candidate = pairs.first(shown)
     smallest = resolution(judgement, settings.margin)
     lacking = needed(judgement, settings)
+    blind = judgement.verdict == "undecided" and judgement.quantisation > HIDES_ALL
     sides = _sides(baseline, candidate, metric, settings)
     change = expm1(judgement.estimate.centre)
     found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement)
@@ -168,11 +171,11 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
         metric=metric,
         verdict=judgement.verdict,
         change=change,
-        interval=(expm1(judgement.lower), expm1(judgement.upper)),
+        interval=None if blind else (expm1(judgement.lower), expm1(judgement.upper)),
         p_value=judgement.p_value,
         pairs=shown,
         looks=judgement.looks,
-        resolution=None if smallest is None else expm1(smallest),
+        resolution=None if smallest is None or blind else expm1(smallest),
         pairs_needed=lacking.pairs,
         margin_needed=lacking.margin,
         baseline=sides[0],
@@ -267,9 +270,11 @@ def seconds_of(launches: Launches, mine: npt.NDArray[np.bool_] | list[int]) -> f
 
 
 def by_benchmark(record: Record) -> list[Record]:
-    """The record once for each of its benchmarks, with that one's launches alone: nothing else need be searched."""
-    parts = record.launches.by_benchmark(len(record.benchmarks))
-    return [record.model_copy(update={"launches": part}) for part in parts]
+    """The record once for each of its benchmarks, with that one's launches and counts, so that no other is searched."""
+    many = len(record.benchmarks)
+    counted = [None] * many if record.counting is None else record.counting.by_benchmark(many)
+    parts = zip(record.launches.by_benchmark(many), counted, strict=True)
+    return [record.model_copy(update={"launches": launches, "counting": counting}) for launches, counting in parts]
 
 
 def summaries(record: Run) -> list[Summary]:

@@ -43,7 +43,7 @@ def needed_by_few(differences: FloatArray, settings: Settings) -> Needed:
         return Needed(FIRST_LOOK)
     level = plan_looks(_FAR_AHEAD, settings.alpha, ended=True)[-1].level
     pairs = pairs_needed(guess, settings.margin, level)
-    return Needed(None if pairs is None else max(FIRST_LOOK, pairs))
+    return Needed(None if pairs is None else max(FIRST_LOOK, pairs))  # as many pairs decide at no margin
 
 
 def with_seconds(record: Weighing, verdicts: list[Verdict]) -> list[Verdict]:

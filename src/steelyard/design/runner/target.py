@@ -52,7 +52,7 @@ class Target:
             if self.needs_cpu and any(one.cpu_ns is None for one in judged_samples(samples)):
                 raise LaunchError("does not tell its time on a processor (cpu_ns): choose --metric wall")
         except LaunchError as error:
-            raise LaunchError(f"{self.name} {error}") from error
+            raise type(error)(f"{self.name} {error}") from error
         return samples
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import ceil, isqrt, sqrt
 from statistics import fmean, median, pvariance, variance
 
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import VanishedError
 from steelyard.model.launches import Sample, judged_samples
 
 TARGET_NS = 1_500_000
@@ -39,7 +39,7 @@ Take = Callable[[int, int], Sequence[Sample]]
 """take(loops, samples): run one launch, and the samples that it took."""
 
 
-class NeverLongError(LaunchError):
+class NeverLongError(VanishedError):
     """A sample that does not grow with its loops; the message is without the benchmark's name."""
 
 

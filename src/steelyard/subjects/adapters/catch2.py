@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
@@ -27,6 +27,8 @@ from steelyard.subjects.responses import (
 # Of a program that has the library in it, and of one that loads it.
 _SIGNS = (b"benchmark-no-analysis", b"Catch9Benchmark")
 
+# What it says of a body that takes no time.
+_VANISHED = "optimized away"
 _SEPARATOR = " / "
 _SPECIAL = re.compile(r'[\\,"]')
 
@@ -58,6 +60,7 @@ class Catch2(Harness):
     """Drives test programs with Catch2's BENCHMARKs in them; a launch runs the test case of one, and has one sample."""
 
     fixes_loops = False
+    most_amounts = 4
     samples_a_launch = 1
 
     def recognises(self, launch: LaunchSpec) -> bool:
@@ -88,7 +91,7 @@ class Catch2(Harness):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that runs the test case of a benchmark."""
-        return _asked(launch, _test_of(work.name), samples=_SAMPLES, warm_up_ms=_WARM_UP_MS)
+        return _asked(launch, _test_of(work.name), samples=work.loops * _SAMPLES, warm_up_ms=_WARM_UP_MS)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The sample of the benchmark, whatever else its test case has; raises LaunchError for anything else."""
@@ -98,9 +101,10 @@ class Catch2(Harness):
         check_only([work.name] if mine else [one.name for one in found], work.name)
         check_only(tests, mine[0].test)
         if len(mine) > 1:
-            raise LaunchError(f"ran {shown(work.name)} {len(mine)} times: each benchmark needs a name of its own")
+            raise SelectionError(f"ran {shown(work.name)} {len(mine)} times: each benchmark needs a name of its own")
         if mine[0].sample is None:
-            raise LaunchError(f"says: {mine[0].error}")
+            vanished = _VANISHED in mine[0].error
+            raise (VanishedError if vanished else LaunchError)(f"says: {mine[0].error}")
         return (mine[0].sample,)
 
 

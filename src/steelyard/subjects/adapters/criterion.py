@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.measure.scratch import Scratch
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, VanishedError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in, stderr_of, stdout_of
 from steelyard.subjects.harness import Harness, Listed, Work
@@ -31,10 +31,10 @@ from steelyard.subjects.responses import (
 # machine 10 samples of 0.9 to 9 ms, longer than a scheduler's slice, gave intervals from -32 to +45 % in each of 3
 # tries of equal programs; 20 samples of 0.2 to 3.8 ms gave ±3 % or less in 2 of 3. More would make slow bodies slower.
 _SAMPLES = 15
+_MEASUREMENT_S = 0.03
 _AMOUNT = (
     f"--sample-size={_SAMPLES}",
     "--warm-up-time=0.01",
-    "--measurement-time=0.03",
     # Its own statistics, which nobody reads here: 40 ms a launch with its 100,000 resamples. One alone has no variance.
     "--nresamples=2",
 )
@@ -46,6 +46,7 @@ _META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 _TIME = re.compile(r"^.*time: +\[[^ \]]+ ([^ \]]+) ", re.MULTILINE)
 _UNITS = ("ps", "ns", "us", "µs", "ms", "s")
 _ERROR = re.compile(r"Criterion\.rs ERROR: (.+)")
+_VANISHED = "took zero time"
 _BEGAN = "Benchmarking "
 
 
@@ -53,6 +54,7 @@ class Criterion(Harness):
     """Drives executables with criterion's main; how many iterations they run is theirs to choose."""
 
     fixes_loops = False
+    most_amounts = 4
     samples_a_launch = _SAMPLES
 
     def recognises(self, launch: LaunchSpec) -> bool:
@@ -75,7 +77,8 @@ class Criterion(Harness):
         """The launch that does the work, and writes its results to a folder that is empty."""
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir(mode=0o700)
-        arguments = lacking(launch, "--bench", "--noplot", "--color=never", *_AMOUNT)
+        time = f"--measurement-time={work.loops * _MEASUREMENT_S:g}"
+        arguments = lacking(launch, "--bench", "--noplot", "--color=never", *_AMOUNT, time)
         home = {"CRITERION_HOME": str(self._folder)}
         return asked(launch, *arguments, "--", _filter(work.name), env=home, stdout=True)
 
@@ -124,7 +127,8 @@ def check_unit(printed: str) -> None:
 def _check_began(printed: str, errors: str, name: str) -> None:
     """Raise LaunchError, with what is known of it, if a benchmark was chosen and left no results."""
     if said := _ERROR.search(f"{printed}\n{errors}"):
-        raise LaunchError(f"has no results and says: {said[1][:MOST_CHARACTERS]}")
+        kind = VanishedError if _VANISHED in said[1] else LaunchError
+        raise kind(f"has no results and says: {said[1][:MOST_CHARACTERS]}")
     if _BEGAN in errors:
         raise LaunchError(f"began {shown(name)} and ended before it wrote results: does the body end its process?")
 

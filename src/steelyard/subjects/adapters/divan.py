@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in
 from steelyard.subjects.harness import Harness, Listed, Work
@@ -84,7 +84,7 @@ class Divan(Harness):
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work; raises LaunchError for more iterations than it can be asked for."""
         if work.loops > _MOST_LOOPS:
-            raise LaunchError(
+            raise VanishedError(
                 f"{shown(work.name)} would need {work.loops:,} iterations for a sample, and Divan runs up to "
                 f"{_MOST_LOOPS:,}: does the compiler remove its body?"
             )
@@ -102,7 +102,7 @@ class Divan(Harness):
                 f"ran {row.loops:,} iterations in {row.samples} samples, where samples of {work.loops:,} were asked for"
             )
         if row.median_ns < _SHORTEST_NS and work.loops >= _SURE_LOOPS:
-            raise LaunchError(
+            raise VanishedError(
                 f"took {row.median_ns:g} ns an iteration, less than Divan can tell from an empty loop: does the "
                 "compiler remove its body?"
             )
@@ -147,5 +147,7 @@ def only_row(rows: list[Row], printed: str, name: str) -> Row:
         raise LaunchError(f"gave no times of {shown(name)}: was its table cut off, or does it not use its Bencher?")
     check_only(names, name)
     if len(rows) > 1:
-        raise LaunchError(f"gave {len(rows)} rows of times for {shown(name)}: each benchmark needs a name of its own")
+        raise SelectionError(
+            f"gave {len(rows)} rows of times for {shown(name)}: each benchmark needs a name of its own"
+        )
     return rows[0]

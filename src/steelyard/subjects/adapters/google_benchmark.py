@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
@@ -36,8 +36,12 @@ _PROBE = ("BENCHMARK_MIN_TIME", "1x")
 _IS_OLD = b"BENCHMARK_MIN_TIME is expected to be a double"
 
 # Asked for a single iteration, every version is told this time instead: an old one, whose iterations cannot be fixed,
-# needs it, and wherever one iteration is all that a sample needs, that one takes about as long.
-_SAMPLE_S = "0.001"
+# needs it (or a multiple of it), and wherever one iteration is all that a sample needs, that one takes about as long.
+_SAMPLE_S = 0.001
+
+# An old one tries ten times the iterations, until they take a tenth of its time or more: of a body that gets slower
+# and slower it then runs as many in 1 ms as in 10 ms.
+_MOST_AMOUNTS = 16
 
 # Google Benchmark stops trying more iterations here (later versions at 10^12), however little time they took.
 _MANY = 10**9
@@ -80,14 +84,14 @@ class GoogleBenchmark(Harness):
         It lets several have one name. Such a name stands here once, and is an error when it is run.
         """
         if _IS_OLD in (measured.stderr or b""):
-            self.fixes_loops = False
+            self.fixes_loops, self.most_amounts = False, _MOST_AMOUNTS
         names = dict.fromkeys(printed_by(measured).split("\n"))
         return checked_list(Listed(name) for name in names if name)
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work."""
         name = _SPECIAL.sub(lambda found: f"\\{found[0]}", work.name)
-        amount = f"{work.loops}x" if self.fixes_loops and work.loops > 1 else _SAMPLE_S
+        amount = f"{work.loops}x" if self.fixes_loops and work.loops > 1 else f"{work.loops * _SAMPLE_S:g}"
         return asked(
             launch,
             f"--benchmark_filter=^{name}$",
@@ -117,7 +121,7 @@ class GoogleBenchmark(Harness):
         # A benchmark that says its number of repetitions itself, in its code, takes no other.
         wanted = found[0].repetitions or work.samples
         if len(taken) > wanted:
-            raise LaunchError(
+            raise SelectionError(
                 f"ran {len(taken) // wanted} benchmarks that are all called {shown(work.name)}: no filter can tell "
                 "them apart, so give each a name of its own, or leave them out with --benchmark"
             )
@@ -157,7 +161,7 @@ def _repetition(entry: dict[str, Any]) -> Repetition:
 def _sample(entry: dict[str, Any], name: str) -> Sample:
     """The sample of a repetition, whose times are those of one iteration."""
     loops, unit = entry.get("iterations"), entry.get("time_unit", "ns")
-    if unit not in _NS:
+    if not isinstance(unit, str) or unit not in _NS:
         raise LaunchError(f"gave a time in {shown(unit)}, which is no unit that Google Benchmark has")
     ns, cpu = (_all_loops(entry.get(key), loops, _NS[unit]) for key in ("real_time", "cpu_time"))
     # With manual time the clock of the processor ran all the while, over what was not to be measured as well.
@@ -174,7 +178,7 @@ def _all_loops(time: Any, loops: Any, ns: float) -> Any:
 def _check_body(sample: Sample) -> None:
     """Raise LaunchError for a body that takes no time: an empty one runs 10^12 iterations at "0.000 ns"."""
     if sample.loops >= _MANY and sample.ns < sample.loops / 1000:
-        raise LaunchError(
+        raise VanishedError(
             f"took {sample.ns:,} ns for {sample.loops:,} iterations: the compiler removed its body (give the result "
             "to benchmark::DoNotOptimize)"
         )

@@ -11,7 +11,7 @@ from math import isfinite, prod
 from pathlib import Path
 from typing import Any
 
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, SelectionError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
@@ -94,7 +94,7 @@ class Jmh(Harness):
         results = results_in(results_of(measured))
         check_only((result.name for result in results), work.name)
         if len(results) > 1:
-            raise LaunchError(
+            raise SelectionError(
                 f"ran {shown(work.name)} {len(results)} times: JMH takes a comma in a value for two values"
             )
         return check_count(results[0].samples(), work.samples)

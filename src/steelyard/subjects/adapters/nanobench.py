@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from steelyard.model.errors import LaunchError, UsageError
+from steelyard.model.errors import LaunchError, SelectionError, UsageError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
@@ -85,7 +85,7 @@ class Nanobench(Harness):
         found = results_from(_rendered(measured))
         check_only((one.name for one in found), work.name)
         if len(found) > 1:
-            raise LaunchError(f"ran {shown(work.name)} {len(found)} times: each benchmark needs a name of its own")
+            raise SelectionError(f"ran {shown(work.name)} {len(found)} times: each benchmark needs a name of its own")
         return found[0].samples
 
 

@@ -1,0 +1,79 @@
+"""However a session ends: it does end, it cleans up, and nothing of it goes on."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import psutil
+import pytest
+
+from tests.hostile.tool import Tool
+from tests.tool import sh, wait_until
+
+MANY = ("--repeat", "1000000")
+
+
+@pytest.mark.parametrize("word", ["STOP", "TTIN"])
+def test_a_target_that_stops_itself_is_an_error_within_seconds(tool: Tool, word: str) -> None:
+    begun = time.monotonic()
+    sentence = tool.fails(sh(f"kill -{word} $$"))
+    assert f"stopped itself (SIG{word}), did not go on and was killed" in sentence
+    assert time.monotonic() - begun < 20
+
+
+def test_one_that_goes_on_after_a_stop_is_measured(tool: Tool) -> None:
+    target = sh("(sleep 0.2; kill -CONT $$) & kill -STOP $$; wait")
+    assert tool.run(target, "--launches", "1", "--warmup", "0").status == 0
+
+
+def test_an_interrupt_among_many_short_processes_is_heard(tool: Tool) -> None:
+    for moment in (0.0, 0.01, 0.1):
+        (tool.folder / "log").unlink(missing_ok=True)
+        process = tool.start("run", sh("echo x >> log"), *MANY, "--cleanup", sh("echo swept >> log"))
+        wait_until((tool.folder / "log").exists, "the processes run")
+        time.sleep(moment)
+        process.send_signal(signal.SIGINT)
+        done = tool.end(process)
+        assert (done.status, done.sentence) == (130, "interrupted before anything was measured")
+        assert (tool.folder / "log").read_text().endswith("x\nswept\n")
+
+
+@pytest.mark.parametrize("limit", [("--timeout", "0.5"), ("--max-time", "0.25")])
+def test_many_short_processes_keep_the_time_of_their_launch(tool: Tool, limit: tuple[str, str]) -> None:
+    sentence = tool.fails("true", *MANY, *limit, "--launches", "2")
+    assert "did not end 1,000,000 times within 0.5 s" in sentence
+    assert "--repeat" in sentence
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_cleans_up_once(tool: Tool, number: signal.Signals) -> None:
+    process = tool.start("run", sh("touch started; exec sleep 600"), "--cleanup", sh("echo swept >> log"))
+    wait_until((tool.folder / "started").exists, "the target runs")
+    process.send_signal(number)
+    assert tool.end(process).status == 130
+    assert (tool.folder / "log").read_text() == "swept\n"
+
+
+def test_a_target_ends_with_all_above_it(tool: Tool) -> None:
+    process = tool.start("run", sh("touch started; exec sleep 600"))
+    wait_until((tool.folder / "started").exists, "the target runs")
+    above = [one for one in psutil.Process(process.pid).children(recursive=True) if "launch" in one.name()]
+    # Stopped first, so that none of them has the time to clear up behind another.
+    for one in above:
+        one.suspend()
+    for one in [*above, psutil.Process(process.pid)]:
+        one.kill()
+    process.wait()
+    wait_until(lambda: not tool.processes(), "nothing is left")
+
+
+def test_what_a_killed_session_left_is_swept_by_the_next(tool: Tool) -> None:
+    process = tool.start("run", sh("touch started; exec sleep 600"), "--heap")
+    wait_until((tool.folder / "started").exists, "the target runs")
+    process.kill()
+    process.wait()
+    (left,) = tool.folder.glob("steelyard-heap-scratch-*")
+    wait_until(lambda: time.time() - left.stat().st_ctime > 1.1, "it is old enough")
+    assert tool.run("true").status == 0
+    assert not left.exists()
