@@ -119,5 +119,6 @@ def _sentence(error: Exception, arguments: Sequence[str]) -> str:
     message = in_our_words(str(getattr(error, "format_message", error.__str__)()))
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "steelyard"
-    way_out = quotes_needed(context, arguments) or f"see {command} --help"
+    is_cut = message.startswith(("no such option", "there are words too many"))
+    way_out = (quotes_needed(context, arguments) if is_cut else None) or f"see {command} --help"
     return f"{message}; {way_out}"

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from steelyard.model.records import Weighing
 
 
+_TO_CARRY_ON = "To carry on"
+
+
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(MeasuringOptions):
     """What `compare` is asked."""
@@ -58,12 +61,15 @@ class CompareOptions(MeasuringOptions):
         Path | None,
         typer.Option(
             metavar="JOURNAL",
-            rich_help_panel="To carry on",
+            rich_help_panel=_TO_CARRY_ON,
             help="Carry on an interrupted weighing with the same plan; give no commands.",
         ),
     ] = None
     trust_journal: Annotated[
-        bool, typer.Option("--trust-journal", help="Carry on also what another user may have written.")
+        bool,
+        typer.Option(
+            "--trust-journal", rich_help_panel=_TO_CARRY_ON, help="Carry on also what another user may have written."
+        ),
     ] = False
     files: FileOptions = FileOptions()
 
