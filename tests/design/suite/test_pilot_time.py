@@ -94,6 +94,14 @@ def test_what_hangs_when_the_time_is_over_was_not_reached() -> None:
     assert told.endswith("hangs, later")
 
 
+def test_the_first_has_all_the_time_that_a_launch_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scripted_harness, "START_NS", 2_300_000_000)
+    suites = both(one=steady())
+    planned(suites)
+    limits = [spec.timeout_ns for spec in suites.specs]
+    assert limits == [round(BUDGET_S * 1e9)] * len(limits)
+
+
 def test_one_that_hangs_before_any_other_has_failed() -> None:
     hangs = fails({"timed_out": True, "wall_ns": 60_000_000_000, "signal": 9, "exit_code": None})
     record = planned(both(hangs=hangs, later=steady()))

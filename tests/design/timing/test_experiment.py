@@ -210,6 +210,17 @@ class TestStopping:
         assert verdict.baseline.median == pytest.approx(20e9, rel=0.01)
         assert verdict.seconds_needed == pytest.approx(13 * 41, rel=0.01)
 
+    @pytest.mark.parametrize(
+        ("settings", "limit_s"), [({"max_time_s": 3}, 6), ({"timeout_s": 7}, None), ({"max_time_s": None}, None)]
+    )
+    def test_only_of_the_first_pair_a_launch_may_take_more_than_the_budget(
+        self, settings: dict[str, object], limit_s: int | None
+    ) -> None:
+        _, machine = weigh(noisy(), 1, **{"pairs": 12, **settings})
+        # Else they have the limit of the plan, which there is none of here.
+        limits = [spec.timeout_ns for spec in machine.specs]
+        assert (set(limits[:2]), set(limits[2:])) == ({limit_s and limit_s * 10**9}, {None})
+
     def test_what_was_seen_live_is_what_is_derived_again(self) -> None:
         for seed in range(8):
             shown: list[Progress] = []

@@ -104,9 +104,9 @@ def hooks_of(settings: Settings, shared: Mapping[str, str]) -> Hooks:
 def with_time_limit(record: Weighing | Run) -> Settings:
     """The settings of launches that are timed, with a limit for each.
 
-    One that takes the whole budget alone leaves none for a verdict: without a limit of its own it has that. A run has
-    no verdict, and describes a launch however long it takes; but many processes that make up one are the user's choice,
-    and have the budget and as much again.
+    One that takes the whole budget alone leaves none for a verdict: without a limit of its own it has that, and but for
+    the first pair (`Experiment`) no more. A run has no verdict, and describes a launch however long it takes; but many
+    processes that make up one are the user's choice, and have the budget and as much again.
     """
     settings = record.settings
     limit_s = settings.max_time_s

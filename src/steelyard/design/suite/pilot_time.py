@@ -21,6 +21,8 @@ class PilotTime:
     clock: Callable[[], float]
     end: float | None = None
     """When the whole budget is used up."""
+    has_one: bool = False
+    """Whether a benchmark has been tried and can be measured."""
     _until: float = 0.0
     _listing_s: float = 0.0
 
@@ -31,8 +33,8 @@ class PilotTime:
         self._until = now + _SHARE * max(0.0, (self.end or now) - now)
 
     def is_up(self) -> bool:
-        """Whether no more benchmarks are to be tried, if there is one to measure."""
-        return self.end is not None and self.clock() >= self._until
+        """Whether no more benchmarks are to be tried."""
+        return self.end is not None and self.has_one and self.clock() >= self._until
 
     def is_over(self) -> bool:
         """Whether the whole budget is used up."""
@@ -48,8 +50,8 @@ class PilotTime:
         return left * launches * max(launch_s, self._listing_s) > self._until - self.clock()
 
     def limited(self, spec: LaunchSpec) -> LaunchSpec:
-        """A launch that ends with the budget, or soon after."""
-        if self.end is None:
+        """A launch that ends with the budget, or soon after, once there is a benchmark to measure."""
+        if self.end is None or not self.has_one:
             return spec
         left_ns = round(max(_LEAST_LIMIT_S, self.end - self.clock()) * 1e9)
         return replace(spec, timeout_ns=min(left_ns, spec.timeout_ns or left_ns))

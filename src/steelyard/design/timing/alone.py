@@ -97,7 +97,7 @@ class Measuring:
 
     def _longest_s(self) -> float | None:
         """How long a launch may take for the budget's sake; a busy machine may well delay it for a moment."""
-        limit = self._settings.max_time_s
+        limit = self._settings.max_time_s if self._settings.timeout_s is None else None
         return None if limit is None else max(limit, _LEAST_LIMIT_S)
 
     def _is_cut_short(self, error: SteelyardError) -> bool:

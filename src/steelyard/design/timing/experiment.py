@@ -152,12 +152,17 @@ class Experiment:
             place for number in numbers for place in draw_places(self._settings.seed, benchmark.number, number, role)
         ]
         try:
-            measured = self._recorder.pairs(places)
+            measured = self._recorder.pairs(places, None if self._pairs else self._longest_at_first_s())
         except LaunchError as error:
             self._fail(benchmark, error, str(error))
             return []
         self._pairs += many
         return measured
+
+    def _longest_at_first_s(self) -> float | None:
+        """How long a launch of the first pair may take: there is to be one, even if that takes more than the budget."""
+        budget_s = self._settings.max_time_s
+        return None if budget_s is None or self._settings.timeout_s is not None else 2 * budget_s
 
     def _fail(self, benchmark: _Open, error: SteelyardError, message: str) -> None:
         """End one benchmark of a harness; what is wrong with a plain command ends all, so that is raised again."""

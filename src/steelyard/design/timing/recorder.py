@@ -50,33 +50,34 @@ class Recorder:
         """How many pairs `pairs` takes at once."""
         return 1 if self.series is None else _MOST_PAIRS
 
-    def pairs(self, places: Sequence[Place]) -> list[tuple[LaunchRow, LaunchRow]]:
+    def pairs(self, places: Sequence[Place], longest_s: float | None = None) -> list[tuple[LaunchRow, LaunchRow]]:
         """Run, check and keep the launches of some pairs, two places a pair; raises as `launch` does.
 
         What an empty shell takes is measured once for all of them.
         """
         self._start_pair()
-        rows = map(self.launch, places) if self.series is None else self._launch_all(self.series(places), places)
+        series = None if self.series is None else self.series(places)
+        rows = self._launch_all(series, places, longest_s)
         return list(zip(rows, rows, strict=True))
 
     def launch(self, place: Place, longest_s: float | None = None) -> LaunchRow:
-        """Run, check and keep one launch, which may take no longer than so, if it has no limit of its own.
+        """Run, check and keep one launch, which may take so long if that is said, and else as long as the plan has it.
 
         Raises LaunchError if it failed, Interrupted if cut short.
         """
-        target = self._target(place)
-        if longest_s is not None and target.spec.timeout_ns is None:
-            target = replace(target, spec=replace(target.spec, timeout_ns=round(longest_s * 1e9)))
-        return self.runner.launch(target, TIMER, lambda reading: self._keep(reading, place))
+        return self.runner.launch(self._target(place, longest_s), TIMER, lambda reading: self._keep(reading, place))
 
-    def _launch_all(self, series: LaunchSeries, places: Sequence[Place]) -> Iterator[LaunchRow]:
+    def _launch_all(
+        self, series: LaunchSeries | None, places: Sequence[Place], longest_s: float | None
+    ) -> Iterator[LaunchRow]:
         left = iter(places)
 
         def keep(already: bool, reading: Reading[None]) -> LaunchRow:
             return self._keep(reading, next(left), journaled=already)
 
-        yield from self.runner.launch_series([self._target(place) for place in places], series, keep)
-        yield from map(self.launch, left)
+        if series is not None:
+            yield from self.runner.launch_series([self._target(place, longest_s) for place in places], series, keep)
+        yield from (self.launch(place, longest_s) for place in left)
 
     def _start_pair(self) -> None:
         """Measure what the coming pair's launches have in common beside the commands: the start of a shell."""
@@ -85,8 +86,11 @@ class Recorder:
             # Without its waits for a processor: those of the launches were others.
             self._overhead_ns = max(0, started.wall_ns - (started.delay_ns or 0))
 
-    def _target(self, place: Place) -> Target:
-        return self.targets.of(place.benchmark, place.side, Draw(place.hash_seed, place.padding_bytes))
+    def _target(self, place: Place, longest_s: float | None) -> Target:
+        target = self.targets.of(place.benchmark, place.side, Draw(place.hash_seed, place.padding_bytes))
+        if longest_s is None:
+            return target
+        return replace(target, spec=replace(target.spec, timeout_ns=round(longest_s * 1e9)))
 
     def _keep(self, reading: Reading[None], place: Place, *, journaled: bool = False) -> LaunchRow:
         row = LaunchRow._make((*place, *_numbers(reading.measured), self._overhead_ns, reading.samples))
