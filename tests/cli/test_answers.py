@@ -153,10 +153,10 @@ def test_constants_have_an_interval_that_goes_with_their_verdict(
     scripted: ScriptedWorld, prints: tuple[str, str], verdict: str
 ) -> None:
     def script(spec: LaunchSpec, _: int) -> Measured:
-        return measured(5, stdout=prints[program_of(spec) == "new"].encode())
+        return measured(4000, stdout=prints[program_of(spec) == "new"].encode())
 
     scripted.script = script
-    text = said(scripted("compare", "--harness", "shell", "./old", "./new", "--max-time", "3"))
+    text = said(scripted("compare", "--harness", "shell", "./old", "./new", "--max-time", "2400"))
     assert verdict in text
     assert "a change of 0.50 % would have been found" not in text
 

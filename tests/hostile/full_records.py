@@ -38,6 +38,8 @@ _SETTINGS = {
     "stdin": "in.txt",
     "output": "out.txt",
     "prepare": ["make"],
+    "setup": ["make"],
+    "conclude": ["sync"],
     "cleanup": ["make clean"],
     "harness": "protocol",
 }

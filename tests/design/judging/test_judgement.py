@@ -132,9 +132,9 @@ class TestRun:
         assert summary.interval is not None
         assert summary.interval[0] <= summary.median <= summary.interval[1]
 
-    def test_time_ends_it_but_not_before_ten_launches(self) -> None:
+    def test_time_ends_it_but_not_before_one_launch(self) -> None:
         assert len(self.measure(noisy(), max_time_s=1.0, warm_up=0).run().launches) in range(75, 90)
-        assert len(self.measure(noisy(wall_ns=9e9), max_time_s=1.0, warm_up=0).run().launches) == 10
+        assert len(self.measure(noisy(wall_ns=9e9), max_time_s=1.0, warm_up=0).run().launches) == 1
 
     def test_two_crowds_are_told(self) -> None:
         plain = noisy(noise=0.002)
