@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.model.errors import LaunchError, UsageError
-from steelyard.model.files import plausible, read_bytes, unpacked
+from steelyard.model.files import plausible, read_bytes, unpacked, within_memory
 from steelyard.model.foreign import ForeignFile
 from steelyard.subjects.formats.contents import Contents, Format, Opened
 from steelyard.subjects.formats.criterion import ABOUT, CRITERION, files_of
@@ -41,10 +41,15 @@ def contents_of(path: Path, wanted: Format | None = None) -> tuple[Format, Conte
 
     Raises UsageError for anything else.
     """
-    opened, files = _opened(path)
-    chosen = wanted or _recognised(opened)
+    with within_memory(path):
+        opened, files = _opened(path)
+        chosen = wanted or _recognised(opened)
+        return chosen, _read(path, opened, chosen), files
+
+
+def _read(path: Path, opened: Opened, chosen: Format) -> Contents:
     try:
-        return chosen, chosen.read(opened), files
+        return chosen.read(opened)
     except LaunchError as error:
         raise UsageError(f"cannot import {path} as {chosen.name}: the program {error}") from error
     except _STUMBLES as error:
