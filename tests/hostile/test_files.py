@@ -187,3 +187,15 @@ def test_names_that_are_formulas_are_texts_in_csv(asked: InProcess) -> None:
     rows = list(csv.DictReader((asked.folder / "h.csv").read_text().splitlines()))
     assert [row["benchmark_name"] for row in rows[::2]] == ["'=1+1", "'+1", "'-1", "'@x", "plain", "a=b"]
     assert {row["value"] for row in rows} == {"0.5", "0.25"}
+
+
+@pytest.mark.parametrize(("command", "place"), [("show", "steelyard.model.files.parse"), ("import", "json.loads")])
+def test_a_file_that_memory_does_not_suffice_for(
+    asked: InProcess, monkeypatch: pytest.MonkeyPatch, command: str, place: str
+) -> None:
+    def lacking(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    (asked.folder / "record.json").write_text("{}")
+    monkeypatch.setattr(place, lacking)
+    assert "takes more memory to be read than there is" in asked.refuses(command, "record.json")

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.text import Text
 
 from steelyard.report import printable
 
@@ -43,6 +44,17 @@ def test_plain_leaves_what_prints_alone(text: str) -> None:
 )
 def test_what_is_escaped_stays_readable(text: str, shown: str) -> None:
     assert printable.plain(text) == shown
+
+
+@given(ANYTHING, ANYTHING, ANYTHING)
+def test_a_style_stays_on_what_it_was_given_to(before: str, text: str, after: str) -> None:
+    start = len(Text(before))  # which takes some controls away itself
+    whole = Text(before + text + after)
+    whole.stylize("bold", start, start + len(Text(text)))
+    shown = printable.styled(whole)
+    assert shown.plain == printable.plain(whole.plain)
+    bold = [shown.plain[span.start : span.end] for span in shown.spans]
+    assert "".join(bold) == printable.plain(Text(text).plain)
 
 
 def test_lines_that_are_meant_are_kept() -> None:

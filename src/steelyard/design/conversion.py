@@ -98,8 +98,9 @@ def _provenance(format_: Format, files: list[_File], sources: list[ForeignFile])
 def _check_twice(sources: list[ForeignFile]) -> None:
     seen: dict[str, str] = {}
     for source in sources:
-        if (before := seen.setdefault(source.sha256, source.name)) != source.name or sources.count(source) > 1:
+        if (before := seen.get(source.sha256)) is not None:
             raise UsageError(f"{source.name} holds the same as {before}: each process needs a file of its own")
+        seen[source.sha256] = source.name
 
 
 def _one_machine(files: list[_File]) -> dict[str, str]:

@@ -9,7 +9,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ _LEVEL = 4
 # A weighing of a million launches is about 150 MB; what is larger is not one, and is not read into memory to find out.
 _LARGEST_BYTES = 1 << 28
 # The same million has 27 values a launch, in one list each (a line of a journal), and some may be repeated.
-_MOST_VALUES = 40_000_000
+_MOST_VALUES = 35_000_000
 _MOST_LISTS = 4_000_000
 # Texts take several times as much: of a weighing they are names alone, and of other tools' files the names of fields.
 _MOST_TEXTS = 6_000_000
@@ -151,6 +151,20 @@ def load(path: Path) -> Weighing | Run:
 
 def load_any(path: Path) -> Weighing | Run | ForeignResults:
     """Read a record of any kind, or a journal; raises UsageError, naming the file and what is wrong with it."""
+    with within_memory(path):
+        return _loaded(path)
+
+
+@contextmanager
+def within_memory(path: Path) -> Iterator[None]:
+    """Read a file as far as memory lasts; raises UsageError where it does not."""
+    try:
+        yield
+    except MemoryError as error:
+        raise UsageError(f"{path} takes more memory to be read than there is: read it on a larger machine") from error
+
+
+def _loaded(path: Path) -> Weighing | Run | ForeignResults:
     try:
         fields = _fields(plausible(path, unpacked(path, read_bytes(path))))
     except (ValueError, RecursionError) as error:

@@ -135,7 +135,7 @@ def show_diff(console: Console, report: ForeignReport) -> None:
         for label, level in (("A", verdict.baseline), ("B", verdict.candidate)):
             sheet.row(label, f"{value(level.median, verdict.unit)} median, {effort(level)}")
         sheet.row("drift", drift(verdict))
-    show_left_out(sheet, len(report.verdicts) - len(shown))
+    show_left_out(sheet, len(report.verdicts) - len(shown), ", which changed less")
     notes.show(sheet, notes.of_two_foreign(report))
 
 

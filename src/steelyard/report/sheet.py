@@ -46,6 +46,7 @@ class Sheet:
 
     def row(self, label: str, *paragraphs: Text | str, style: str = "dim") -> None:
         """Print a label and its paragraphs, each starting on a new line; `style` is the label's."""
+        label = printable.plain(label, self.encoding)
         lines = [line for paragraph in paragraphs for line in self.wrap(paragraph)]
         if self.narrow:
             if label:

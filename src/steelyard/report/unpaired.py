@@ -37,7 +37,7 @@ def show(console: Console, report: UnpairedReport) -> None:
             _full(sheet, report, verdict)
         else:
             _brief(sheet, verdict)
-    show_left_out(sheet, len(report.verdicts) - len(shown))
+    show_left_out(sheet, len(report.verdicts) - len(shown), ", which changed less")
     notes.show(sheet, notes.of_unpaired(report))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.model.errors import LaunchError, UsageError
-from steelyard.model.files import plausible, read_bytes, unpacked
+from steelyard.model.files import plausible, read_bytes, unpacked, within_memory
 from steelyard.model.foreign import ForeignFile
 from steelyard.model.json_text import parse_anything, without_collection
 from steelyard.subjects.formats.contents import Contents, Format, Opened, decoded
@@ -42,11 +42,16 @@ def contents_of(path: Path, wanted: Format | None = None) -> tuple[Format, Conte
 
     Raises UsageError for anything else.
     """
-    opened, files = _opened(path)
-    chosen = wanted or _recognised(opened)
+    with within_memory(path):
+        opened, files = _opened(path)
+        chosen = wanted or _recognised(opened)
+        return chosen, _read(path, opened, chosen), files
+
+
+def _read(path: Path, opened: Opened, chosen: Format) -> Contents:
     try:
         with without_collection():
-            return chosen, chosen.read(opened), files
+            return chosen.read(opened)
     except LaunchError as error:
         raise UsageError(f"cannot import {path} as {chosen.name}: the program {error}") from error
     except _STUMBLES as error:
