@@ -51,6 +51,7 @@ end-to-end: $(INSTALLED)
 # The measured claims, on a machine that does nothing else: about an hour.
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/verdicts_on_traces.py
+	$(BIN)/python benchmarks/hints_on_traces.py
 	$(BIN)/python benchmarks/repeats_on_traces.py
 	$(BIN)/python benchmarks/live_weighings.py
 	$(BIN)/python benchmarks/tool_speed.py

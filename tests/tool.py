@@ -41,6 +41,11 @@ class Done:
         return self.out.decode()
 
     @property
+    def report(self) -> bytes:
+        """What was printed on stdout, which `show` prints again: without what an exit status means."""
+        return self.out.partition(b"\nstatus ")[0].rstrip(b"\n") + b"\n"
+
+    @property
     def sentence(self) -> str:
         """What was printed on stderr; it has to be one sentence, and nothing may be on stdout."""
         assert self.out == b""

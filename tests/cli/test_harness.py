@@ -113,7 +113,7 @@ def test_names_of_any_kind_are_measured_and_shown(here: InProcess) -> None:
         found = {row["benchmark_name"] for row in csv.DictReader(file)}
     assert found >= set(names[:8])
     assert len(found) == len(names)
-    assert here("show").out == done.out
+    assert here("show").out == done.report
 
 
 @pytest.mark.parametrize(

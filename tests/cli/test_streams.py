@@ -137,7 +137,7 @@ def test_names_and_commands_never_reach_the_terminal_raw(tool: Tool) -> None:
         done = tool.compare(f"true '{AWKWARD}'", f"true '{AWKWARD}' 2", *words, *files)
         assert (done.status, done.err) == (status_of(tool.json()), b"")
         shown = tool("show", "record.json", *files[2:])
-        assert shown.out == done.out
+        assert shown.out == done.report
         done.check_is_tidy()
         assert r"\x1b[31mred\x07\x9b" in done.text
         assert "\u202e" not in done.text

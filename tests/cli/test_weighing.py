@@ -188,7 +188,7 @@ def test_show_says_again_what_was_said(here: InProcess) -> None:
     )
     for words in (["show"], ["show", "record.json"]):
         done = here(*words, "--json", "again.json", "--markdown", "again.md", "--csv", "again.csv")
-        assert (done.status, done.out, done.err) == (0, said.out, b"")
+        assert (done.status, done.out, done.err) == (0, said.report, b"")
         for name, again in (("record.json", "again.json"), ("table.md", "again.md"), ("launches.csv", "again.csv")):
             assert (here.folder / name).read_bytes() == (here.folder / again).read_bytes()
 
