@@ -103,7 +103,8 @@ def _session(world: World, watch: Watch, jobs: int | None = None) -> Iterator[_S
         no_collector(),
     ):
         cancels.append(launcher.cancel)
-        yield _Session(world, watch, launcher, interrupt, CleanUp(launcher), jobs, cancels)
+        cleaning = CleanUp(launcher, world.launcher, cancels)
+        yield _Session(world, watch, launcher, interrupt, cleaning, jobs, cancels)
 
 
 def _measured(
