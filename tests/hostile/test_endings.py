@@ -55,6 +55,12 @@ def test_an_interrupt_cleans_up_once(tool: Tool, number: signal.Signals) -> None
     assert (tool.folder / "log").read_text() == "swept\n"
 
 
+def test_a_lost_server_does_not_keep_it_from_being_cleaned_up(tool: Tool) -> None:
+    sentence = tool.fails(sh("kill -KILL $PPID; sleep 600"), "--cleanup", sh("echo swept >> log"))
+    assert "the launch server ended unexpectedly" in sentence
+    assert (tool.folder / "log").read_text() == "swept\n"
+
+
 def test_a_target_ends_with_all_above_it(tool: Tool) -> None:
     process = tool.start("run", sh("touch started; exec sleep 600"))
     wait_until((tool.folder / "started").exists, "the target runs")

@@ -114,7 +114,7 @@ def _session(world: World, watch: Watch, jobs: int | None = None) -> Iterator[_S
         no_collector(),
     ):
         cancels.append(launcher.cancel)
-        cleaning = CleanUp(launcher)
+        cleaning = CleanUp(launcher, world.launcher, cancels)
         try:
             yield _Session(world, watch, launcher, interrupt, cleaning, jobs, cancels)
         except SteelyardError:

@@ -50,6 +50,10 @@ REMEDIES = {
 }
 
 
+class ServerLostError(MeasurementError):
+    """The launch server has ended, or does not answer; another one may."""
+
+
 class Launcher:
     """The launch server, started once; `launch` may be called any number of times. Not for several threads at once."""
 
@@ -201,12 +205,12 @@ class Launcher:
             late += 1
             stopped = stopped + 1 if _is_stopped(self._pid) else 0
             if stopped > _MOST_LOOKS_STOPPED:
-                raise MeasurementError(
+                raise ServerLostError(
                     f"the launch server (process {self._pid}) was stopped by a signal and does not go on: "
                     "look what stops it, and begin anew"
                 )
             if longest_ns is not None and (late - _MOST_LOOKS_LATE) * _LONGEST_DEAF_MS * 1_000_000 > longest_ns:
-                raise MeasurementError(
+                raise ServerLostError(
                     f"the launch server (process {self._pid}) does not answer: is this machine out of memory, "
                     "or a command waiting for a disk that is gone?"
                 )
@@ -233,7 +237,7 @@ def _sum_or_none(numbers: Iterable[int | None]) -> int | None:
 
 
 def _server_ended() -> MeasurementError:
-    return MeasurementError(
+    return ServerLostError(
         "the launch server ended unexpectedly: look whether a command kills its parent, or the system ran out of memory"
     )
 

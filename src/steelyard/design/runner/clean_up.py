@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from steelyard.design.runner.runner import LaunchServer, Runner
 from steelyard.design.runner.target import Hooks
+from steelyard.measure.launch import ServerLostError
 
 
 @dataclass
@@ -14,6 +16,10 @@ class CleanUp:
     """What one session has to clean up."""
 
     launcher: LaunchServer
+    another: Callable[[], AbstractContextManager[LaunchServer]]
+    """A server in its place, should it be lost."""
+    cancels: list[Callable[[], None]]
+    """What a signal calls."""
     begun: list[Callable[[], bool]] = field(default_factory=list)
     """Each tells of one that may launch whether it has: there is nothing to clean up where nothing ran."""
     _runner: Runner | None = None
@@ -37,6 +43,15 @@ class CleanUp:
         if runner is None or not any(has_begun() for has_begun in self.begun):
             return None
         self.launcher.forget_cancel()
-        for spec in runner.hooks.cleanup:
-            runner.run_hook("--cleanup", spec)
-        return runner
+        try:
+            return _run_all(runner)
+        except ServerLostError:
+            with self.another() as launcher:
+                self.cancels.append(launcher.cancel)
+                return _run_all(Runner(launcher, hooks=runner.hooks))
+
+
+def _run_all(runner: Runner) -> Runner:
+    for spec in runner.hooks.cleanup:
+        runner.run_hook("--cleanup", spec)
+    return runner

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import attrgetter
 from typing import Protocol
 
@@ -77,7 +78,7 @@ class Recorder:
 
         if series is not None:
             yield from self.runner.launch_series([self._target(place, longest_s) for place in places], series, keep)
-        yield from (self.launch(place, longest_s) for place in left)
+        yield from map(partial(self.launch, longest_s=longest_s), left)
 
     def _start_pair(self) -> None:
         """Measure what the coming pair's launches have in common beside the commands: the start of a shell."""
