@@ -87,12 +87,13 @@ def cases(folder: Path) -> list[Case]:
 PLANTED_PYTHON = {
     name: name
     for name in ("set-up-in-clock", "slower-and-slower", "drift", "memory", "hash-seed", "modes", "too-long", "order")
-} | {"[[]nam]e": "name"}
+} | {"[[]nam]e": "name", "rising": "slower-and-slower"}
 
 
 def _harness(program: str, pattern: str, code: str | None, language: str) -> Case:
     words = ("--harness", "protocol", program, "--benchmark", pattern, "--heap")
-    return Case(f"{code or pattern.lstrip('*').replace('[[]', '[')}, {language}", words, code)
+    stem = pattern.lstrip("*:").replace("[[]", "[")
+    return Case(f"{stem if code in (None, stem) else f'{code} ({stem})'}, {language}", words, code)
 
 
 def _build(program: Path, sources: Iterable[Path]) -> None:

@@ -189,7 +189,7 @@ def ask(words: Sequence[str], folder: Path) -> Answer:
 
 def tried(comparison: Comparison, folder: Path, quick: bool, longest_s: float) -> Row:
     """Compare, and follow the hint if there is no verdict."""
-    words = [*comparison.words, *(["--max-time", f"{QUICK_S:g}"] if quick else [])]
+    words = [*comparison.words, *(["--max-time", f"{QUICK_S:g}"] if quick and not comparison.is_long else [])]
     first = ask(words, folder)
     row = Row(
         comparison.name,

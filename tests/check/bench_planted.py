@@ -40,6 +40,18 @@ def slower_and_slower(kept: list[int]) -> None:
 
 
 @bench
+def rising() -> Iterator[Body]:
+    """Each sample has more to look through than the one before."""
+    kept: list[int] = []
+
+    def body() -> None:
+        kept.append(len(kept))
+        sum(kept)
+
+    yield body
+
+
+@bench
 def drift() -> Iterator[Body]:
     """Half of the work after 25 ms, as where something is compiled or loaded by then."""
     end = time.thread_time_ns() + 25_000_000

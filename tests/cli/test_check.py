@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import signal
 import subprocess
@@ -133,7 +134,8 @@ def test_a_sound_benchmark(tool: Tool) -> None:
     words = ("check", "--harness", "protocol", suite(tool), "-b", "*sound", "--max-time", "1", "--json", "found.json")
     done = tool(*words)
     assert done.status == 0, done.text
-    assert "sound      bench_x.py::sound:" in done.text
+    # On a busy machine there is time for few of the rules.
+    assert re.search(r"^(sound|untried) +bench_x.py::sound: \d+ rules hold", done.text, re.MULTILINE)
     assert "no trouble with 1 benchmark" in done.text
     found = tool.json("found.json")
     assert (found["format"], found["version"], found["harness"]) == ("steelyard-check", 1, "protocol")
