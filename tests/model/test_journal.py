@@ -16,6 +16,7 @@ from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import load
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
 from steelyard.model.journal import Journal
+from steelyard.model.json_text import parse
 from steelyard.model.launches import COLUMNS, Launches, LaunchRow, Measured, Place, Sample
 from steelyard.model.records import Run, Weighing
 from tests.model.samples import DISTURBED, USED, WARM_UP, row, run, subject, weighing
@@ -295,6 +296,29 @@ def test_lines_that_are_read_together_are_those_that_are_read_alone(
     assert load(path) == alone
     assert len(alone.launches) == 40
     assert len(alone.launches.samples) == 40
+
+
+def test_launches_of_the_first_version_and_later_ones_stand_in_one_journal(path: Path) -> None:
+    head, *lines = mixed(2).split(b"\n")
+    old = json.dumps(list(row(7, 0))[:-1]).encode()
+    path.write_bytes(b"\n".join([head, old, *lines]))
+    assert load(path).launches.rows()[0] == row(7, 0)
+    assert len(load(path).launches) == 3
+
+
+def test_a_line_that_is_none_has_the_others_read_once_more_only(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = []
+
+    def counted(text: bytes) -> Any:
+        parsed.append(text)
+        return parse(text)
+
+    monkeypatch.setattr(journal_module, "parse", counted)
+    head, *_ = mixed(1).split(b"\n")
+    path.write_bytes(b"\n".join([head, *[json.dumps(row(number)).encode() for number in range(50)], b"[1 2]", b"[]"]))
+    with pytest.raises(UsageError):
+        load(path)
+    assert len(parsed) == 1 + 1 + 51
 
 
 @pytest.mark.parametrize("ending", [b"\n", b"\r\n"])

@@ -242,14 +242,17 @@ def _batches(data: bytes) -> Iterator[list[Any]]:
     """What the lines hold, each one alone, but those of launches many at a time; without a torn last line."""
     place = 0
     while place < len(data):
-        if rows := _ROWS.match(data, place, place + _AT_ONCE):
-            with suppress(ValueError):
-                yield parse(b"[%b]" % rows[0][:-1].replace(b"\n", b","))
-                place = rows.end()
-                continue
-        end = data.find(b"\n", place) + 1 or len(data)
-        for entry in _whole_lines(data[place:end].splitlines(), is_end=end == len(data)):
-            yield [entry]
+        rows = _ROWS.match(data, place, place + _AT_ONCE)
+        end = rows.end() if rows else data.find(b"\n", place) + 1 or len(data)
+        lines = data[place:end]
+        try:
+            together = parse(b"[%b]" % lines[:-1].replace(b"\n", b",")) if rows else None
+        except ValueError:
+            together = None  # which of them is none, and whether it is the last, is found one by one
+        if together is None:
+            yield from ([entry] for entry in _whole_lines(lines.splitlines(), is_end=end == len(data)))
+        else:
+            yield together
         place = end
 
 
@@ -276,12 +279,11 @@ class _Columns:
         if not all(isinstance(entry, list) for entry in entries):
             return entries
         lengths = set(map(len, entries))
-        if lengths == {len(LaunchRow._fields)}:
-            *columns, samples = zip(*entries, strict=True)
-        elif lengths == {len(COLUMNS)}:  # version 1, and 2 before there were harnesses
-            columns, samples = list(zip(*entries, strict=True)), ((),)
-        else:
+        if not lengths <= {len(COLUMNS), len(LaunchRow._fields)}:
             return entries
+        if len(COLUMNS) in lengths:  # version 1, and 2 before there were harnesses
+            entries = [entry if len(entry) > len(COLUMNS) else [*entry, _NO_SAMPLES] for entry in entries]
+        *columns, samples = zip(*entries, strict=True)
         self._samples += samples if any(samples) else [_NO_SAMPLES] * len(entries)
         self._columns = list(map(extended, self._columns, columns))
         return []
