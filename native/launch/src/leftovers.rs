@@ -54,7 +54,8 @@ impl Leftovers {
                 }
                 Child::Alive => {
                     let living = self.living();
-                    if living.is_empty() {
+                    // One that was dying a moment ago is dead by now, and to be reaped.
+                    if living.is_empty() && self.only_known_survive() {
                         break;
                     }
                     for pid in living {
@@ -80,6 +81,11 @@ impl Leftovers {
             killed: told(killed),
             surviving: told(surviving),
         }
+    }
+
+    /// Whether no child is left to be reaped, now or soon, but those that are known to survive.
+    fn only_known_survive(&self) -> bool {
+        !self.surviving.is_empty() && matches!(sys::peek_child(), Child::Alive)
     }
 
     /// The children that are alive, but for those that are known to survive.
