@@ -365,7 +365,7 @@ def _kept(outcome: Outcome, journal: Path, kept: Path, store: Store) -> Outcome:
     # Not wrong usage, whatever it was: it had begun well.
     where = f"The launches measured before that are kept in {path}." if path.exists() else f"{unkept}."
     said = str(outcome.error)
-    failure = MeasurementError(f"{said}{'' if said.endswith(('.', '.)')) else '.'} {where}")
+    failure = MeasurementError(f"{said}{'' if said.endswith(('.', '.)', '?')) else '.'} {where}")
     return Outcome(outcome.record, failure, unkept if path != journal else None)
 
 
