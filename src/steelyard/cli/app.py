@@ -25,7 +25,12 @@ if TYPE_CHECKING:
     from steelyard.design.world import World
 
 _COMMANDS = {
-    "Weigh and measure": {"compare": "compare:compare", "run": "run:run", "timeit": "timeit:timeit", "diff": "diff:diff"},
+    "Weigh and measure": {
+        "compare": "compare:compare",
+        "run": "run:run",
+        "timeit": "timeit:timeit",
+        "diff": "diff:diff",
+    },
     "Count": {"count": "count:count", "calibrate": "calibrate:calibrate"},
     "Look at benchmarks": {"check": "check:check"},
     "Look at results": {"show": "show:show", "import": "import_command:import_"},

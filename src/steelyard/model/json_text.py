@@ -48,6 +48,8 @@ def pieces(value: Any) -> Iterator[bytes]:
     """
     if isinstance(value, array):
         yield to_json(value.tolist())
+    elif isinstance(value, list) and value and all(isinstance(one, array) for one in value):
+        yield to_json([one.tolist() for one in value])
     elif not _holds_packed(value):
         yield json.dumps(value, allow_nan=False).encode()
     elif isinstance(value, dict):

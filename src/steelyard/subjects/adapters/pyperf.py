@@ -146,8 +146,9 @@ def results_of_json(found: Any, text: Callable[[], bytes | str]) -> list[Result]
 def _results(found: dict[str, Any]) -> Iterator[Result]:
     shared = found.get("metadata") or {}
     for benchmark in found["benchmarks"]:
+        about = {**shared, **(benchmark.get("metadata") or {})}
         for run in benchmark["runs"]:
-            facts = {**shared, **(benchmark.get("metadata") or {}), **(run.get("metadata") or {})}
+            facts = {**about, **(run.get("metadata") or {})}
             loops, inner_loops = facts.get("loops", 1), facts.get("inner_loops", 1)
             if type(loops) is not int or type(inner_loops) is not int or min(loops, inner_loops) < 1:
                 raise LaunchError(
