@@ -80,6 +80,30 @@ def test_a_number_beyond_all_floats_is_found_anywhere_in_a_long_text(number: byt
             parse(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1e400",
+        "[-1e400, 1e400]",
+        '{"a": {"b": [0.5, 1e400]}}',
+        "[null, 0, 1, 1e400]",
+        '[null, 0, "x", 1e400]',
+        "[0, [null, [[], [-1e400]]]]",
+        f"[{10**400}, 1e400]",
+    ],
+)
+@pytest.mark.usefixtures("always_long")
+def test_a_number_beyond_all_floats_is_found_wherever_it_stands(text: str) -> None:
+    with pytest.raises(ValueError, match="is no number"):
+        parse(text.encode())
+
+
+@pytest.mark.parametrize("text", ["[1e308, 1e308]", f"[{10**400}, 0.5]", '[null, 0, "x", [1e308, 1e308]]', "[true, 1]"])
+@pytest.mark.usefixtures("always_long")
+def test_numbers_whose_sum_is_beyond_all_floats_are_read(text: str) -> None:
+    assert parse(text.encode()) == json.loads(text)
+
+
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError
@@ -108,8 +107,7 @@ def _command(launch: LaunchSpec) -> _Command:
     return launch.program, launch.argv, launch.cwd
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """One run of a benchmark in pyperf's results: a process, with the times of an inner loop, in s."""
 
     name: str
