@@ -99,7 +99,7 @@ def test_arguments_are_shown_as_they_are_declared(help_of: Callable[..., str]) -
     assert not re.search(r"<(str|int|path|list)", "".join(map(help_of, COMMANDS)))
 
 
-def test_an_option_means_the_same_in_everycommand_line() -> None:
+def test_an_option_means_the_same_in_every_command() -> None:
     by_short: dict[str, set[str]] = {}
     for options in OPTIONS.values():
         for option in options:

@@ -71,7 +71,7 @@ def read_facts(root: Path = Path("/"), offers: dict[str, bool] | None = None) ->
 
     Cores and memory come from psutil, kernel and C library from `platform`, the rest from /proc and /sys.
     """
-    import psutil  # a tenth of the start of a command that only reads results
+    import psutil  # whoever only reads results has no use for it
 
     processors = _processors(root)
     cores = _asked(lambda: psutil.cpu_count(logical=True)) or len(processors) or 1

@@ -256,6 +256,7 @@ def _too_large(path: Path) -> UsageError:
 def plausible(path: Path, data: bytes) -> bytes:
     """The data, if it may hold a weighing; else its values, as Python's objects, could take many times its memory."""
     most = {b"[{": _MOST_LISTS, b",": _MOST_VALUES, b'"': 2 * _MOST_TEXTS, b"\n": _MOST_LINES}
+    # What is shorter cannot have so many, and numpy need not start for it.
     counted = _counted(data, list(most)) if len(data) > min(most.values()) else {}
     if any(number > most[one] for one, number in counted.items()):
         raise UsageError(f"{path} holds more values than any weighing: is it the right file?")

@@ -12,6 +12,7 @@ import json
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from math import isfinite
 from typing import Any
 
@@ -114,5 +115,10 @@ def _is_finite(value: Any) -> bool:
     try:
         return isfinite(sum(value))  # where only the sum is beyond all floats, Python's reader will find so
     except (TypeError, OverflowError):
-        some = list(filter(None, value))  # many a column has None or 0 where nothing was to be told
-        return all(map(_is_finite, some)) if len(some) == len(value) else _is_finite(some)
+        pass
+    some = list(filter(None, value))  # many a column has None or 0 where nothing was to be told
+    if len(some) < len(value):
+        return _is_finite(some)
+    if set(map(type, some)) == {list}:
+        return _is_finite(list(chain.from_iterable(some)))
+    return all(map(_is_finite, some))
