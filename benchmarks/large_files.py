@@ -12,6 +12,7 @@ counts: its elapsed time and the largest memory that it had (ru_maxrss).
 from __future__ import annotations
 
 import argparse
+import compileall
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+import steelyard
 from benchmarks.processes import STEELYARD, Ended, peer, run, stoppable, with_own_store
 from benchmarks.simulation import table
 
@@ -36,6 +38,8 @@ Row = tuple[object, ...]
 def main(words: argparse.Namespace) -> None:
     """Print a table for the imports, and one for the records of each size."""
     pyperf = peer("pyperf", words.pyperf)
+    # As pip does when it installs, and did with pyperf: of a checkout it is done at each start where PYTHON* says so.
+    compileall.compile_dir(Path(steelyard.__file__).parent, quiet=2)
     with tempfile.TemporaryDirectory() as name, stoppable():
         folder = Path(name)
         print(table(HEADER, _imports(folder, pyperf, words.benchmarks, words.tries)) + "\n", flush=True)

@@ -10,13 +10,13 @@ from typing import Any, NoReturn
 import pytest
 
 from steelyard.cli import check as check_module
-from steelyard.cli.app import _command, run
+from steelyard.cli.app import command_line, run
 from steelyard.design import session
 from steelyard.design.calibration import calibration
 from tests.foreign import hyperfine
 from tests.world import ScriptedWorld
 
-COMMANDS: dict[str, Any] = dict(vars(_command())["commands"])
+COMMANDS: dict[str, Any] = dict(vars(command_line())["commands"])
 OPTIONS = {
     name: [one for one in command.params if one.param_type_name == "option"] for name, command in COMMANDS.items()
 }
@@ -123,7 +123,7 @@ def commands_in(text: str) -> Iterator[list[str]]:
 
 EXAMPLES = [
     pytest.param(name, words, id=" ".join(words))
-    for name, command in [("", _command()), *COMMANDS.items()]
+    for name, command in [("", command_line()), *COMMANDS.items()]
     for line in command.epilog.splitlines()
     for words in commands_in(line)
 ]

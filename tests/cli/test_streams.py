@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.foreign import hyperfine
 from tests.in_process import InProcess
 from tests.tool import PATIENCE_S, STEELYARD, TWICE_THE_WORK, WORK, Tool, ended, sh, status_of
 
@@ -51,6 +52,34 @@ def test_help_waits_for_no_heavy_library(words: str) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     heavy = {"numpy", "scipy", "psutil", "rich.console"} & set(done.stdout.splitlines()[-1].split())
     assert heavy <= ({"rich.console"} if words == "nonsense" else set())
+
+
+@pytest.mark.real
+def test_what_only_reads_results_waits_for_nothing_that_measures(tmp_path: Path) -> None:
+    for side in "ab":
+        hyperfine(tmp_path / f"{side}-theirs.json", work=[0.1, 0.11, 0.12, ord(side) / 1000])
+    program = "import sys; from steelyard.cli.app import run; run(sys.argv[1:]); print(*sys.modules)"
+    heavy = {
+        "psutil",
+        "scipy",
+        "asyncio",
+        "numpy.ma",
+        "numpy.random",
+        "rich.progress",
+        "steelyard.design.runner.runner",
+    }
+    heavy |= {f"steelyard.cli.{name}" for name in ("compare", "count", "check", "calibrate", "timeit", "run")}
+    for words in (
+        "import a-theirs.json -o a.json",
+        "import b-theirs.json -o b.json",
+        "show a.json",
+        "diff a.json b.json",
+    ):
+        command = [sys.executable, "-c", program, *words.split()]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        imported = set(done.stdout.splitlines()[-1].split())
+        assert "steelyard.report.foreign" in imported
+        assert not heavy & imported
 
 
 # --- colours

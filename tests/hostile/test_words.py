@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from steelyard.cli.app import _command
+from steelyard.cli.app import command_line
 from tests.in_process import InProcess
 
-COMMANDS: dict[str, Any] = dict(vars(_command())["commands"])
+COMMANDS: dict[str, Any] = dict(vars(command_line())["commands"])
 ARGUMENTS = {"compare": ["true", "true"], "diff": ["a", "b"], "import": ["a"], "show": [], "calibrate": [], "docs": []}
 NUMBERS = [
     (name, option.opts[0])

@@ -80,13 +80,28 @@ def test_a_number_beyond_all_floats_is_found_anywhere_in_a_long_text(number: byt
             parse(text)
 
 
-def test_a_number_of_a_long_text_is_found_at_each_border_of_what_is_looked_through_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(json_text, "_STRETCH", json_text._BLOCK)
-    for shift in range(2 * json_text._BLOCK):
-        assert json_text._may_overflow(b"[0.1," + b" " * shift + b"1.5e+309]")
-        assert not json_text._may_overflow(b"[0.1," + b" " * shift + b"1.5e+30]")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1e400",
+        "[-1e400, 1e400]",
+        '{"a": {"b": [0.5, 1e400]}}',
+        "[null, 0, 1, 1e400]",
+        '[null, 0, "x", 1e400]',
+        "[0, [null, [[], [-1e400]]]]",
+        f"[{10**400}, 1e400]",
+    ],
+)
+@pytest.mark.usefixtures("always_long")
+def test_a_number_beyond_all_floats_is_found_wherever_it_stands(text: str) -> None:
+    with pytest.raises(ValueError, match="is no number"):
+        parse(text.encode())
+
+
+@pytest.mark.parametrize("text", ["[1e308, 1e308]", f"[{10**400}, 0.5]", '[null, 0, "x", [1e308, 1e308]]', "[true, 1]"])
+@pytest.mark.usefixtures("always_long")
+def test_numbers_whose_sum_is_beyond_all_floats_are_read(text: str) -> None:
+    assert parse(text.encode()) == json.loads(text)
 
 
 values = st.recursive(

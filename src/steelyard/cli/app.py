@@ -5,54 +5,38 @@ from __future__ import annotations
 import os
 import sys
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.main import get_command
 
-from steelyard.cli.calibrate import calibrate
-from steelyard.cli.check import check
 from steelyard.cli.command import world_of
-from steelyard.cli.compare import compare
-from steelyard.cli.count import count
-from steelyard.cli.diff import diff
-from steelyard.cli.docs import docs
 from steelyard.cli.help import Command, Group
-from steelyard.cli.import_command import import_
 from steelyard.cli.quotes import quotes_needed
-from steelyard.cli.run import run as run_alone
 from steelyard.cli.say import say
-from steelyard.cli.show import show
 from steelyard.cli.spellings import instead_of
-from steelyard.cli.timeit import timeit
 from steelyard.cli.wrong_usage import in_our_words
 from steelyard.model.errors import SteelyardError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from steelyard.design.world import World
 
-app = typer.Typer(
-    name="steelyard",
-    cls=Group,
-    help="Weigh two versions of a program against each other on a machine that nobody can keep quiet.",
-    epilog="steelyard compare 'gzip -1 -c /bin/sh' 'gzip -9 -c /bin/sh'\nsteelyard docs",
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-_COMMANDS: dict[str, dict[str, Callable[..., int]]] = {
-    "Weigh and measure": {"compare": compare, "run": run_alone, "timeit": timeit, "diff": diff},
-    "Count": {"count": count, "calibrate": calibrate},
-    "Look at benchmarks": {"check": check},
-    "Look at results": {"show": show, "import": import_},
-    "Read": {"docs": docs},
+_COMMANDS = {
+    "Weigh and measure": {
+        "compare": "compare:compare",
+        "run": "run:run",
+        "timeit": "timeit:timeit",
+        "diff": "diff:diff",
+    },
+    "Count": {"count": "count:count", "calibrate": "calibrate:calibrate"},
+    "Look at benchmarks": {"check": "check:check"},
+    "Look at results": {"show": "show:show", "import": "import_command:import_"},
+    "Read": {"docs": "docs:docs"},
 }
-for _panel, _commands in _COMMANDS.items():
-    for _name, _function in _commands.items():
-        _examples = "\n".join(vars(_function)["examples"])
-        app.command(_name, cls=Command, rich_help_panel=_panel, epilog=_examples)(_function)
+"""Under each heading the commands, and where the function of each is: what is not asked for is not imported."""
 
 _COMPLETION = "_STEELYARD_COMPLETE"
 
@@ -68,7 +52,6 @@ def _print_version(context: typer.Context, wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def steelyard(
     version: Annotated[
         bool,
@@ -88,8 +71,9 @@ def run(arguments: Sequence[str], world: World | None = None) -> int:
     Not `app()`, whose own answer to a broken pipe is status 1: that would say `slower`.
     """
     if _COMPLETION in os.environ:
-        app(prog_name="steelyard")  # a shell asks what could follow; typer answers and exits
-    command = _command()
+        command_line()(prog_name="steelyard")  # a shell asks what could follow; typer answers and exits
+    asked = next(iter(arguments), None)
+    command = command_line(asked if any(asked in commands for commands in _COMMANDS.values()) else None)
     try:
         if not arguments:
             with command.make_context("steelyard", [], resilient_parsing=True) as context:
@@ -108,8 +92,25 @@ def run(arguments: Sequence[str], world: World | None = None) -> int:
 
 
 @cache
-def _command() -> Any:
-    """All commands with their options; to make them takes longer than to run most of them in a test."""
+def command_line(only: str | None = None) -> Any:
+    """The parser of all commands, or of one of them: to import and make them all takes longer than `show` does."""
+    app = typer.Typer(
+        name="steelyard",
+        cls=Group,
+        help="Weigh two versions of a program against each other on a machine that nobody can keep quiet.",
+        epilog="steelyard compare 'gzip -1 -c /bin/sh' 'gzip -9 -c /bin/sh'\nsteelyard docs",
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(steelyard)
+    for heading, commands in _COMMANDS.items():
+        for name, place in commands.items():
+            if only in (None, name):
+                module, _, attribute = place.partition(":")
+                function = getattr(import_module(f"steelyard.cli.{module}"), attribute)
+                examples = "\n".join(function.examples)
+                app.command(name, cls=Command, rich_help_panel=heading, epilog=examples)(function)
     return get_command(app)
 
 

@@ -83,10 +83,8 @@ def diff(options: DiffOptions, world: World) -> int:
     Exit status: 0 nothing is slower, 1 B is slower, 2 wrong usage, 3 the metric could not be measured, 4 undecided
     (with --strict).
     """
-    from steelyard.design.unpaired.runs import run_of
     from steelyard.model.files import load_any
     from steelyard.model.foreign import ForeignResults
-    from steelyard.model.metrics import METRICS
 
     margin = relative_margin(options.margin)
     alpha_checked(options.alpha)
@@ -97,6 +95,9 @@ def diff(options: DiffOptions, world: World) -> int:
         return _diff_foreign((records[0], records[1]), options, margin, world)
     if options.same_conditions:
         raise UsageError("--same-conditions is for imports: what runs tell of their conditions is judged; leave it out")
+    from steelyard.design.unpaired.runs import run_of
+    from steelyard.model.metrics import METRICS
+
     runs = (run_of(records[0], options.baseline), run_of(records[1], options.candidate))
     wanted = metrics or runs[0].settings.metrics
     compared = _diff_counts if METRICS[wanted[0]].counted else _diff_times

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from typer.main import get_command
-
 from steelyard import __version__
-from steelyard.cli.app import app
+from steelyard.cli.app import command_line
 
 
 def manual() -> str:
     """The man page of `steelyard` and its commands, in roff."""
-    root = get_command(app)
+    root = command_line()
     lines = [f'.TH STEELYARD 1 "" "steelyard {__version__}" "User Commands"']
     lines += [".SH NAME", f"steelyard \\- {_escaped(_one_line(root.help))}"]
     lines += [".SH SYNOPSIS", ".B steelyard", "[OPTIONS] COMMAND [ARGUMENTS]"]

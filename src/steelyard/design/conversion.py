@@ -9,18 +9,19 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import steelyard
 from steelyard.design.findings import some_names
 from steelyard.design.suite.selection import chosen_benchmarks
 from steelyard.model.columns import FLOATS, joined, lowest, samples_of
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import (
-    CORES,
-    PROCESSOR,
     ForeignBenchmark,
     ForeignFile,
     ForeignResults,
     Provenance,
+    other_machine,
 )
 from steelyard.model.numbers import LEAST_VALUE, MOST_SECONDS, MOST_VALUE
 from steelyard.model.records import Finding
@@ -115,14 +116,6 @@ def _one_machine(files: list[_File]) -> dict[str, str]:
     return {name: value for name, value in machines[0].items() if all(one.get(name) == value for one in machines)}
 
 
-def other_machine(one: dict[str, str], other: dict[str, str]) -> str:
-    """What tells that two descriptions are of different machines; empty if nothing does."""
-    for name in (PROCESSOR, CORES):
-        if name in one and name in other and one[name] != other[name]:
-            return f"{name} {one[name]}, {name} {other[name]}"
-    return ""
-
-
 def _findings(files: list[_File], chosen: list[str]) -> Iterator[Finding]:
     seen: set[str] = set()
     for file in files:
@@ -196,11 +189,16 @@ def _values(file: _File, one: Found) -> list[array[float]]:
     told = [values for values in one.values if values]
     if not told:
         raise UsageError(f"cannot import {file.path}: it has no value of {shown(one.name)}")
-    if _NUMBERS.issuperset(map(type, chain.from_iterable(told))):
-        found = samples_of(told)
-        if found is not None and not _is_no_time(lowest(joined(found)), one.unit):
+    if (found := samples_of(told)) is not None:
+        numbers = joined(found)
+        if not _is_no_time(lowest(numbers), one.unit) and not _holds_true(told, numbers):
             return found
     return [array(FLOATS, [_value(file, one, value) for value in values]) for values in told]
+
+
+def _holds_true(told: list[list[Any]], numbers: array[float]) -> bool:
+    """Whether JSON's `true` is among them, which as a number is 1: without any 1 none has to be looked at."""
+    return bool((np.frombuffer(numbers) == 1).any()) and not _NUMBERS.issuperset(map(type, chain.from_iterable(told)))
 
 
 def _is_no_time(value: float, unit: str) -> bool:

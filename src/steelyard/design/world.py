@@ -11,17 +11,19 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from steelyard.design.runner.draws import new_seed
-from steelyard.design.runner.runner import LaunchServer
 from steelyard.history.store import Store, utc_now
 from steelyard.machine.facts import read_facts
 from steelyard.machine.pressure import wait_until_quiet
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.launch import Launcher
 from steelyard.measure.scratch import sweep
-from steelyard.model.records import MachineFacts
+
+if TYPE_CHECKING:
+    from steelyard.design.runner.runner import LaunchServer
+    from steelyard.model.records import MachineFacts
 
 
 class Settle(Protocol):

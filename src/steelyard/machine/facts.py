@@ -10,8 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-import psutil
-
 from steelyard.model.records import MachineFacts
 
 Answer = TypeVar("Answer")
@@ -73,6 +71,8 @@ def read_facts(root: Path = Path("/"), offers: dict[str, bool] | None = None) ->
 
     Cores and memory come from psutil, kernel and C library from `platform`, the rest from /proc and /sys.
     """
+    import psutil  # whoever only reads results has no use for it
+
     processors = _processors(root)
     cores = _asked(lambda: psutil.cpu_count(logical=True)) or len(processors) or 1
     physical = _asked(lambda: psutil.cpu_count(logical=False))
@@ -126,6 +126,8 @@ def _number(text: str | None) -> int | None:
 
 def _asked(question: Callable[[], Answer]) -> Answer | None:
     """Ask a library that reads files of its own; where these are missing or odd, it raises any of these."""
+    import psutil
+
     try:
         return question()
     except (psutil.Error, OSError, RuntimeError, ValueError, LookupError, AttributeError):

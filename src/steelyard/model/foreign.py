@@ -74,6 +74,14 @@ class ForeignResults(_Record):
 AnyRecord = Annotated[Weighing | Run | ForeignResults, Field(discriminator="kind")]
 
 
+def other_machine(one: dict[str, str], other: dict[str, str]) -> str:
+    """What tells that two descriptions are of different machines; empty if nothing does."""
+    for name in (PROCESSOR, CORES):
+        if name in one and name in other and one[name] != other[name]:
+            return f"{name} {one[name]}, {name} {other[name]}"
+    return ""
+
+
 class NotMeasuredError(UsageError):
     """What was read is an import, where a record was wanted that Steelyard measured."""
 

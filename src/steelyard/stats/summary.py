@@ -58,6 +58,13 @@ def _quantile(ordered: FloatArray, share: float) -> FloatArray:
     return np.asarray(low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part))
 
 
+def row_medians(table: FloatArray) -> FloatArray:
+    """The median of each row, shape (rows, n) to (rows,), n >= 1; numpy's takes ten times as long for few values."""
+    ordered = np.sort(table, axis=1)
+    middle = table.shape[1] // 2
+    return np.asarray((ordered[:, middle] + ordered[:, ~middle]) / 2)
+
+
 def median_interval(values: npt.ArrayLike, level: float) -> tuple[float, float] | None:
     """Distribution-free 1 - level interval of the median by order statistics; None if n is too small for the level.
 

@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from steelyard.stats.quantiles import normal_quantile, student_quantile
 from steelyard.stats.rank_sum import Shift, shift
+from steelyard.stats.summary import row_medians
 from steelyard.stats.verdict import VerdictName, excludes_no_change, found_nine_times_in_ten, verdict_of
 
 FloatArray = npt.NDArray[np.float64]
@@ -112,7 +113,7 @@ def floor_for(seconds: float) -> float:
 def between_block_spread(logs: FloatArray, blocks: int) -> float:
     """The standard deviation of the medians of contiguous blocks of equal length; shape (n,), n >= blocks >= 2."""
     length = len(logs) // blocks
-    medians = np.median(logs[: blocks * length].reshape(blocks, length), axis=1)
+    medians = row_medians(logs[: blocks * length].reshape(blocks, length))
     return float(medians.std(ddof=1))
 
 

@@ -19,15 +19,21 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.design.conversion import other_machine
 from steelyard.design.findings import some_names
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.columns import joined
 from steelyard.model.errors import UsageError
-from steelyard.model.foreign import ForeignBenchmark, ForeignReport, ForeignResults, ForeignVerdict, Level
+from steelyard.model.foreign import (
+    ForeignBenchmark,
+    ForeignReport,
+    ForeignResults,
+    ForeignVerdict,
+    Level,
+    other_machine,
+)
 from steelyard.model.launches import FloatArray
 from steelyard.model.records import Finding
-from steelyard.stats.summary import centres
+from steelyard.stats.summary import centres, row_medians
 from steelyard.stats.unpaired import FEWEST_SECONDS, RunValues, UnpairedJudgement, judge_unpaired, least_allowance
 
 FEWEST_PROCESSES = 40
@@ -67,7 +73,7 @@ def _level(over: tuple[float, float], within: FloatArray, samples: npt.NDArray[n
     return Level(
         median=float(over[0]),
         between=float(over[1]) if len(samples) > 1 else None,
-        within=float(np.median(within)) if len(within) else None,
+        within=float(row_medians(within[None])[0]) if len(within) else None,
         processes=len(samples),
         samples=int(samples.sum()),
     )

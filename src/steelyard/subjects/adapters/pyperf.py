@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError
@@ -108,8 +107,7 @@ def _command(launch: LaunchSpec) -> _Command:
     return launch.program, launch.argv, launch.cwd
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """One run of a benchmark in pyperf's results: a process, with the times of an inner loop, in s."""
 
     name: str
@@ -146,8 +144,9 @@ def results_of_json(found: Any, text: Callable[[], bytes | str]) -> list[Result]
 def _results(found: dict[str, Any]) -> Iterator[Result]:
     shared = found.get("metadata") or {}
     for benchmark in found["benchmarks"]:
+        about = {**shared, **(benchmark.get("metadata") or {})}
         for run in benchmark["runs"]:
-            facts = {**shared, **(benchmark.get("metadata") or {}), **(run.get("metadata") or {})}
+            facts = {**about, **(run.get("metadata") or {})}
             loops, inner_loops = facts.get("loops", 1), facts.get("inner_loops", 1)
             if type(loops) is not int or type(inner_loops) is not int or min(loops, inner_loops) < 1:
                 raise LaunchError(
