@@ -4,8 +4,8 @@
 
 WAYS are words with commas between them, each a function below; `word@NAME` is for the benchmark NAME alone, and `well`
 is no way. The times are made up: 1 us an iteration, with a little noise, which is drawn from the seed of the launch
-and from whether it is the first of its pair. It sleeps for as long as it says that they took. It imports next to nothing: most of what a test waits for is the start of
-this program.
+and from whether it is the first of its pair. It sleeps for as long as it says that they took. It imports next to
+nothing: most of what a test waits for is the start of this program.
 """
 
 # ruff: noqa: ARG001, ARG005 - every way takes the call
