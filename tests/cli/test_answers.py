@@ -171,7 +171,7 @@ def failing(wanted: Callable[[LaunchSpec], bool]) -> LaunchScript:
 def test_a_forgotten_shell_is_named_where_the_command_fails(scripted: ScriptedWorld) -> None:
     scripted.script = failing(lambda spec: any(b"|" in word for word in spec.argv))
     sentence = scripted.refuses("run", "./old | wc", status=3)
-    assert "| was passed on as it stands, as no shell runs it: --shell has one run it" in sentence
+    assert "'|' was passed on as it stands, as no shell runs it: give --shell, mend the command" in sentence
     assert "was passed on" not in scripted.refuses("run", "./old | wc", "--shell", status=3)
     assert "was passed on" not in scripted.refuses("run", "./old '|'", status=3)
 
@@ -179,8 +179,15 @@ def test_a_forgotten_shell_is_named_where_the_command_fails(scripted: ScriptedWo
 def test_a_forgotten_shell_is_noted_where_the_command_runs(scripted: ScriptedWorld) -> None:
     scripted.script = noisy(12)
     text = said(scripted("compare", "./old *.c", "./new '*.c'", "--pairs", "12"))
-    assert "*.c was passed on as it stands, as no shell runs it: the command is ./old *.c --shell has" in text
+    assert "'*.c' was passed on as it stands, as no shell runs it: the command is ./old *.c --shell has" in text
     assert text.count("was passed on") == 1
+
+
+@pytest.mark.parametrize("hook", ["--setup", "--prepare", "--conclude", "--cleanup"])
+def test_a_shell_that_a_hook_needs_is_noted(scripted: ScriptedWorld, hook: str) -> None:
+    scripted.script = noisy(12)
+    text = said(scripted("compare", "./old", "./new", "--pairs", "12", hook, "echo x > log"))
+    assert f"the {hook} command is echo x > log {hook} \"sh -c '...'\"" in text
 
 
 def test_a_forgotten_shell_is_named_where_the_program_is_not_found(scripted: ScriptedWorld) -> None:
