@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable
 
@@ -11,9 +12,9 @@ import pytest
 
 from steelyard.model.launches import LaunchSpec, Measured
 from tests.tool import Done
-from tests.world import LaunchScript, ScriptedWorld, measured, program_of
+from tests.world import LaunchScript, ScriptedWorld, ctrl_c, measured, program_of
 
-OPEN_END = "exit status 0, as nothing was found slower; with --strict it is 4"
+OPEN_END = "status 0, as nothing was found slower; with --strict it is 4"
 
 
 def noisy(ms: float, change: float = 0.0, noise: float = 0.01, seed: int = 1) -> LaunchScript:
@@ -25,6 +26,11 @@ def noisy(ms: float, change: float = 0.0, noise: float = 0.01, seed: int = 1) ->
         return measured(ms * factor * float(np.exp(noise * generator.standard_normal())))
 
     return script
+
+
+def interrupted() -> Measured:
+    ctrl_c()
+    return measured(12, cancelled=True)
 
 
 def said(done: Done) -> str:
@@ -159,6 +165,16 @@ def test_constants_have_an_interval_that_goes_with_their_verdict(
     text = said(scripted("compare", "--harness", "shell", "./old", "./new", "--max-time", "2400"))
     assert verdict in text
     assert "a change of 0.50 % would have been found" not in text
+
+
+def test_who_interrupts_a_weighing_is_told_how_to_carry_it_on(scripted: ScriptedWorld) -> None:
+    scripted.script = lambda _, number: interrupted() if number in (5, 20) else measured(12)
+    alone = scripted("run", "./old", "--launches", "30")
+    assert (alone.status, alone.err) == (130, b"")
+    done = scripted("compare", "./old", "./new", "--pairs", "30")
+    (told,) = re.findall(r"to carry on: steelyard (.+)", done.err.decode())
+    scripted.script = noisy(12, 0.5)
+    assert scripted(*shlex.split(told)).status == 1
 
 
 # --- a shell that was forgotten

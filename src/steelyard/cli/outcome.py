@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -28,6 +29,8 @@ def shown(
     """Show what was measured, as `show_outcome`, and return the exit status."""
     show_outcome(outcome, files, world, functions=functions)
     if "interrupted" in outcome.record.stop:
+        if outcome.kept is not None and isinstance(outcome.record, Weighing):
+            say(f"to carry on: steelyard compare --resume {shlex.quote(str(outcome.kept))}")
         return INTERRUPTED
     return said_status(_deciding(outcome), world, strict=strict, beside_data=_prints_data(files))
 
