@@ -45,6 +45,8 @@ def refuses(asked: InProcess) -> Refuses:
     ("words", "says"),
     [
         (["nonsense"], ["nonsense", "steelyard --help"]),
+        (["compre"], ["no such command 'compre' (did you mean 'compare'?); see"]),
+        (["run", "true", "--max-tim", "3"], ["no such option: --max-tim (did you mean --max-time?); "]),
         (["--nonsense"], ["--nonsense", "steelyard --help"]),
         (["compare"], ["two commands or more"]),
         (["compare", "true"], ["two commands or more"]),

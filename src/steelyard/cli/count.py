@@ -13,7 +13,7 @@ import typer
 
 from steelyard.cli.command import Only, command
 from steelyard.cli.counting import CountingOptions
-from steelyard.cli.names import checked_name
+from steelyard.cli.names import check_no_files
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     Alpha,
@@ -95,12 +95,10 @@ def count(options: CountOptions, world: World) -> int:
     judging = JudgingOptions(metric=metrics, alpha=options.alpha)
     commands = [options.command] if options.command else []
     settings = settings_of(replace(options, judging=judging), world, commands=commands)
+    check_no_files([options.name] if options.name else [], [options.command])
     search_path = world.environment.get("PATH")
-    subject = command_subject(
-        options.command, options.command, "command", shell=options.launch.shell, search_path=search_path
-    )
-    if options.name:
-        subject = subject.model_copy(update={"name": checked_name(options.name, subject)})
+    name = options.name or options.command
+    subject = command_subject(options.command, name, "command", shell=options.launch.shell, search_path=search_path)
     with (
         watching(world) as watch,
         _imported_meanwhile("steelyard.cli.outcome", "steelyard.design.judging.judgement"),
