@@ -1,4 +1,4 @@
-"""What users get wrong in words (`test_bad_files` has the files): one clear sentence, the right status, and nothing measured.
+"""What users get wrong, but for files (`test_bad_files`): one clear sentence, the right status, and nothing measured.
 
 It is tried within this process, which is a hundred times faster; one of each kind goes through the installed command
 as well.

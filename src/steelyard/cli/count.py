@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -16,7 +16,7 @@ from steelyard.cli.counting import CountingOptions
 from steelyard.cli.names import check_no_files
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
-    Alpha,
+    AlphaOfInterval,
     FileOptions,
     JudgingOptions,
     LaunchOptions,
@@ -38,21 +38,21 @@ if TYPE_CHECKING:
 class CountOptions(MeasuringOptions):
     """What `count` is asked."""
 
+    panel: ClassVar[str] = "What is counted"
+
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command to count, in quotes.")]
     metric: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME[,NAME]",
-            rich_help_panel="What is counted",
             help="What is counted: instructions, cost, l1_hits, ll_hits, ram_hits.  [default: instructions]",
         ),
     ] = None
+    alpha: AlphaOfInterval = JudgingOptions.alpha
     counting: CountingOptions = CountingOptions()
-    functions: ShownFunctions = SHOWN_FUNCTIONS
+    name: Name = None
     weighing: Annotated[WeighingOptions, Only("parameter_list", "parameter_scan")] = WeighingOptions()
     suite: SuiteOptions = SuiteOptions()
-    alpha: Alpha = JudgingOptions.alpha
-    name: Name = None
     launch: Annotated[
         LaunchOptions,
         Only(
@@ -68,6 +68,7 @@ class CountOptions(MeasuringOptions):
             "inherit_env",
         ),
     ] = LaunchOptions(warm_up=0, seed=0)
+    functions: ShownFunctions = SHOWN_FUNCTIONS
     files: FileOptions = FileOptions()
 
 

@@ -12,6 +12,7 @@ from steelyard.cli.heap import HeapOptions
 from steelyard.cli.names import check_no_files
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
+    AlphaOfInterval,
     FileOptions,
     JudgingOptions,
     LaunchOptions,
@@ -40,6 +41,7 @@ class DescribingOptions(JudgingOptions):
             "--launches", "-M", metavar="N", help="Most launches to measure.  [default: as many as the time allows]"
         ),
     ] = None
+    alpha: AlphaOfInterval = JudgingOptions.alpha
 
 
 @dataclass(frozen=True, kw_only=True)
