@@ -47,7 +47,8 @@ def show(console: Console, calibration: Calibration, stored: str) -> None:
         sheet.row("", _last_levels(calibration))
     sheet.row("machine", f"{calibration.processor or 'unknown'} ({calibration.machine})")
     sheet.row(
-        "measured", f"in {figures.seconds(calibration.seconds)}, {figures.count(calibration.repeats, 'repeat')} a point"
+        "measured",
+        f"in {figures.seconds(calibration.seconds)}, {figures.count(calibration.repeats, 'launch', 'launches')} a point",
     )
     sheet.row("stored", stored)
 
