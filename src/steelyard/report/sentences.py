@@ -255,7 +255,7 @@ def _options(pairs: int, seconds: float | None, settings: Settings, reason: Stop
         spare_s = TO_SPARE * seconds
         if spare_s > settings.max_time_s or reason == "time":
             options.append(f"--max-time {_rounded_up(max(spare_s, settings.max_time_s + 1))}")
-    return f"; with some to spare: {' '.join(options)}" if options else ", which your budget allows"
+    return f"; with some to spare: {' '.join(options)}" if options else "; your budget allows it"
 
 
 def _rounded_up(number: float) -> int:
