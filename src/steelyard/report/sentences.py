@@ -128,11 +128,15 @@ def _needs(verdict: Verdict) -> str:
 
 
 def _same(verdict: Verdict, settings: Settings) -> str:
-    margin = figures.percent(settings.margin)
     low, high = verdict.interval or (0.0, 0.0)
     if verdict.change is not None and (low > 0 or high < 0):
-        return f"there is a change, smaller than your margin of {margin}"
-    return f"any change is smaller than your margin of {margin}"
+        return f"there is a change, smaller than your margin of {figures.percent(settings.margin)}"
+    return within_margin(settings.margin)
+
+
+def within_margin(margin: float) -> str:
+    """Say what `same` means."""
+    return f"any change is smaller than your margin of {figures.percent(margin)}"
 
 
 def excluded(verdict: Verdict, settings: Settings) -> str | None:
