@@ -45,7 +45,7 @@ def weigh_suite(
     """Weigh two commands' benchmarks once: each one's word, and the seconds that it took."""
     record = folder / "record.json"
     command = [STEELYARD, "compare", "--harness", harness, *commands, "--json", str(record)]
-    command += ["--names", "baseline,candidate", *options]
+    command += ["-n", "baseline", "-n", "candidate", *options]
     ended = run(command, with_own_store(folder), accept=(0, 1))
     verdicts = read_record(record)["derived"]["verdicts"]
     return {verdict["benchmark"]: verdict["verdict"] for verdict in verdicts}, ended.seconds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable
 
@@ -11,9 +12,9 @@ import pytest
 
 from steelyard.model.launches import LaunchSpec, Measured
 from tests.tool import Done
-from tests.world import LaunchScript, ScriptedWorld, measured, program_of
+from tests.world import LaunchScript, ScriptedWorld, ctrl_c, measured, program_of
 
-OPEN_END = "exit status 0, as nothing was found slower; with --strict it is 4"
+OPEN_END = "status 0, as nothing was found slower; with --strict it is 4"
 
 
 def noisy(ms: float, change: float = 0.0, noise: float = 0.01, seed: int = 1) -> LaunchScript:
@@ -25,6 +26,11 @@ def noisy(ms: float, change: float = 0.0, noise: float = 0.01, seed: int = 1) ->
         return measured(ms * factor * float(np.exp(noise * generator.standard_normal())))
 
     return script
+
+
+def interrupted() -> Measured:
+    ctrl_c()
+    return measured(12, cancelled=True)
 
 
 def said(done: Done) -> str:
@@ -161,6 +167,16 @@ def test_constants_have_an_interval_that_goes_with_their_verdict(
     assert "a change of 0.50 % would have been found" not in text
 
 
+def test_who_interrupts_a_weighing_is_told_how_to_carry_it_on(scripted: ScriptedWorld) -> None:
+    scripted.script = lambda _, number: interrupted() if number in (5, 20) else measured(12)
+    alone = scripted("run", "./old", "--launches", "30")
+    assert (alone.status, alone.err) == (130, b"")
+    done = scripted("compare", "./old", "./new", "--pairs", "30")
+    (told,) = re.findall(r"to carry on: steelyard (.+)", done.err.decode())
+    scripted.script = noisy(12, 0.5)
+    assert scripted(*shlex.split(told)).status == 1
+
+
 # --- a shell that was forgotten
 
 
@@ -171,7 +187,7 @@ def failing(wanted: Callable[[LaunchSpec], bool]) -> LaunchScript:
 def test_a_forgotten_shell_is_named_where_the_command_fails(scripted: ScriptedWorld) -> None:
     scripted.script = failing(lambda spec: any(b"|" in word for word in spec.argv))
     sentence = scripted.refuses("run", "./old | wc", status=3)
-    assert "| was passed on as it stands, as no shell runs it: --shell has one run it" in sentence
+    assert "'|' was passed on as it stands, as no shell runs it: give --shell, mend the command" in sentence
     assert "was passed on" not in scripted.refuses("run", "./old | wc", "--shell", status=3)
     assert "was passed on" not in scripted.refuses("run", "./old '|'", status=3)
 
@@ -179,8 +195,15 @@ def test_a_forgotten_shell_is_named_where_the_command_fails(scripted: ScriptedWo
 def test_a_forgotten_shell_is_noted_where_the_command_runs(scripted: ScriptedWorld) -> None:
     scripted.script = noisy(12)
     text = said(scripted("compare", "./old *.c", "./new '*.c'", "--pairs", "12"))
-    assert "*.c was passed on as it stands, as no shell runs it: the command is ./old *.c --shell has" in text
+    assert "'*.c' was passed on as it stands, as no shell runs it: the command is ./old *.c --shell has" in text
     assert text.count("was passed on") == 1
+
+
+@pytest.mark.parametrize("hook", ["--setup", "--prepare", "--conclude", "--cleanup"])
+def test_a_shell_that_a_hook_needs_is_noted(scripted: ScriptedWorld, hook: str) -> None:
+    scripted.script = noisy(12)
+    text = said(scripted("compare", "./old", "./new", "--pairs", "12", hook, "echo x > log"))
+    assert f"the {hook} command is echo x > log {hook} \"sh -c '...'\"" in text
 
 
 def test_a_forgotten_shell_is_named_where_the_program_is_not_found(scripted: ScriptedWorld) -> None:

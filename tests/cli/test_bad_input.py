@@ -1,4 +1,4 @@
-"""What users get wrong: one clear sentence, the right status, and nothing measured.
+"""What users get wrong, but for files (`test_bad_files`): one clear sentence, the right status, and nothing measured.
 
 It is tried within this process, which is a hundred times faster; one of each kind goes through the installed command
 as well.
@@ -7,35 +7,15 @@ as well.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from steelyard.model.files import load
+from tests.cli.refusing import AWKWARD, LONG, SHOWN, Refuses
 from tests.in_process import InProcess
 from tests.tool import Tool, sh
 
 HUGE = "9" * 400
-LONG = "x" * 300
-# A name that tries to colour the terminal, with a byte that is no UTF-8; and how it may be shown.
-AWKWARD = "\x1b[31m\udcff"
-SHOWN = r"\x1b[31m\xff"
-
-Refuses = Callable[..., str]
-
-
-@pytest.fixture
-def refuses(asked: InProcess) -> Refuses:
-    """Run one command line that has to be refused before anything is kept; the sentence that it says."""
-
-    def try_out(*words: str | Path) -> str:
-        sentence = asked.refuses(*words)
-        assert sentence.isprintable()
-        assert not asked.kept()
-        return sentence
-
-    return try_out
 
 
 # --- the command line itself
@@ -45,6 +25,8 @@ def refuses(asked: InProcess) -> Refuses:
     ("words", "says"),
     [
         (["nonsense"], ["nonsense", "steelyard --help"]),
+        (["compre"], ["no such command 'compre' (did you mean 'compare'?); see"]),
+        (["run", "true", "--max-tim", "3"], ["no such option: --max-tim (did you mean --max-time?); "]),
         (["--nonsense"], ["--nonsense", "steelyard --help"]),
         (["compare"], ["two commands or more"]),
         (["compare", "true"], ["two commands or more"]),
@@ -280,128 +262,6 @@ def test_a_hook_that_fails(here: InProcess) -> None:
     sentence = here.refuses("run", "true", "--launches", "2", "--cleanup", "false", status=3)
     assert "the --cleanup command failed with exit status 1" in sentence
     assert len(load(here.kept()[0]).launches) == 3
-
-
-# --- the files
-
-
-@pytest.mark.parametrize(
-    ("file", "says"),
-    [
-        ("missing", "No such file"),
-        ("folder", "the path of a file"),
-        ("pipe", "the path of a file"),
-        (LONG, "too long"),
-        ("", "the path of a file"),
-        (AWKWARD, "No such file"),
-    ],
-    ids=lambda value: ascii(value)[:20],
-)
-def test_an_input_that_cannot_be_read_again_and_again(asked: InProcess, refuses: Refuses, file: str, says: str) -> None:
-    (asked.folder / "folder").mkdir()
-    os.mkfifo(asked.folder / "pipe")
-    sentence = refuses("run", "cat", "--stdin", file)
-    assert "--stdin" in sentence
-    assert says in sentence
-
-
-def test_an_input_from_a_pipe_is_refused(tool: Tool) -> None:
-    sentence = tool.refuses("run", "cat", "--stdin", "/dev/stdin", stdin=None, input=b"once")
-    assert "cannot be read again for each launch" in sentence
-
-
-@pytest.mark.parametrize("option", ["--json", "--markdown", "--csv", "--output"])
-@pytest.mark.parametrize(
-    ("file", "says"),
-    [
-        ("missing/file", "there is no folder"),
-        ("file/file", "Not a directory"),
-        ("folder", "is a folder"),
-        ("", "is a folder"),
-        ("/proc/file", "not writable"),  # where not even root can make one
-        (LONG, "too long"),
-        ("dangling", "there is no folder"),
-    ],
-    ids=lambda value: ascii(value)[:20],
-)
-def test_an_output_that_cannot_be_written_is_refused_before_anything_is_measured(
-    asked: InProcess, refuses: Refuses, option: str, file: str, says: str
-) -> None:
-    (asked.folder / "file").touch()
-    (asked.folder / "folder").mkdir()
-    (asked.folder / "dangling").symlink_to("missing/file")
-    for words in (["run", "touch launched"], ["compare", "touch launched", "true"]):
-        sentence = refuses(*words, option, file)
-        assert sentence.startswith("cannot write")
-        assert says in sentence
-    assert not (asked.folder / "launched").exists()
-
-
-@pytest.mark.parametrize("option", ["--json", "--output"])
-def test_an_output_that_would_mix_with_the_verdict(asked: InProcess, option: str) -> None:
-    assert "the verdict is printed there" in asked.refuses("run", "true", option, "/dev/stdout")
-
-
-def test_output_of_launches_into_a_pipe(asked: InProcess, refuses: Refuses) -> None:
-    os.mkfifo(asked.folder / "pipe")
-    assert "--output pipe" in refuses("run", "true", "--output", "pipe")
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_an_output_in_a_folder_without_permission(asked: InProcess, refuses: Refuses) -> None:
-    (asked.folder / "folder").mkdir(mode=0o500)
-    assert "not writable" in refuses("run", "true", "--json", "folder/file")
-
-
-@pytest.mark.parametrize("option", ["--markdown", "--csv", "--output"])
-def test_two_outputs_in_one_file(asked: InProcess, refuses: Refuses, option: str) -> None:
-    (asked.folder / "link").symlink_to("record")
-    for other in ("record", "./record", "link"):
-        for words in (["run", "true"], ["compare", "true", "true"]):
-            assert "same file" in refuses(*words, "--json", "record", option, other)
-    assert not (asked.folder / "record").exists()
-
-
-def test_an_output_that_fails_in_the_end_costs_neither_the_verdict_nor_the_record(here: InProcess) -> None:
-    os.mkfifo(here.folder / "pipe")  # that nobody will read
-    done = here.compare("--json", "pipe")
-    assert done.status == 3
-    assert "baseline" in done.text
-    assert b"cannot write pipe" in done.err
-    assert here("show").status == 0
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (None, "No such file"),
-        (b"", "truncated"),
-        (b"{", "truncated"),
-        (b"#!/bin/sh\n", "no JSON"),
-        (b'{"results": []}', "no weighing"),
-        (b"[]", "no weighing"),
-        (b"[" * 100_000, "not a weighing"),
-        (b"\x1f\x8b\x08", "truncated gzip"),
-        (b"\x1f\x8b" + b"x" * 100, "damaged gzip"),
-        (b'{"format": "steelyard", "version": 1000}', "upgrade"),
-        (b'{"format": "steelyard", "version": 1, "kind": "run", "launches": {}}', "damaged"),
-        (b'{"format": "steelyard", "version": 1, "kind": "\\u001b[31m", "launches": {}}', "damaged"),
-    ],
-    ids=lambda value: ascii(value)[:40],
-)
-def test_show_of_what_is_no_record(asked: InProcess, refuses: Refuses, content: bytes | None, says: str) -> None:
-    if content is not None:
-        (asked.folder / "record").write_bytes(content)
-    for words in (["show", "record"], ["compare", "--resume", "record"]):
-        sentence = refuses(*words)
-        assert "record" in sentence
-        assert says in sentence
-
-
-@pytest.mark.parametrize("file", ["/dev/zero", "/", "", LONG, AWKWARD], ids=lambda value: ascii(value)[:20])
-def test_show_of_what_is_no_file(refuses: Refuses, file: str) -> None:
-    assert "cannot read" in refuses("show", file)
-    assert "cannot read" in refuses("compare", "--resume", file)
 
 
 # --- the surroundings

@@ -57,7 +57,7 @@ def weights(tmp_path: Path) -> str | None:
 def test_it_shows_and_stores_the_weights(machine: ProbeMachine, tmp_path: Path) -> None:
     text = run("--launches", "3", "--jobs", "3", "--caches", "host")
     assert "1:5:40" in text
-    assert "3 repeats a point" in text
+    assert "3 launches a point" in text
     assert "do not carry over" in text
     assert machine.servers == 1 + 3
     assert weights(tmp_path) == "1:5:40"
@@ -65,7 +65,7 @@ def test_it_shows_and_stores_the_weights(machine: ProbeMachine, tmp_path: Path) 
 
 def test_the_defaults(machine: ProbeMachine) -> None:
     text = run()
-    assert "5 repeats a point" in text
+    assert "5 launches a point" in text
     assert "(fit)" in text
     assert machine.servers == 1 + 2  # on every processor
 

@@ -187,8 +187,8 @@ def test_a_block_that_is_lost(here: InProcess, planted: Path) -> None:
     text = " ".join(done.text.split())
     assert "leak: 1.00 of 1.00 blocks that an iteration allocates are never given back" in text
     assert "threshold 0.05 blocks" in text
-    assert "heap: 1 allocation of 8 B in all an iteration" in text
-    assert "heap: 0 allocations of 0 B in all an iteration" in text
+    assert "heap: an iteration makes 1 allocation of 8 B in all" in text
+    assert "heap: an iteration makes 0 allocations of 0 B in all" in text
     found = here.json("found.json")
     assert [(one["benchmark"], one["kept"]) for one in found["allocating"]] == [("leak", 1.0), ("too-short", 0.0)]
     leaks = {one["benchmark"]: one["outcome"] for one in found["looked"] if one["code"] == "leak"}

@@ -9,6 +9,7 @@ import pytest
 from steelyard.cli import docs
 from steelyard.model.errors import UsageError
 from tests.in_process import InProcess
+from tests.tool import Tool
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -26,6 +27,13 @@ def test_every_page_is_listed_with_its_title(asked: InProcess) -> None:
 def test_a_page_is_printed_as_it_is(asked: InProcess, topic: str) -> None:
     page = ROOT / "docs" / f"{topic.removeprefix('docs/').removesuffix('.md')}.md"
     assert asked("docs", topic).out == page.read_bytes()
+
+
+def test_a_page_is_the_same_where_the_terminal_is_not_utf_8(tool: Tool) -> None:
+    tool.environment["PYTHONIOENCODING"] = "ascii"
+    page = (ROOT / "docs/adapters/shell.md").read_bytes()
+    assert not page.isascii()
+    assert tool("docs", "adapters/shell").out == page
 
 
 @pytest.mark.parametrize("topic", ["", "nothing", "../README", "/etc/passwd", "steelyard.1"])

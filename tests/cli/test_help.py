@@ -81,7 +81,7 @@ def test_the_headings_of_compare(help_of: Callable[..., str]) -> None:
     assert headings(help_of("compare")) == [
         "Arguments",
         "What is judged",
-        "What is weighed",
+        "What is run",
         "Benchmarks inside programs",
         "The heap",
         "How it is launched",

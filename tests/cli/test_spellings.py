@@ -175,9 +175,16 @@ def test_a_flag_of_a_command_without_its_quotes_is_no_name(
     for name in ("data", "prog"):
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
-    assert "in quotes, 'sort -n data'" in asked.refused(command, "sort", "-n", "data")
+    assert "in quotes: 'sort -n data'" in asked.refused(command, "sort", "-n", "data")
     assert asked(command, "sort data", "-n", "data").subjects[0].name == "data"
     assert asked(command, "./prog", "-n", "prog").subjects[0].name == "prog"
+
+
+def test_nor_is_it_where_there_are_several(asked: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").touch()
+    assert "in quotes: 'sort -n data'" in asked.refused("compare", "sort", "-n", "data", "sort", "data")
+    assert asked("compare", "sort data", "cat data", "-n", "data").subjects[0].name == "data"
 
 
 # --- parameters

@@ -140,6 +140,6 @@ def test_a_server_that_does_not_start_is_named(server: str) -> None:
 @pytest.mark.parametrize("says", ["", "echo hello >&0"])
 def test_a_server_that_is_none_is_an_error(script: Callable[[str, int], bytes], says: str) -> None:
     server = Path(os.fsdecode(script(f"#!/bin/sh\n{says}\n", 0o755)))
-    with pytest.raises(MeasurementError, match="ended unexpectedly"):
+    with pytest.raises(MeasurementError, match="does not start, for the reason above"):
         Launcher(server)
     gc.collect()

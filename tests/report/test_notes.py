@@ -62,7 +62,7 @@ def test_the_same_with_other_figures_is_one_note() -> None:
     )
     (note,) = of_two_benchmarks([short], [shorter])[1:]
     assert note.about == ("sort", "parse")
-    assert note.message == f"{short.message} (so it is of the first, and much the same of the others)"
+    assert note.message == f"{short.message} (with the figures of the first)"
     assert note.remedy == "--repeat 30"
 
 

@@ -10,7 +10,7 @@ from steelyard.model.errors import UsageError
 SEPARATOR = "\0"
 _LIST, _SCAN = ("NAME", "A,B,C"), ("NAME", "FROM", "TO")
 _ARGUMENTS = {"--parameter-list": _LIST, "-L": _LIST, "--parameter-scan": _SCAN, "-P": _SCAN}
-# Behind the range, if the next word is a number: no command is one.
+# Of a range that no number stands behind: the next word is a step only if it is a number, as no command is one.
 _USUAL_STEP = "1"
 
 

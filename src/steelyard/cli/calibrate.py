@@ -98,7 +98,7 @@ def calibrate(options: CalibrateOptions, world: World) -> int:
     if isinstance(kept.record, InterruptedCalibration):
         raise InterruptedBeforeEnd(report.interrupted(kept.record, str(kept.path)))
     if options.chart is not None:
-        write(options.chart, report.svg(kept.record).encode())
+        write(options.chart, report.svg(kept.record))
     report.show(
         output(world.environment, beside_data=is_printed(options.chart, options.json)), kept.record, str(kept.path)
     )

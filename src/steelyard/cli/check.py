@@ -114,7 +114,7 @@ def _soundness(subject: Subject, settings: Settings, options: CheckOptions, worl
         )
     if options.json is not None:
         # Not pydantic's own writer, which refuses the surrogates that stand for bytes which are not UTF-8.
-        write(options.json, f"{json.dumps(found.model_dump(mode='json'), indent=1)}\n".encode())
+        write(options.json, f"{json.dumps(found.model_dump(mode='json'), indent=1)}\n")
     soundness(output(world.environment, beside_data=is_printed(options.json)), found)
     return _status(bool(found.troubles()), found.interrupted)
 

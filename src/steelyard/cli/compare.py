@@ -12,7 +12,7 @@ import typer
 from steelyard.cli.command import command
 from steelyard.cli.counting import CountingOptions
 from steelyard.cli.heap import HeapOptions
-from steelyard.cli.names import names_of
+from steelyard.cli.names import check_no_files, names_of
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     FileOptions,
@@ -134,6 +134,7 @@ def _request(options: CompareOptions, world: World) -> Request:
     commands = options.commands or []
     if len(commands) < 2:
         raise UsageError("compare needs two commands or more, each in quotes: steelyard compare './old' './new'")
+    check_no_files(options.name or [], commands)
     settings = settings_of(options, world, commands=commands, judged=True)
     roles = ["baseline"] + ["candidate"] * (len(commands) - 1)
     names, search_path = names_of(options.name, options.names, _usual_names(commands)), world.environment.get("PATH")

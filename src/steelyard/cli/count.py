@@ -7,16 +7,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from steelyard.cli.command import Only, command
 from steelyard.cli.counting import CountingOptions
-from steelyard.cli.names import checked_name
+from steelyard.cli.names import check_no_files
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
-    Alpha,
+    AlphaOfInterval,
     FileOptions,
     JudgingOptions,
     LaunchOptions,
@@ -38,21 +38,21 @@ if TYPE_CHECKING:
 class CountOptions(MeasuringOptions):
     """What `count` is asked."""
 
+    panel: ClassVar[str] = "What is counted"
+
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command to count, in quotes.")]
     metric: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME[,NAME]",
-            rich_help_panel="What is counted",
             help="What is counted: instructions, cost, l1_hits, ll_hits, ram_hits.  [default: instructions]",
         ),
     ] = None
+    alpha: AlphaOfInterval = JudgingOptions.alpha
     counting: CountingOptions = CountingOptions()
-    functions: ShownFunctions = SHOWN_FUNCTIONS
+    name: Name = None
     weighing: Annotated[WeighingOptions, Only("parameter_list", "parameter_scan")] = WeighingOptions()
     suite: SuiteOptions = SuiteOptions()
-    alpha: Alpha = JudgingOptions.alpha
-    name: Name = None
     launch: Annotated[
         LaunchOptions,
         Only(
@@ -68,6 +68,7 @@ class CountOptions(MeasuringOptions):
             "inherit_env",
         ),
     ] = LaunchOptions(warm_up=0, seed=0)
+    functions: ShownFunctions = SHOWN_FUNCTIONS
     files: FileOptions = FileOptions()
 
 
@@ -95,12 +96,10 @@ def count(options: CountOptions, world: World) -> int:
     judging = JudgingOptions(metric=metrics, alpha=options.alpha)
     commands = [options.command] if options.command else []
     settings = settings_of(replace(options, judging=judging), world, commands=commands)
+    check_no_files([options.name] if options.name else [], [options.command])
     search_path = world.environment.get("PATH")
-    subject = command_subject(
-        options.command, options.command, "command", shell=options.launch.shell, search_path=search_path
-    )
-    if options.name:
-        subject = subject.model_copy(update={"name": checked_name(options.name, subject)})
+    name = options.name or options.command
+    subject = command_subject(options.command, name, "command", shell=options.launch.shell, search_path=search_path)
     with (
         watching(world) as watch,
         _imported_meanwhile("steelyard.cli.outcome", "steelyard.design.judging.judgement"),

@@ -153,7 +153,7 @@ def _diff_times(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, 
     metrics = timed(wanted)
     report = compare_runs(*runs, margin=margin, alpha=options.alpha, metrics=metrics, force=options.force)
     if options.markdown is not None:
-        write(options.markdown, unpaired.markdown(report).encode(errors="backslashreplace"))
+        write(options.markdown, unpaired.markdown(report))
     unpaired.show(output(world.environment, beside_data=is_printed(options.markdown)), report)
     deciding = {verdict.verdict for verdict in report.verdicts[:: len(metrics)]}
     return said_status(deciding, world, strict=options.strict, beside_data=is_printed(options.markdown))

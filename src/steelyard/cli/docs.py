@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli.command import Options, command
+from steelyard.cli.inputs import STANDARD_STREAM
+from steelyard.cli.outputs import write
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,12 +53,13 @@ def docs(options: DocsOptions, world: World) -> int:  # noqa: ARG001 - as every 
     """Show a page of the documentation, or which pages there are."""
     known = topics()
     if options.topic is None:
-        print("\n".join(f"{topic:{max(map(len, known))}}  {_title(topic)}" for topic in known))
+        width = max(map(len, known))
+        write(STANDARD_STREAM, "".join(f"{topic:{width}}  {_title(topic)}\n" for topic in known))
         return 0
     topic = options.topic.removeprefix("docs/").removesuffix(".md")
     if topic not in known:
         raise UsageError(f"there is no page {options.topic!r}: choose from {', '.join(known)}")
-    print(_page(topic), end="")
+    write(STANDARD_STREAM, _page(topic))
     return 0
 
 

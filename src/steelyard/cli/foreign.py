@@ -21,9 +21,9 @@ def show_foreign(record: ForeignResults, files: FileOptions, world: World) -> No
     if files.json is not None:
         write(files.json, as_saved(record, files.json))
     if files.markdown is not None:
-        _write(files.markdown, report.markdown(record, described))
+        write(files.markdown, report.markdown(record, described))
     if files.csv is not None:
-        _write(files.csv, report.csv(record))
+        write(files.csv, report.csv(record))
     beside_data = is_printed(files.json, files.markdown, files.csv)
     report.show(output(world.environment, beside_data=beside_data), record, described)
 
@@ -45,11 +45,7 @@ def diff_foreign(
         baseline, candidate, margin=margin, alpha=alpha, same_conditions=same_conditions, force=force
     )
     if markdown is not None:
-        _write(markdown, report.diff_markdown(found))
+        write(markdown, report.diff_markdown(found))
     report.show_diff(output(world.environment, beside_data=is_printed(markdown)), found)
     verdicts = {verdict.verdict for verdict in found.verdicts}
     return said_status(verdicts, world, strict=strict, beside_data=is_printed(markdown))
-
-
-def _write(path: Path, text: str) -> None:
-    write(path, text.encode(errors="backslashreplace"))

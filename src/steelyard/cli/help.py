@@ -16,7 +16,17 @@ from steelyard.cli.spellings import respelt
 _OTHERS = "Options"
 
 
-class Command(TyperCommand):
+class _WithExamples:
+    epilog: str | None
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as the parser has it
+        """Write the examples as they are, so that they can be pasted."""
+        with formatter.section("Examples"):
+            for line in (self.epilog or "").splitlines():
+                formatter.write(f"{'':{formatter.current_indent}}{line}\n")
+
+
+class Command(_WithExamples, TyperCommand):
     """A command whose help is in parts, and which knows other spellings of its options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -46,12 +56,8 @@ class Command(TyperCommand):
                 (parts.setdefault(panel, []) if panel else others).append(record)
         _write_parts(formatter, {**parts, _OTHERS: [*parts.pop(_OTHERS, []), *others]})
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as the parser has it
-        """Write the examples as they are, so that they can be pasted."""
-        _write_examples(formatter, self.epilog)
 
-
-class Group(TyperGroup):
+class Group(_WithExamples, TyperGroup):
     """All commands, under headings."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -63,10 +69,6 @@ class Group(TyperGroup):
                 sentence = " ".join((command.help or "").partition("\n\n")[0].split())
                 parts.setdefault(command.rich_help_panel, []).append((name, sentence))
         _write_parts(formatter, parts)
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as the parser has it
-        """Write the examples as they are, so that they can be pasted."""
-        _write_examples(formatter, self.epilog)
 
 
 def _arguments(parameters: Iterable[Any]) -> list[tuple[str, str]]:
@@ -83,10 +85,3 @@ def _write_parts(formatter: Any, parts: dict[str, list[tuple[str, str]]]) -> Non
         if rows:
             with formatter.section(heading):
                 formatter.write_dl(rows)
-
-
-def _write_examples(formatter: Any, examples: str | None) -> None:
-    if examples:
-        with formatter.section("Examples"):
-            for line in examples.splitlines():
-                formatter.write(f"{'':{formatter.current_indent}}{line}\n")

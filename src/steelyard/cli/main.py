@@ -13,6 +13,7 @@ from contextlib import suppress
 from types import FrameType
 
 from steelyard.cli.refusals import check_room, refusal
+from steelyard.cli.say import say
 from steelyard.cli.status import BROKEN_PIPE, FAILED, INTERRUPTED
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -104,11 +105,13 @@ def _status() -> int:
         return end.code if isinstance(end.code, int) else FAILED
     except KeyboardInterrupt:  # a second Ctrl-C while measuring
         _ignore_signals()
-        return _say("interrupted", INTERRUPTED)
+        say("interrupted")
+        return INTERRUPTED
     except BrokenPipeError:
         status = BROKEN_PIPE  # the reader of our output has gone: nobody is left to tell
     except Exception as error:
-        return _say(_told(error), FAILED)
+        say(_told(error))
+        return FAILED
     return status
 
 
@@ -129,12 +132,6 @@ def _give_up_unwritten() -> None:
             stream.flush()
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), number)
-
-
-def _say(sentence: str, status: int) -> int:
-    with suppress(OSError):
-        print(f"steelyard: {sentence}", file=sys.stderr, flush=True)
-    return status
 
 
 if __name__ == "__main__":

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
+from steelyard.cli.quotes import in_quotes
 from steelyard.model.errors import UsageError
-
-if TYPE_CHECKING:
-    from steelyard.model.records import Subject
 
 
 def names_of(given: Sequence[str] | None, listed: str | None, usual: Sequence[str]) -> list[str]:
@@ -29,14 +26,15 @@ def names_of(given: Sequence[str] | None, listed: str | None, usual: Sequence[st
     return names
 
 
-def checked_name(name: str, subject: Subject) -> str:
-    """The name of the only command; raises UsageError for `sort -n file`, whose quotes were forgotten."""
-    is_file = os.path.isfile(name)  # noqa: PTH113 - Path's raises where the name is too long for one
-    is_another = is_file and os.path.realpath(name) != os.path.realpath(subject.program)
-    if is_another and len(subject.command.split()) == 1:
-        command = f"{subject.command} -n {name}"
-        raise UsageError(f"--name {name} is a file: give the command in quotes, '{command}', or it another name")
-    return name
+def check_no_files(names: Iterable[str], commands: Sequence[str]) -> None:
+    """Raise UsageError for `sort -n file`, whose quotes were forgotten; a program may be named after itself."""
+    if any(len(command.split()) > 1 for command in commands):
+        return
+    programs = {os.path.realpath(command) for command in commands if os.access(command, os.X_OK)}
+    for name in names:
+        is_file = os.path.isfile(name)  # noqa: PTH113 - Path's raises where the name is too long for one
+        if is_file and os.path.realpath(name) not in programs:
+            raise UsageError(f"--name {name} is a file: {in_quotes(f'{commands[0]} -n {name}')}, or it another name")
 
 
 def _one_by_one(given: Sequence[str], usual: Sequence[str]) -> list[str]:

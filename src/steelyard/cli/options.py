@@ -12,7 +12,7 @@ from steelyard.cli.command import Options
 from steelyard.cli.inputs import input_of_launches, output_of_launches
 from steelyard.cli.values import ReadBy, natural, seconds, share
 
-WHAT_IS_JUDGED, WHAT_IS_WEIGHED, OUTPUT = "What is judged", "What is weighed", "Output"
+WHAT_IS_JUDGED, WHAT_IS_RUN, OUTPUT = "What is judged", "What is run", "Output"
 
 Margin = Annotated[
     str,
@@ -25,8 +25,15 @@ Margin = Annotated[
 Alpha = Annotated[
     float,
     typer.Option(
-        metavar="P", rich_help_panel=WHAT_IS_JUDGED, help="Chance of a wrong verdict that you accept, 0.001% to 20%."
+        metavar="P",
+        rich_help_panel=WHAT_IS_JUDGED,
+        help="Chance of a wrong verdict that you accept: 0.01 is 1%. 0.001% to 20%.",
     ),
+    ReadBy(share),
+]
+AlphaOfInterval = Annotated[
+    float,
+    typer.Option(metavar="P", help="Chance that an interval misses what it is of: 0.01 is 1%. 0.001% to 20%."),
     ReadBy(share),
 ]
 Strict = Annotated[
@@ -35,7 +42,7 @@ Strict = Annotated[
 Name = Annotated[
     str | None,
     typer.Option(
-        "--name", "-n", metavar="NAME", rich_help_panel=WHAT_IS_WEIGHED, help="A name for it.  [default: the command]"
+        "--name", "-n", metavar="NAME", rich_help_panel=WHAT_IS_RUN, help="A name for it.  [default: the command]"
     ),
 ]
 Names = Annotated[
@@ -44,7 +51,7 @@ Names = Annotated[
         "--name",
         "-n",
         metavar="NAME",
-        rich_help_panel=WHAT_IS_WEIGHED,
+        rich_help_panel=WHAT_IS_RUN,
         help="A name for each, given once for each.  [default: as they are written]",
     ),
 ]
@@ -109,9 +116,9 @@ class JudgingOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class WeighingOptions(Options):
-    """What is weighed beside one command against another."""
+    """What is run beside one command and another."""
 
-    panel: ClassVar[str] = WHAT_IS_WEIGHED
+    panel: ClassVar[str] = WHAT_IS_RUN
 
     parameter_list: Annotated[
         list[str] | None,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions
-from steelyard.cli.outputs import is_printed, write
+from steelyard.cli.outputs import Content, is_printed, write
 from steelyard.cli.say import say
 from steelyard.cli.screen import output
 from steelyard.cli.status import INTERRUPTED, of_verdicts
@@ -28,6 +29,8 @@ def shown(
     """Show what was measured, as `show_outcome`, and return the exit status."""
     show_outcome(outcome, files, world, functions=functions)
     if "interrupted" in outcome.record.stop:
+        if outcome.kept is not None and isinstance(outcome.record, Weighing):
+            say(f"to carry on: steelyard compare --resume {shlex.quote(str(outcome.kept))}")
         return INTERRUPTED
     return said_status(_deciding(outcome), world, strict=strict, beside_data=_prints_data(files))
 
@@ -85,7 +88,7 @@ def _has_results(outcome: Outcome) -> bool:
     return outcome.error is None or outcome.record.derived is not None
 
 
-def _contents(outcome: Outcome, files: FileOptions, functions: int) -> Iterator[tuple[Path, bytes | Iterable[bytes]]]:
+def _contents(outcome: Outcome, files: FileOptions, functions: int) -> Iterator[tuple[Path, Content]]:
     """What each of the files asked for is to hold."""
     record, derived = outcome.record, outcome.record.derived or Derived()
     if record.is_empty():
@@ -93,15 +96,12 @@ def _contents(outcome: Outcome, files: FileOptions, functions: int) -> Iterator[
     if files.json is not None:
         yield files.json, as_saved(record, files.json)
     if files.csv is not None:
-        text = table.launches_csv(record) if len(record.launches) else table.counts_csv(record)
-        yield files.csv, text.encode(errors="backslashreplace")
+        yield files.csv, table.launches_csv(record) if len(record.launches) else table.counts_csv(record)
     if _has_results(outcome) and files.markdown is not None:
-        report = (
-            as_markdown.weighing(record, derived.verdicts, functions=functions)
-            if isinstance(record, Weighing)
-            else as_markdown.run(record, derived.summaries)
-        )
-        yield files.markdown, report.encode(errors="backslashreplace")
+        if isinstance(record, Weighing):
+            yield files.markdown, as_markdown.weighing(record, derived.verdicts, functions=functions)
+        else:
+            yield files.markdown, as_markdown.run(record, derived.summaries)
 
 
 @contextmanager

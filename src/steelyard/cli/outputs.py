@@ -13,6 +13,9 @@ from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
 from steelyard.model.errors import UsageError
 
+Content = str | bytes | Iterable[bytes]
+"""What a file is to hold; what of a text is no Unicode is escaped."""
+
 
 def check_files(files: FileOptions, *others: Path | None) -> None:
     """As `check_writable`, for the files of most commands."""
@@ -37,10 +40,12 @@ def is_printed(*paths: Path | None) -> bool:
     return STANDARD_STREAM in paths
 
 
-def write(path: Path, data: bytes | Iterable[bytes]) -> None:
+def write(path: Path, data: Content) -> None:
     """Write a file whole, or print what would be in it; raises MeasurementError where the file cannot be written."""
     from steelyard.model.files import write_atomically
 
+    if isinstance(data, str):
+        data = data.encode(errors="backslashreplace")
     if is_printed(path):
         sys.stdout.flush()
         sys.stdout.buffer.writelines([data] if isinstance(data, bytes) else data)

@@ -25,9 +25,13 @@ def quotes_needed(context: Any, arguments: Sequence[str]) -> str | None:
     ours = (
         place for place, word in enumerate(words) if word.startswith("--") and word.partition("=")[0] in takes_value
     )
-    command = " ".join(words[: next(ours, len(words))])
+    return in_quotes(" ".join(words[: next(ours, len(words))]), f"steelyard {name} ")
+
+
+def in_quotes(command: str, before: str = "") -> str:
+    """How to give a command of several words."""
     quote = '"' if "'" in command else "'"
-    return f"give the command in quotes: steelyard {name} {quote}{command}{quote}"
+    return f"give the command in quotes: {before}{quote}{command}{quote}"
 
 
 def _from_first_argument(words: list[str], takes_value: dict[str, bool]) -> list[str]:

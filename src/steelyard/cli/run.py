@@ -9,9 +9,10 @@ import typer
 
 from steelyard.cli.command import Only, Without, command
 from steelyard.cli.heap import HeapOptions
-from steelyard.cli.names import checked_name
+from steelyard.cli.names import check_no_files
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
+    AlphaOfInterval,
     FileOptions,
     JudgingOptions,
     LaunchOptions,
@@ -40,6 +41,7 @@ class DescribingOptions(JudgingOptions):
             "--launches", "-M", metavar="N", help="Most launches to measure.  [default: as many as the time allows]"
         ),
     ] = None
+    alpha: AlphaOfInterval = JudgingOptions.alpha
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,12 +79,10 @@ def run(options: RunOptions, world: World) -> int:
 
     check_files(options.files, options.launch.output)
     settings = settings_of(options, world)
+    check_no_files([options.name] if options.name else [], [options.command])
     search_path = world.environment.get("PATH")
-    subject = command_subject(
-        options.command, options.command, "command", shell=options.launch.shell, search_path=search_path
-    )
-    if options.name:
-        subject = subject.model_copy(update={"name": checked_name(options.name, subject)})
+    name = options.name or options.command
+    subject = command_subject(options.command, name, "command", shell=options.launch.shell, search_path=search_path)
     with watching(world) as watch:
         outcome = measure(request_of(options, [subject], settings), watch, world)
     return shown(outcome, options.files, world, functions=options.functions)

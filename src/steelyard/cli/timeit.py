@@ -12,7 +12,7 @@ import typer
 from steelyard.cli.command import Only, Without, command
 from steelyard.cli.names import names_of
 from steelyard.cli.options import (
-    WHAT_IS_WEIGHED,
+    WHAT_IS_RUN,
     FileOptions,
     JudgingOptions,
     LaunchOptions,
@@ -43,7 +43,7 @@ class TimeitOptions(MeasuringOptions):
             "--setup",
             "-s",
             metavar="CODE",
-            rich_help_panel=WHAT_IS_WEIGHED,
+            rich_help_panel=WHAT_IS_RUN,
             help="Run before, untimed; given once for all, or once for each.",
         ),
     ] = None
@@ -51,7 +51,7 @@ class TimeitOptions(MeasuringOptions):
         list[str] | None,
         typer.Option(
             metavar="PROGRAM",
-            rich_help_panel=WHAT_IS_WEIGHED,
+            rich_help_panel=WHAT_IS_RUN,
             help="The Python that runs it, with steelyard installed; several compare one statement between them.  "
             "[default: this one]",
         ),

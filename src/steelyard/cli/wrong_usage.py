@@ -10,6 +10,7 @@ _OURS = (
     (r"Got unexpected extra argument\S* \((.*)\)", r"there are words too many (\1)"),
     (r"Option '(.+)' requires an argument", r"\1 lacks its value"),
     (r"Option '(.+)' does not take a value", r"\1 takes no value"),
+    (r"No such (.+?)\.? (?:Did you mean (.+)\?|\(Possible options: (.+)\))", r"no such \1 (did you mean \2\3?)"),
 )
 
 

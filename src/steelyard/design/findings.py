@@ -94,13 +94,13 @@ def cut_short_finding(seconds: float) -> Finding:
 
 
 def shell_words_findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
-    """Say of which words it was not a shell that read them, where none was asked for."""
+    """Say of which words no shell read them, where none was asked for."""
     way_out = "--shell has a shell run it; quote the words that are meant as they stand"
     if settings.harness is not None:
         way_out = "sh -c '...' has a shell run it; quote the words that are meant as they stand"
     found = [_shell_words("the command", one.command, way_out) for one in subjects if not one.shell]
-    for option, commands in (("--prepare", settings.prepare), ("--cleanup", settings.cleanup)):
-        found += [_shell_words(f"the {option} command", each, f"{option} \"sh -c '...'\"") for each in commands]
+    for name, commands in settings.hooks().items():
+        found += [_shell_words(f"the --{name} command", each, f"--{name} \"sh -c '...'\"") for each in commands]
     return [finding for finding in found if finding is not None]
 
 
@@ -114,7 +114,8 @@ def _shell_words(called: str, command: str, way_out: str) -> Finding | None:
 def unshelled(words: Sequence[str]) -> str:
     """What became of words that are a shell's."""
     were = "was passed on as it stands" if len(words) == 1 else "were passed on as they stand"
-    return f"{some_names(words)} {were}, as no shell runs it"
+    quoted = [f"'{word}'" for word in words]  # a bar or a star by itself is overlooked in a sentence
+    return f"{some_names(quoted)} {were}, as no shell runs it"
 
 
 def some_names(names: Sequence[str]) -> str:

@@ -18,6 +18,8 @@ class Outcome:
 
     record: Weighing | Run
     error: SteelyardError | None = None
+    kept: Path | None = None
+    """Where its record is on the store, or its journal if there was no room for a record."""
     unkept: str | None = None
     """What went wrong when it was put on the store, which changes nothing of what was measured."""
 

@@ -71,7 +71,8 @@ def _texts(record: Weighing) -> Iterator[str]:
     for benchmark in record.benchmarks:
         yield from (benchmark.entry or benchmark.name, *benchmark.params.values())
     yield from (settings.directory, settings.stdin or "/", settings.output or "/")
-    yield from (*settings.setup, *settings.prepare, *settings.conclude, *settings.cleanup)
+    for commands in settings.hooks().values():
+        yield from commands
     yield from (*settings.environment, *settings.variables)
     yield from filter(None, settings.variables.values())
 

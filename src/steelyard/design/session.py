@@ -361,12 +361,12 @@ def _kept(outcome: Outcome, journal: Path, kept: Path, store: Store) -> Outcome:
         unkept = _removed(journal, f"its record is {path}")
     store.admit(path)
     if outcome.error is None:
-        return replace(outcome, unkept=unkept)
+        return replace(outcome, kept=path if path.exists() else None, unkept=unkept)
     # Not wrong usage, whatever it was: it had begun well.
     where = f"The launches measured before that are kept in {path}." if path.exists() else f"{unkept}."
     said = str(outcome.error)
     failure = MeasurementError(f"{said}{'' if said.endswith(('.', '.)', '?')) else '.'} {where}")
-    return Outcome(outcome.record, failure, unkept if path != journal else None)
+    return Outcome(outcome.record, failure, unkept=unkept if path != journal else None)
 
 
 def _unwritten(error: MeasurementError | OSError, record: Path, journal: Path) -> str:

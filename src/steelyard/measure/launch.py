@@ -77,6 +77,12 @@ class Launcher:
         self._pid = 0
         try:
             hello = self._receive()
+        except ServerLostError as error:
+            self.close()
+            raise MeasurementError(
+                "the launch server does not start, for the reason above: where no more processes can be started, "
+                "allow more (ulimit -u)"
+            ) from error
         except BaseException:
             self.close()
             raise

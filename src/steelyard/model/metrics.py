@@ -70,6 +70,11 @@ def timed(names: list[str]) -> list[str]:
     return [name for name in names if not METRICS[name].counted]
 
 
+def is_counted(name: str) -> bool:
+    """Whether launches are counted for a metric; not for one that this version does not know."""
+    return name in METRICS and METRICS[name].counted
+
+
 def counted(names: list[str]) -> list[str]:
     """Those metrics that launches are counted for."""
     return [name for name in names if METRICS[name].counted]

@@ -95,6 +95,10 @@ class Settings(_Record):
     heap_shuffle: bool = Field(default=False, description="launches begin with a heap in a state drawn for the pair")
     heap: Count | None = Field(default=None, ge=1, description="launches a side whose heap is watched, untimed")
 
+    def hooks(self) -> dict[str, list[str]]:
+        """The commands around launches, by when they run, in that order."""
+        return {"setup": self.setup, "prepare": self.prepare, "conclude": self.conclude, "cleanup": self.cleanup}
+
     @field_serializer("variables")
     def _without_secrets(self, variables: dict[str, str | None]) -> dict[str, str | None]:
         """Whoever measures knows them; whatever is written goes this way, and has only their names."""

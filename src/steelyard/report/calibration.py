@@ -46,9 +46,8 @@ def show(console: Console, calibration: Calibration, stored: str) -> None:
     if len(calibration.last_levels) > 1:
         sheet.row("", _last_levels(calibration))
     sheet.row("machine", f"{calibration.processor or 'unknown'} ({calibration.machine})")
-    sheet.row(
-        "measured", f"in {figures.seconds(calibration.seconds)}, {figures.count(calibration.repeats, 'repeat')} a point"
-    )
+    launches = figures.count(calibration.repeats, "launch", "launches")
+    sheet.row("measured", f"in {figures.seconds(calibration.seconds)}, {launches} a point")
     sheet.row("stored", stored)
 
 

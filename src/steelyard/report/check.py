@@ -79,7 +79,8 @@ def _heap(one: Allocating) -> str:
         return f"heap: not seen: {one.note}"
     many = f"{one.allocations:,.2f}".rstrip("0").rstrip(".")
     each = {"iteration": "an iteration", "launch": "a launch"}[one.each]
-    text = f"heap: {many} {'allocation' if many == '1' else 'allocations'} of {figures.size(one.bytes)} in all {each}"
+    allocations = "allocation" if many == "1" else "allocations"
+    text = f"heap: {each} makes {many} {allocations} of {figures.size(one.bytes)} in all"
     if one.share is not None and one.allocations:
         text += f", about {figures.percent(one.share)} of its time"
     return f"{text} ({one.note})" if one.note else text

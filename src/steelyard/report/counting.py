@@ -61,6 +61,12 @@ def equality(verdict: Verdict) -> str:
     return text
 
 
+def changed(verdicts: list[Verdict]) -> list[Verdict]:
+    """The benchmarks that changed, in the first metric that was counted."""
+    counted = [verdict for verdict in verdicts if verdict.stability is not None]
+    return [verdict for verdict in counted if verdict.metric == counted[0].metric and verdict.change]
+
+
 @dataclass(frozen=True)
 class _Source:
     """Where the change of one benchmark comes from; shares are of `baseline_total`."""
@@ -83,16 +89,15 @@ def changes(sheet: Sheet, record: Weighing, verdict: Verdict, most: int) -> None
 
 def markdown(record: Weighing, verdicts: list[Verdict], most: int) -> list[str]:
     """The same as the lines of Markdown tables, for every benchmark whose counts changed; none without counts."""
-    first = next((verdict.metric for verdict in verdicts if verdict.stability is not None), None)
-    changed = [verdict for verdict in verdicts if verdict.metric == first and verdict.stability and verdict.change]
-    sources = [(verdict, _source(record, verdict, most)) for verdict in changed[:_MOST_TABLES]]
+    all_changed = changed(verdicts)
+    sources = [(verdict, _source(record, verdict, most)) for verdict in all_changed[:_MOST_TABLES]]
     lines = []
     for verdict, source in sources:
         if source is not None and source.rows:
             lines += [f"Where the change of {code(verdict.benchmark)} comes from, in {source.unit}:", ""]
             table = attribution.markdown_rows(source.rows, source.rest, source.change, source.baseline_total)
             lines += [*table, ""]
-    left_out = len(changed) - len(sources)
+    left_out = len(all_changed) - len(sources)
     if left_out and most:
         lines += [f"{figures.count(left_out, 'more benchmark')} changed: `steelyard show` has their functions.", ""]
     return lines

@@ -9,18 +9,16 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.foreign import ForeignReport, ForeignResults, ForeignVerdict, Level
-from steelyard.report import figures, notes
+from steelyard.report import figures, notes, sentences
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.sheet import Sheet
 from steelyard.report.table import csv_text
 from steelyard.report.terminal import STYLES, emphasised
+from steelyard.report.unpaired import APART, wandered
 
 WARNING = "imported, not measured by Steelyard"
-UNPAIRED_WARNING = (
-    f"{WARNING}, and measured apart: what drifted between the two looks like a change of the program, and is allowed "
-    "for as far as it can be guessed; steelyard compare weighs both in adjacent pairs, where drift cancels"
-)
+UNPAIRED_WARNING = f"{WARNING}, and {APART}"
 _NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 _PER = "/op"
 _MOST_FILES = 3
@@ -154,7 +152,7 @@ def evidence(verdict: ForeignVerdict, alpha: float) -> str:
 def explanation(verdict: ForeignVerdict, margin: float) -> list[str]:
     """Explain the verdict where its name and the numbers do not."""
     if verdict.verdict == "same":
-        return [f"any change is smaller than your margin of {figures.percent(margin)}"]
+        return [sentences.within_margin(margin)]
     if verdict.verdict == "undecided":
         return ["steelyard compare decides it, in adjacent pairs"]
     rate = "lower" if verdict.change < 0 else "higher"
@@ -164,14 +162,10 @@ def explanation(verdict: ForeignVerdict, margin: float) -> list[str]:
 
 def drift(verdict: ForeignVerdict) -> str:
     """Say the between-block spread, or that it was not to be seen, and the least that was assumed."""
-    assumed = figures.percent(verdict.assumed)
     if verdict.block_spreads is None:
+        assumed = figures.percent(verdict.assumed)
         return f"not to be seen in so few or so short processes; {assumed} is assumed, and it may have been more"
-    one, other = map(figures.percent, verdict.block_spreads)
-    return (
-        f"the level wandered by {one} within A and {other} within B (standard deviation); between them at least "
-        f"{assumed} is assumed"
-    )
+    return wandered(verdict.block_spreads, verdict.assumed)
 
 
 def diff_markdown(report: ForeignReport) -> str:

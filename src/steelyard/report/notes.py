@@ -103,7 +103,7 @@ def _without_figures(finding: Finding) -> tuple[str, str]:
 def _note(told: dict[str, Finding], *, several: bool) -> Note:
     first = next(iter(told.values()))
     alike = all((each.message, each.remedy) == (first.message, first.remedy) for each in told.values())
-    message = first.message if alike else f"{first.message} (so it is of the first, and much the same of the others)"
+    message = first.message if alike else f"{first.message} (with the figures of the first)"
     return Note(message, first.remedy, about=tuple(told) if several else ())
 
 

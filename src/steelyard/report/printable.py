@@ -12,31 +12,12 @@ from itertools import accumulate
 from rich.cells import cell_len
 from rich.text import Span, Text
 
+from steelyard.report.plain import plain as plain
+
 ELLIPSIS = "…"
 
 # One column each on both sides, so that a layout made for UTF-8 holds for ASCII too.
 _ASCII = str.maketrans("µ…┊▁▂▃▄▅▆▇█─", "u~|.:-=+*#@-")
-
-
-def plain(text: str, encoding: str = "utf-8") -> str:
-    r"""Make anything user-given safe to show on one line; what does not print is escaped: `\x1b`, `\u202e`.
-
-    `str.isprintable` is false for every control (C0, C1, DEL), for format characters (bidirectional
-    overrides, zero-width ones), line separators, lone surrogates and private use: whatever could steer a
-    terminal or hide. A surrogate escape is shown as the byte that it stands for. Characters that `encoding`
-    lacks are escaped too.
-    """
-    shown = text
-    if not text.isprintable():
-        shown = "".join(character if character.isprintable() else _escaped(character) for character in text)
-    return shown.encode(encoding, "backslashreplace").decode(encoding)
-
-
-def _escaped(character: str) -> str:
-    code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:
-        return f"\\x{code - 0xDC00:02x}"
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def is_utf(encoding: str) -> bool:

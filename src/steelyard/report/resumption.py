@@ -40,10 +40,9 @@ def _executed(subject: Subject) -> str:
 def _surroundings(settings: Settings) -> Iterator[tuple[str, str]]:
     if settings.harness is not None:
         yield "harness", settings.harness
-    around = ("setup", settings.setup), ("prepare", settings.prepare)
-    for label, commands in (*around, ("conclude", settings.conclude), ("cleanup", settings.cleanup)):
+    for name, commands in settings.hooks().items():
         for command in commands:
-            yield label, command
+            yield name, command
     if settings.stdin is not None:
         yield "input", settings.stdin
     if settings.output is not None:

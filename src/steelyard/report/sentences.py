@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from steelyard.model.metrics import METRICS
+from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Settings, Side, StopReason, Summary, Verdict, Weighing
 from steelyard.model.unpaired import UnpairedVerdict
 from steelyard.report import figures
+from steelyard.stats.paired import FEWEST_WITH_NOISE
 
 _STOPPED: dict[StopReason, str] = {
     "interrupted": "interrupted: this is what was measured until then",
@@ -34,8 +35,6 @@ TO_SPARE = 1.4
 MOST_MARGIN = 0.4
 # Of a pair's two launches, so many waited on average.
 _MANY = 1.0
-# Of fewer pairs nothing is known of the noise (stats.paired.FEWEST_WITH_NOISE).
-_FEWEST_WITH_NOISE = 4
 _TELLS = "would decide a large change, and tell how many more a small one needs"
 
 
@@ -56,7 +55,7 @@ def metric(name: str, settings: Settings) -> str:
 
 def evidence(verdict: Verdict, settings: Settings) -> str:
     """Write the change with what it rests on: interval, confidence, pairs and seconds."""
-    if verdict.metric in METRICS and METRICS[verdict.metric].counted:
+    if is_counted(verdict.metric):
         return _counted_evidence(verdict)
     effort = f"{figures.count(verdict.pairs, 'pair')} in {figures.seconds(verdict.seconds)}"
     if verdict.change is None:
@@ -84,7 +83,7 @@ def _counted_evidence(verdict: Verdict) -> str:
 
 def side(summary: Side, metric_name: str) -> list[str]:
     """Write one side's median, spread and launches, as parts that can be aligned below each other."""
-    if metric_name in METRICS and METRICS[metric_name].counted:
+    if is_counted(metric_name):
         repeats = "repeats exactly" if summary.spread == 0 else f"varies by {figures.percent(summary.spread)}"
         if summary.launches < 2:
             repeats = "not known whether it repeats"
@@ -95,6 +94,20 @@ def side(summary: Side, metric_name: str) -> list[str]:
         varies,
         figures.count(summary.launches, "launch", "launches"),
     ]
+
+
+def spread(summary: Summary) -> str:
+    """Write how much the launches of a run vary, or its counts, and how many there are."""
+    took = figures.seconds(summary.seconds)
+    span = f"{figures.quantity(summary.lowest, summary.metric)} to {figures.quantity(summary.highest, summary.metric)}"
+    if is_counted(summary.metric):
+        repeats = "repeats exactly" if summary.launches > 1 else "not known whether it repeats"
+        seen = repeats if summary.spread == 0 else f"from {span}"
+        return f"{seen}, {figures.count(summary.launches, 'count')} in {took}"
+    effort = f"{figures.count(summary.launches, 'launch', 'launches')} in {took}"
+    if summary.launches == 1:
+        return f"seen once, {effort}"
+    return f"varies by {figures.percent(summary.spread)}, from {span}, over {effort}"
 
 
 def explanation(verdict: Verdict, settings: Settings, reason: StopReason | None) -> list[str]:
@@ -115,11 +128,15 @@ def _needs(verdict: Verdict) -> str:
 
 
 def _same(verdict: Verdict, settings: Settings) -> str:
-    margin = figures.percent(settings.margin)
     low, high = verdict.interval or (0.0, 0.0)
     if verdict.change is not None and (low > 0 or high < 0):
-        return f"there is a change, smaller than your margin of {margin}"
-    return f"any change is smaller than your margin of {margin}"
+        return f"there is a change, smaller than your margin of {figures.percent(settings.margin)}"
+    return within_margin(settings.margin)
+
+
+def within_margin(margin: float) -> str:
+    """Say what `same` means."""
+    return f"any change is smaller than your margin of {figures.percent(margin)}"
 
 
 def excluded(verdict: Verdict, settings: Settings) -> str | None:
@@ -189,7 +206,7 @@ def _is_in_reach(verdict: Verdict) -> bool:
 
 
 def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None) -> str:
-    if verdict.metric in METRICS and METRICS[verdict.metric].counted:
+    if is_counted(verdict.metric):
         return _way_out_of_counts(verdict)
     if verdict.change is None:
         return "no pair was measured to its end"
@@ -197,7 +214,7 @@ def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None) ->
         return _instead(verdict, settings)
     pairs, seconds = _rounded_up(verdict.pairs_needed), verdict.seconds_needed
     amount = f"about {figures.count(pairs, 'pair')}" + ("" if seconds is None else f", {figures.seconds(seconds)},")
-    does = "would decide" if verdict.interval is not None or verdict.pairs >= _FEWEST_WITH_NOISE else _TELLS
+    does = "would decide" if verdict.interval is not None or verdict.pairs >= FEWEST_WITH_NOISE else _TELLS
     return f"{amount} {does}{_options(pairs, seconds, settings, reason)}"
 
 
@@ -242,7 +259,7 @@ def _options(pairs: int, seconds: float | None, settings: Settings, reason: Stop
         spare_s = TO_SPARE * seconds
         if spare_s > settings.max_time_s or reason == "time":
             options.append(f"--max-time {_rounded_up(max(spare_s, settings.max_time_s + 1))}")
-    return f"; with some to spare: {' '.join(options)}" if options else ", which your budget allows"
+    return f"; with some to spare: {' '.join(options)}" if options else "; your budget allows it"
 
 
 def _rounded_up(number: float) -> int:
@@ -266,12 +283,16 @@ def noise(verdict: Verdict | Summary) -> str:
     elif not verdict.disturbed:
         text = "quiet, no launch waited long for a processor"
     else:
-        text = f"{_of_launches(verdict)} waited for a processor"
-        if verdict.worst_delay is not None:
-            text += f", the worst for {figures.percent(verdict.worst_delay)} of its time"
+        text = waited(_of_launches(verdict), verdict.worst_delay)
     if repeated:
         text += f"; {figures.count(repeated, 'disturbed pair')} repeated"
     return text
+
+
+def waited(launches: str, worst_delay: float | None) -> str:
+    """Say that so many launches waited for a processor, and for which part of its time the worst did."""
+    text = f"{launches} waited for a processor"
+    return text if worst_delay is None else f"{text}, the worst for {figures.percent(worst_delay)} of its time"
 
 
 def _of_launches(verdict: Verdict | Summary) -> str:
@@ -287,7 +308,7 @@ def _of_launches(verdict: Verdict | Summary) -> str:
 
 def not_strict() -> str:
     """Say what an undecided weighing that was not asked to be strict means to a script."""
-    return "exit status 0, as nothing was found slower; with --strict it is 4, as it stayed undecided"
+    return "status 0, as nothing was found slower; with --strict it is 4, as it stayed undecided"
 
 
 def tally(verdicts: list[Verdict]) -> str:

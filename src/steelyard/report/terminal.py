@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.launches import ROLES, USED
-from steelyard.model.metrics import METRICS
+from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Run, Summary, Verdict, VerdictName, Weighing
 from steelyard.report import counting, figures, heap, notes, printable, sentences
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
@@ -50,7 +50,7 @@ def weighing(console: Console, record: Weighing, verdicts: list[Verdict], *, fun
 
 def open_end(console: Console) -> None:
     """Print as the last line what the exit status of an undecided weighing means, where it is 0."""
-    Sheet(console).row("status", Text(sentences.not_strict(), "dim"))
+    Sheet(console).row("exit", Text(sentences.not_strict(), "dim"))
 
 
 def run(console: Console, record: Run, summaries: list[Summary], *, functions: int = 10) -> None:
@@ -75,7 +75,7 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
     notes.show(sheet, notes.of_run(record, summaries))
     counting.how(sheet, record)
     for summary in summaries:
-        if METRICS[summary.metric].counted:
+        if is_counted(summary.metric):
             counting.largest(sheet, record, summary, functions)
             break
     heap.rows(sheet, record)
@@ -89,9 +89,7 @@ def _counted(sheet: Sheet, record: Weighing, verdicts: list[Verdict], functions:
         return
     sheet.blank()
     counting.how(sheet, record)
-    first = next((verdict.metric for verdict in verdicts if verdict.stability is not None), None)
-    changed = [each for each in verdicts if each.metric == first and each.stability is not None and each.change]
-    for verdict in most_changed(changed, lambda verdict: verdict.change):
+    for verdict in most_changed(counting.changed(verdicts), lambda verdict: verdict.change):
         if len(record.benchmarks) > 1 and functions:
             sheet.blank()
             sheet.row("benchmark", Text(sheet.name(verdict.benchmark, 3 * sheet.text_width), "bold"))
@@ -125,7 +123,7 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     )
     sheet.blank()
     sheet.row("metric", sentences.metric(first.metric, record.settings))
-    if not _is_counted(first):
+    if not is_counted(first.metric):
         _strip(sheet, "pairs", _changes(record, first), "no change")
     _details(sheet, first)
     if others:
@@ -169,11 +167,7 @@ def _details(sheet: Sheet, verdict: Verdict) -> None:
     if resolution:
         sheet.row("resolution", resolution)
     if verdict.baseline is not None and verdict.pairs:
-        sheet.row("noise", counting.equality(verdict) if _is_counted(verdict) else sentences.noise(verdict))
-
-
-def _is_counted(verdict: Verdict) -> bool:
-    return verdict.metric in METRICS and METRICS[verdict.metric].counted
+        sheet.row("noise", counting.equality(verdict) if is_counted(verdict.metric) else sentences.noise(verdict))
 
 
 def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:
@@ -262,11 +256,10 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         sheet.blank()
     if disturbed:
         worst = max(first, key=lambda verdict: verdict.worst_delay or 0.0)
-        text = f"{figures.count(disturbed, 'launch', 'launches')} waited for a processor"
-        if worst.worst_delay is not None:
-            name = sheet.name(worst.benchmark, _NAME_COLUMNS)
-            text += f", the worst for {figures.percent(worst.worst_delay)} of its time ({name})"
-        sheet.row("noise", text)
+        launches = figures.count(disturbed, "launch", "launches")
+        name = sheet.name(worst.benchmark, _NAME_COLUMNS)
+        where = "" if worst.worst_delay is None else f" ({name})"
+        sheet.row("noise", sentences.waited(launches, worst.worst_delay) + where)
     notes.show(sheet, noted)
 
 
@@ -328,16 +321,8 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool, explain
     if summary.interval is not None:
         low, high = (figures.quantity(end, metric) for end in summary.interval)
         level.append(f" [{low}, {high}] at {figures.confidence(record.settings.alpha)} confidence", "not bold")
-    span = f"{figures.quantity(summary.lowest, metric)} to {figures.quantity(summary.highest, metric)}"
-    effort = f"{figures.count(summary.launches, 'launch', 'launches')} in {figures.seconds(summary.seconds)}"
-    spread = f"varies by {figures.percent(summary.spread)}, from {span}, over {effort}"
-    counted = metric in METRICS and METRICS[metric].counted
-    if counted:
-        effort = f"{figures.count(summary.launches, 'count')} in {figures.seconds(summary.seconds)}"
-        repeats = "repeats exactly" if summary.launches > 1 else "not known whether it repeats"
-        spread = f"{repeats}, {effort}" if summary.spread == 0 else f"from {span}, {effort}"
     sheet.blank()
-    sheet.row(metric, level, spread, style="bold" if full else "dim")
+    sheet.row(metric, level, sentences.spread(summary), style="bold" if full else "dim")
     if len(summary.modes) > 1:
         modes = " and ".join(figures.quantity(mode, metric) for mode in summary.modes)
         sheet.row("modes", f"the launches crowd at {modes}, as if they did different things")
@@ -345,7 +330,7 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool, explain
         return
     if metric in METRICS and metric not in explained:
         sheet.row("metric", sentences.metric(metric, record.settings))
-    if not counted:
+    if not is_counted(metric):
         _strip(sheet, "launches", _around_median(record, summary), "the median")
         quality, noise = Text(summary.quality, _QUALITIES[summary.quality]), _without_quiet(summary)
         sheet.row("noise", quality + Text("" if noise in explained else f": {noise}"))

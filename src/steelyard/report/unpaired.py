@@ -13,11 +13,11 @@ from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.sheet import Sheet
 from steelyard.report.terminal import STYLES, emphasised
 
-WARNING = (
-    "measured apart: what drifted between the two runs looks like a change of the program, and is allowed for as far "
-    "as it can be guessed; steelyard compare weighs both in adjacent pairs, where drift cancels, and sees far smaller "
-    "changes"
+APART = (
+    "measured apart: what drifted between the two looks like a change of the program, and is allowed for as far as it "
+    "can be guessed; steelyard compare weighs both in adjacent pairs, where drift cancels"
 )
+WARNING = f"{APART}, and sees far smaller changes"
 
 
 def show(console: Console, report: UnpairedReport) -> None:
@@ -80,7 +80,7 @@ def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:
         return ["nothing is ruled out; steelyard compare decides it, in adjacent pairs"]
     low, high = verdict.interval
     if verdict.verdict == "same":
-        return [f"any change is smaller than your margin of {figures.percent(margin)}"]
+        return [sentences.within_margin(margin)]
     if verdict.verdict == "undecided":
         ruled_out = (
             f"not slower by more than {figures.extent(high)}, not faster by more than {figures.extent(low)}"
@@ -95,10 +95,15 @@ def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:
 
 def drift(verdict: UnpairedVerdict) -> str:
     """Say the between-block spread within each run, and the least that was assumed from one to the other."""
-    one, other = (figures.percent(spread) for spread in verdict.block_spreads or (0.0, 0.0))
+    return wandered(verdict.block_spreads or (0.0, 0.0), verdict.assumed)
+
+
+def wandered(block_spreads: tuple[float, float], assumed: float) -> str:
+    """Say how much the level wandered within A and B, and how much is assumed from one to the other."""
+    one, other = map(figures.percent, block_spreads)
     return (
-        f"the level wandered by {one} within A and {other} within B (standard deviation); "
-        f"between runs at least {figures.percent(verdict.assumed)} is assumed"
+        f"the level wandered by {one} within A and {other} within B (standard deviation); between them at least "
+        f"{figures.percent(assumed)} is assumed"
     )
 
 

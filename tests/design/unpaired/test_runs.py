@@ -123,7 +123,7 @@ FACTS: dict[str, Callable[[Run], Run]] = {
     "set differently: TOKEN": lambda run: settings(run, variables={"TOKEN": "secret"}),
     "Steelyard version differs: test in A, 9 in B": lambda run: run.model_copy(update={"tool": "9"}),
     "command differs: baseline in A, ./b in B": lambda run: subject(run, command="./b"),
-    "contents (SHA-256) differs: unknown in A, abc in B": lambda run: subject(run, digest="abc"),
+    "digest (SHA-256) differs: unknown in A, abc in B": lambda run: subject(run, digest="abc"),
 }
 
 

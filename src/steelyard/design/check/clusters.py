@@ -205,7 +205,7 @@ RULES = (
         "it takes as long under every hash seed",
         SEED_RANGE,
         "",
-        "33 benchmarks without any hash seed reached 6 % by noise alone (docs/check.md)",
+        "33 benchmarks without any hash seed reached 6 % by noise alone (steelyard docs check)",
         "Steelyard draws another seed for each pair, so that verdicts hold, at the price of more pairs; keep "
         "the order of sets out of the work, or weigh both versions under --env PYTHONHASHSEED=1",
         hash_seed,

@@ -164,7 +164,7 @@ RULES = (
         "a sample's time doubles with its loops",
         CONSTANT_SHARE,
         "",
-        "33 sound benchmarks on a busy machine reached 6 % (docs/check.md)",
+        "33 sound benchmarks on a busy machine reached 6 % (steelyard docs check)",
         "take what is done once out of the timed part; a body that uses its input up (sorting in place) needs a "
         "fresh one in each iteration: copy it inside, or use run_each (C++)",
         set_up,
@@ -174,7 +174,8 @@ RULES = (
         "iterations do not get slower one by one",
         EXCESS,
         "",
-        "33 sound benchmarks reached 2 % (docs/check.md), and a working set that leaves a cache is nobody's mistake",
+        "33 sound benchmarks reached 2 % (steelyard docs check), and a working set that leaves a cache is nobody's "
+        "mistake",
         "begin each iteration from the same state: what it fills or appends to has to be emptied, or made anew",
         slower_and_slower,
     ),
@@ -183,7 +184,7 @@ RULES = (
         "samples late in a launch are like early ones",
         DRIFT,
         "",
-        "33 sound benchmarks on a busy machine reached 5 % (docs/check.md)",
+        "33 sound benchmarks on a busy machine reached 5 % (steelyard docs check)",
         "warm up in the set-up, until the time is steady (JIT, lazy loading, caches); if it rises, look for state "
         "that piles up",
         drift,
@@ -193,7 +194,7 @@ RULES = (
         "it is the same after the others have run",
         ORDER,
         "",
-        "33 sound C++ benchmarks reached 12 %, the heap trap 100 % and more (docs/check.md)",
+        "33 sound C++ benchmarks reached 12 %, the heap trap 100 % and more (steelyard docs check)",
         "Steelyard gives each benchmark a process of its own, so its figures hold; in any runner that shares a process "
         "they hang on the order: run it alone there, too, and look at the heap and at global state",
         order,

@@ -47,7 +47,9 @@ def short_command(evidence: Evidence) -> Judged:
     """Which share of a command's time is the start of a process, whatever it does."""
     start, whole = (float(np.median(evidence.values(kind))) for kind in (EMPTY, PLAIN))
     share = start / whole
-    found = f"{percent(share)} of its {duration(whole)} is the start of a process ({duration(start)} for `true`)"
+    found = (
+        f"{percent(min(share, 1.0))} of its {duration(whole)} is the start of a process ({duration(start)} for `true`)"
+    )
     return Judged("trouble" if share > START_SHARE else "sound", found, share)
 
 

@@ -81,7 +81,9 @@ def _remedy(subject: Subject, settings: Settings) -> str:
     if settings.harness is not None:
         return HARNESS_REMEDY
     words = [] if subject.shell else shell_words(subject.command)
-    return f"{unshelled(words)}: --shell has one run it, or {COMMAND_REMEDY}" if words else COMMAND_REMEDY
+    if not words:
+        return COMMAND_REMEDY
+    return f"{unshelled(words)}: give --shell, mend the command, or accept failures with --ignore-failure"
 
 
 def hooks_of(settings: Settings, shared: Mapping[str, str]) -> Hooks:
@@ -93,12 +95,7 @@ def hooks_of(settings: Settings, shared: Mapping[str, str]) -> Hooks:
         subjects = [command_subject(command, option, option, shell=False) for command in commands]
         return [launch_spec(subject, plain, shared, draw_pair(settings.seed, 0, 0)) for subject in subjects]
 
-    return Hooks(
-        specs("--setup", settings.setup),
-        specs("--prepare", settings.prepare),
-        specs("--conclude", settings.conclude),
-        specs("--cleanup", settings.cleanup),
-    )
+    return Hooks(**{name: specs(f"--{name}", commands) for name, commands in settings.hooks().items()})
 
 
 def with_time_limit(record: Weighing | Run) -> Settings:

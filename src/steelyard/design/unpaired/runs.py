@@ -170,7 +170,7 @@ def _differences(baseline: Run, candidate: Run) -> Iterator[Finding]:
         for what, field in names.items():
             yield from _difference(what, getattr(one, field), getattr(other, field))
     if (digests := (baseline.subjects[0].digest, candidate.subjects[0].digest))[0] != digests[1]:
-        yield from _difference("program's contents (SHA-256)", *((digest or "unknown")[:12] for digest in digests))
+        yield from _difference("program's digest (SHA-256)", *((digest or "unknown")[:12] for digest in digests))
     changed = _changed_variables(baseline.settings.variables, candidate.settings.variables)
     if changed:  # their values may be secrets
         yield Finding(code="differs", message=f"environment variables set differently: {', '.join(changed)}")
