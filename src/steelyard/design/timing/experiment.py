@@ -11,6 +11,7 @@ from steelyard.design.findings import survivors
 from steelyard.design.judging.judgement import MetricPairs, look_at
 from steelyard.design.runner.draws import draw_places, round_order
 from steelyard.design.runner.failure import Interrupted
+from steelyard.design.runner.targets import longest_at_first_s
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.disturbance import is_disturbed, may_repeat
 from steelyard.design.timing.recorder import Recorder
@@ -152,17 +153,12 @@ class Experiment:
             place for number in numbers for place in draw_places(self._settings.seed, benchmark.number, number, role)
         ]
         try:
-            measured = self._recorder.pairs(places, None if self._pairs else self._longest_at_first_s())
+            measured = self._recorder.pairs(places, None if self._pairs else longest_at_first_s(self._header))
         except LaunchError as error:
             self._fail(benchmark, error, str(error))
             return []
         self._pairs += many
         return measured
-
-    def _longest_at_first_s(self) -> float | None:
-        """How long a launch of the first pair may take: there is to be one, even if that takes more than the budget."""
-        budget_s = self._settings.max_time_s
-        return None if budget_s is None or self._settings.timeout_s is not None else 2 * budget_s
 
     def _fail(self, benchmark: _Open, error: SteelyardError, message: str) -> None:
         """End one benchmark of a harness; what is wrong with a plain command ends all, so that is raised again."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
 from typing import Protocol
@@ -88,10 +88,8 @@ class Recorder:
             self._overhead_ns = max(0, started.wall_ns - (started.delay_ns or 0))
 
     def _target(self, place: Place, longest_s: float | None) -> Target:
-        target = self.targets.of(place.benchmark, place.side, Draw(place.hash_seed, place.padding_bytes))
-        if longest_s is None:
-            return target
-        return replace(target, spec=replace(target.spec, timeout_ns=round(longest_s * 1e9)))
+        draw = Draw(place.hash_seed, place.padding_bytes)
+        return self.targets.of(place.benchmark, place.side, draw).within(longest_s)
 
     def _keep(self, reading: Reading[None], place: Place, *, journaled: bool = False) -> LaunchRow:
         row = LaunchRow._make((*place, *_numbers(reading.measured), self._overhead_ns, reading.samples))
