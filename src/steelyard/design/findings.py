@@ -99,8 +99,9 @@ def shell_words_findings(subjects: Sequence[Subject], settings: Settings) -> lis
     if settings.harness is not None:
         way_out = "sh -c '...' has a shell run it; quote the words that are meant as they stand"
     found = [_shell_words("the command", one.command, way_out) for one in subjects if not one.shell]
-    for option, commands in (("--prepare", settings.prepare), ("--cleanup", settings.cleanup)):
-        found += [_shell_words(f"the {option} command", each, f"{option} \"sh -c '...'\"") for each in commands]
+    for option in ("setup", "prepare", "conclude", "cleanup"):
+        called, instead = f"the --{option} command", f"--{option} \"sh -c '...'\""
+        found += [_shell_words(called, each, instead) for each in getattr(settings, option)]
     return [finding for finding in found if finding is not None]
 
 
