@@ -380,3 +380,13 @@ def test_a_failing_hook_is_an_error_that_names_it() -> None:
     one = experiment(machine, weighing(), targets=targets)
     assert one.run().stop == ["failed"]
     assert "--prepare" in str(one.error)
+
+
+def test_benchmarks_that_came_no_further_than_their_warm_up_are_named() -> None:
+    record, _ = weigh(noisy(wall_ns=1e9), 3, max_time_s=8.5)
+    judged = {row.benchmark for row in record.launches.rows() if ROLES[row.role] == USED}
+    (cold,) = [finding for finding in record.findings if finding.code == "cold"]
+    names = [benchmark.name for number, benchmark in enumerate(record.benchmarks) if number not in judged]
+    assert len(names) == 2
+    assert cold.message.startswith(f"there was no time for more than the warm-up of {', '.join(names)}, ")
+    assert not [one for one in weigh(noisy(wall_ns=1e9), max_time_s=3)[0].findings if one.code == "cold"]

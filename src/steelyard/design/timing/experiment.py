@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import expm1, isfinite
 
-from steelyard.design.findings import survivors
+from steelyard.design.findings import cold_finding, survivors
 from steelyard.design.judging.judgement import MetricPairs, look_at
 from steelyard.design.runner.draws import draw_places, round_order
 from steelyard.design.runner.failure import Interrupted
@@ -239,6 +239,11 @@ class Experiment:
         for benchmark in self._open:
             benchmark.stop = benchmark.stop or reason
 
+    def _cold(self, stop: Sequence[StopReason | None]) -> list[Finding]:
+        """Say which of several benchmarks are shown by their warm-up; of a single one its verdict says so."""
+        names = [self._header.benchmarks[number].name for number in self._recorder.cold(stop)]
+        return cold_finding(names, len(self._open)) if len(self._open) > 1 else []
+
     def _record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
         return self._header.model_copy(
@@ -248,6 +253,7 @@ class Experiment:
                 "findings": [
                     *self._header.findings,
                     *self._findings,
+                    *self._cold(stop),
                     *self._recorder.not_reached(self._header.benchmarks, stop),
                     *survivors(self._recorder.runner.left_behind, self._recorder.runner.not_killed),
                 ],

@@ -108,11 +108,15 @@ class Recorder:
 
         The findings say of which benchmarks; the journal does not say so.
         """
-        used, warmed = self._reached(USED), self._reached(WARM_UP)
-        cold = [number for number, reason in enumerate(stop) if reason == "time" and number in warmed - used]
+        cold = self.cold(stop)
         for number in cold:
             self.rows.use_warm_ups(number)
         return cold_finding([benchmarks[number].name for number in cold], len(benchmarks))
+
+    def cold(self, stop: Sequence[StopReason | None]) -> list[int]:
+        """The benchmarks that came no further than their warm-up before the time was up."""
+        used, warmed = self._reached(USED), self._reached(WARM_UP)
+        return [number for number, reason in enumerate(stop) if reason == "time" and number in warmed - used]
 
     def not_reached(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
         """Name the benchmarks that the time was up before."""
