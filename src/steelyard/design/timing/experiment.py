@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import expm1, isfinite
 
-from steelyard.design.findings import cold_finding, survivors
+from steelyard.design.findings import cold_finding, cut_short_finding, survivors
 from steelyard.design.judging.judgement import MetricPairs, look_at
 from steelyard.design.runner.draws import draw_places, round_order
-from steelyard.design.runner.failure import Interrupted
+from steelyard.design.runner.failure import Interrupted, TookTooLongError
 from steelyard.design.runner.targets import longest_at_first_s
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.disturbance import is_disturbed, may_repeat
@@ -155,10 +155,23 @@ class Experiment:
         try:
             measured = self._recorder.pairs(places, None if self._pairs else longest_at_first_s(self._header))
         except LaunchError as error:
-            self._fail(benchmark, error, str(error))
+            if self._is_cut_short(benchmark, error):
+                self._findings.append(cut_short_finding(self._settings.max_time_s or 0.0))
+                benchmark.stop = "time"
+            else:
+                self._fail(benchmark, error, str(error))
             return []
         self._pairs += many
         return measured
+
+    def _is_cut_short(self, benchmark: _Open, error: LaunchError) -> bool:
+        """Whether a command that was never measured took all the time by itself: the others have their verdicts."""
+        limited = self._settings.timeout_s is None and self._settings.harness is None
+        return limited and isinstance(error, TookTooLongError) and self._pairs > 0 and not self._has_pair(benchmark)
+
+    def _has_pair(self, benchmark: _Open) -> bool:
+        launches = self._recorder.rows.launches_of(benchmark.number)
+        return any(MetricPairs(launches, benchmark.number, "wall", role).count() for role in (USED, WARM_UP))
 
     def _fail(self, benchmark: _Open, error: SteelyardError, message: str) -> None:
         """End one benchmark of a harness; what is wrong with a plain command ends all, so that is raised again."""
@@ -241,8 +254,12 @@ class Experiment:
 
     def _cold(self, stop: Sequence[StopReason | None]) -> list[Finding]:
         """Say which of several benchmarks are shown by their warm-up; of a single one its verdict says so."""
-        names = [self._header.benchmarks[number].name for number in self._recorder.cold(stop)]
-        return cold_finding(names, len(self._open)) if len(self._open) > 1 else []
+        cold = [
+            self._header.benchmarks[number].name
+            for number in self._recorder.cold(stop, "time")
+            if self._has_pair(self._open[number])
+        ]
+        return cold_finding(cold, len(self._open)) if len(self._open) > 1 else []
 
     def _record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]

@@ -104,19 +104,19 @@ class Recorder:
         self.rows.give_role(benchmark, pair, ROLES.index(DISTURBED))
 
     def settle(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
-        """When the time is up: take the warm-up of a benchmark that came no further for what was measured.
+        """When a run was cut off: take the warm-up of a benchmark that came no further for what was measured.
 
         The findings say of which benchmarks; the journal does not say so.
         """
-        cold = self.cold(stop)
+        cold = self.cold(stop, "time", "interrupted")
         for number in cold:
             self.rows.use_warm_ups(number)
         return cold_finding([benchmarks[number].name for number in cold], len(benchmarks))
 
-    def cold(self, stop: Sequence[StopReason | None]) -> list[int]:
-        """The benchmarks that came no further than their warm-up before the time was up."""
+    def cold(self, stop: Sequence[StopReason | None], *reasons: StopReason) -> list[int]:
+        """The benchmarks that came no further than their warm-up before they stopped for one of these reasons."""
         used, warmed = self._reached(USED), self._reached(WARM_UP)
-        return [number for number, reason in enumerate(stop) if reason == "time" and number in warmed - used]
+        return [number for number, reason in enumerate(stop) if reason in reasons and number in warmed - used]
 
     def not_reached(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
         """Name the benchmarks that the time was up before."""
