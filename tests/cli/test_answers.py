@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -46,12 +48,12 @@ def hinted(done: Done) -> list[str]:
 # --- what was measured is shown
 
 
-@pytest.mark.parametrize(("budget", "pairs"), [("15", "1 pair"), ("55", "5 pairs")])
+@pytest.mark.parametrize(("budget", "pairs"), [("20", "1 pair"), ("55", "5 pairs")])
 def test_few_pairs_have_their_medians_their_estimate_and_where_it_leans(
     scripted: ScriptedWorld, budget: str, pairs: str
 ) -> None:
     scripted.script = noisy(4400, 0.05, 0.001)
-    text = said(scripted("compare", "./old", "./new", "--max-time", budget if pairs == "5 pairs" else "20"))
+    text = said(scripted("compare", "./old", "./new", "--max-time", budget))
     assert re.search(rf"undecided \+[45]\.\d+ %, too few for an interval yet, {pairs} in \d+ s", text)
     assert "nothing is ruled out; leans towards slower" in text
     assert re.search(r"baseline ./old median 4\.\d+ s", text)
@@ -64,6 +66,21 @@ def test_a_budget_that_only_the_warm_up_fits_in_shows_the_warm_up(scripted: Scri
     assert re.search(r"undecided \+[12]\d\.\d % in the warm-up alone, no pair was measured, 20 s", text)
     assert "median 9.00" in text
     assert "does not tell" not in text
+
+
+@pytest.mark.parametrize("others", [(), ("--reference-output",), ("--heap",)])
+def test_a_pair_that_takes_more_than_the_budget_is_shown(scripted: ScriptedWorld, others: tuple[str, ...]) -> None:
+    def script(spec: LaunchSpec, _: int) -> Measured:
+        if isinstance(spec.stdout, bytes):
+            Path(os.fsdecode(spec.stdout)).touch()
+        return measured(5200 if program_of(spec) == "new" else 5000)
+
+    scripted.script = script
+    done = scripted("compare", "./old", "./new", "--max-time", "5", *others)
+    assert done.status == 0
+    assert "+4.00 % in the warm-up alone, no pair was measured" in said(done)
+    sentence = scripted.refuses("compare", "./old", "./new", "--max-time", "5", "--timeout", "5", *others, status=3)
+    assert "did not end within 5 s" in sentence
 
 
 # --- hints
@@ -209,6 +226,13 @@ def test_a_shell_that_a_hook_needs_is_noted(scripted: ScriptedWorld, hook: str) 
 def test_a_forgotten_shell_is_named_where_the_program_is_not_found(scripted: ScriptedWorld) -> None:
     assert "~/old in it would be a shell's" in scripted.refuses("run", "~/old")
     assert scripted.refuses("run", "NAME=1 ./old").endswith("a variable is set by --env NAME=1")
+
+
+@pytest.mark.parametrize("option", ["--setup", "--prepare", "--conclude", "--cleanup"])
+def test_a_forgotten_shell_is_noted_of_the_commands_around_launches(scripted: ScriptedWorld, option: str) -> None:
+    text = said(scripted("run", "./old", "--launches", "3", option, "./old > log"))
+    assert f"> was passed on as it stands, as no shell runs it: the {option} command is ./old > log" in text
+    assert f"{option} \"sh -c '...'\"" in text
 
 
 @pytest.mark.parametrize(

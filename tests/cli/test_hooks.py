@@ -114,6 +114,24 @@ def test_a_weighing_that_is_carried_on_is_set_up_again(world: ScriptedWorld) -> 
     assert [name for name, _ in groupby(launched(world), key=lambda program: program == "setup")] == [True, False]
 
 
+def test_what_was_cleaned_up_is_set_up_for_the_rest(world: ScriptedWorld) -> None:
+    """The programs are made before all launches and removed after them, also after those that were interrupted."""
+
+    def making(spec: LaunchSpec, number: int) -> Measured:
+        if program_of(spec) == "setup":
+            world.executable("new")
+        if program_of(spec) == "cleanup":
+            (world.folder / "new").unlink()
+        return interrupted() if number == interrupted_at else plain(spec, number)
+
+    world.script, interrupted_at = making, 9
+    assert world("compare", "./old", "./new", "--pairs", "9", *AROUND).status == 130
+    assert not (world.folder / "new").exists()
+    (record,) = world.kept()
+    interrupted_at = 0
+    assert world("compare", "--resume", record).status == 0
+
+
 def test_a_set_up_that_makes_another_program_is_not_mixed_with_it(world: ScriptedWorld) -> None:
     def building(spec: LaunchSpec, number: int) -> Measured:
         world.executable("new", "built anew")

@@ -68,6 +68,8 @@ class Machine:
     def launch(self, spec: LaunchSpec) -> Measured:
         self.events.append(f"launch {spec.program.decode()}")
         measured = replace(self.script(len(self.specs), spec), start_ns=int(self.now * 1e9))
+        if spec.timeout_ns is not None and measured.wall_ns > spec.timeout_ns:
+            measured = replace(measured, wall_ns=spec.timeout_ns, timed_out=True, exit_code=None, signal=9)
         self.specs.append(spec)
         self.now += measured.wall_ns / 1e9
         return measured

@@ -65,8 +65,8 @@ def cold_finding(names: Sequence[str], of: int) -> list[Finding]:
     return [
         Finding(
             code="cold",
-            message=f"there was no time for more than the warm-up{what}, so that this is what is shown",
-            remedy="first launches tend to be slower: raise --max-time",
+            message=f"no more than the warm-up{what} was measured, so that this is what is shown",
+            remedy="first launches tend to be slower: let it run longer (--max-time)",
         )
     ]
 
@@ -79,7 +79,7 @@ def not_measured_finding(names: Sequence[str]) -> list[Finding]:
         Finding(
             code="not-measured",
             message=f"the time was up before these were measured: {some_names(names)}",
-            remedy="raise --max-time, or choose some with --benchmark",
+            remedy="raise --max-time, or choose some of a suite with --benchmark",
         )
     ]
 

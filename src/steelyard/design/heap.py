@@ -10,11 +10,11 @@ from typing import Protocol
 from steelyard.design.runner.draws import draw_pair, first_side
 from steelyard.design.runner.failure import Failure
 from steelyard.design.runner.runner import Reading, Runner
-from steelyard.design.runner.targets import Targets, subject_of
+from steelyard.design.runner.target import Target
+from steelyard.design.runner.targets import Targets, longest_at_first_s, subject_of
 from steelyard.measure import heap
 from steelyard.model.errors import SteelyardError, UsageError
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
-from steelyard.model.launches import Draw
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, Run, StopReason, Subject, Weighing
 
@@ -97,7 +97,8 @@ class HeapStage:
                 continue
             self.watch(Progress("the heap", done, len(plan)))
             draw = draw_pair(record.settings.seed, benchmark, number)
-            ended = self._launch(benchmark, side, draw, Path(subject_of(record, benchmark, side).program))
+            target = self.targets.of(benchmark, side, draw).within(longest_at_first_s(record))
+            ended = self._launch(benchmark, target, Path(subject_of(record, benchmark, side).program))
             if ended is None:
                 continue
             if record.settings.harness is None or ended.of_one_benchmark() is None:
@@ -121,16 +122,16 @@ class HeapStage:
                 plan += [(number, benchmark, side) for side in sides if known[side] <= number]
         return plan
 
-    def _launch(self, benchmark: int, side: int, draw: Draw, program: Path) -> Failure | None:
-        target = self.targets.of(benchmark, side, draw)
-
+    def _launch(self, benchmark: int, target: Target, program: Path) -> Failure | None:
         def keep(reading: Reading[HeapUse | None]) -> None:
             use, measured = reading.value, reading.measured
             if (finding := unseen(target.name, program, use)) is not None:
                 self._findings[f"{finding.code} {target.name}"] = finding
             if use is not None:
                 cpu_ns = measured.user_ns + measured.sys_ns
-                launch = HeapLaunch(benchmark=benchmark, side=side, use=use, wall_ns=measured.wall_ns, cpu_ns=cpu_ns)
+                launch = HeapLaunch(
+                    benchmark=benchmark, side=target.side, use=use, wall_ns=measured.wall_ns, cpu_ns=cpu_ns
+                )
                 self.sink.heap(launch)
                 self._launches.append(launch)
 

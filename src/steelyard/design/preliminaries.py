@@ -8,7 +8,7 @@ from pathlib import Path
 from steelyard.design.findings import shell_finding
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
-from steelyard.design.runner.targets import Targets
+from steelyard.design.runner.targets import Targets, longest_at_first_s
 from steelyard.measure.scratch import scratch_folder
 from steelyard.model.errors import MeasurementError
 from steelyard.model.records import Run, Weighing
@@ -38,7 +38,7 @@ def _compare_outputs(record: Weighing | Run, targets: Targets, runner: Runner) -
         for number, benchmark in enumerate(record.benchmarks):
             draw = draw_pair(record.settings.seed, number, 0)
             for side, output in enumerate(outputs):
-                target = targets.of(number, side, draw)
+                target = targets.of(number, side, draw).within(longest_at_first_s(record))
                 spec = replace(target.spec, stdout=str(output).encode(), repeat=1)
                 runner.trial(replace(target, spec=spec))
             line = _first_difference(*outputs)

@@ -39,7 +39,8 @@ def resumable(path: Path, *, trusted: bool) -> Weighing:
 def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
     """Have this process be in the folder that the launches are in: all that names a file by a relative path means it.
 
-    Raises UsageError if that folder cannot be entered, or has not the programs that the weighing began with.
+    Raises UsageError if that folder cannot be entered, or has not the programs that the weighing began with; those that
+    a command sets up are not looked at before it has.
     """
     here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -49,7 +50,8 @@ def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
             raise UsageError(
                 f"{path} was begun in {record.settings.directory}: {error.strerror}; weigh anew"
             ) from error
-        check_programs(record, path)
+        if not record.settings.setup:
+            check_programs(record, path)
         yield
     finally:
         os.fchdir(here)

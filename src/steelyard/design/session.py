@@ -100,7 +100,7 @@ def resume(
             announce(record)
             if record.settings.setup:
                 _set_up(record.settings, session)
-                check_programs(record, path)  # which may have been made anew
+                check_programs(record, path)
             return _measured(record, session, begun=journal)
 
 
@@ -128,12 +128,13 @@ def _measured(
 ) -> Outcome:
     """Measure and keep; a journal that was `begun` holds the header's launches and is written on."""
     store = session.world.store()
-    header, targets, spent_s = _prepared(header, session, selection)
+    header, targets = _prepared(header, session, selection)
     rows, kept = header.launches.rows(), store.new_name(header.kind)
     with nullcontext(begun) if begun else _new_journal(kept, header, rows) as journal:
         if journal is not begun:
             store.admit(journal.path)
         record, error = header, None
+        spent_s = header.preparing_s if _has_budget_for_all(header.settings, selection) else 0.0
         for stage in _stages(header, targets, journal, rows, session, spent_s):
             if session.interrupt.is_requested():
                 record = _as_interrupted(record)
@@ -191,16 +192,12 @@ def _facts(session: _Session) -> MachineFacts:
     return session.world.facts().model_copy(update={"offers": session.launcher.offers})
 
 
-def _prepared(
-    header: Weighing | Run, session: _Session, selection: Selection | None
-) -> tuple[Weighing | Run, Targets, float]:
+def _prepared(header: Weighing | Run, session: _Session, selection: Selection | None) -> tuple[Weighing | Run, Targets]:
     """The record with its benchmarks and with what is found before its first launch; and what it launches.
 
-    A harness is asked for those of the `selection`; with None they are known. The last are the seconds that this has
-    used of the time that the user gave.
+    A harness is asked for those of the `selection`; with None they are known.
     """
     world, settings, begun = session.world, header.settings, session.world.clock()
-    limited = selection is not None and selection.seconds_each is None and settings.max_time_s is not None
     shared = shared_environment(settings, world.environment)
     check_heap(header)
     hooks = hooks_of(settings, shared)
@@ -211,16 +208,22 @@ def _prepared(
             if selection is None:
                 relist(header, shared, asking)
             else:
-                time = PilotTime(world.clock, begun + (settings.max_time_s or 0.0) if limited else None)
+                end = begun + (settings.max_time_s or 0.0) if _has_budget_for_all(settings, selection) else None
+                time = PilotTime(world.clock, end)
                 header = Planner(header, shared, asking, session.watch, time).planned(selection)
-        spent_s = world.clock() - begun if limited else 0.0
+                header = header.model_copy(update={"preparing_s": world.clock() - begun})
         targets = targets_of(header, shared)
         header = with_preliminaries(header, targets, session.runner())
     except Interrupted:
         raise InterruptedBeforeStart(NOTHING_MEASURED) from None
     if _is_to_count(header):
         header = with_tool(header, session.valgrind)
-    return header, targets, spent_s
+    return header, targets
+
+
+def _has_budget_for_all(settings: Settings, selection: Selection | None) -> bool:
+    """Whether what the user gave is also the time to ask a harness for its benchmarks and to try them."""
+    return selection is not None and selection.seconds_each is None and settings.max_time_s is not None
 
 
 def _is_to_count(record: Weighing | Run) -> bool:

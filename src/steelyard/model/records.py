@@ -197,6 +197,7 @@ class _Kept(_Record):
     settings: Settings
     benchmarks: list[Benchmark]
     stop: list[StopReason] = Field(description="why each benchmark stopped")
+    preparing_s: Seconds = Field(default=0, description="elapsed time before it: a suite's benchmarks are tried")
     seconds: Seconds = Field(description="elapsed time of the measuring")
     findings: list[Finding] = Field(default_factory=list, description="seen while measuring")
     launches: Launches

@@ -151,3 +151,10 @@ class TestRun:
         assert (failing.run().stop, str(failing.error)[:8]) == (["failed"], "baseline")
         cut = self.measure(lambda number, spec: replace(plain(number, spec), cancelled=number == 5))
         assert (cut.run().stop, cut.error) == (["interrupted"], None)
+
+
+def test_what_failed_does_not_count_among_those_that_share_alpha() -> None:
+    record, _ = weigh(noisy(0.01), 8, pairs=14)
+    record = record.model_copy(update={"stop": ["failed", *record.stop[1:]]})
+    found = {finding.message for verdict in verdicts(record) for finding in verdict.findings}
+    assert "the interval excludes no change, but not surely enough for one of 7 benchmarks" in found

@@ -45,6 +45,21 @@ def test_the_time_needed_is_that_which_passed_and_that_of_the_pairs_that_lack() 
     assert verdict.seconds_needed == pytest.approx(30 + 2 * (verdict.pairs_needed - 14), rel=0.02)
 
 
+def test_following_a_hint_tries_a_suite_once_more() -> None:
+    record = weigh(noisy(0.0, wall_ns=1e9), max_time_s=30.0)[0]
+    plain, suite = (verdicts(one)[0] for one in (record, record.model_copy(update={"preparing_s": 7.0})))
+    assert plain.seconds_needed is not None
+    assert suite.seconds_needed == pytest.approx(plain.seconds_needed + 7)
+
+
+def test_benchmarks_that_were_not_reached_will_have_their_turns() -> None:
+    reached, all_of = (verdicts(weigh(noisy(0.0, wall_ns=1e9), count, max_time_s=6.0)[0]) for count in (2, 4))
+    assert [verdict.change is None for verdict in all_of] == [False, False, True, True]
+    assert reached[0].seconds_needed is not None
+    assert all_of[0].seconds_needed is not None
+    assert all_of[0].seconds_needed > 1.8 * reached[0].seconds_needed
+
+
 def test_a_warm_up_takes_its_time_of_a_budget() -> None:
     many, few = weighed(1.0, 40.0, warm_up=9), weighed(1.0, 40.0, warm_up=1)
     assert many.seconds_needed is not None

@@ -13,7 +13,7 @@ from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.planner import Planner
 from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.experiment import Experiment
-from steelyard.model.launches import Sample
+from steelyard.model.launches import ROLES, USED, Sample
 from steelyard.model.records import Weighing
 from tests.design import scripted_harness
 from tests.design.scripted import recorder, without_files
@@ -92,6 +92,25 @@ def test_what_hangs_when_the_time_is_over_was_not_reached() -> None:
     assert record.stop == ["interrupted"]
     (told,) = messages(record, "not-measured")
     assert told.endswith("hangs, later")
+
+
+def test_one_that_takes_long_leaves_the_others_their_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scripted_harness, "START_NS", 30_000_000)
+    quick = {f"quick {number}": steady() for number in range(4)}
+    record, seconds = weighed(both(**quick, slow=steady(20e9), later=steady()))
+    assert seconds < BUDGET_S * 1.1
+    assert names(record) == [*quick]
+    assert messages(record, "not-measured")[0].endswith("slow, later")
+    pairs = Counter(row.benchmark for row in record.launches.rows() if ROLES[row.role] == USED)
+    assert min(pairs[number] for number in range(4)) >= 2 * 4
+
+
+def test_no_more_are_tried_than_there_will_be_pairs_of() -> None:
+    record, seconds = weighed(both(**{f"b{number}": steady(400e6) for number in range(8)}))
+    assert seconds < BUDGET_S * 1.1
+    pairs = Counter((row.benchmark, row.pair) for row in record.launches.rows())
+    assert {benchmark for benchmark, pair in pairs if pairs[benchmark, pair] == 2} == {*range(len(record.benchmarks))}
+    assert messages(record, "not-measured")
 
 
 def test_the_first_has_all_the_time_that_a_launch_may_have(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,6 +114,12 @@ class TestTheBudget:
             assert [finding.code for finding in record.findings] == codes
             assert set(record.launches.role) == {ROLES.index(USED)} if codes else True
 
+    def test_where_it_was_interrupted_after_the_warm_up_that_is_what_was_measured(self) -> None:
+        suite = Machine(lambda number, _: replace(PLAIN, cancelled=number == 2))
+        record = Measuring(of_command(warm_up=4), recorder(suite), suite.clock, lambda _: None).run()
+        assert (record.stop, [finding.code for finding in record.findings]) == (["interrupted"], ["cold"])
+        assert summaries(record)[0].launches == 2
+
     def test_the_first_launch_may_take_as_long_as_it_does_and_no_later_one_the_whole_time_again(self) -> None:
         suite = Machine(lambda number, spec: replace(PLAIN, wall_ns=(1 + 9 * number) * 10**8, timed_out=number > 2))  # noqa: ARG005
         one = Measuring(of_command(max_time_s=4), recorder(suite), suite.clock, lambda _: None)

@@ -10,11 +10,11 @@ import pytest
 
 from steelyard.design.judging.judgement import verdicts
 from steelyard.design.runner.draws import draw_pair, first_side
-from steelyard.design.runner.target import Hooks
+from steelyard.design.runner.target import Hooks, Target
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.experiment import Experiment
 from steelyard.model.errors import MeasurementError, SteelyardError
-from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchSpec, Measured, Place
+from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, Draw, LaunchSpec, Measured, Place
 from steelyard.model.progress import Progress
 from steelyard.model.records import Weighing
 from steelyard.subjects.programs import Programs
@@ -380,3 +380,40 @@ def test_a_failing_hook_is_an_error_that_names_it() -> None:
     one = experiment(machine, weighing(), targets=targets)
     assert one.run().stop == ["failed"]
     assert "--prepare" in str(one.error)
+
+
+def test_benchmarks_that_came_no_further_than_their_warm_up_are_named() -> None:
+    record, _ = weigh(noisy(wall_ns=1e9), 3, max_time_s=8.5)
+    judged = {row.benchmark for row in record.launches.rows() if ROLES[row.role] == USED}
+    (cold,) = [finding for finding in record.findings if finding.code == "cold"]
+    names = [benchmark.name for number, benchmark in enumerate(record.benchmarks) if number not in judged]
+    assert len(names) == 2
+    assert cold.message.startswith(f"no more than the warm-up of {', '.join(names)} was measured, ")
+    assert not [one for one in weigh(noisy(wall_ns=1e9), max_time_s=3)[0].findings if one.code == "cold"]
+
+
+def test_a_command_that_takes_all_the_time_costs_the_others_nothing() -> None:
+    def script(number: int, spec: LaunchSpec) -> Measured:
+        return replace(PLAIN, wall_ns=(20 if spec.argv[1] == b"1" else 1) * 10**9 + number)
+
+    header = weighing(2, max_time_s=8.0)
+    limited = partial(_within, 8.0)
+    machine = Machine(script)
+    one = experiment(machine, header, targets=Targets(limited))
+    record = one.run()
+    assert (record.stop, one.error) == (["time", "time"], None)
+    assert [verdict.change is None for verdict in verdicts(record)] == [False, True]
+    assert [finding.code for finding in record.findings] == ["cut-short", "cold", "not-measured"]
+    stuck = experiment(Machine(script), weighing(2, max_time_s=8.0, timeout_s=8.0), targets=Targets(limited)).run()
+    assert stuck.stop == ["failed", "failed"]
+
+
+def test_a_command_that_was_measured_and_then_hangs_is_an_error() -> None:
+    machine = Machine(lambda number, _: replace(PLAIN, wall_ns=(1 if number < 6 else 20) * 10**9))
+    one = experiment(machine, weighing(max_time_s=8.5), targets=Targets(partial(_within, 8.5)))
+    assert one.run().stop == ["failed"]
+    assert "did not end within" in str(one.error)
+
+
+def _within(seconds: float, benchmark: int, side: int, draw: Draw) -> Target:
+    return target(benchmark, side, draw).within(seconds)

@@ -122,10 +122,11 @@ def _shared_alpha(record: Weighing | Run, judgement: Judgement | None) -> Findin
     together = judgement.strict.lower > 0 or judgement.strict.upper < 0
     if not alone or together:
         return None
+    places = zip(record.benchmarks, record.stop, strict=True)
+    members = sum(reason != "failed" and not benchmark.control for benchmark, reason in places)
     return Finding(
         code="shared-alpha",
-        message="the interval excludes no change, but not surely enough for one of "
-        f"{len(record.benchmarks)} benchmarks",
+        message=f"the interval excludes no change, but not surely enough for one of {members} benchmarks",
         remedy="more of them make chance findings likelier, so each needs stronger evidence: allow more time",
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
+from statistics import fmean
 
 import numpy as np
 
@@ -55,13 +56,15 @@ def with_seconds(record: Weighing, verdicts: list[Verdict]) -> list[Verdict]:
     if not open_ones or not len(record.launches):
         return verdicts
     each = {verdict.index: _seconds_per_pair(record, verdict.index) for verdict in open_ones}
-    round_s = sum(seconds for seconds in each.values() if seconds is not None)
+    known = [seconds for seconds in each.values() if seconds is not None]
+    unmeasured = sum(verdict.change is None and record.stop[verdict.index] == "time" for verdict in verdicts)
+    round_s = sum(known) + unmeasured * fmean(known or [0.0])
 
     def timed(verdict: Verdict) -> Verdict:
         if verdict.pairs_needed is None or each[verdict.index] is None:
             return verdict
         more = max(0, verdict.pairs_needed - verdict.pairs)
-        return verdict.model_copy(update={"seconds_needed": _elapsed_s(record) + more * round_s})
+        return verdict.model_copy(update={"seconds_needed": record.preparing_s + _measuring_s(record) + more * round_s})
 
     return [timed(verdict) for verdict in verdicts]
 
@@ -74,10 +77,10 @@ def _seconds_per_pair(record: Weighing, benchmark: int) -> float | None:
     if not mine.any() or not wall.sum():
         return None
     repeated = _pairs_in(launches, mine) / max(1, _pairs_in(launches, mine, USED, WARM_UP))
-    return float(_elapsed_s(record) * wall[mine].sum() / wall.sum() / (mine.sum() / 2) * repeated)
+    return float(_measuring_s(record) * wall[mine].sum() / wall.sum() / (mine.sum() / 2) * repeated)
 
 
-def _elapsed_s(record: Weighing) -> float:
+def _measuring_s(record: Weighing) -> float:
     """What was measured took; a journal that nobody ended says only how long its launches took."""
     return max(record.seconds, float(record.launches.column("wall_ns").sum()) / 1e9)
 

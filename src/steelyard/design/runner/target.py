@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample, judged_samples
@@ -37,6 +37,12 @@ class Target:
     ignore_failure: bool = False
     remedy: str = COMMAND_REMEDY
     """What to do about a launch that failed."""
+
+    def within(self, longest_s: float | None) -> Target:
+        """The same launch, which may take so long if that is said, and else as long as it may."""
+        if longest_s is None:
+            return self
+        return replace(self, spec=replace(self.spec, timeout_ns=round(longest_s * 1e9)))
 
     def complaint(self, measured: Measured) -> str | None:
         """What a harness that failed says of it by itself, beside its stderr."""

@@ -102,8 +102,8 @@ def with_time_limit(record: Weighing | Run) -> Settings:
     """The settings of launches that are timed, with a limit for each.
 
     One that takes the whole budget alone leaves none for a verdict: without a limit of its own it has that, and but for
-    the first pair (`Experiment`) no more. A run has no verdict, and describes a launch however long it takes; but many
-    processes that make up one are the user's choice, and have the budget and as much again.
+    the first (`longest_at_first_s`) no more. A run has no verdict, and describes a launch however long it takes; but
+    many processes that make up one are the user's choice, and have the budget and as much again.
     """
     settings = record.settings
     limit_s = settings.max_time_s
@@ -112,6 +112,17 @@ def with_time_limit(record: Weighing | Run) -> Settings:
     if isinstance(record, Run):
         limit_s = 2 * limit_s if settings.repeat > 1 else None
     return settings.model_copy(update={"timeout_s": limit_s})
+
+
+def longest_at_first_s(record: Weighing | Run) -> float | None:
+    """How long launches of a weighing may take until there is a pair, which may take more than the budget.
+
+    None where they may take no longer than those after them.
+    """
+    settings = record.settings
+    if isinstance(record, Run) or settings.max_time_s is None or settings.timeout_s is not None:
+        return None
+    return 2 * settings.max_time_s
 
 
 def work_of(record: Weighing | Run, number: int, seed: int = 0) -> Work:

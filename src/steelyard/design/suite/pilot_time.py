@@ -1,17 +1,20 @@
-"""How much of a budget may go into trying benchmarks: half of what their listing has left of it."""
+"""How much of a budget may go into trying benchmarks: half of what their listing has left at most."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from statistics import fmean
 
 from steelyard.model.launches import LaunchSpec
 
 # Launches of a benchmark that is tried in full: its loops, the other side, and how many samples pay.
 _FULL_TRIAL, REFINEMENT = 9, 5
-# The other half is for pairs; those that were tried are to have some.
+# The other half is for pairs.
 _SHARE = 0.5
 _LEAST_LIMIT_S = 1.0
+# Nothing is tried in less, and clocks and limits are rounded.
+_LEAST_TRIAL_S = 0.001
 
 
 @dataclass
@@ -21,9 +24,9 @@ class PilotTime:
     clock: Callable[[], float]
     end: float | None = None
     """When the whole budget is used up."""
-    has_one: bool = False
-    """Whether a benchmark has been tried and can be measured."""
     _until: float = 0.0
+    _pairs_s: list[float] = field(default_factory=list)
+    """Of each benchmark that can be measured."""
     _listing_s: float = 0.0
 
     def begin(self, listings: int, begun: float) -> None:
@@ -32,13 +35,18 @@ class PilotTime:
         self._listing_s = (now - begun) / max(1, listings)
         self._until = now + _SHARE * max(0.0, (self.end or now) - now)
 
-    def is_up(self) -> bool:
-        """Whether no more benchmarks are to be tried."""
-        return self.end is not None and self.has_one and self.clock() >= self._until
+    def keep(self, pairs_s: float) -> None:
+        """Keep the time for a pair of a benchmark that has been tried and can be measured, with each candidate."""
+        self._pairs_s.append(pairs_s)
 
-    def is_over(self) -> bool:
-        """Whether the whole budget is used up."""
-        return self.end is not None and self.clock() >= self.end
+    def is_up(self, *, tried: bool) -> bool:
+        """Whether no more benchmarks are to be tried: while none can be measured, that is when the budget is used up.
+
+        The first one is `tried` in any case.
+        """
+        if self.end is None or not tried:
+            return False
+        return self.clock() >= (self._deadline() if self._pairs_s else self.end) - _LEAST_TRIAL_S
 
     def is_short(self, left: int, launches: int = _FULL_TRIAL, launch_s: float = 0.0) -> bool:
         """Whether `left` benchmarks, so many more launches each, would take longer than there is.
@@ -47,11 +55,17 @@ class PilotTime:
         """
         if self.end is None:
             return False
-        return left * launches * max(launch_s, self._listing_s) > self._until - self.clock()
+        return left * launches * max(launch_s, self._listing_s) > self._deadline() - self.clock()
 
     def limited(self, spec: LaunchSpec) -> LaunchSpec:
-        """A launch that ends with the budget, or soon after, once there is a benchmark to measure."""
-        if self.end is None or not self.has_one:
+        """A launch that ends with the time for trials, or soon after, once there is a benchmark to measure."""
+        if self.end is None or not self._pairs_s:
             return spec
-        left_ns = round(max(_LEAST_LIMIT_S, self.end - self.clock()) * 1e9)
+        left_ns = round(max(_LEAST_LIMIT_S, self._deadline() - self.clock()) * 1e9)
         return replace(spec, timeout_ns=min(left_ns, spec.timeout_ns or left_ns))
+
+    def _deadline(self) -> float:
+        """When the time for trials ends: that for the pairs of what was tried, and of one more such, is left."""
+        if self.end is None or not self._pairs_s:
+            return self._until
+        return min(self._until, self.end - sum(self._pairs_s) - fmean(self._pairs_s))

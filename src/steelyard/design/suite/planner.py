@@ -106,7 +106,7 @@ class Planner:
         for number, benchmark in enumerate(benchmarks):
             if benchmark.entry in known or benchmark.entry in missed:
                 continue
-            if self.time.is_up() or (self.time.is_over() and known):
+            if self.time.is_up(tried=bool(known)):
                 missed[benchmark.entry] = benchmark.entry or ""
                 continue
             self.watch(Progress(f"trying {benchmark.entry}", number, len(benchmarks)))
@@ -114,9 +114,9 @@ class Planner:
             candidates = sorted(sides) if len(self.record.subjects) > 1 else []
             try:
                 known[benchmark.entry] = self._amounts(benchmark.entry or "", candidates, len(benchmarks) - number)
-                self.time.has_one = True
+                self.time.keep(max(1, len(candidates)) * self._pair_s[benchmark.entry])
             except LaunchError as error:
-                if isinstance(error, TookTooLongError) and self.time.is_over() and known:
+                if isinstance(error, TookTooLongError) and self.time.is_up(tried=bool(known)):
                     missed[benchmark.entry] = benchmark.entry or ""
                     continue
                 known[benchmark.entry] = (None, None)

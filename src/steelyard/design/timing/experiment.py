@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import expm1, isfinite
 
-from steelyard.design.findings import survivors
+from steelyard.design.findings import cold_finding, cut_short_finding, survivors
 from steelyard.design.judging.judgement import MetricPairs, look_at
 from steelyard.design.runner.draws import draw_places, round_order
-from steelyard.design.runner.failure import Interrupted
+from steelyard.design.runner.failure import Interrupted, TookTooLongError
+from steelyard.design.runner.targets import longest_at_first_s
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.disturbance import is_disturbed, may_repeat
 from steelyard.design.timing.recorder import Recorder
@@ -152,17 +153,25 @@ class Experiment:
             place for number in numbers for place in draw_places(self._settings.seed, benchmark.number, number, role)
         ]
         try:
-            measured = self._recorder.pairs(places, None if self._pairs else self._longest_at_first_s())
+            measured = self._recorder.pairs(places, None if self._pairs else longest_at_first_s(self._header))
         except LaunchError as error:
-            self._fail(benchmark, error, str(error))
+            if self._is_cut_short(benchmark, error):
+                self._findings.append(cut_short_finding(self._settings.max_time_s or 0.0))
+                benchmark.stop = "time"
+            else:
+                self._fail(benchmark, error, str(error))
             return []
         self._pairs += many
         return measured
 
-    def _longest_at_first_s(self) -> float | None:
-        """How long a launch of the first pair may take: there is to be one, even if that takes more than the budget."""
-        budget_s = self._settings.max_time_s
-        return None if budget_s is None or self._settings.timeout_s is not None else 2 * budget_s
+    def _is_cut_short(self, benchmark: _Open, error: LaunchError) -> bool:
+        """Whether a command that was never measured took all the time by itself: the others have their verdicts."""
+        limited = self._settings.timeout_s is None and self._settings.harness is None
+        return limited and isinstance(error, TookTooLongError) and self._pairs > 0 and not self._has_pair(benchmark)
+
+    def _has_pair(self, benchmark: _Open) -> bool:
+        launches = self._recorder.rows.launches_of(benchmark.number)
+        return any(MetricPairs(launches, benchmark.number, "wall", role).count() for role in (USED, WARM_UP))
 
     def _fail(self, benchmark: _Open, error: SteelyardError, message: str) -> None:
         """End one benchmark of a harness; what is wrong with a plain command ends all, so that is raised again."""
@@ -243,6 +252,15 @@ class Experiment:
         for benchmark in self._open:
             benchmark.stop = benchmark.stop or reason
 
+    def _cold(self, stop: Sequence[StopReason | None]) -> list[Finding]:
+        """Say which of several benchmarks are shown by their warm-up; of a single one its verdict says so."""
+        cold = [
+            self._header.benchmarks[number].name
+            for number in self._recorder.cold(stop, "time")
+            if self._has_pair(self._open[number])
+        ]
+        return cold_finding(cold, len(self._open)) if len(self._open) > 1 else []
+
     def _record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
         return self._header.model_copy(
@@ -252,6 +270,7 @@ class Experiment:
                 "findings": [
                     *self._header.findings,
                     *self._findings,
+                    *self._cold(stop),
                     *self._recorder.not_reached(self._header.benchmarks, stop),
                     *survivors(self._recorder.runner.left_behind, self._recorder.runner.not_killed),
                 ],

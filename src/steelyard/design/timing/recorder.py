@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
 from typing import Protocol
@@ -88,10 +88,8 @@ class Recorder:
             self._overhead_ns = max(0, started.wall_ns - (started.delay_ns or 0))
 
     def _target(self, place: Place, longest_s: float | None) -> Target:
-        target = self.targets.of(place.benchmark, place.side, Draw(place.hash_seed, place.padding_bytes))
-        if longest_s is None:
-            return target
-        return replace(target, spec=replace(target.spec, timeout_ns=round(longest_s * 1e9)))
+        draw = Draw(place.hash_seed, place.padding_bytes)
+        return self.targets.of(place.benchmark, place.side, draw).within(longest_s)
 
     def _keep(self, reading: Reading[None], place: Place, *, journaled: bool = False) -> LaunchRow:
         row = LaunchRow._make((*place, *_numbers(reading.measured), self._overhead_ns, reading.samples))
@@ -106,15 +104,19 @@ class Recorder:
         self.rows.give_role(benchmark, pair, ROLES.index(DISTURBED))
 
     def settle(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
-        """When the time is up: take the warm-up of a benchmark that came no further for what was measured.
+        """When a run was cut off: take the warm-up of a benchmark that came no further for what was measured.
 
         The findings say of which benchmarks; the journal does not say so.
         """
-        used, warmed = self._reached(USED), self._reached(WARM_UP)
-        cold = [number for number, reason in enumerate(stop) if reason == "time" and number in warmed - used]
+        cold = self.cold(stop, "time", "interrupted")
         for number in cold:
             self.rows.use_warm_ups(number)
         return cold_finding([benchmarks[number].name for number in cold], len(benchmarks))
+
+    def cold(self, stop: Sequence[StopReason | None], *reasons: StopReason) -> list[int]:
+        """The benchmarks that came no further than their warm-up before they stopped for one of these reasons."""
+        used, warmed = self._reached(USED), self._reached(WARM_UP)
+        return [number for number, reason in enumerate(stop) if reason in reasons and number in warmed - used]
 
     def not_reached(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
         """Name the benchmarks that the time was up before."""
