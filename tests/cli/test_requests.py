@@ -44,7 +44,7 @@ def usual(**others: Any) -> Settings:
 @pytest.mark.parametrize(
     ("arguments", "others"),
     [
-        (("compare", *TWO), {}),
+        (("compare", *TWO), {"longest_time_s": 600.0}),
         (("run", "true"), {}),
         (("timeit", "pass"), {"harness": "protocol"}),
         (("count", "true"), {"metrics": ["instructions"], "counting": CountSettings(), "warm_up": 0, "seed": 0}),
@@ -99,9 +99,9 @@ def test_what_a_command_does_not_show_cannot_be_given(
         ("--family fdr", {"family": "fdr"}),
         ("--metric wall,cpu --metric max_rss", {"metrics": ["wall", "cpu", "max_rss"]}),
         ("--metric wall,wall", {"metrics": ["wall"]}),
-        ("--pairs 30", {"pairs": 30, "max_time_s": None}),
-        ("--max-time 5", {"max_time_s": 5.0}),
-        ("--pairs 30 --max-time 5", {"pairs": 30, "max_time_s": 5.0}),
+        ("--pairs 30", {"pairs": 30, "max_time_s": None, "longest_time_s": None}),
+        ("--max-time 5", {"max_time_s": 5.0, "longest_time_s": None}),
+        ("--pairs 30 --max-time 5", {"pairs": 30, "max_time_s": 5.0, "longest_time_s": None}),
         ("--reference-output", {"reference_output": True}),
         ("--repeat 3", {"repeat": 3}),
         ("--output out", {"output": f"{HERE}/out"}),

@@ -99,7 +99,8 @@ class JudgingOptions(Options):
         float | None,
         typer.Option(
             metavar="SECONDS",
-            help="Longest time to measure, also as 2m or 1h.  [default: 30, or none with a number of launches]",
+            help="Longest time to measure, also as 2m or 1h.  [default: 30, or none with a number of launches; "
+            "slow commands up to 10m, for the fewest pairs that can decide]",
         ),
         ReadBy(seconds),
     ] = None

@@ -73,6 +73,7 @@ def settings_of(
         metrics=metrics,
         pairs=judging.pairs,
         max_time_s=_budget_s(judging, Settings.model_fields["max_time_s"].default),
+        longest_time_s=_LONGEST_UNASKED_S if judged and judging.max_time is None and judging.pairs is None else None,
         warm_up=launch.warm_up,
         seed=world.new_seed() if launch.seed is None else in_range("--seed", launch.seed, 0, 2**63 - 1),
         timeout_s=launch.timeout,
@@ -128,6 +129,10 @@ def _check_enough(option: str, pairs: int, alpha: float) -> None:
     fewest = fewest_differences(alpha)
     if pairs < fewest:
         raise UsageError(f"{option} {pairs} can never show anything at alpha {alpha:g}: at least {fewest}")
+
+
+# Slow programs have so long without being asked for it, for the fewest pairs that can ever decide.
+_LONGEST_UNASKED_S = 600.0
 
 
 def _budget_s(judging: JudgingOptions, usual_s: float) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from steelyard.model.records import Finding, Settings, Subject
+from steelyard.report import figures
 from steelyard.subjects.shell_words import shell_words
 
 _MOST_NAMES = 10
@@ -67,6 +68,18 @@ def cold_finding(names: Sequence[str], of: int) -> list[Finding]:
             code="cold",
             message=f"no more than the warm-up{what} was measured, so that this is what is shown",
             remedy="first launches tend to be slower: let it run longer (--max-time)",
+        )
+    ]
+
+
+def longer_finding(settings: Settings) -> list[Finding]:
+    """Say that the usual budget would have been too short for any verdict."""
+    usual = figures.seconds(settings.max_time_s or 0.0)
+    return [
+        Finding(
+            code="longer",
+            message=f"the usual {usual} would have been too short for any verdict, so that it took longer",
+            remedy="--max-time sets a limit that holds; what is measured until then is shown",
         )
     ]
 

@@ -71,6 +71,9 @@ class Settings(_Record):
     metrics: list[str] = Field(default=[DEFAULT_METRIC], min_length=1, description="the first decides")
     pairs: Count | None = Field(default=None, gt=0, description="most pairs (or launches of a run)")
     max_time_s: Seconds | None = Field(default=30.0, gt=0, description="budget of elapsed time")
+    longest_time_s: Seconds | None = Field(
+        default=None, gt=0, description="budget of as many pairs as can ever decide, if that is another"
+    )
     warm_up: Count = Field(default=1, description="warm-up pairs, kept but not judged")
     seed: Count = Field(default=0, description="repeats the plan: orders, hash seeds, padding")
     timeout_s: Seconds | None = Field(default=None, gt=0, description="longest that one launch may take")

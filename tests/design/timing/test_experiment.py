@@ -186,6 +186,23 @@ class TestStopping:
         assert record.stop == ["time"]
         assert 55 < machine.now - 1000 <= 60.5
 
+    @pytest.mark.parametrize(
+        ("seconds", "pairs", "took", "codes"),
+        [(1.0, 14, 30, []), (10.0, 8, 180, ["longer"]), (45.0, 5, 540, ["longer"]), (500.0, 0, 1000, [])],
+    )
+    def test_the_usual_budget_goes_on_to_the_fewest_pairs_that_can_decide(
+        self, seconds: float, pairs: int, took: float, codes: list[str]
+    ) -> None:
+        slow = noisy(0.0, 0.1, wall_ns=seconds * 1e9)
+        record, _ = weigh(slow, max_time_s=30, longest_time_s=600)
+        assert (record.stop, verdicts(record)[0].pairs) == (["time"], pairs)
+        assert record.seconds == pytest.approx(took, rel=0.15)
+        assert [finding.code for finding in record.findings] == codes
+
+    def test_the_fewest_pairs_decide_a_clear_change(self) -> None:
+        record, _ = weigh(noisy(0.05, 0.001, wall_ns=1e10), max_time_s=30, longest_time_s=600)
+        assert (verdicts(record)[0].verdict, verdicts(record)[0].pairs) == ("slower", 8)
+
     def test_a_weighing_that_cannot_be_decided_in_time_stops_early_and_says_what_would(self) -> None:
         record, machine = weigh(noisy(0, 0.1, wall_ns=1e8), max_time_s=30)
         verdict = verdicts(record)[0]

@@ -106,7 +106,7 @@ def with_time_limit(record: Weighing | Run) -> Settings:
     many processes that make up one are the user's choice, and have the budget and as much again.
     """
     settings = record.settings
-    limit_s = settings.max_time_s
+    limit_s = settings.longest_time_s or settings.max_time_s
     if settings.timeout_s is not None or limit_s is None:
         return settings
     if isinstance(record, Run):
@@ -122,7 +122,7 @@ def longest_at_first_s(record: Weighing | Run) -> float | None:
     settings = record.settings
     if isinstance(record, Run) or settings.max_time_s is None or settings.timeout_s is not None:
         return None
-    return 2 * settings.max_time_s
+    return 2 * (settings.longest_time_s or settings.max_time_s)
 
 
 def work_of(record: Weighing | Run, number: int, seed: int = 0) -> Work:

@@ -86,14 +86,14 @@ class Measuring:
             self._tell(done, now, each)
             if self._settings.pairs is not None and done >= self._settings.pairs:
                 return "pairs"
-            if not still or self._budget.time_is_up(now, each):
+            if not still or self._budget.time_is_up(now, each, done):
                 return "time"
         raise AssertionError("counting has no end")
 
     def _is_over(self) -> bool:
         """Whether one more launch would end after the limit, once there was one."""
         now = self._clock()
-        return self._begun > 0 and self._budget.time_is_up(now, (now - self._budget.started) / self._begun)
+        return self._begun > 0 and self._budget.time_is_up(now, (now - self._budget.started) / self._begun, 0)
 
     def _longest_s(self) -> float | None:
         """How long a launch may take for the budget's sake; a busy machine may well delay it for a moment."""

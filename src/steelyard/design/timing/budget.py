@@ -5,33 +5,55 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from steelyard.model.records import Settings
+from steelyard.stats.signed_rank import fewest_differences
 
 
 @dataclass
 class Budget:
-    """Counts one experiment's elapsed seconds against its settings; times come from the injected clock."""
+    """Counts one experiment's elapsed seconds against its settings; times come from the injected clock.
+
+    `done` pairs of a benchmark are measured. While they are fewer than can ever decide, its budget may be a longer one.
+    """
 
     settings: Settings
     started: float
     spent_s: float = 0.0
     """What was used of it before that."""
+    is_extended: bool = False
+    """Whether more time was granted than the usual budget."""
 
-    def time_left(self, now: float) -> float | None:
+    def time_left(self, now: float, done: int) -> float | None:
         """Seconds left, or None without a limit on time."""
-        limit = self.settings.max_time_s
-        return None if limit is None else limit - self.spent_s - (now - self.started)
+        return self._left(self._limit_s(done), now)
 
-    def time_is_up(self, now: float, next_seconds: float) -> bool:
+    def usual_time_left(self, now: float) -> float | None:
+        """Seconds left of what a benchmark has that has enough pairs; None without a limit on time."""
+        return self._left(self.settings.max_time_s, now)
+
+    def time_is_up(self, now: float, next_seconds: float, done: int) -> bool:
         """Whether the next pair, expected to take `next_seconds`, would end after the limit."""
-        left = self.time_left(now)
-        return left is not None and next_seconds > left
+        if (left := self.time_left(now, done)) is None:
+            return False
+        usual = self.usual_time_left(now)
+        self.is_extended |= usual is not None and usual < next_seconds <= left
+        return next_seconds > left
 
     def pairs_in_all(self, done: int, now: float, seconds_per_pair: float) -> int | None:
         """How many pairs will fit, those done included; None if nothing limits them."""
-        limits = []
-        if self.settings.pairs is not None:
-            limits.append(self.settings.pairs)
-        left = self.time_left(now)
-        if left is not None and seconds_per_pair > 0:
-            limits.append(done + max(0, int(left / seconds_per_pair)))
+        limits = [] if self.settings.pairs is None else [self.settings.pairs]
+        usual = self.usual_time_left(now)
+        if usual is not None and seconds_per_pair > 0:
+            fitting = done + max(0, int(usual / seconds_per_pair))
+            longest = self.time_left(now, done) or 0.0
+            limits.append(max(fitting, min(self._fewest(), done + max(0, int(longest / seconds_per_pair)))))
         return min(limits) if limits else None
+
+    def _left(self, limit_s: float | None, now: float) -> float | None:
+        return None if limit_s is None else limit_s - self.spent_s - (now - self.started)
+
+    def _limit_s(self, done: int) -> float | None:
+        longest_s = self.settings.longest_time_s
+        return longest_s if longest_s is not None and done < self._fewest() else self.settings.max_time_s
+
+    def _fewest(self) -> int:
+        return fewest_differences(self.settings.alpha)

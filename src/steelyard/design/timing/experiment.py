@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import expm1, isfinite
 
-from steelyard.design.findings import cold_finding, cut_short_finding, survivors
+from steelyard.design.findings import cold_finding, cut_short_finding, longer_finding, survivors
 from steelyard.design.judging.judgement import MetricPairs, look_at
 from steelyard.design.runner.draws import draw_places, round_order
 from steelyard.design.runner.failure import Interrupted, TookTooLongError
@@ -107,7 +107,7 @@ class Experiment:
             for benchmark in self._open:
                 if benchmark.warm_ups > pair or benchmark.stop is not None:
                     continue
-                if self._pairs and self._budget.time_is_up(self._clock(), self._seconds_per_pair()):
+                if self._pairs and self._budget.time_is_up(self._clock(), self._seconds_per_pair(), 0):
                     return  # with many benchmarks, not all may be reached
                 self._measure(benchmark, pair, WARM_UP)
 
@@ -134,7 +134,7 @@ class Experiment:
         if self._visited > 1 or self._may_wait_s > 0 or not self._pairs:
             return 1
         target = min(benchmark.look_at, self._settings.pairs or benchmark.look_at)
-        left_s = self._budget.time_left(self._clock())
+        left_s = self._budget.time_left(self._clock(), benchmark.kept)
         seconds = _AT_ONCE_S if left_s is None else min(_AT_ONCE_S, left_s)
         fitting = seconds / max(self._seconds_per_pair(), _AT_ONCE_S / self._recorder.most_pairs())
         return max(1, min(target - benchmark.kept, int(fitting)))
@@ -213,7 +213,7 @@ class Experiment:
     def _budget_end(self, benchmark: _Open) -> StopReason | None:
         if self._settings.pairs is not None and benchmark.kept >= self._settings.pairs:
             return "pairs"
-        if self._budget.time_is_up(self._clock(), self._seconds_per_pair()):
+        if self._budget.time_is_up(self._clock(), self._seconds_per_pair(), benchmark.kept):
             return "time"
         return None
 
@@ -235,8 +235,7 @@ class Experiment:
         return self._seconds_per_pair() * max(1, self._visited)
 
     def _progress(self, benchmark: _Open) -> Progress:
-        limit, now = self._limit(benchmark), self._clock()
-        left = None if limit is None else max(0.0, (limit - benchmark.kept) * self._seconds_per_round())
+        limit = self._limit(benchmark)
         judgement = benchmark.judgement
         shown = judgement is not None and isfinite(judgement.estimate.lower)
         return Progress(
@@ -245,8 +244,16 @@ class Experiment:
             limit=limit,
             change=expm1(judgement.estimate.centre) if judgement and shown else None,
             interval=(expm1(judgement.lower), expm1(judgement.upper)) if judgement and shown else None,
-            seconds_left=left if self._settings.max_time_s is None else self._budget.time_left(now),
+            seconds_left=self._seconds_left(benchmark, limit),
         )
+
+    def _seconds_left(self, benchmark: _Open, limit: int | None) -> float | None:
+        """What is left of the budget, or the time for the pairs that are still to come, if that is all that limits."""
+        pairs_s = None if limit is None else max(0.0, (limit - benchmark.kept) * self._seconds_per_round())
+        usual_s = self._budget.usual_time_left(self._clock())
+        if usual_s is None or pairs_s is None or self._settings.longest_time_s is None:
+            return pairs_s if usual_s is None else usual_s
+        return max(usual_s, pairs_s)
 
     def _stop_all(self, reason: StopReason) -> None:
         for benchmark in self._open:
@@ -271,6 +278,7 @@ class Experiment:
                     *self._header.findings,
                     *self._findings,
                     *self._cold(stop),
+                    *(longer_finding(self._settings) if self._budget.is_extended else ()),
                     *self._recorder.not_reached(self._header.benchmarks, stop),
                     *survivors(self._recorder.runner.left_behind, self._recorder.runner.not_killed),
                 ],
