@@ -156,7 +156,9 @@ class Experiment:
             measured = self._recorder.pairs(places, None if self._pairs else longest_at_first_s(self._header))
         except LaunchError as error:
             if self._is_cut_short(benchmark, error):
-                self._findings.append(cut_short_finding(self._settings.max_time_s or 0.0))
+                self._findings.append(
+                    cut_short_finding(self._settings.longest_time_s or self._settings.max_time_s or 0.0)
+                )
                 benchmark.stop = "time"
             else:
                 self._fail(benchmark, error, str(error))
