@@ -121,8 +121,8 @@ def test_what_a_command_does_not_show_cannot_be_given(
         ("--seed 5", {"seed": 5}),
         ("--heap", {"heap": 3}),
         ("--heap-shuffle", {"heap_shuffle": True}),
-        ("--harness protocol", {"harness": "protocol"}),
-        ("--harness protocol --heap", {"harness": "protocol", "heap": 1}),
+        ("--harness protocol", {"harness": "protocol", "longest_time_s": None}),
+        ("--harness protocol --heap", {"harness": "protocol", "heap": 1, "longest_time_s": None}),
         ("--metric cost", {"metrics": ["cost"], "counting": CountSettings(cache_simulation=True)}),
     ],
 )
@@ -281,5 +281,6 @@ def test_help_imports_nothing_that_measures(words: str) -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     imported = set(done.stdout.splitlines()[-1].split())
     assert "steelyard.cli.compare" in imported
-    heavy = {"numpy", "psutil", "steelyard.model.records", "steelyard.design", "steelyard.measure", "steelyard.report"}
+    heavy = {"numpy", "psutil", "steelyard.model.records", "steelyard.design", "steelyard.measure"}
     assert not heavy & imported
+    assert {module for module in imported if module.startswith("steelyard.report.")} == {"steelyard.report.plain"}
