@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from steelyard.model.records import Finding, Settings, Verdict, Weighing
-from steelyard.report import terminal
+from steelyard.report import figures, terminal
 from steelyard.report.strip import ZERO
 
 from . import records
@@ -115,12 +115,18 @@ def test_a_number_is_never_torn_from_its_unit() -> None:
     ("example", "name", "code"),
     [(SLOWER, "slower", "1;31"), (FASTER, "faster", "1;32"), (SAME, "same", "1;36"), (UNDECIDED, "undecided", "1;33")],
 )
-def test_the_verdict_has_its_colour(example: Verdict, name: str, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_verdict_and_its_change_have_their_colour_and_nothing_else(
+    example: Verdict, name: str, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     out = io.StringIO()
     console = Console(file=out, width=80, force_terminal=True, color_system="standard")
     terminal.weighing(console, records.weighing(), [example])
-    assert f"\x1b[{code}m{name}" in out.getvalue()
+    coloured = "".join(re.findall(rf"\x1b\[{code}m(.*?)\x1b\[0m", out.getvalue()))
+    assert coloured.split() == [name, *figures.change(example.change or 0.0).split()]
+    assert re.search(r"\x1b\[1m./sort-old data.bin\x1b\[0m  median", out.getvalue()), (
+        "a name is bold, its numbers are not"
+    )
 
 
 def test_a_small_but_real_change_is_named_with_the_margin() -> None:

@@ -30,7 +30,7 @@ def show(console: Console, calibration: Calibration, stored: str) -> None:
     """Print the weights, the caution, the patterns, the chart and where it was stored."""
     sheet = Sheet(console)
     hit = figures.duration(calibration.fit.l1_ns)
-    sheet.row("weights", Text(_ratio(calibration.weights), "bold") + Text(f", where an L1 hit takes {hit}"))
+    sheet.row("weights", Text.assemble((_ratio(calibration.weights), "bold"), f", where an L1 hit takes {hit}"))
     sheet.row("", f"hits of L1 : LL : RAM, fitted to {figures.count(len(calibration.points), 'point')} of all patterns")
     sheet.row("caution", Text(caution(calibration), "yellow"), style="bold yellow")
     sheet.blank()

@@ -76,8 +76,9 @@ def show(console: Console, record: ForeignResults, levels: Sequence[Level]) -> N
     for benchmark, level in islice(zip(record.benchmarks, levels, strict=True), MOST_BENCHMARKS):
         sheet.blank()
         sheet.row("benchmark", Text(sheet.name(benchmark.name, 3 * sheet.text_width), "bold"))
-        line = Text(f"{value(level.median, benchmark.unit)} median", "bold")
-        sheet.row("value", line + Text(f", {direction(benchmark.higher_is_better)}", "not bold"), effort(level))
+        median = f"{value(level.median, benchmark.unit)} median"
+        line = Text.assemble((median, "bold"), f", {direction(benchmark.higher_is_better)}")
+        sheet.row("value", line, effort(level))
     show_left_out(sheet, len(levels) - MOST_BENCHMARKS)
     notes.show(sheet, notes.of_foreign(record))
 

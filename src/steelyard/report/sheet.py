@@ -58,8 +58,8 @@ class Sheet:
             self.line(Text(label, style))
             label = ""
         for position, line in enumerate(lines):
-            head = Text((label if position == 0 else "").ljust(self.indent), style)
-            self.line(head + line)
+            head = (label if position == 0 else "").ljust(self.indent)
+            self.line(Text.assemble((head, style), line))  # not by `+`: the whole would have the label's style
 
     def wrap(self, paragraph: Text | str) -> list[Text]:
         """Break a paragraph into lines, but never between a number and its unit."""

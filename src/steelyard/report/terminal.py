@@ -151,7 +151,7 @@ def _sides(sheet: Sheet, record: Weighing, verdict: Verdict) -> None:
         if not sheet.narrow and name_width + 2 + len(aligned[0]) <= sheet.text_width:
             for label, name, numbers in zip(labels, names, aligned, strict=True):
                 padding = " " * (name_width - Text(name).cell_len + 2)
-                sheet.row(label, Text(name, "bold") + Text(padding + numbers))
+                sheet.row(label, Text.assemble((name, "bold"), padding + numbers))
             return
     for label, name, numbers_of_side in zip(labels, names, parts, strict=True):
         sheet.row(label, Text(name, "bold"), ", ".join(numbers_of_side) or "not known")
@@ -176,7 +176,7 @@ def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:
     if sheet.narrow:
         for verdict in verdicts:
             numbers = f" {_change(verdict)} {_interval(verdict)}".rstrip()
-            sheet.row(verdict.metric, _verdict_name(verdict) + Text(numbers))
+            sheet.row(verdict.metric, Text.assemble(_verdict_name(verdict), numbers))
         return
     rows = [
         [Text(each.metric, "dim"), _verdict_name(each), Text(_change(each)), Text(_interval(each)), _medians(each)]
@@ -271,7 +271,7 @@ def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     lines = []
     for verdict in undecided[:_MOST_OPEN]:
         known = sentences.excluded(verdict, record.settings) or "nothing is known"
-        lines.append(Text(sheet.name(verdict.benchmark, sheet.text_width), "bold") + Text(f": {known}", "not bold"))
+        lines.append(Text.assemble((sheet.name(verdict.benchmark, sheet.text_width), "bold"), f": {known}"))
     if len(undecided) > _MOST_OPEN:
         lines.append(Text(f"and {len(undecided) - _MOST_OPEN} more, as the table has them"))
     sheet.blank()
@@ -286,7 +286,7 @@ def _table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> bool:
     if sheet.narrow:
         for verdict in verdicts:
             name = sheet.name(verdict.benchmark, sheet.width)
-            sheet.row(name, _verdict_name(verdict) + Text(f" {_change(verdict)}"), style="")
+            sheet.row(name, Text.assemble(_verdict_name(verdict), f" {_change(verdict)}"), style="")
         return False
     head = ["benchmark", "verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
     cells = [_cells(verdict) for verdict in verdicts]
@@ -317,10 +317,10 @@ def _cells(verdict: Verdict) -> list[Text]:
 def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool, explained: set[str]) -> None:
     """Print one benchmark; what a metric is, and what is not known of all of them, once."""
     metric = summary.metric
-    level = Text(f"{figures.quantity(summary.median, metric)} median", "bold")
+    level = Text.assemble((f"{figures.quantity(summary.median, metric)} median", "bold"))
     if summary.interval is not None:
         low, high = (figures.quantity(end, metric) for end in summary.interval)
-        level.append(f" [{low}, {high}] at {figures.confidence(record.settings.alpha)} confidence", "not bold")
+        level.append(f" [{low}, {high}] at {figures.confidence(record.settings.alpha)} confidence")
     sheet.blank()
     sheet.row(metric, level, sentences.spread(summary), style="bold" if full else "dim")
     if len(summary.modes) > 1:
@@ -333,7 +333,7 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool, explain
     if not is_counted(metric):
         _strip(sheet, "launches", _around_median(record, summary), "the median")
         quality, noise = Text(summary.quality, _QUALITIES[summary.quality]), _without_quiet(summary)
-        sheet.row("noise", quality + Text("" if noise in explained else f": {noise}"))
+        sheet.row("noise", Text.assemble(quality, "" if noise in explained else f": {noise}"))
         explained.add(noise)
     explained.add(metric)
 

@@ -59,7 +59,7 @@ def _brief(sheet: Sheet, verdict: UnpairedVerdict) -> None:
     if verdict.change is not None:
         known = figures.change(verdict.change)
         known += f" {figures.interval(verdict.interval)}" if verdict.interval is not None else ", no interval"
-    sheet.row(verdict.metric, Text(verdict.verdict, STYLES[verdict.verdict]) + Text(f" {known}"))
+    sheet.row(verdict.metric, Text.assemble((verdict.verdict, STYLES[verdict.verdict]), f" {known}"))
 
 
 def evidence(verdict: UnpairedVerdict, alpha: float) -> str:

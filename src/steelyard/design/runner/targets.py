@@ -106,7 +106,7 @@ def with_time_limit(record: Weighing | Run) -> Settings:
     many processes that make up one are the user's choice, and have the budget and as much again.
     """
     settings = record.settings
-    limit_s = settings.longest_time_s or settings.max_time_s
+    limit_s = longest_launch_s(settings)
     if settings.timeout_s is not None or limit_s is None:
         return settings
     if isinstance(record, Run):
@@ -120,9 +120,17 @@ def longest_at_first_s(record: Weighing | Run) -> float | None:
     None where they may take no longer than those after them.
     """
     settings = record.settings
-    if isinstance(record, Run) or settings.max_time_s is None or settings.timeout_s is not None:
+    limit_s = longest_launch_s(settings)
+    if isinstance(record, Run) or limit_s is None or settings.max_time_s is None or settings.timeout_s is not None:
         return None
-    return 2 * (settings.longest_time_s or settings.max_time_s)
+    return max(limit_s, 2 * settings.max_time_s)
+
+
+def longest_launch_s(settings: Settings) -> float | None:
+    """The budget; of a longer one that nobody asked for what allows a warm-up and a pair: a hang has to end sooner."""
+    if settings.max_time_s is None or settings.longest_time_s is None:
+        return settings.max_time_s
+    return max(settings.max_time_s, settings.longest_time_s / 4)
 
 
 def work_of(record: Weighing | Run, number: int, seed: int = 0) -> Work:

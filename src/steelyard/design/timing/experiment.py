@@ -11,7 +11,7 @@ from steelyard.design.findings import cold_finding, cut_short_finding, longer_fi
 from steelyard.design.judging.judgement import MetricPairs, look_at
 from steelyard.design.runner.draws import draw_places, round_order
 from steelyard.design.runner.failure import Interrupted, TookTooLongError
-from steelyard.design.runner.targets import longest_at_first_s
+from steelyard.design.runner.targets import longest_at_first_s, longest_launch_s
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.disturbance import is_disturbed, may_repeat
 from steelyard.design.timing.recorder import Recorder
@@ -156,9 +156,7 @@ class Experiment:
             measured = self._recorder.pairs(places, None if self._pairs else longest_at_first_s(self._header))
         except LaunchError as error:
             if self._is_cut_short(benchmark, error):
-                self._findings.append(
-                    cut_short_finding(self._settings.longest_time_s or self._settings.max_time_s or 0.0)
-                )
+                self._findings.append(cut_short_finding(longest_launch_s(self._settings) or 0.0))
                 benchmark.stop = "time"
             else:
                 self._fail(benchmark, error, str(error))
