@@ -231,7 +231,7 @@ def test_a_forgotten_shell_is_named_where_the_program_is_not_found(scripted: Scr
 @pytest.mark.parametrize("option", ["--setup", "--prepare", "--conclude", "--cleanup"])
 def test_a_forgotten_shell_is_noted_of_the_commands_around_launches(scripted: ScriptedWorld, option: str) -> None:
     text = said(scripted("run", "./old", "--launches", "3", option, "./old > log"))
-    assert f"> was passed on as it stands, as no shell runs it: the {option} command is ./old > log" in text
+    assert f"as no shell runs it: the {option} command is ./old > log" in text
     assert f"{option} \"sh -c '...'\"" in text
 
 
