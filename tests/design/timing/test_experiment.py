@@ -188,7 +188,7 @@ class TestStopping:
 
     @pytest.mark.parametrize(
         ("seconds", "pairs", "took", "codes"),
-        [(1.0, 14, 30, []), (10.0, 8, 180, ["longer"]), (45.0, 5, 540, ["longer"]), (500.0, 0, 1000, [])],
+        [(1.0, 14, 30, []), (10.0, 8, 180, ["longer"]), (45.0, 5, 540, ["longer"]), (120.0, 1, 480, ["longer"])],
     )
     def test_the_usual_budget_goes_on_to_the_fewest_pairs_that_can_decide(
         self, seconds: float, pairs: int, took: float, codes: list[str]
@@ -198,6 +198,10 @@ class TestStopping:
         assert (record.stop, verdicts(record)[0].pairs) == (["time"], pairs)
         assert record.seconds == pytest.approx(took, rel=0.15)
         assert [finding.code for finding in record.findings] == codes
+
+    def test_what_hangs_ends_long_before_the_longest_time(self) -> None:
+        record, machine = weigh(noisy(wall_ns=1e13), max_time_s=30, longest_time_s=600)
+        assert (record.stop, machine.now - 1000) == (["failed"], 150)
 
     def test_the_fewest_pairs_decide_a_clear_change(self) -> None:
         record, _ = weigh(noisy(0.05, 0.001, wall_ns=1e10), max_time_s=30, longest_time_s=600)
