@@ -73,7 +73,7 @@ def settings_of(
         metrics=metrics,
         pairs=judging.pairs,
         max_time_s=_budget_s(judging, Settings.model_fields["max_time_s"].default),
-        longest_time_s=_longest_time_s(options) if judged else None,
+        longest_time_s=_LONGEST_UNASKED_S if judged and judging.max_time is None and judging.pairs is None else None,
         warm_up=launch.warm_up,
         seed=world.new_seed() if launch.seed is None else in_range("--seed", launch.seed, 0, 2**63 - 1),
         timeout_s=launch.timeout,
@@ -133,12 +133,6 @@ def _check_enough(option: str, pairs: int, alpha: float) -> None:
 
 # Slow programs have so long without being asked for it, for the fewest pairs that can ever decide.
 _LONGEST_UNASKED_S = 600.0
-
-
-def _longest_time_s(options: MeasuringOptions) -> float | None:
-    """What a weighing of commands may take if nobody limits it; a suite has a budget by its benchmarks."""
-    unlimited = options.judging.max_time is None and options.judging.pairs is None
-    return _LONGEST_UNASKED_S if unlimited and options.suite.harness is None else None
 
 
 def _budget_s(judging: JudgingOptions, usual_s: float) -> float | None:
