@@ -1,0 +1,61 @@
+"""How much of a budget slow commands get, and what is shown where it is too short."""
+
+from __future__ import annotations
+
+import pytest
+
+from steelyard.design.judging.judgement import verdicts
+from tests.design.scripted import noisy, weigh
+
+
+@pytest.mark.parametrize(
+    ("seconds", "pairs", "took", "codes"),
+    [(1.0, 14, 30, []), (10.0, 8, 180, ["longer"]), (45.0, 5, 540, ["longer"]), (120.0, 1, 480, ["longer"])],
+)
+def test_the_usual_budget_goes_on_to_the_fewest_pairs_that_can_decide(
+    seconds: float, pairs: int, took: float, codes: list[str]
+) -> None:
+    slow = noisy(0.0, 0.1, wall_ns=seconds * 1e9)
+    record, _ = weigh(slow, max_time_s=30, longest_time_s=600)
+    assert (record.stop, verdicts(record)[0].pairs) == (["time"], pairs)
+    assert record.seconds == pytest.approx(took, rel=0.15)
+    assert [finding.code for finding in record.findings] == codes
+
+
+def test_what_hangs_ends_long_before_the_longest_time() -> None:
+    record, machine = weigh(noisy(wall_ns=1e13), max_time_s=30, longest_time_s=600)
+    assert (record.stop, machine.now - 1000) == (["failed"], 150)
+
+
+def test_the_fewest_pairs_decide_a_clear_change() -> None:
+    record, _ = weigh(noisy(0.05, 0.001, wall_ns=1e10), max_time_s=30, longest_time_s=600)
+    assert (verdicts(record)[0].verdict, verdicts(record)[0].pairs) == ("slower", 8)
+
+
+def test_a_budget_below_the_fewest_pairs_is_used_all_the_same() -> None:
+    record, _ = weigh(noisy(0.05, 0.001, wall_ns=4e9), max_time_s=30)
+    verdict = verdicts(record)[0]
+    assert (record.stop, verdict.pairs, verdict.verdict, verdict.interval) == (["time"], 2, "undecided", None)
+    assert verdict.change == pytest.approx(0.05, abs=0.01)
+
+
+def test_without_a_pair_the_warm_up_says_what_it_can() -> None:
+    record, _ = weigh(noisy(0.05, 0.001, wall_ns=20e9), max_time_s=30)
+    verdict = verdicts(record)[0]
+    assert (record.stop, verdict.pairs, verdict.pairs_needed) == (["time"], 0, 12)
+    assert verdict.change == pytest.approx(0.05, abs=0.01)
+    assert verdict.baseline is not None
+    assert verdict.baseline.median == pytest.approx(20e9, rel=0.01)
+    assert verdict.seconds_needed == pytest.approx(13 * 41, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("settings", "limit_s"), [({"max_time_s": 3}, 6), ({"timeout_s": 7}, None), ({"max_time_s": None}, None)]
+)
+def test_only_of_the_first_pair_a_launch_may_take_more_than_the_budget(
+    settings: dict[str, object], limit_s: int | None
+) -> None:
+    _, machine = weigh(noisy(), 1, **{"pairs": 12, **settings})
+    # Else they have the limit of the plan, which there is none of here.
+    limits = [spec.timeout_ns for spec in machine.specs]
+    assert (set(limits[:2]), set(limits[2:])) == ({limit_s and limit_s * 10**9}, {None})
