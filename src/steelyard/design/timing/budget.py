@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from steelyard.model.records import Settings
 from steelyard.stats.signed_rank import fewest_differences
@@ -41,11 +42,10 @@ class Budget:
     def pairs_in_all(self, done: int, now: float, seconds_per_pair: float) -> int | None:
         """How many pairs will fit, those done included; None if nothing limits them."""
         limits = [] if self.settings.pairs is None else [self.settings.pairs]
-        usual = self.usual_time_left(now)
-        if usual is not None and seconds_per_pair > 0:
-            fitting = done + max(0, int(usual / seconds_per_pair))
-            longest = self.time_left(now, done) or 0.0
-            limits.append(max(fitting, min(self._fewest(), done + max(0, int(longest / seconds_per_pair)))))
+        usual, longest = self.usual_time_left(now), self.time_left(now, done)
+        if usual is not None and longest is not None and seconds_per_pair > 0:
+            fitting, at_most = (done + max(0, int(left / seconds_per_pair)) for left in (usual, longest))
+            limits.append(max(fitting, min(self._fewest, at_most)))
         return min(limits) if limits else None
 
     def _left(self, limit_s: float | None, now: float) -> float | None:
@@ -53,7 +53,9 @@ class Budget:
 
     def _limit_s(self, done: int) -> float | None:
         longest_s = self.settings.longest_time_s
-        return longest_s if longest_s is not None and done < self._fewest() else self.settings.max_time_s
+        return longest_s if longest_s is not None and done < self._fewest else self.settings.max_time_s
 
+    @cached_property
     def _fewest(self) -> int:
+        """Asked for at every pair."""
         return fewest_differences(self.settings.alpha)
