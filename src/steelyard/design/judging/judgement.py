@@ -13,6 +13,7 @@ import numpy.typing as npt
 from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
 from steelyard.design.judging.findings import data_findings, medians_findings, withheld
 from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
+from steelyard.design.judging.waits import waits_finding
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
@@ -180,7 +181,11 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
         margin_needed=lacking.margin,
         baseline=sides[0],
         candidate=sides[1],
-        findings=found + medians_findings(change, judgement.verdict, sides, settings.margin),
+        findings=[
+            *found,
+            *medians_findings(change, judgement.verdict, sides, settings.margin),
+            *waits_finding(record.launches, pairs.benchmark, metric, settings.alpha),
+        ],
         **_shared(record, pairs.benchmark),
     )
 

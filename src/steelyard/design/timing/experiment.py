@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import expm1, isfinite
@@ -13,7 +13,7 @@ from steelyard.design.runner.draws import draw_places, round_order
 from steelyard.design.runner.failure import Interrupted, TookTooLongError
 from steelyard.design.runner.targets import longest_at_first_s, longest_launch_s
 from steelyard.design.timing.budget import Budget
-from steelyard.design.timing.disturbance import is_disturbed, may_repeat
+from steelyard.design.timing.disturbance import Repeats
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchRow
@@ -34,14 +34,18 @@ class _Open:
     """A benchmark on its way to a verdict."""
 
     number: int
+    repeats: Repeats
     control: bool = False
     warm_ups: int = 0
     attempts: int = 0
-    kept: int = 0
-    repeated: int = 0
     look_at: int = field(default_factory=lambda: next_look(0))
     judgement: Judgement | None = None
     stop: StopReason | None = None
+
+    @property
+    def kept(self) -> int:
+        """How many pairs are judged."""
+        return self.repeats.kept
 
 
 class Experiment:
@@ -119,12 +123,9 @@ class Experiment:
         pairs = self._measure(benchmark, self._settings.warm_up + benchmark.attempts, USED, self._at_once(benchmark))
         for rows in pairs:
             benchmark.attempts += 1
-            if is_disturbed(*rows, self._metric) and may_repeat(benchmark.repeated, benchmark.kept):
+            if benchmark.repeats.is_to_repeat(*rows):
                 self._recorder.discard_pair(benchmark.number, rows[0].pair)
-                benchmark.repeated += 1
                 self._wait_for_quiet()
-            else:
-                benchmark.kept += 1
         if pairs:
             self._stop_or_go_on(benchmark)
             self._watch(self._progress(benchmark))
@@ -289,15 +290,19 @@ class Experiment:
 
 def _resumed(number: int, header: Weighing, rows: list[LaunchRow]) -> _Open:
     """A benchmark where an earlier session left it: at its beginning, if there was none."""
-    resumed = _Open(number, control=header.benchmarks[number].control)
+    repeats = Repeats(timed(header.settings.metrics)[0], header.machine.cores_logical)
+    resumed = _Open(number, repeats, control=header.benchmarks[number].control)
     if header.stop[number] == "failed":
         resumed.stop = "failed"
-    mine = [row for row in rows if row.benchmark == number]
-    sides = {role: Counter(row.pair for row in mine if ROLES[row.role] == role) for role in ROLES}
-    whole = {role: sum(count == 2 for count in pairs.values()) for role, pairs in sides.items()}
-    begun = sides[USED] | sides[DISTURBED]
-    # A pair that was cut in two stays in the record, unused; the next one has a number, and so a draw, of its own.
-    resumed.warm_ups, resumed.kept, resumed.repeated = len(sides[WARM_UP]), whole[USED], whole[DISTURBED]
-    resumed.attempts = max(begun) + 1 - header.settings.warm_up if begun else 0
+    begun: defaultdict[int, list[LaunchRow]] = defaultdict(list)
+    for row in rows:
+        if row.benchmark == number:
+            begun[row.pair].append(row)
+    resumed.warm_ups = sum(ROLES[launches[0].role] == WARM_UP for launches in begun.values())
+    for launches in begun.values():
+        # A pair that was cut in two stays in the record, unused; the next one has a number, and so a draw, of its own.
+        if len(launches) == 2 and ROLES[launches[0].role] != WARM_UP:
+            repeats.count(launches[0], launches[1], repeated=ROLES[launches[0].role] == DISTURBED)
+    resumed.attempts = max(0, max(begun, default=-1) + 1 - header.settings.warm_up)
     resumed.look_at = next_look(max(0, resumed.kept - 1))
     return resumed
