@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import expm1, isfinite
 
 from steelyard.design.findings import cold_finding, cut_short_finding, longer_finding, survivors
@@ -20,6 +20,7 @@ from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchRow
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, StopReason, Weighing
+from steelyard.report.sentences import allowance
 from steelyard.stats.family import sharing_now
 from steelyard.stats.looks import next_look, plan_looks
 from steelyard.stats.paired import Judgement, is_futile
@@ -73,6 +74,7 @@ class Experiment:
         self._settle, self._may_wait_s = settle, header.settings.wait_quiet_s
         self._pairs, self._visited = len(recorder.rows) // 2, len(header.benchmarks)
         self._findings: list[Finding] = []
+        self._is_allowance_told = False
         self.error: SteelyardError | None = None
 
     def run(self) -> Weighing:
@@ -83,6 +85,7 @@ class Experiment:
         try:
             self._wait_for_quiet()
             self._warm_up()
+            self._tell_allowance()
             for benchmark in self._open:
                 if benchmark.kept >= benchmark.look_at and benchmark.stop is None:
                     self._stop_or_go_on(benchmark)  # the look that an interrupted weighing still owes
@@ -91,6 +94,7 @@ class Experiment:
                 self._visited = len(still)
                 for number in round_order(self._settings.seed, rounds, still):
                     self._advance(self._open[number])
+                    self._tell_allowance()
                 rounds += 1
         except Interrupted:
             self._stop_all("interrupted")
@@ -234,6 +238,20 @@ class Experiment:
     def _seconds_per_round(self) -> float:
         """Elapsed seconds until a benchmark has its next pair: all that are still open take their turn."""
         return self._seconds_per_pair() * max(1, self._visited)
+
+    def _tell_allowance(self) -> None:
+        """Say once what the budget allows, if that is too little; the first pair has to show how long one takes."""
+        if self._is_allowance_told or not self._pairs:
+            return
+        self._is_allowance_told = True
+        first, now, each_s = self._open[0], self._clock(), self._seconds_per_round()
+        fitting = self._budget.pairs_in_all(first.kept, now, each_s)
+        if fitting is None:
+            return
+        spent_s = now - self._budget.started - first.kept * each_s
+        sentence = allowance(self._settings, self._budget.fewest, fitting, spent_s, each_s, self._visited)
+        if sentence is not None and first.stop is None:
+            self._watch(replace(self._progress(first), allowance=sentence))
 
     def _progress(self, benchmark: _Open) -> Progress:
         limit = self._limit(benchmark)
