@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from steelyard.design.findings import unshelled
 from steelyard.design.runner.draws import draw_pair
@@ -30,8 +31,12 @@ class Targets:
     """What is measured in each pair and subtracted from its launches, where they are run by a shell."""
 
 
-def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
+def targets_of(
+    record: Weighing | Run, shared: Mapping[str, str], copies: Mapping[tuple[int, int], str] = MappingProxyType({})
+) -> Targets:
     """Every launch of a record; `shared` is the environment that all of them find.
+
+    Of a benchmark's side among the `copies`, that file is launched in the place of its program.
 
     Raises UsageError for a hook, or for a program that a parameter names, that is missing.
     """
@@ -42,6 +47,8 @@ def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
         for number in range(len(record.benchmarks))
         for side in range(len(record.subjects[:2]))
     }
+    for place, copy in copies.items():
+        subjects[place] = subjects[place].model_copy(update={"program": copy})
     makers = {place: launch_maker(subject, limited, shared) for place, subject in subjects.items()}
     names = {place: called(record, place[0], subject.name) for place, subject in subjects.items()}
     remedies = {place: _remedy(subject, settings) for place, subject in subjects.items()}
