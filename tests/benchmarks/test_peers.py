@@ -46,15 +46,15 @@ def test_hyperfine_is_told_how_many_runs_or_nothing(
 def test_pyperf_is_told_how_many_launches_or_nothing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, launches: int | None, told: bool
 ) -> None:
-    class Stop(Exception):
+    class StoppedError(Exception):
         pass
 
     def stop(command: Sequence[str], environment: Mapping[str, str]) -> None:  # noqa: ARG001
         assert ("-p" in command, "-l" in command) == (told, told)
-        raise Stop
+        raise StoppedError
 
     monkeypatch.setattr(peers, "run", stop)
-    with pytest.raises(Stop):
+    with pytest.raises(StoppedError):
         peers.measure_by_pyperf("pyperf", [Path("old"), Path("new")], launches, tmp_path, {})
 
 
