@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from steelyard.model.launches import LaunchSpec, Measured
 from tests.world import ScriptedWorld, measured, program_of
 
 
 def slow(world: ScriptedWorld, seconds: float, change: float = 0.05) -> None:
     """Programs that take so long."""
 
-    def script(spec, number):  # type: ignore[no-untyped-def]
+    def script(spec: LaunchSpec, number: int) -> Measured:
         factor = 1 + change if program_of(spec) == "new" else 1.0
         return measured(1e3 * seconds * factor * (1 + number % 7 * 1e-4))
 
@@ -89,3 +90,27 @@ def test_the_limit_of_a_run_holds_but_for_one_launch(scripted: ScriptedWorld, li
     done = scripted("run", "./old", "--max-time", limit)
     assert (done.status, len(scripted.launched)) == (0, launches)
     assert "10.0" in done.text
+
+
+def by_argument(spec: LaunchSpec, number: int) -> Measured:
+    """A program that takes as many seconds as it is told, and 5 % more as `new`."""
+    factor = 1.05 if program_of(spec) == "new" else 1.0
+    return measured(1e3 * int(spec.argv[1]) * factor * (1 + number % 7 * 1e-4))
+
+
+@pytest.mark.parametrize("values", ["25,1", "1,25"])
+def test_one_that_takes_all_the_time_by_itself_leaves_something_to_say_of_the_others(
+    scripted: ScriptedWorld, values: str
+) -> None:
+    scripted.script = by_argument
+    done = scripted("compare", "./old {n}", "./new {n}", "-L", "n", values, "--max-time", "10")
+    assert done.status == 0, done
+    assert "did not end within" in done.text
+    assert "n=1" in done.text
+    assert "+5." in done.text
+
+
+def test_where_all_of_them_take_all_the_time_nothing_was_measured(scripted: ScriptedWorld) -> None:
+    scripted.script = by_argument
+    sentence = scripted.refuses("compare", "./old {n}", "./new {n}", "-L", "n", "25,26", "--max-time", "10", status=3)
+    assert "did not end within 20 s and was killed" in sentence

@@ -153,15 +153,15 @@ class Experiment:
 
     def _measure(self, benchmark: _Open, pair: int, role: str, many: int = 1) -> list[tuple[LaunchRow, LaunchRow]]:
         """Measure `many` pairs from number `pair` on; none if that failed and ends only a benchmark of a harness."""
-        numbers = range(pair, pair + many)
+        numbers, longest_s = range(pair, pair + many), None if self._pairs else longest_at_first_s(self._header)
         places = [
             place for number in numbers for place in draw_places(self._settings.seed, benchmark.number, number, role)
         ]
         try:
-            measured = self._recorder.pairs(places, None if self._pairs else longest_at_first_s(self._header))
+            measured = self._recorder.pairs(places, longest_s)
         except LaunchError as error:
             if self._is_cut_short(benchmark, error):
-                self._findings.append(cut_short_finding(longest_launch_s(self._settings) or 0.0))
+                self._findings.append(cut_short_finding(longest_s or longest_launch_s(self._settings) or 0.0))
                 benchmark.stop = "time"
             else:
                 self._fail(benchmark, error, str(error))
@@ -170,9 +170,14 @@ class Experiment:
         return measured
 
     def _is_cut_short(self, benchmark: _Open, error: LaunchError) -> bool:
-        """Whether a command that was never measured took all the time by itself: the others have their verdicts."""
+        """Whether a command that was never measured took all the time by itself: the others have their verdicts.
+
+        Or may have, if it is the first of all: but where two of them take so long, nobody waits for a third.
+        """
         limited = self._settings.timeout_s is None and self._settings.harness is None
-        return limited and isinstance(error, TookTooLongError) and self._pairs > 0 and not self._has_pair(benchmark)
+        others = [one.stop for one in self._open if one is not benchmark and not one.control]
+        may_go_on = self._pairs > 0 or (len(others) > 0 and not any(others))
+        return limited and isinstance(error, TookTooLongError) and may_go_on and not self._has_pair(benchmark)
 
     def _has_pair(self, benchmark: _Open) -> bool:
         launches = self._recorder.rows.launches_of(benchmark.number)
