@@ -32,29 +32,38 @@ def with_control(
     if number is None or record.stop[number] == "failed":
         return record, targets
     baseline = subject_of(record, number, 0)
-    why = _why_not(baseline)
-    if why is None:
-        scratch = None
-        try:
-            scratch = Scratch("control")
-            copied = targets_of(record, shared, {(number, 1): _copied(baseline, scratch.path)})
-            weakref.finalize(copied, scratch.remove)
-            target = copied.of(number, 1, draw_pair(record.settings.seed, number, 0))
-            runner.trial(target.within(longest_at_first_s(record)))
-            targets = copied
-        except OSError as error:
-            why = f"which cannot be copied here ({error.strerror})"
-            if scratch is not None:
-                scratch.remove()
-        except LaunchError:
-            why = "of which a copy does not run elsewhere"
+    try:
+        why = _why_not(baseline)
+        if why is None:
+            targets = _with_copy(record, number, targets, shared, runner)
+    except OSError as error:
+        why = f"which cannot be copied here ({error.strerror})"
+    except LaunchError:
+        why = "of which a copy does not run elsewhere"
     called = "the shell" if baseline.shell else baseline.argv[0]
     others = [finding for finding in record.findings if finding.code not in CONTROLS]
     return record.model_copy(update={"findings": [*others, control_finding(called, why)]}), targets
 
 
-def _copied(subject: Subject, folder: Path) -> str:
-    return str(shutil.copy(subject.program, folder / Path(subject.program).name))
+def _with_copy(
+    record: Weighing | Run, number: int, targets: Targets, shared: Mapping[str, str], runner: Runner
+) -> Targets:
+    """The same targets, but for a copy on one benchmark's second side, which was launched once."""
+    copy, scratch = _copied(subject_of(record, number, 0))
+    copied = targets_of(record, shared, targets.hooks, {(number, 1): copy})
+    weakref.finalize(copied, scratch.remove)
+    target = copied.of(number, 1, draw_pair(record.settings.seed, number, 0))
+    runner.trial(target.within(longest_at_first_s(record)))
+    return copied
+
+
+def _copied(subject: Subject) -> tuple[str, Scratch]:
+    scratch = Scratch("control")
+    try:
+        return str(shutil.copy(subject.program, scratch.path / Path(subject.program).name)), scratch
+    except OSError:
+        scratch.remove()
+        raise
 
 
 def _why_not(subject: Subject) -> str | None:

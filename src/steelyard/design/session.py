@@ -213,7 +213,7 @@ def _prepared(header: Weighing | Run, session: _Session, selection: Selection | 
                 time = PilotTime(world.clock, end)
                 header = Planner(header, shared, asking, session.watch, time).planned(selection)
                 header = header.model_copy(update={"preparing_s": world.clock() - begun})
-        header, targets = with_control(header, targets_of(header, shared), shared, session.runner(hooks))
+        header, targets = with_control(header, targets_of(header, shared, hooks), shared, session.runner(hooks))
         header = with_preliminaries(header, targets, session.runner())
     except Interrupted:
         raise InterruptedBeforeStart(NOTHING_MEASURED) from None

@@ -32,13 +32,16 @@ class Targets:
 
 
 def targets_of(
-    record: Weighing | Run, shared: Mapping[str, str], copies: Mapping[tuple[int, int], str] = MappingProxyType({})
+    record: Weighing | Run,
+    shared: Mapping[str, str],
+    hooks: Hooks | None = None,
+    copies: Mapping[tuple[int, int], str] = MappingProxyType({}),
 ) -> Targets:
     """Every launch of a record; `shared` is the environment that all of them find.
 
-    Of a benchmark's side among the `copies`, that file is launched in the place of its program.
-
-    Raises UsageError for a hook, or for a program that a parameter names, that is missing.
+    The commands around launches are the record's, unless they were made before. Of a benchmark's side among the
+    `copies`, that file is launched in the place of its program. Raises UsageError for a hook, or for a program that a
+    parameter names, that is missing.
     """
     settings = record.settings
     limited = with_time_limit(record)
@@ -78,7 +81,7 @@ def targets_of(
     shell = command_subject(":", "shell", "shell", shell=True) if _times_a_shell(record) else None
     return Targets(
         of,
-        hooks_of(settings, shared),
+        hooks_of(settings, shared) if hooks is None else hooks,
         None if shell is None else launch_spec(shell, limited, shared, draw_pair(settings.seed, 0, 0)),
     )
 
