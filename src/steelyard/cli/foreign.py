@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from steelyard.cli.options import FileOptions
-from steelyard.cli.outcome import said_status
 from steelyard.cli.outputs import is_printed, write
 from steelyard.cli.screen import output
+from steelyard.cli.status import said_status
 from steelyard.design.unpaired.foreign import compare_foreign, levels
 from steelyard.design.world import World
 from steelyard.model.files import as_saved

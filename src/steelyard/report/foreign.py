@@ -14,8 +14,8 @@ from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.sheet import Sheet
 from steelyard.report.table import csv_text
-from steelyard.report.terminal import STYLES, emphasised
 from steelyard.report.unpaired import APART, wandered
+from steelyard.report.verdicts import STYLES, emphasised
 
 WARNING = "imported, not measured by Steelyard"
 UNPAIRED_WARNING = f"{WARNING}, and {APART}"
