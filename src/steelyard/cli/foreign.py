@@ -13,11 +13,12 @@ from steelyard.design.world import World
 from steelyard.model.files import as_saved
 from steelyard.model.foreign import ForeignResults
 from steelyard.report import foreign as report
+from steelyard.report.bounds import MOST_BENCHMARKS
 
 
 def show_foreign(record: ForeignResults, files: FileOptions, world: World) -> None:
     """Print an import, and write the files asked for."""
-    described = levels(record)
+    described = levels(record.benchmarks[: None if files.markdown is not None else MOST_BENCHMARKS])
     if files.json is not None:
         write(files.json, as_saved(record, files.json))
     if files.markdown is not None:

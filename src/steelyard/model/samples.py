@@ -6,6 +6,7 @@ written and read in a sixth of the time that their digits take.
 
 from __future__ import annotations
 
+import sys
 from array import array
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterable, Sequence
@@ -67,9 +68,9 @@ def _decoded(told: dict[str, Any]) -> list[array[float]]:
     bits = a2b_base64(text, strict_mode=True)
     if len(bits) != 8 * sum(lengths):
         raise ValueError(f"{_BITS} holds another number of samples than {_LENGTHS} say")
-    import numpy as np
-
-    numbers = array(FLOATS, np.frombuffer(bits, dtype="<f8").astype(float, copy=False).tobytes())
+    numbers = array(FLOATS, bits)
+    if sys.byteorder == "big":
+        numbers.byteswap()
     if not _are_results(numbers):
         raise ValueError(f"a sample is a number from {LEAST_VALUE:g} to {MOST_VALUE:g}")
     return [numbers[end - length : end] for length, end in zip(lengths, accumulate(lengths), strict=True)]

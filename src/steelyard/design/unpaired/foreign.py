@@ -42,9 +42,9 @@ _BY_COMMAND = "hyperfine"
 """Its benchmarks are called by their commands, which are others where two builds are compared."""
 
 
-def levels(record: ForeignResults) -> list[Level]:
-    """Each benchmark of an import, described."""
-    return [described.level for described in _described(record.benchmarks)]
+def levels(benchmarks: Sequence[ForeignBenchmark]) -> list[Level]:
+    """Each of some benchmarks of an import, described."""
+    return [described.level for described in _described(benchmarks)]
 
 
 class _Described(NamedTuple):
