@@ -69,9 +69,8 @@ def _opened(path: Path) -> tuple[Opened, list[ForeignFile]]:
     if folders := files_of(path):
         read = [(_data(file), _data(file.with_name(ABOUT))[0]) for file in folders]
         parts = tuple((decoded(data), decoded(about)) for (data, _), about in read)
-        return Opened(path, parts=parts), [
-            _file(file, digest) for file, ((_, digest), _) in zip(folders, read, strict=True)
-        ]
+        files = [_file(file, digest) for file, ((_, digest), _) in zip(folders, read, strict=True)]
+        return Opened(path, parts=parts), files
     data, digest = _data(path)
     found = _json(path, data)
     return Opened(path, data, found), [_file(path, digest)]
