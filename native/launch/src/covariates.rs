@@ -6,7 +6,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 /// How the scheduler treated one thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// Time on a CPU.
     pub cpu_ns: u64,
@@ -22,6 +22,16 @@ impl Schedule {
     pub fn of(pid: &str) -> Option<Self> {
         let file = File::open(format!("/proc/{pid}/schedstat")).ok();
         parse_schedstat(&head(file.as_ref())?)
+    }
+
+    /// What was added since an earlier reading.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
+            delay_ns: self.delay_ns.saturating_sub(earlier.delay_ns),
+            timeslices: self.timeslices.saturating_sub(earlier.timeslices),
+        }
     }
 }
 
@@ -41,6 +51,7 @@ fn parse_schedstat(text: &str) -> Option<Schedule> {
 pub struct Gauges {
     pressure: Option<File>,
     stat: Option<File>,
+    own: Option<File>,
     tick_ns: u64,
 }
 
@@ -72,8 +83,17 @@ impl Gauges {
         Self {
             pressure: File::open("/proc/pressure/cpu").ok(),
             stat: File::open("/proc/stat").ok(),
+            own: File::open("/proc/self/schedstat").ok(),
             tick_ns: sys::tick_ns(),
         }
+    }
+
+    /// How long the server itself has waited for a CPU so far.
+    #[must_use]
+    pub fn own_delay_ns(&self) -> u64 {
+        head(self.own.as_ref())
+            .and_then(|text| parse_schedstat(&text))
+            .map_or(0, |schedule| schedule.delay_ns)
     }
 
     /// Reads the counters.

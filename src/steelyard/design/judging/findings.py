@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from steelyard.model.launches import ROLES, USED, Launches
 from steelyard.model.metrics import METRICS
@@ -23,6 +24,7 @@ def data_findings(
     """Everything that the launches of one benchmark call for in one metric."""
     found = [
         _fallback(record, asked, shown),
+        _tandem(record.launches, benchmark, shown),
         _caution(shown),
         _coarse_clock(record.settings, judgement),
         _short(record.launches, benchmark, record.settings) if record.settings.harness is None else None,
@@ -64,8 +66,43 @@ def _fallback(record: Weighing | Run, asked: str, shown: str) -> Finding | None:
             else None,
         )
     why = "other threads or child processes did some of the work"
+    if shown == "cpu":
+        return Finding(code="metric-fallback", message=f"{why}, so the processor time of all was judged, not active")
     remedy = "that is right for such programs; waits for a processor are not corrected"
     return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active", remedy=remedy)
+
+
+# Its like beside it leaves a program half of the caches: so much slower there, it is not the program that runs alone.
+CROWDED_FROM = 0.2
+
+
+def _tandem(launches: Launches, benchmark: int, shown: str) -> Finding | None:
+    """Say that pairs ran at the same time, and what that made of the times; a pair that ran alone tells."""
+    roles, tandem = np.array(launches.role, dtype=int), launches.in_tandem()
+    mine = np.array(launches.benchmark, dtype=int) == benchmark
+    used = mine & tandem & (roles == ROLES.index(USED))
+    if not used.any():
+        return None
+    some, all_pairs = used.sum() // 2, (mine & (roles == ROLES.index(USED))).sum() // 2
+    which = "the launches of a pair" if some == all_pairs else f"the launches of {some} of {all_pairs} pairs"
+    message = f"{which} ran at the same time on one processor: each beside a neighbour like itself"
+    rise = _rise(launches, mine & ~tandem, used, shown)
+    if rise <= CROWDED_FROM:
+        return Finding(code="tandem", message=f"{message}, and so are the times shown")
+    return Finding(
+        code="tandem",
+        message=f"{message}, where it takes {rise:.0%} longer than alone, as the two share the processor's caches",
+        remedy="--pairing adjacent weighs it as it runs alone",
+    )
+
+
+def _rise(launches: Launches, alone: npt.NDArray[np.bool_], beside: npt.NDArray[np.bool_], metric: str) -> float:
+    """By what share a time is longer beside a partner than alone; 0 where that is not known."""
+    values = launches.metric(metric)
+    before = values[alone & ~np.isnan(values)]
+    if METRICS[metric].unit != "ns" or not len(before) or not np.median(before) > 0:
+        return 0.0
+    return float(np.median(values[beside]) / np.median(before) - 1)
 
 
 def _tells_cpu(record: Weighing | Run) -> bool:
@@ -93,6 +130,7 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
     chosen = (np.array(launches.benchmark, dtype=int) == benchmark) & (
         np.array(launches.role, dtype=int) == ROLES.index(USED)
     )
+    chosen &= ~launches.in_tandem()
     if not chosen.any():
         return None
     wall = float(np.median(launches.metric("wall")[chosen]))

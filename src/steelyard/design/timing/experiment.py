@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import expm1, isfinite
 
 from steelyard.design.findings import cold_finding, cut_short_finding, longer_finding, survivors
@@ -14,9 +15,10 @@ from steelyard.design.runner.failure import Interrupted, TookTooLongError
 from steelyard.design.runner.targets import longest_at_first_s, longest_launch_s
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.disturbance import Repeats
+from steelyard.design.timing.pairing import Chosen, Pairing
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
-from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchRow
+from steelyard.model.launches import DISTURBED, ROLES, TRIED, USED, WARM_UP, LaunchRow
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, StopReason, Weighing
@@ -39,6 +41,7 @@ class _Open:
     control: bool = False
     warm_ups: int = 0
     attempts: int = 0
+    pairing: Pairing = field(kw_only=True)
     look_at: int = field(default_factory=lambda: next_look(0))
     judgement: Judgement | None = None
     stop: StopReason | None = None
@@ -117,26 +120,41 @@ class Experiment:
                     continue
                 if self._pairs and self._budget.time_is_up(self._clock(), self._seconds_per_pair(), 0):
                     return  # with many benchmarks, not all may be reached
-                self._measure(benchmark, pair, WARM_UP)
+                benchmark.pairing.note(*self._measure(benchmark, pair, WARM_UP))
 
     def _advance(self, benchmark: _Open) -> None:
         """Measure one more pair of a benchmark, look if a look is due, and stop it if it has come to an end."""
         if self._budget_end(benchmark):
             self._stop_or_go_on(benchmark)  # with many benchmarks the time may be up in the middle of a round
             return
-        pairs = self._measure(benchmark, self._settings.warm_up + benchmark.attempts, USED, self._at_once(benchmark))
+        tandem = self._choose(benchmark)
+        number, many = self._settings.warm_up + benchmark.attempts, self._at_once(benchmark)
+        pairs = self._measure(benchmark, number, USED, many, tandem=tandem)
         for rows in pairs:
             benchmark.attempts += 1
             if benchmark.repeats.is_to_repeat(*rows):
                 self._recorder.discard_pair(benchmark.number, rows[0].pair)
                 self._wait_for_quiet()
+            else:
+                benchmark.pairing.note(rows)
         if pairs:
             self._stop_or_go_on(benchmark)
             self._watch(self._progress(benchmark))
 
+    def _choose(self, benchmark: _Open) -> bool:
+        """Whether the next pair runs in tandem; what is left of the other way with that is not judged."""
+        return self._follow(benchmark, benchmark.pairing.choose(benchmark.attempts))
+
+    def _follow(self, benchmark: _Open, chosen: Chosen) -> bool:
+        for pair in chosen.left:
+            self._recorder.set_aside(benchmark.number, pair)
+            benchmark.repeats.set_aside()
+        self._findings += chosen.findings
+        return chosen.tandem
+
     def _at_once(self, benchmark: _Open) -> int:
         """How many pairs to measure until something else may have to be done: a look, another benchmark, an end."""
-        if self._visited > 1 or self._may_wait_s > 0 or not self._pairs:
+        if self._visited > 1 or self._may_wait_s > 0 or not self._pairs or not benchmark.pairing.is_settled:
             return 1
         target = min(benchmark.look_at, self._settings.pairs or benchmark.look_at)
         left_s = self._budget.time_left(self._clock(), benchmark.kept)
@@ -151,16 +169,20 @@ class Experiment:
             self._may_wait_s -= waited
             self._budget.started += waited
 
-    def _measure(self, benchmark: _Open, pair: int, role: str, many: int = 1) -> list[tuple[LaunchRow, LaunchRow]]:
-        """Measure `many` pairs from number `pair` on; none if that failed and ends only a benchmark of a harness."""
-        numbers, longest_s = range(pair, pair + many), None if self._pairs else longest_at_first_s(self._header)
-        places = [
-            place for number in numbers for place in draw_places(self._settings.seed, benchmark.number, number, role)
-        ]
+    def _measure(
+        self, benchmark: _Open, pair: int, role: str, many: int = 1, *, tandem: bool = False
+    ) -> list[tuple[LaunchRow, LaunchRow]]:
+        """Measure `many` pairs from number `pair` on; none if that failed and does not end all."""
+        longest_s = None if self._pairs else longest_at_first_s(self._header)
+        draw = partial(draw_places, self._settings.seed, benchmark.number, role=role, tandem=tandem)
+        places = [place for number in range(pair, pair + many) for place in draw(number)]
         try:
             measured = self._recorder.pairs(places, longest_s)
         except LaunchError as error:
-            if self._is_cut_short(benchmark, error):
+            if tandem and benchmark.pairing.is_trying:
+                self._follow(benchmark, benchmark.pairing.give_up(str(error)))
+                benchmark.attempts += 1
+            elif self._is_cut_short(benchmark, error):
                 self._findings.append(cut_short_finding(longest_s or longest_launch_s(self._settings) or 0.0))
                 benchmark.stop = "time"
             else:
@@ -193,7 +215,7 @@ class Experiment:
 
     def _stop_or_go_on(self, benchmark: _Open) -> None:
         ended = self._budget_end(benchmark)
-        if ended is None and benchmark.kept < benchmark.look_at:
+        if ended is None and (benchmark.kept < benchmark.look_at or benchmark.pairing.is_trying):
             return
         try:
             benchmark.judgement = self._look(benchmark, ended=ended is not None)
@@ -314,7 +336,8 @@ class Experiment:
 def _resumed(number: int, header: Weighing, rows: list[LaunchRow]) -> _Open:
     """A benchmark where an earlier session left it: at its beginning, if there was none."""
     repeats = Repeats(timed(header.settings.metrics)[0], header.machine.cores_logical)
-    resumed = _Open(number, repeats, control=header.benchmarks[number].control)
+    pairing = Pairing(header.settings, number)
+    resumed = _Open(number, repeats, control=header.benchmarks[number].control, pairing=pairing)
     if header.stop[number] == "failed":
         resumed.stop = "failed"
     begun: defaultdict[int, list[LaunchRow]] = defaultdict(list)
@@ -324,8 +347,19 @@ def _resumed(number: int, header: Weighing, rows: list[LaunchRow]) -> _Open:
     resumed.warm_ups = sum(ROLES[launches[0].role] == WARM_UP for launches in begun.values())
     for launches in begun.values():
         # A pair that was cut in two stays in the record, unused; the next one has a number, and so a draw, of its own.
-        if len(launches) == 2 and ROLES[launches[0].role] != WARM_UP:
-            repeats.count(launches[0], launches[1], repeated=ROLES[launches[0].role] == DISTURBED)
+        if len(launches) == 2:
+            _note(resumed, (launches[0], launches[1]))
     resumed.attempts = max(0, max(begun, default=-1) + 1 - header.settings.warm_up)
     resumed.look_at = next_look(max(0, resumed.kept - 1))
     return resumed
+
+
+def _note(resumed: _Open, pair: tuple[LaunchRow, LaunchRow]) -> None:
+    """Have a pair that an earlier session measured count as it did there."""
+    role = ROLES[pair[0].role]
+    if role != WARM_UP:
+        resumed.repeats.count(*pair, repeated=role == DISTURBED)
+    if role != DISTURBED:
+        resumed.pairing.note(pair)
+    if role == TRIED:
+        resumed.repeats.set_aside()
