@@ -1,6 +1,7 @@
 //! What is measured of one sample.
 
 use crate::client_requests;
+use crate::partner::Order;
 use std::fs::File;
 use std::time::Instant;
 
@@ -11,6 +12,8 @@ pub(crate) struct Sample {
     pub(crate) ns: u64,
     /// None where the system does not say.
     pub(crate) scheduled: Option<Scheduled>,
+    /// None if it was not taken in turn with a partner's.
+    pub(crate) order: Option<Order>,
 }
 
 /// Time of this thread.
@@ -82,6 +85,7 @@ impl Meter {
             // A clock that has not moved says less than its step, and a time is above 0.
             ns: u64::try_from(ns).unwrap_or(u64::MAX).max(1),
             scheduled: after.since(&self.before),
+            order: None,
         }
     }
 }

@@ -27,10 +27,11 @@ PREFIX = "_steelyard_"
 # Schedstat is read outside of what is counted, unlike the clock: how many digits it has would move the count.
 _TEMPLATE = """
 {define} $take($samples, $blocks, $rest, $tools{arguments}):
-    $repeat, $clock, $thread_time, $pread, $fd, $begin, $end, $draw, $append = $tools
+    $repeat, $clock, $thread_time, $pread, $fd, $begin, $end, $draw, $append, $await_turn, $hand_over = $tools
     $waited = $waited_then = None
     SETUP
     for $sample in $repeat(None, $samples):
+        $await_turn()  # if partner
         $input = None  # if inputs
         $input = $draw()  # if inputs
         $whole_blocks = $repeat(None, $blocks)  # if copies
@@ -48,6 +49,7 @@ _TEMPLATE = """
         $worked = $thread_time()
         $waited = $pread($fd, 64, 0)  # if schedstat
         $append(($stop - $start, $worked - $worked_then, $waited, $waited_then))
+        $hand_over()  # if partner
 """
 
 
@@ -75,7 +77,7 @@ class Text:
 
 
 class Loop:
-    """Takes samples of a body, with these of `counting`, `inputs` and `schedstat` around them.
+    """Takes samples of a body, with these of `counting`, `inputs`, `partner` and `schedstat` around them.
 
     Raises SyntaxError for what is no Python, or cannot stand in a loop in a function.
     """
