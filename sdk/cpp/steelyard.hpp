@@ -332,8 +332,9 @@ struct Reading {
     std::int64_t clock = 0, thread = 0, process = 0, children = 0;
     char schedstat[64] = {};
 
-    // The CPU clocks are asked before schedstat is read, as they bring its numbers up to date, which otherwise lag
-    // behind by up to a tick of some milliseconds.
+    // Schedstat is read next to the clock. Where the kernel is asked for a CPU clock it also looks whether others wait for
+    // the processor, and that wait would be in schedstat, and not in the time. The time on a processor comes from its
+    // clock: what schedstat has of it lags behind by up to a tick of some milliseconds.
     void before(int descriptor) {
         children = cpu_of_children();
         thread = now(CLOCK_THREAD_CPUTIME_ID);
@@ -344,17 +345,17 @@ struct Reading {
 
     void after(int descriptor) {
         clock = now(CLOCK_MONOTONIC);
-        process = now(CLOCK_PROCESS_CPUTIME_ID);
         read(descriptor);
+        process = now(CLOCK_PROCESS_CPUTIME_ID);
         thread = now(CLOCK_THREAD_CPUTIME_ID);
         children = cpu_of_children();
     }
 
-    bool parsed(std::int64_t& cpu, std::int64_t& delay) const {
+    bool parsed(std::int64_t& delay) const {
         char* rest = nullptr;
-        cpu = std::strtoll(schedstat, &rest, 10);
+        const long long ran = std::strtoll(schedstat, &rest, 10);
         delay = std::strtoll(rest, nullptr, 10);
-        return cpu > 0;  // a kernel that does not keep them says 0
+        return ran > 0;  // a kernel that does not keep them says 0
     }
 
 private:
@@ -370,9 +371,9 @@ inline Sample between(const Reading& start, const Reading& stop, std::uint64_t l
     // The process's time is read within the thread's: what it has over it was used by other threads.
     const std::int64_t threads = (stop.process - start.process) - (stop.thread - start.thread);
     sample.elsewhere_ns = std::max<std::int64_t>(threads, 0) + (stop.children - start.children);
-    std::int64_t cpu = 0, delay = 0;
-    sample.scheduled = start.parsed(cpu, delay) && stop.parsed(sample.cpu_ns, sample.delay_ns);
-    sample.cpu_ns -= cpu;
+    std::int64_t delay = 0;
+    sample.scheduled = start.parsed(delay) && stop.parsed(sample.delay_ns);
+    sample.cpu_ns = stop.thread - start.thread;
     sample.delay_ns -= delay;
     return sample;
 }

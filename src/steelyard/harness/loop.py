@@ -24,7 +24,9 @@ _LONGEST_COPIED = 2_000
 PREFIX = "_steelyard_"
 
 # `$` stands for the prefix. Lines that end with `# if X` are there only if X is wanted.
-# Schedstat is read outside of what is counted, unlike the clock: how many digits it has would move the count.
+# Schedstat is read outside of what is counted, unlike the clock: how many digits it has would move the count. It is
+# read next to the clock: where the kernel reckons the thread's time it also looks whether others wait for the processor,
+# and that wait would be in schedstat, and not in the time.
 _TEMPLATE = """
 {define} $take($samples, $blocks, $rest, $tools{arguments}):
     $repeat, $clock, $thread_time, $pread, $fd, $begin, $end, $draw, $append, $await_turn, $hand_over = $tools
@@ -36,8 +38,8 @@ _TEMPLATE = """
         $input = $draw()  # if inputs
         $whole_blocks = $repeat(None, $blocks)  # if copies
         $iterations = $repeat(None, $rest)
-        $waited_then = $pread($fd, 64, 0)  # if schedstat
         $worked_then = $thread_time()
+        $waited_then = $pread($fd, 64, 0)  # if schedstat
         $begin()  # if counting
         $start = $clock()
         for $i in $whole_blocks:  # if copies
@@ -46,8 +48,8 @@ _TEMPLATE = """
             BODY
         $stop = $clock()
         $end()  # if counting
-        $worked = $thread_time()
         $waited = $pread($fd, 64, 0)  # if schedstat
+        $worked = $thread_time()
         $append(($stop - $start, $worked - $worked_then, $waited, $waited_then))
         $hand_over()  # if partner
 """

@@ -32,9 +32,7 @@ class Sample:
 
     __slots__ = ("cpu_ns", "delay_ns", "loops", "ns", "order")
 
-    def __init__(
-        self, loops: int, ns: int, cpu_ns: int | None, delay_ns: int | None, order: int | None = None
-    ) -> None:
+    def __init__(self, loops: int, ns: int, cpu_ns: int | None, delay_ns: int | None, order: int | None = None) -> None:
         self.loops, self.ns, self.cpu_ns, self.delay_ns = loops, ns, cpu_ns, delay_ns
         self.order = order
         """Of one that was taken in turn with a partner's: 0 before that, 1 behind it."""
