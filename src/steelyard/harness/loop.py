@@ -25,7 +25,7 @@ PREFIX = "_steelyard_"
 
 # `$` stands for the prefix. Lines that end with `# if X` are there only if X is wanted.
 # Schedstat is read outside of what is counted, unlike the clock: how many digits it has would move the count. It is
-# read next to the clock: where the kernel reckons the thread's time it also looks whether others wait for the processor,
+# read next to the clock: where the kernel reckons a thread's time it also looks whether others wait for the processor,
 # and that wait would be in schedstat, and not in the time.
 _TEMPLATE = """
 {define} $take($samples, $blocks, $rest, $tools{arguments}):
