@@ -10,7 +10,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -89,8 +89,12 @@ class ScriptedServer:
     version = "scripted"
     offers = OFFERS
 
-    def __init__(self, launch_once: Callable[[LaunchSpec], Measured]) -> None:
-        self._once, self._journal, self._cancelled = launch_once, -1, False
+    def __init__(
+        self,
+        launch_once: Callable[[LaunchSpec], Measured],
+        paired: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        self._once, self._paired, self._journal, self._cancelled = launch_once, paired, -1, False
 
     def __enter__(self) -> Self:
         return self
@@ -116,6 +120,25 @@ class ScriptedServer:
         measured = self._once(spec)
         cancelled, self._cancelled = self._cancelled, False
         return replace(measured, cancelled=True, exit_code=None, signal=9) if cancelled else measured
+
+    def launch_together(
+        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool
+    ) -> tuple[Measured, Measured]:
+        """Each takes the time of a processor that the script says, and waits for the other one meanwhile."""
+        specs = (second, first) if second_begins else (first, second)
+        with self._paired():
+            one, other = (self._single(replace(spec, timeout_ns=None)) for spec in specs)
+        longest_ns = one.wall_ns + other.wall_ns
+        one, other = (
+            replace(
+                each,
+                start_ns=one.start_ns,
+                wall_ns=longest_ns,
+                delay_ns=(each.delay_ns or 0) + longest_ns - each.wall_ns,
+            )
+            for each in (one, other)
+        )
+        return (other, one) if second_begins else (one, other)
 
     def keep_rows_in(self, journal: int) -> None:
         self._journal = journal
@@ -152,6 +175,10 @@ class ScriptedWorld:
     """How many of them might have run at the same time."""
     launches: int = 0
     """By all of them."""
+    is_paired: bool = False
+    """Whether the launch that the script is asked for runs at the same time as another."""
+    pairs_at_once: int = 0
+    """How many did, of all pairs."""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -167,7 +194,7 @@ class ScriptedWorld:
     def outside(self) -> World:
         """Everything that a command takes from outside."""
         return World(
-            launcher=lambda: ScriptedServer(self.launch),
+            launcher=lambda: ScriptedServer(self.launch, self.paired),
             environment=self.environment,
             clock=lambda: self.seconds,
             now=self.now,
@@ -232,6 +259,15 @@ class ScriptedWorld:
             measured = replace(measured, wall_ns=spec.timeout_ns, timed_out=True, exit_code=None, signal=9)
         self.seconds += measured.wall_ns / 1e9
         return measured
+
+    @contextmanager
+    def paired(self) -> Iterator[None]:
+        """Two launches at the same time."""
+        self.is_paired, self.pairs_at_once = True, self.pairs_at_once + 1
+        try:
+            yield
+        finally:
+            self.is_paired = False
 
     def now(self) -> datetime:
         """The date that goes with the clock."""

@@ -208,6 +208,11 @@ class Server:
     def launch_series(self, specs: Sequence[LaunchSpec], frames: Sequence[Frame]) -> Sequence[Measured]:
         raise AssertionError(f"a check launches one by one: {specs}, {frames}")
 
+    def launch_together(
+        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool
+    ) -> tuple[Measured, Measured]:
+        raise AssertionError(f"a check launches one by one: {first}, {second}, {second_begins}")
+
     def world(self) -> World:
         """Everything that a check takes from outside."""
         return World(

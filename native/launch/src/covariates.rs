@@ -6,7 +6,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 /// How the scheduler treated one thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// Time on a CPU.
     pub cpu_ns: u64,
@@ -22,6 +22,16 @@ impl Schedule {
     pub fn of(pid: &str) -> Option<Self> {
         let file = File::open(format!("/proc/{pid}/schedstat")).ok();
         parse_schedstat(&head(file.as_ref())?)
+    }
+
+    /// What was added since an earlier reading.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
+            delay_ns: self.delay_ns.saturating_sub(earlier.delay_ns),
+            timeslices: self.timeslices.saturating_sub(earlier.timeslices),
+        }
     }
 }
 

@@ -1,13 +1,14 @@
-//! One launch from request to report.
+//! A launch from request to report.
 
 use crate::channel::Channel;
 use crate::covariates::{Gauges, Reading, Schedule};
-use crate::leftovers::{Cleared, Leftovers};
+use crate::leftovers::Leftovers;
 use crate::protocol::{latin1_encode, Failure, Report, Request, Stage};
 use crate::spawn::{self, Started};
 use crate::sys::{self, Ended, SignalFd};
 use crate::tail::Capture;
-use crate::wait::{self, EndWatch, Outcome, Stop};
+use crate::wait::{self, Outcome, Stop, Wait};
+use std::mem::take;
 
 /// What the server lends to every launch.
 pub struct Means {
@@ -23,11 +24,11 @@ pub struct Means {
     pub changed_signals: Vec<i32>,
 }
 
-/// How a launch came out.
+/// How launches came out.
 pub enum Launched {
-    /// It ended: the reply, and the machine's counters then.
-    Report(Box<Report>, Reading),
-    /// It was killed because the server is to end; nobody waits for a reply.
+    /// They ended: the replies, and the machine's counters at the last end.
+    Reports(Vec<Report>, Reading),
+    /// They were killed because the server is to end; nobody waits for a reply.
     Stopped(Stop),
 }
 
@@ -43,80 +44,122 @@ pub fn run(
     leftovers: &mut Leftovers,
     before: Option<Reading>,
 ) -> Result<Launched, Failure> {
-    let (streams, mut captures) = spawn::open_streams(request)?;
+    let (streams, captures) = spawn::open_streams(request)?;
     let before = before.unwrap_or_else(|| means.gauges.read());
     // That of the launch before: it would wake us for nothing.
     let _ = means.child_signal.take();
     let started = spawn::start(request, streams, &means.changed_signals)?;
-    let watch = EndWatch::new(started.pid, means.pidfd, &means.child_signal);
-    let waited = wait::for_end(
+    let wait = Wait::new(started, request.timeout_ns, captures, means.pidfd);
+    let running = Running {
         started,
-        request.timeout_ns,
-        &watch,
-        &mut captures,
-        channel,
-        &means.signals,
-    );
-    if let Ok(Outcome {
-        survived: Some(error),
-        stop,
-        ..
-    }) = &waited
-    {
-        leftovers.clear();
-        return stop.map_or_else(
-            || Err(not_killed(started.pid, error)),
-            |stop| Ok(Launched::Stopped(stop)),
-        );
-    }
-    // The target is a zombie now, so its numbers can still be read and its group be killed.
-    sys::kill_group(started.pid);
-    let schedule = Schedule::of(&started.pid.to_string());
-    let after = means.gauges.read();
-    let ended = sys::reap(started.pid);
-    let cleared = leftovers.clear();
-    let failed = |error| Failure::system(Stage::Spawn, "cannot wait for the target", &error);
-    let outcome = waited.map_err(failed)?;
-    let ended = ended.map_err(failed)?;
-    if let Some(stop) = outcome.stop {
-        return Ok(Launched::Stopped(stop));
-    }
-    let mut report = report(started, &outcome, schedule, after.since(before), &ended);
-    Cleared {
-        killed: report.left_behind,
-        surviving: report.not_killed,
-    } = cleared;
-    (report.stdout, report.stdout_bytes) = captured(captures.out);
-    (report.stderr, report.stderr_bytes) = captured(captures.err);
-    (report.results, report.results_bytes) = captured(captures.results);
-    Ok(Launched::Report(Box::new(report), after))
+        already: Schedule::default(),
+        wait,
+    };
+    to_the_end(vec![running], before, means, channel, leftovers)
 }
 
+/// A target that is executing.
+pub struct Running {
+    /// When it was started.
+    pub started: Started,
+    /// What the scheduler had counted of the process by then.
+    pub already: Schedule,
+    /// The wait for its end.
+    pub wait: Wait,
+}
+
+/// Waits for the ends of all that run, and cleans up behind them.
+///
+/// # Errors
+/// Why one of them cannot be told of, or could not be killed.
+pub fn to_the_end(
+    running: Vec<Running>,
+    before: Reading,
+    means: &Means,
+    channel: &mut Channel,
+    leftovers: &mut Leftovers,
+) -> Result<Launched, Failure> {
+    let (of_each, mut waits): (Vec<_>, Vec<_>) = running
+        .into_iter()
+        .map(|one| ((one.started, one.already), one.wait))
+        .unzip();
+    let waited = wait::for_ends(&mut waits, channel, means);
+    let stop = waits.iter().find_map(|wait| wait.outcome.stop);
+    for (wait, (started, _)) in waits.iter().zip(&of_each) {
+        if let Some(error) = &wait.outcome.survived {
+            leftovers.clear();
+            let failure = not_killed(started.pid, error);
+            return stop.map_or(Err(failure), |stop| Ok(Launched::Stopped(stop)));
+        }
+    }
+    // The targets are zombies now, so their numbers can still be read.
+    let ended: Vec<_> = of_each
+        .iter()
+        .map(|(started, _)| {
+            (
+                Schedule::of(&started.pid.to_string()),
+                sys::reap(started.pid),
+            )
+        })
+        .collect();
+    let mut cleared = leftovers.clear();
+    let failed = |error| Failure::system(Stage::Spawn, "cannot wait for the target", &error);
+    waited.map_err(failed)?;
+    let mut reports = Vec::new();
+    let mut after = before;
+    for ((wait, (started, already)), (schedule, ended)) in waits.into_iter().zip(of_each).zip(ended)
+    {
+        let growth = wait.outcome.after.since(before);
+        after = wait.outcome.after;
+        let schedule = schedule.map(|whole| (whole, already));
+        let mut report = report(
+            started,
+            &wait.outcome,
+            schedule,
+            growth,
+            &ended.map_err(failed)?,
+        );
+        // Whose they were nobody can tell any more; they are told of once.
+        (report.left_behind, report.not_killed) =
+            (take(&mut cleared.killed), take(&mut cleared.surviving));
+        (report.stdout, report.stdout_bytes) = captured(wait.captures.out);
+        (report.stderr, report.stderr_bytes) = captured(wait.captures.err);
+        (report.results, report.results_bytes) = captured(wait.captures.results);
+        reports.push(report);
+    }
+    Ok(stop.map_or(Launched::Reports(reports, after), Launched::Stopped))
+}
+
+/// The `schedule` is that of the whole process, and what of it was before the start.
 fn report(
     started: Started,
     outcome: &Outcome,
-    schedule: Option<Schedule>,
+    schedule: Option<(Schedule, Schedule)>,
     growth: Reading,
     ended: &Ended,
 ) -> Report {
     let usage = &ended.usage;
     let user_ns = nanoseconds(usage.ru_utime);
     let sys_ns = nanoseconds(usage.ru_stime);
+    let own = schedule.map(|(whole, already)| whole.since(already));
+    let others = |(whole, _): (Schedule, _)| (user_ns + sys_ns).saturating_sub(whole.cpu_ns);
+    let already_ns = schedule.map_or(0, |(_, already)| already.cpu_ns);
     Report {
         start_ns: started.start_ns,
         wall_ns: outcome.end_ns.saturating_sub(started.start_ns),
         spawn_ns: started.spawn_ns,
-        cpu_ns: schedule.map(|schedule| schedule.cpu_ns),
-        delay_ns: schedule.map(|schedule| schedule.delay_ns),
-        timeslices: schedule.map(|schedule| schedule.timeslices),
+        cpu_ns: own.map(|own| own.cpu_ns),
+        delay_ns: own.map(|own| own.delay_ns),
+        timeslices: own.map(|own| own.timeslices),
         user_ns,
-        sys_ns,
+        // All that is done until then is calls of the system.
+        sys_ns: sys_ns.saturating_sub(already_ns),
         max_rss_bytes: count(usage.ru_maxrss) * 1024,
         minor_faults: count(usage.ru_minflt),
         major_faults: count(usage.ru_majflt),
         voluntary_switches: count(usage.ru_nvcsw),
         involuntary_switches: count(usage.ru_nivcsw),
-        others_ns: schedule.map(|schedule| (user_ns + sys_ns).saturating_sub(schedule.cpu_ns)),
+        others_ns: schedule.map(others),
         pressure_ns: growth.pressure_ns,
         steal_ns: growth.steal_ns,
         exit_code: ended.exit_code,

@@ -15,6 +15,7 @@
 
 #![warn(missing_docs)]
 
+pub mod asked;
 pub mod channel;
 pub mod covariates;
 pub mod guard;
@@ -25,4 +26,5 @@ pub mod server;
 pub mod spawn;
 pub mod sys;
 pub mod tail;
+pub mod together;
 pub mod wait;

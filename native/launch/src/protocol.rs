@@ -133,30 +133,24 @@ pub fn is_journal(line: &[u8]) -> bool {
 }
 
 impl Request {
-    /// Reads a request from one line.
-    ///
-    /// # Errors
-    /// A [`Failure`] of stage "request" if the line is not one.
-    pub fn parse(line: &[u8]) -> Result<Self, Failure> {
-        let request: Self = serde_json::from_slice(line)
-            .map_err(|error| Failure::request(format!("not a launch request: {error}")))?;
-        if request.argv.is_empty() {
+    pub(crate) fn checked(self) -> Result<Self, Failure> {
+        if self.argv.is_empty() {
             return Err(Failure::request("argv is empty"));
         }
-        let tails = [&request.stdout, &request.stderr].map(|sink| match sink {
+        let tails = [&self.stdout, &self.stderr].map(|sink| match sink {
             Some(Sink::Tail(keep)) => *keep,
             _ => 0,
         });
         if tails
             .into_iter()
-            .chain(request.results)
+            .chain(self.results)
             .any(|keep| keep > TAIL_LIMIT)
         {
             return Err(Failure::request(format!(
                 "a tail of more than {TAIL_LIMIT} bytes"
             )));
         }
-        Ok(request)
+        Ok(self)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The server: set up once, then one launch after the other.
 
+use crate::asked::{Asked, Pair};
 use crate::channel::{Channel, Line, LINE_LIMIT};
 use crate::covariates::{Gauges, Schedule};
 use crate::guard::ENDING;
@@ -9,6 +10,7 @@ use crate::protocol::{
     is_cancel, is_journal, Failure, Hello, Next, Refusal, Reply, Report, Request,
 };
 use crate::sys::{self, SignalFd};
+use crate::together;
 use crate::wait::Stop;
 use std::fs::File;
 use std::io::{self, Write};
@@ -67,19 +69,19 @@ impl Server {
                 }
                 continue;
             }
-            let sources = [
+            let mut sources = [
                 sys::poll_entry(Some(self.channel.as_fd())),
                 sys::poll_entry(Some(self.means.signals.as_fd())),
             ];
-            match sys::poll(sources, None) {
-                Ok([_, true]) => {
-                    if let Some(signal) = self.means.signals.take() {
-                        return exit_code(Stop::Signal(signal));
-                    }
+            if sys::poll(&mut sources, None).is_err() {
+                return 1;
+            }
+            if sources[1].revents != 0 {
+                if let Some(signal) = self.means.signals.take() {
+                    return exit_code(Stop::Signal(signal));
                 }
-                Ok([true, false]) => self.channel.receive(),
-                Ok([false, false]) => {}
-                Err(_) => return 1,
+            } else if sources[0].revents != 0 {
+                self.channel.receive();
             }
         }
         exit_code(Stop::Driver)
@@ -94,13 +96,14 @@ impl Server {
             // A cancel that is found here came too late for its launch.
             Line::Text(text) if is_cancel(&text) || is_journal(&text) => return None,
             // The text is dropped here: it is not to be counted into the target's memory.
-            Line::Text(text) => Request::parse(&text),
+            Line::Text(text) => Asked::parse(&text),
             Line::TooLong => Err(Failure::request(format!(
                 "a line of more than {LINE_LIMIT} bytes"
             ))),
         };
         let stop = match request {
-            Ok(request) => self.launch(request),
+            Ok(Asked::One(request)) => self.launch(*request),
+            Ok(Asked::Both(pair)) => self.launch_together(&pair),
             Err(error) => {
                 self.channel.send(&Refusal { error });
                 None
@@ -127,7 +130,7 @@ impl Server {
                 before,
             );
             let (report, after) = match launched {
-                Ok(Launched::Report(report, after)) => (report, after),
+                Ok(Launched::Reports(mut reports, after)) => (reports.remove(0), after),
                 Ok(Launched::Stopped(stop)) => return Some(stop),
                 Err(error) => {
                     replies.push(Reply::Refusal(Refusal { error }));
@@ -135,7 +138,7 @@ impl Server {
                 }
             };
             let next = request.then.filter(|next| self.keep(&report, next));
-            replies.push(Reply::Report(report));
+            replies.push(Reply::Report(Box::new(report)));
             let Some(next) = next else { break };
             request = next.request;
             before = Some(after);
@@ -144,6 +147,16 @@ impl Server {
             self.channel.send(&replies);
         } else if let Some(reply) = replies.pop() {
             self.channel.send(&reply);
+        }
+        None
+    }
+
+    /// Runs two launches at the same time, and replies once: with an array of both, or with why they could not be run.
+    fn launch_together(&mut self, pair: &Pair) -> Option<Stop> {
+        match together::run(pair, &self.means, &mut self.channel, &mut self.leftovers) {
+            Ok(Launched::Reports(reports, _)) => self.channel.send(&reports),
+            Ok(Launched::Stopped(stop)) => return Some(stop),
+            Err(error) => self.channel.send(&Refusal { error }),
         }
         None
     }

@@ -1,7 +1,7 @@
 //! Everything up to the running target: its files, its directory, its CPUs, the spawn.
 
 use crate::protocol::{Failure, Request, Sink, Stage, Text};
-use crate::sys::{self, Spawner};
+use crate::sys::{self, Gated, Spawner};
 use crate::tail::Capture;
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -112,17 +112,7 @@ pub fn start(
     streams: Streams,
     changed_signals: &[i32],
 ) -> Result<Started, Failure> {
-    if let Some(cwd) = &request.cwd {
-        check_directory(cwd)?;
-    }
-    let mut spawner = Spawner::new(
-        request.program.c_string(),
-        request.argv.iter().map(Text::c_string),
-        request.env.iter().map(Text::c_string),
-        request.cwd.as_ref().map(|cwd| cwd.c_string().as_c_str()),
-        streams.0.iter().map(AsFd::as_fd),
-        changed_signals,
-    );
+    let mut spawner = prepared(request, &streams, changed_signals)?;
     let pinned = request.cpus.as_deref().map(Pinned::to).transpose()?;
     let fixed = request.fixed_layout.then(FixedLayout::new);
     let start_ns = sys::now_ns();
@@ -140,6 +130,42 @@ pub fn start(
     })
 }
 
+fn prepared<'a>(
+    request: &'a Request,
+    streams: &'a Streams,
+    changed_signals: &'a [i32],
+) -> Result<Spawner<'a>, Failure> {
+    if let Some(cwd) = &request.cwd {
+        check_directory(cwd)?;
+    }
+    Ok(Spawner::new(
+        request.program.c_string(),
+        request.argv.iter().map(Text::c_string),
+        request.env.iter().map(Text::c_string),
+        request.cwd.as_ref().map(|cwd| cwd.c_string().as_c_str()),
+        streams.0.iter().map(AsFd::as_fd),
+        changed_signals,
+    ))
+}
+
+/// Brings a child up to its target, without a start yet; closes our copies of its files, as [`start`] does.
+///
+/// # Errors
+/// A failure of stage cwd or spawn.
+pub fn start_gated(
+    request: &Request,
+    streams: Streams,
+    changed_signals: &[i32],
+) -> Result<Gated, Failure> {
+    let spawner = prepared(request, &streams, changed_signals)?;
+    let fixed = request.fixed_layout.then(FixedLayout::new);
+    let gated = Gated::new(&spawner);
+    drop(fixed);
+    drop(spawner);
+    drop(streams);
+    gated.map_err(|error| not_spawned(request, &error))
+}
+
 /// Looks at the directory beforehand, so that the spawn's ENOENT can only mean the program.
 fn check_directory(cwd: &Text) -> Result<(), Failure> {
     sys::enterable(cwd.c_string()).map_err(|error| {
@@ -148,7 +174,8 @@ fn check_directory(cwd: &Text) -> Result<(), Failure> {
     })
 }
 
-fn not_spawned(request: &Request, error: &io::Error) -> Failure {
+/// Why a target is not executing.
+pub fn not_spawned(request: &Request, error: &io::Error) -> Failure {
     let program = request.program.path();
     let mut doing = format!("cannot execute {}", program.display());
     if error.raw_os_error() == Some(libc::ENOENT) && program.exists() {
@@ -159,12 +186,16 @@ fn not_spawned(request: &Request, error: &io::Error) -> Failure {
 
 /// The server confined to some CPUs for as long as this lives: children inherit that, and it
 /// takes no window in which the target runs elsewhere.
-struct Pinned {
+pub struct Pinned {
     before: Vec<u64>,
 }
 
 impl Pinned {
-    fn to(cpus: &[u16]) -> Result<Self, Failure> {
+    /// Confines it.
+    ///
+    /// # Errors
+    /// A failure of stage affinity.
+    pub fn to(cpus: &[u16]) -> Result<Self, Failure> {
         let wanted = mask(cpus);
         let refused = |error| {
             let doing = format!("cannot run on CPUs {cpus:?}");
@@ -179,6 +210,23 @@ impl Pinned {
             return Err(refused(io::Error::from_raw_os_error(libc::EINVAL)));
         }
         Ok(pinned)
+    }
+
+    /// Has the server itself leave these CPUs to the children that it has started there, if it has others.
+    pub fn leave(&self, cpus: &[u16]) {
+        let taken = mask(cpus);
+        let word = |place: usize| taken.get(place).copied().unwrap_or(0);
+        let mut others: Vec<u64> = self
+            .before
+            .iter()
+            .enumerate()
+            .map(|(place, allowed)| allowed & !word(place))
+            .collect();
+        if others.iter().all(|&word| word == 0) {
+            others.clone_from(&self.before);
+        }
+        // It would only be in the way of its children.
+        let _ = sys::set_own_affinity(&others);
     }
 }
 

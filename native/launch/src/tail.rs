@@ -66,7 +66,7 @@ impl Capture {
     /// # Errors
     /// If the system has no descriptors left.
     pub fn open(keep: usize) -> io::Result<(Self, OwnedFd)> {
-        let (read, write) = sys::pipe()?;
+        let (read, write) = sys::capturing_pipe()?;
         let capture = Self {
             pipe: Some(File::from(read)),
             tail: Tail::new(keep),

@@ -1,8 +1,11 @@
-//! Waiting for the target's end, and killing it when the time is over or the driver says so.
+//! Waiting for the ends of the targets that run, and killing them when the time is over or the driver
+//! says so.
 
 use crate::channel::Channel;
+use crate::covariates::Reading;
+use crate::launch::Means;
 use crate::spawn::{Captures, Started};
-use crate::sys::{self, SignalFd, State};
+use crate::sys::{self, State};
 use crate::tail::Capture;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -22,11 +25,13 @@ const LONGEST_STOP_NS: u64 = 2_000_000_000;
 /// How long a killed target may take to end: what waits for a disk ends only when that answers.
 const LONGEST_DEATH_NS: u64 = 20_000_000_000;
 
-/// How the wait went.
+/// How the wait for one target went.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// The clock at the wake-up.
     pub end_ns: u64,
+    /// The machine's counters then.
+    pub after: Reading,
     /// The target ran too long and was killed.
     pub timed_out: bool,
     /// The target was stopped by this signal, did not go on, and was killed.
@@ -37,40 +42,6 @@ pub struct Outcome {
     pub stop: Option<Stop>,
     /// The target was to be killed and goes on, for this reason.
     pub survived: Option<io::Error>,
-}
-
-/// What wakes us when something becomes of the target.
-pub struct EndWatch<'a> {
-    pid: i32,
-    /// The target's own descriptor; not on kernels and behind filters that have none.
-    pidfd: Option<OwnedFd>,
-    /// SIGCHLD, which any child may cause, and which tells of a target that is stopped.
-    child_signal: &'a SignalFd,
-}
-
-impl<'a> EndWatch<'a> {
-    /// Watches `pid`, through a pidfd if that is wanted and can be had.
-    #[must_use]
-    pub fn new(pid: i32, pidfd: bool, child_signal: &'a SignalFd) -> Self {
-        let pidfd = pidfd.then(|| sys::pidfd_open(pid).ok()).flatten();
-        Self {
-            pid,
-            pidfd,
-            child_signal,
-        }
-    }
-
-    /// What the target is doing, given which of the two woke us.
-    fn state(&self, end: bool, child: bool) -> io::Result<State> {
-        if end {
-            return sys::exit_is_pending(self.pid, true).map(|_| State::Ended);
-        }
-        if child {
-            while self.child_signal.take().is_some() {}
-            return sys::state_of(self.pid);
-        }
-        Ok(State::Going)
-    }
 }
 
 /// When something is due, in ns of the clock.
@@ -92,16 +63,46 @@ impl Deadlines {
 }
 
 /// The wait for one target.
-struct Wait {
+pub struct Wait {
     pid: i32,
+    /// The target's own descriptor; not on kernels and behind filters that have none.
+    pidfd: Option<OwnedFd>,
     deadlines: Deadlines,
-    outcome: Outcome,
+    ended: bool,
+    /// What comes through its streams meanwhile.
+    pub captures: Captures,
+    /// How it has gone so far.
+    pub outcome: Outcome,
 }
 
+/// Entries to poll for one target, and for all.
+const OF_ONE: usize = 4;
+const OF_ALL: usize = 3;
+
 impl Wait {
+    /// For what has just been started, watched through a pidfd if that is wanted and can be had.
+    #[must_use]
+    pub fn new(started: Started, timeout_ns: Option<u64>, captures: Captures, pidfd: bool) -> Self {
+        let time = timeout_ns.map(|timeout| started.start_ns.saturating_add(timeout));
+        Self {
+            pid: started.pid,
+            pidfd: pidfd.then(|| sys::pidfd_open(started.pid).ok()).flatten(),
+            deadlines: Deadlines {
+                time,
+                ..Deadlines::default()
+            },
+            ended: false,
+            captures,
+            outcome: Outcome::default(),
+        }
+    }
+
     /// Kills the target with its group, and the target itself should it have changed its group. As
     /// it has not been reaped its number cannot belong to another process yet.
     fn kill(&mut self) {
+        if self.ended {
+            return;
+        }
         sys::kill_group(self.pid);
         match sys::kill(self.pid) {
             Ok(()) if self.deadlines.death.is_none() => {
@@ -114,12 +115,37 @@ impl Wait {
         }
     }
 
-    fn note(&mut self, state: State, now_ns: u64) {
-        self.deadlines.stopped = match (state, self.deadlines.stopped) {
+    /// What the target is doing, given which of the two woke us.
+    fn state(&self, end: bool, child: bool) -> io::Result<State> {
+        if end {
+            return sys::exit_is_pending(self.pid, true).map(|_| State::Ended);
+        }
+        if child {
+            return sys::state_of(self.pid);
+        }
+        Ok(State::Going)
+    }
+
+    /// Looks what became of the target, if anything may have.
+    fn look(&mut self, end: bool, child: bool, now_ns: u64, means: &Means) -> io::Result<()> {
+        if self.ended || !(end || child) {
+            return Ok(());
+        }
+        self.deadlines.stopped = match (self.state(end, child)?, self.deadlines.stopped) {
+            (State::Ended, _) => {
+                self.outcome.end_ns = now_ns;
+                // It is a zombie now, so its group can still be killed.
+                sys::kill_group(self.pid);
+                self.outcome.after = means.gauges.read();
+                self.deadlines = Deadlines::default();
+                self.ended = true;
+                None
+            }
             (State::Stopped(signal), None) => Some((now_ns + LONGEST_STOP_NS, signal)),
             (State::Stopped(_), known) => known,
-            _ => None,
+            (State::Going, _) => None,
         };
+        Ok(())
     }
 
     /// Does what is due.
@@ -141,82 +167,108 @@ impl Wait {
             self.outcome.survived = Some(io::ErrorKind::TimedOut.into());
         }
     }
+
+    fn entries(&self) -> [libc::pollfd; OF_ONE] {
+        let captures = &self.captures;
+        let pidfd = self.pidfd.as_ref().filter(|_| !self.ended);
+        [
+            sys::poll_entry(pidfd.map(AsFd::as_fd)),
+            sys::poll_entry(captures.out.as_ref().and_then(Capture::as_fd)),
+            sys::poll_entry(captures.err.as_ref().and_then(Capture::as_fd)),
+            sys::poll_entry(captures.results.as_ref().and_then(Capture::as_fd)),
+        ]
+    }
+
+    fn receive(&mut self, out: bool, err: bool, results: bool) {
+        receive(out, &mut self.captures.out);
+        receive(err, &mut self.captures.err);
+        receive(results, &mut self.captures.results);
+    }
 }
 
-/// Waits until the target has ended. It is not reaped. Without a capture or a timeout this
-/// sleeps through, unless the target is stopped: a waking server would be noise on the machine
-/// that it measures.
+/// Waits until all of the targets have ended, or one of them does not die. They are not reaped. Without a
+/// capture or a timeout this sleeps through, unless one is stopped: a waking server would be noise on the
+/// machine that it measures.
 ///
 /// # Errors
-/// If the system refuses to wait; the target has then been killed.
-pub fn for_end(
-    started: Started,
-    timeout_ns: Option<u64>,
-    watch: &EndWatch<'_>,
-    captures: &mut Captures,
-    channel: &mut Channel,
-    signals: &SignalFd,
-) -> io::Result<Outcome> {
-    let time = timeout_ns.map(|timeout| started.start_ns.saturating_add(timeout));
-    let mut wait = Wait {
-        pid: started.pid,
-        deadlines: Deadlines {
-            time,
-            ..Deadlines::default()
-        },
-        outcome: Outcome::default(),
-    };
+/// If the system refuses to wait; the targets have then been killed.
+pub fn for_ends(waits: &mut [Wait], channel: &mut Channel, means: &Means) -> io::Result<()> {
     loop {
         // Before the first sleep, too: a cancel may have come in one piece with its request.
         if channel.take_cancel() {
-            wait.outcome.cancelled = true;
-            wait.kill();
-        }
-        if wait.outcome.survived.is_some() {
-            return Ok(wait.outcome);
-        }
-        let due = wait.deadlines.next();
-        let listen = wait.outcome.stop.is_none();
-        let woken = sys::poll(
-            [
-                sys::poll_entry(watch.pidfd.as_ref().map(AsFd::as_fd)),
-                sys::poll_entry(Some(watch.child_signal.as_fd())),
-                sys::poll_entry(listen.then(|| channel.as_fd())),
-                sys::poll_entry(listen.then(|| signals.as_fd())),
-                sys::poll_entry(captures.out.as_ref().and_then(Capture::as_fd)),
-                sys::poll_entry(captures.err.as_ref().and_then(Capture::as_fd)),
-                sys::poll_entry(captures.results.as_ref().and_then(Capture::as_fd)),
-            ],
-            due.map(|due| due.saturating_sub(sys::now_ns())),
-        );
-        let now_ns = sys::now_ns();
-        let [end, child, socket, signal, out, err, results] = woken.map_err(|error| {
-            wait.kill();
-            error
-        })?;
-        if end || child {
-            let state = watch.state(end, child)?;
-            if state == State::Ended {
-                wait.outcome.end_ns = now_ns;
-                return Ok(wait.outcome);
+            for wait in waits.iter_mut().filter(|wait| !wait.ended) {
+                wait.outcome.cancelled = true;
+                wait.kill();
             }
-            wait.note(state, now_ns);
         }
+        if waits.iter().any(|wait| wait.outcome.survived.is_some()) {
+            kill_all(waits);
+            return Ok(());
+        }
+        if waits.iter().all(|wait| wait.ended) {
+            return Ok(());
+        }
+        let stop = match next_event(waits, channel, means) {
+            Ok(stop) => stop,
+            Err(error) => {
+                kill_all(waits);
+                return Err(error);
+            }
+        };
+        if stop.is_some() {
+            for wait in waits.iter_mut() {
+                wait.outcome.stop = stop;
+            }
+            kill_all(waits);
+        }
+    }
+}
+
+/// Sleeps until something happens, and sees to it; why the server is to end, if that is it.
+fn next_event(
+    waits: &mut [Wait],
+    channel: &mut Channel,
+    means: &Means,
+) -> io::Result<Option<Stop>> {
+    let listen = waits.iter().all(|wait| wait.outcome.stop.is_none());
+    let mut entries = vec![
+        sys::poll_entry(Some(means.child_signal.as_fd())),
+        sys::poll_entry(listen.then(|| channel.as_fd())),
+        sys::poll_entry(listen.then(|| means.signals.as_fd())),
+    ];
+    entries.extend(waits.iter().flat_map(Wait::entries));
+    let due = waits.iter().filter_map(|wait| wait.deadlines.next()).min();
+    sys::poll(
+        &mut entries,
+        due.map(|due| due.saturating_sub(sys::now_ns())),
+    )?;
+    let now_ns = sys::now_ns();
+    let ready = |place: usize| entries[place].revents != 0;
+    let (child, socket, signal) = (ready(0), ready(1), ready(2));
+    if child {
+        while means.child_signal.take().is_some() {}
+    }
+    for (number, wait) in waits.iter_mut().enumerate() {
+        let first = OF_ALL + number * OF_ONE;
+        wait.look(ready(first), child, now_ns, means)?;
         wait.meet_deadlines(now_ns);
-        if socket {
-            channel.receive();
-        }
-        if !channel.is_open() {
-            wait.outcome.stop = Some(Stop::Driver);
-        } else if signal {
-            wait.outcome.stop = signals.take().map(Stop::Signal);
-        }
-        if wait.outcome.stop.is_some() {
-            wait.kill();
-        }
-        receive(out, &mut captures.out);
-        receive(err, &mut captures.err);
-        receive(results, &mut captures.results);
+        wait.receive(ready(first + 1), ready(first + 2), ready(first + 3));
+    }
+    if socket {
+        channel.receive();
+    }
+    if listen && !channel.is_open() {
+        return Ok(Some(Stop::Driver));
+    }
+    Ok(signal
+        .then(|| means.signals.take())
+        .flatten()
+        .map(Stop::Signal))
+}
+
+fn kill_all(waits: &mut [Wait]) {
+    for wait in waits {
+        wait.kill();
     }
 }
 

@@ -165,6 +165,30 @@ class Launcher:
         finally:
             self._cancel_wanted = False
 
+    def launch_together(
+        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool
+    ) -> tuple[Measured, Measured]:
+        """Run two launches, neither of which repeats, at the same time on one processor, to the ends of both.
+
+        The process of `first` is made first; when both stand ready, `second_begins` says which is let go first. The
+        processor is the one of `cpus`, the same for both, or the server's choice. Each may take as long as both
+        together, as it has half of a processor. Their `wall_ns` holds the wait for the partner, which `delay_ns` tells.
+        Raises as `launch`, and then nothing of either is left.
+        """
+        longest_ns = _sum_or_none((first.timeout_ns, second.timeout_ns))
+        requests = [f"{{{_fields(spec, longest_ns)}}}" for spec in (first, second)]
+        pair = f'"first":{requests[0]},"second":{requests[1]},"second_begins":{json.dumps(second_begins)}'
+        try:
+            reply = self._ask(f'"together":{{{pair}}}', longest_ns)
+        finally:
+            self._cancel_wanted = False
+        results = [*map(_result, reply if isinstance(reply, list) else [reply])]
+        for result in results:
+            if isinstance(result, SteelyardError):
+                raise result
+        one, other = (result for result in results if isinstance(result, Measured))
+        return one, other
+
     def _launch_once(self, spec: LaunchSpec, timeout_ns: int | None) -> Measured:
         result = _result(self._ask(_fields(spec, timeout_ns), timeout_ns))
         if isinstance(result, SteelyardError):

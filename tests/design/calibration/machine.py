@@ -129,6 +129,11 @@ class ProbeMachine:
     def launch_series(self, specs: Sequence[LaunchSpec], frames: Sequence[Frame]) -> Sequence[Measured]:
         raise AssertionError(f"a calibration launches one by one: {specs}, {frames}")
 
+    def launch_together(
+        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool
+    ) -> tuple[Measured, Measured]:
+        raise AssertionError(f"a calibration launches one by one: {first}, {second}, {second_begins}")
+
     @contextmanager
     def server(self) -> Iterator[ProbeMachine]:
         self.servers += 1

@@ -27,7 +27,12 @@ def launched_on(tree: ast.AST, *, called: bool = False) -> Iterator[str]:
     """The last name of whatever has a method that launches; or of those alone whose method is `called` there."""
     for found in ast.walk(tree):
         node = found.func if called and isinstance(found, ast.Call) else None if called else found
-        if isinstance(node, ast.Attribute) and node.attr in ("launch", "launch_series", "_launch_once"):
+        if isinstance(node, ast.Attribute) and node.attr in (
+            "launch",
+            "launch_series",
+            "launch_together",
+            "_launch_once",
+        ):
             receiver = node.value
             yield receiver.attr if isinstance(receiver, ast.Attribute) else getattr(receiver, "id", "")
 

@@ -29,7 +29,7 @@ pub fn close_all_on_exec() {
     }
 }
 
-/// A pipe (read end, write end), closed on exec, whose read end does not block.
+/// A pipe (read end, write end), closed on exec.
 ///
 /// # Errors
 /// If the system has no descriptors left.
@@ -38,7 +38,15 @@ pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     // SAFETY: `ends` has room for the two descriptors.
     check(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) })?;
     // SAFETY: pipe2 has just made both, so nobody else owns them.
-    let (read, write) = unsafe { (owned(ends[0]), owned(ends[1])) };
+    Ok(unsafe { (owned(ends[0]), owned(ends[1])) })
+}
+
+/// Such a pipe whose read end does not block.
+///
+/// # Errors
+/// If the system has no descriptors left.
+pub fn capturing_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (read, write) = pipe()?;
     // SAFETY: `read` is open. Only this end's flag changes: the target's writes still block.
     check(unsafe { libc::fcntl(read.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })?;
     Ok((read, write))
@@ -148,14 +156,11 @@ pub fn poll_entry(fd: Option<BorrowedFd<'_>>) -> libc::pollfd {
     }
 }
 
-/// Sleeps until one of `entries` is ready or the time is over; which ones are ready.
+/// Sleeps until one of `entries` is ready or the time is over, and notes in them which ones are.
 ///
 /// # Errors
 /// If the system refuses; an interruption counts as nothing being ready.
-pub fn poll<const N: usize>(
-    mut entries: [libc::pollfd; N],
-    timeout_ns: Option<u64>,
-) -> io::Result<[bool; N]> {
+pub fn poll(entries: &mut [libc::pollfd], timeout_ns: Option<u64>) -> io::Result<()> {
     let timeout = timeout_ns.map(|ns| libc::timespec {
         tv_sec: libc::time_t::try_from(ns / 1_000_000_000).unwrap_or(libc::time_t::MAX),
         // Below a thousand million, so it fits every C type.
@@ -169,14 +174,17 @@ pub fn poll<const N: usize>(
     let result = unsafe {
         libc::ppoll(
             entries.as_mut_ptr(),
-            N as libc::nfds_t,
+            entries.len() as libc::nfds_t,
             timeout,
             std::ptr::null(),
         )
     };
     match check(result) {
-        Ok(_) => Ok(entries.map(|entry| entry.revents != 0)),
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok([false; N]),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+            entries.iter_mut().for_each(|entry| entry.revents = 0);
+            Ok(())
+        }
         Err(error) => Err(error),
     }
 }

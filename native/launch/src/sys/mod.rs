@@ -2,17 +2,20 @@
 //! code of the crate is in here.
 
 mod descriptors;
+mod gate;
 mod processes;
 mod spawner;
 
 pub use descriptors::{
-    close_all_on_exec, open_on_stdin, pidfd_open, pipe, poll, poll_entry, receive, SignalFd,
+    capturing_pipe, close_all_on_exec, open_on_stdin, pidfd_open, pipe, poll, poll_entry, receive,
+    SignalFd,
 };
+pub use gate::Gated;
 pub use processes::{
     block_signals, change_of, enterable, exit_is_pending, fix_addresses, fork, kill, kill_group,
-    next_signal, own_affinity, own_pid, peek_child, randomize_addresses, reap, reset_child_signal,
-    set_own_affinity, signal, signal_at_parents_end, state_of, subreaper, Change, Child, Ended,
-    State,
+    next_signal, own_affinity, own_pid, own_processor, peek_child, randomize_addresses, reap,
+    reset_child_signal, set_own_affinity, signal, signal_at_parents_end, state_of, subreaper,
+    Change, Child, Ended, State,
 };
 pub use spawner::{changed_signals, Spawner};
 

@@ -302,6 +302,16 @@ pub fn own_affinity() -> io::Result<Vec<u64>> {
     Ok(mask)
 }
 
+/// The CPU that this thread runs on just now.
+///
+/// # Errors
+/// If the system does not tell.
+pub fn own_processor() -> io::Result<u16> {
+    // SAFETY: the call takes nothing.
+    let number = check(unsafe { libc::sched_getcpu() })?;
+    u16::try_from(number).map_err(|_| io::ErrorKind::InvalidData.into())
+}
+
 /// Restricts this thread, and the children it starts from now on, to the CPUs of `mask`.
 ///
 /// # Errors

@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 /// As shells report a command that was not executed; nobody sees it.
-const NOT_EXECUTED: libc::c_int = 127;
+pub(super) const NOT_EXECUTED: libc::c_int = 127;
 
 /// In units of [`Unit`]: 64 KiB for a few calls, none of which takes more than some hundred bytes.
 const STACK_UNITS: usize = 4096;
@@ -110,9 +110,14 @@ impl<'a> Spawner<'a> {
 
     /// What the child does, on our memory: nothing that allocates, locks or panics.
     fn execute(&self) -> io::Result<()> {
-        // SAFETY: all of these take numbers, and strings and arrays that outlive the child's use of
-        // them; the arrays end in a null pointer. What they change is the child's alone, which has
-        // copies of our descriptors, signals and folder.
+        self.prepare()?;
+        self.replace()
+    }
+
+    /// Everything up to the target itself.
+    pub(super) fn prepare(&self) -> io::Result<()> {
+        // SAFETY: all of these take numbers, and strings that outlive the child's use of them. What they
+        // change is the child's alone, which has copies of our descriptors, signals and folder.
         unsafe {
             check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0))?;
             // The death of before that call is not told any more.
@@ -133,6 +138,15 @@ impl<'a> Spawner<'a> {
             for &signal in self.changed_signals {
                 set_default(signal);
             }
+        }
+        Ok(())
+    }
+
+    /// Puts the target in the place of the child; returns only if that fails.
+    pub(super) fn replace(&self) -> io::Result<()> {
+        // SAFETY: these take strings and arrays that outlive the child's use of them; the arrays end in
+        // a null pointer.
+        unsafe {
             check(libc::sigprocmask(
                 libc::SIG_SETMASK,
                 &signal_set(&[]),

@@ -19,6 +19,14 @@ Kept = TypeVar("Kept")
 
 TIMER = Timer()
 
+
+class LaunchTogether(Protocol):
+    """Runs two launches at the same time on one processor."""
+
+    def __call__(self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool) -> tuple[Measured, Measured]:
+        """What came of each; raises as a single launch does."""
+
+
 LaunchSeries = Callable[[Sequence[LaunchSpec]], Sequence[Measured | SteelyardError]]
 """Runs launches one after the other and keeps all but the last that it returns, each before the next began. It may
 return fewer than asked for, and then began no more."""
@@ -51,6 +59,11 @@ class LaunchServer(TargetLauncher, Protocol):
         self, specs: Sequence[LaunchSpec], frames: Sequence[Frame]
     ) -> Sequence[Measured | SteelyardError]:
         """Run launches, of which it keeps all but the last; fewer where one did not end well."""
+
+    def launch_together(
+        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool
+    ) -> tuple[Measured, Measured]:
+        """Run two launches at the same time on one processor; raises as `launch`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +153,28 @@ class Runner:
                 yield self._kept(reading, partial(keep, number < len(results)))
         finally:
             self._check_programs(targets)  # that a launch has replaced one says more than what came of it
+
+    def launch_together(
+        self,
+        targets: Sequence[Target],
+        together: Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]],
+        keep: Callable[[Reading[None]], Kept],
+    ) -> tuple[Kept, Kept]:
+        """Run two launches at the same time; raises as `launch`. None of them is kept unless both ended well."""
+        if self.interrupted():
+            raise Interrupted
+        self._check_programs(targets)
+        self.has_begun = True
+        self.launches += 2
+        try:
+            both = together(targets[0].spec, targets[1].spec)
+            for target, measured in zip(targets, both, strict=True):
+                check_ended(measured, target, TIMER.when_late)
+            readings = [Reading(one, target.samples(one), None) for target, one in zip(targets, both, strict=True)]
+        finally:
+            self._check_programs(targets)
+        first, second = (self._kept(reading, keep) for reading in readings)
+        return first, second
 
     def run(self, spec: LaunchSpec) -> Measured:
         """Run a launch that no rule judges; raises Interrupted if the user asked to stop, before it or meanwhile."""

@@ -1,11 +1,11 @@
-"""Several launches in one request, of which the launch server itself writes the rows into the journal."""
+"""Several launches in one request: one after the other, of which the server itself keeps the rows, or two at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from steelyard.design.runner.runner import LaunchSeries, LaunchServer
+from steelyard.design.runner.runner import LaunchSeries, LaunchServer, LaunchTogether
 from steelyard.design.runner.targets import Targets
 from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.journal import Journal
@@ -30,3 +30,8 @@ def series_of(
             return [*map(Measured.of_row, journal.rows_after(begun)), error]
 
     return lambda places: partial(series, places)
+
+
+def together_of(launcher: LaunchServer) -> LaunchTogether:
+    """How to launch two at the same time."""
+    return launcher.launch_together

@@ -1,0 +1,68 @@
+//! What the driver may ask for: a launch, or two at the same time.
+
+use crate::protocol::{Failure, Request};
+use serde::Deserialize;
+
+/// Two launches at the same time on one processor.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pair {
+    /// The one whose process is made first; its `cpus` are those of both, `None` is one of the server's choice.
+    pub first: Request,
+    /// The other one.
+    pub second: Request,
+    /// Whether the second is let go first, when both stand ready.
+    pub second_begins: bool,
+}
+
+/// What the driver may ask for in a line.
+#[derive(Debug)]
+pub enum Asked {
+    /// A launch, with those that follow it.
+    One(Box<Request>),
+    /// Two at the same time.
+    Both(Box<Pair>),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Together {
+    together: Pair,
+}
+
+/// How the line of a pair begins, and no other's.
+const TOGETHER: &[u8] = b"{\"together\":";
+
+impl Asked {
+    /// Reads what is asked from one line.
+    ///
+    /// # Errors
+    /// A [`Failure`] of stage "request" if the line asks for no launch.
+    pub fn parse(line: &[u8]) -> Result<Self, Failure> {
+        if !line.starts_with(TOGETHER) {
+            let request: Request = parsed(line)?;
+            return Ok(Self::One(Box::new(request.checked()?)));
+        }
+        let Together { together } = parsed(line)?;
+        let first = together.first.checked()?;
+        let second = together.second.checked()?;
+        if first.cpus != second.cpus || first.cpus.as_ref().is_some_and(|cpus| cpus.len() != 1) {
+            return Err(Failure::request(
+                "two launches at the same time share one processor",
+            ));
+        }
+        if first.then.is_some() || second.then.is_some() {
+            return Err(Failure::request("nothing can follow one of two launches"));
+        }
+        Ok(Self::Both(Box::new(Pair {
+            first,
+            second,
+            second_begins: together.second_begins,
+        })))
+    }
+}
+
+fn parsed<'a, Line: Deserialize<'a>>(line: &'a [u8]) -> Result<Line, Failure> {
+    serde_json::from_slice(line)
+        .map_err(|error| Failure::request(format!("not a launch request: {error}")))
+}

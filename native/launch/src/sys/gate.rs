@@ -1,0 +1,109 @@
+//! Children that stand ready to execute their targets until they are let go, so that several begin at the
+//! same moment.
+//!
+//! Not on our memory, as `CLONE_VFORK` would have us sleep until one of them is executing, and without
+//! it two threads of control would share what the C library has once a thread.
+
+use super::spawner::NOT_EXECUTED;
+use super::{fork, pipe, reap, Spawner};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+
+/// What a child says when it stands at its gate; else the number of the error that kept it from there.
+const READY: [u8; 4] = [0; 4];
+
+/// A child in front of its target.
+pub struct Gated {
+    /// Its number, and that of its group.
+    pub pid: i32,
+    /// Closed, it has the child end.
+    gate: Option<File>,
+    /// Closed by the child's execution of the target.
+    status: File,
+}
+
+impl Gated {
+    /// Starts a child and waits until it is ready. It is killed as one of `Spawner::spawn` is. Only to be called
+    /// while there is one thread.
+    ///
+    /// # Errors
+    /// The error of whichever step failed in the child.
+    pub fn new(spawner: &Spawner<'_>) -> io::Result<Self> {
+        let (gate_read, gate) = pipe()?;
+        let (status, status_write) = pipe()?;
+        let Some(pid) = fork()? else {
+            go(spawner, &File::from(gate_read), &File::from(status_write))
+        };
+        drop((gate_read, status_write));
+        let mut gated = Self {
+            pid,
+            gate: Some(File::from(gate)),
+            status: File::from(status),
+        };
+        match gated.error() {
+            Ok(Some(0)) => Ok(gated),
+            Ok(Some(number)) => Err(gated.given_up(io::Error::from_raw_os_error(number))),
+            Ok(None) => Err(gated.given_up(ErrorKind::BrokenPipe.into())),
+            Err(error) => Err(gated.given_up(error)),
+        }
+    }
+
+    /// Lets the child go.
+    ///
+    /// # Errors
+    /// If it is gone.
+    pub fn open(&mut self) -> io::Result<()> {
+        self.gate
+            .take()
+            .map_or(Ok(()), |mut gate| gate.write_all(&[1]))
+    }
+
+    /// Waits until a child that was let go is executing its target.
+    ///
+    /// # Errors
+    /// The error that kept it from that; it is reaped then.
+    pub fn executing(mut self) -> io::Result<()> {
+        match self.error() {
+            Ok(None) => Ok(()),
+            Ok(Some(number)) => Err(self.given_up(io::Error::from_raw_os_error(number))),
+            Err(error) => Err(self.given_up(error)),
+        }
+    }
+
+    /// Kills and reaps the child.
+    pub fn dismiss(self) {
+        let _ = self.given_up(ErrorKind::Other.into());
+    }
+
+    /// What the child says next; `None` if it says nothing any more.
+    fn error(&mut self) -> io::Result<Option<i32>> {
+        let mut number = READY;
+        match self.status.read_exact(&mut number) {
+            Ok(()) => Ok(Some(i32::from_ne_bytes(number))),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn given_up(mut self, error: io::Error) -> io::Error {
+        self.gate = None;
+        let _ = super::kill(self.pid);
+        let _ = reap(self.pid);
+        error
+    }
+}
+
+/// The child's whole life before the target: nothing that allocates, locks or panics.
+fn go(spawner: &Spawner<'_>, mut gate: &File, mut status: &File) -> ! {
+    let said = spawner
+        .prepare()
+        .and_then(|()| status.write_all(&READY))
+        .and_then(|()| gate.read_exact(&mut [0]))
+        .and_then(|()| spawner.replace());
+    if let Err(error) = said {
+        let number = error.raw_os_error().unwrap_or(libc::ENOEXEC);
+        let _ = status.write_all(&number.to_ne_bytes());
+    }
+    // SAFETY: ends the child alone, without what a process does at its own end.
+    unsafe { libc::_exit(NOT_EXECUTED) }
+}

@@ -1,0 +1,119 @@
+//! Two launches at the same time on one processor, so that whatever slows that down hits both alike.
+//!
+//! The scheduler slices them: each waits while the other runs, which its `delay` tells. Both stand ready
+//! before one is let go, or the one that was started first would have run alone for a while.
+
+use crate::asked::Pair;
+use crate::channel::Channel;
+use crate::covariates::Schedule;
+use crate::launch::{self, Launched, Means, Running};
+use crate::leftovers::Leftovers;
+use crate::protocol::{Failure, Request, Stage};
+use crate::spawn::{self, Captures, Pinned, Started};
+use crate::sys::{self, Gated};
+use crate::wait::Wait;
+
+/// A target before its start.
+struct Ready<'a> {
+    request: &'a Request,
+    captures: Captures,
+    gated: Gated,
+    /// What it took to bring it here.
+    spawn_ns: u64,
+    already: Schedule,
+}
+
+/// Runs both targets, and cleans up behind them. The reports are in the order of the requests.
+///
+/// # Errors
+/// Why they could not be run; nothing of them is left.
+pub fn run(
+    pair: &Pair,
+    means: &Means,
+    channel: &mut Channel,
+    leftovers: &mut Leftovers,
+) -> Result<Launched, Failure> {
+    let cpus = match &pair.first.cpus {
+        Some(cpus) => cpus.clone(),
+        // The system has woken us where it saw the least to do.
+        None => vec![sys::own_processor().map_err(|error| {
+            Failure::system(Stage::Affinity, "cannot choose a processor", &error)
+        })?],
+    };
+    let pinned = Pinned::to(&cpus)?;
+    let first = ready(&pair.first, means)?;
+    let second = match ready(&pair.second, means) {
+        Ok(second) => second,
+        Err(failure) => {
+            first.gated.dismiss();
+            return Err(failure);
+        }
+    };
+    pinned.leave(&cpus);
+    let before = means.gauges.read();
+    // That of the launch before: it would wake us for nothing.
+    let _ = means.child_signal.take();
+    let running = released([first, second], pair.second_begins, means);
+    let running = running.map_err(|failure| {
+        leftovers.clear();
+        failure
+    })?;
+    launch::to_the_end(running, before, means, channel, leftovers)
+}
+
+fn ready<'a>(request: &'a Request, means: &Means) -> Result<Ready<'a>, Failure> {
+    let (streams, captures) = spawn::open_streams(request)?;
+    let begun_ns = sys::now_ns();
+    let gated = spawn::start_gated(request, streams, &means.changed_signals)?;
+    let already = Schedule::of(&gated.pid.to_string()).unwrap_or_default();
+    Ok(Ready {
+        request,
+        captures,
+        gated,
+        spawn_ns: sys::now_ns() - begun_ns,
+        already,
+    })
+}
+
+/// Lets both go, and waits until they are executing their targets.
+fn released(
+    mut both: [Ready<'_>; 2],
+    second_begins: bool,
+    means: &Means,
+) -> Result<Vec<Running>, Failure> {
+    let order = if second_begins { [1, 0] } else { [0, 1] };
+    let start_ns = sys::now_ns();
+    for place in order {
+        // One that is gone is told of below.
+        let _ = both[place].gated.open();
+    }
+    let mut running = Vec::new();
+    let mut failure = None;
+    for one in both {
+        let pid = one.gated.pid;
+        let started = Started {
+            pid,
+            start_ns,
+            spawn_ns: one.spawn_ns,
+        };
+        match one.gated.executing() {
+            Err(error) => {
+                failure.get_or_insert(spawn::not_spawned(one.request, &error));
+            }
+            Ok(()) => running.push(Running {
+                started,
+                already: one.already,
+                wait: Wait::new(started, one.request.timeout_ns, one.captures, means.pidfd),
+            }),
+        }
+    }
+    let Some(failure) = failure else {
+        return Ok(running);
+    };
+    for Running { started, .. } in running {
+        sys::kill_group(started.pid);
+        let _ = sys::kill(started.pid);
+        let _ = sys::reap(started.pid);
+    }
+    Err(failure)
+}

@@ -1,0 +1,227 @@
+//! Two launches at the same time on one processor.
+
+mod common;
+
+use common::{is_alive, number, pids_in, python, request, sh, wait_until, with};
+use common::{Driver, Scratch};
+use serde_json::{json, Value};
+
+const MS: u64 = 1_000_000;
+
+/// 100 ms of one thread's CPU time.
+const BUSY: &str = "import time\nwhile time.process_time() < 0.1: pass\n";
+
+fn both(first: &Value, second: &Value) -> Value {
+    let pair = json!({"first": first, "second": second, "second_begins": false});
+    json!({ "together": pair })
+}
+
+fn run(driver: &mut Driver, first: &Value, second: &Value) -> [Value; 2] {
+    let reply = driver.ask(&both(first, second));
+    let reports = reply.as_array().unwrap_or_else(|| panic!("{reply}"));
+    [reports[0].clone(), reports[1].clone()]
+}
+
+/// A target that stays, and whose number and whose child's number appear in the file.
+fn lingering(scratch: &Scratch, name: &str) -> Value {
+    let path = scratch.text(name);
+    sh(&format!(
+        "sleep 1000 & echo $$ $! > {path}.new; mv {path}.new {path}; wait"
+    ))
+}
+
+fn numbers_of_both(scratch: &Scratch) -> Vec<u32> {
+    let mut pids = pids_in(&scratch.path("one"), 2);
+    pids.extend(pids_in(&scratch.path("other"), 2));
+    pids
+}
+
+#[test]
+fn both_run_at_the_same_time_and_each_has_its_own_numbers() {
+    for mut driver in [Driver::start(), Driver::without_pidfd()] {
+        let (mut one, mut other) = (python(BUSY), python(&format!("{BUSY}exit(3)")));
+        one["stdout"] = json!(null);
+        other["stdout"] = json!({"tail": 16});
+        let [one, other] = run(&mut driver, &one, &other);
+        assert_eq!(
+            (&one["exit_code"], &other["exit_code"]),
+            (&json!(0), &json!(3))
+        );
+        assert_eq!(one["start_ns"], other["start_ns"]);
+        for report in [&one, &other] {
+            if driver.hello["schedstat"] == true {
+                let (cpu, delay) = (number(report, "cpu_ns"), number(report, "delay_ns"));
+                assert!(cpu >= 100 * MS, "{report}");
+                // Each waits while the other one runs.
+                assert!(delay >= 60 * MS, "{report}");
+                assert!(number(report, "others_ns") < 20 * MS, "{report}");
+                assert!(number(report, "wall_ns") >= cpu + delay / 2, "{report}");
+            }
+        }
+        assert_eq!(
+            (&one["stdout"], &other["stdout"]),
+            (&json!(null), &json!(""))
+        );
+    }
+}
+
+#[test]
+fn what_is_done_before_the_start_is_not_counted() {
+    let mut driver = Driver::start();
+    if driver.hello["schedstat"] != true {
+        return;
+    }
+    let truth = request(&["/bin/true"], &json!({"stdout": null, "stderr": null}));
+    let alone = (0..20).map(|_| number(&driver.run(&truth), "cpu_ns")).min();
+    let together = (0..20).flat_map(|_| run(&mut driver, &truth, &truth));
+    let least = together.map(|report| number(&report, "cpu_ns")).min();
+    // The copy of the server is made before.
+    assert!(least <= alone.map(|ns| ns + ns / 2), "{least:?} {alone:?}");
+}
+
+#[test]
+fn either_may_begin() {
+    let mut driver = Driver::start();
+    let scratch = Scratch::new();
+    let path = scratch.text("order");
+    let [one, other] = ["one", "other"].map(|name| sh(&format!("echo {name} >> {path}")));
+    for second_begins in [false, true] {
+        let mut pair = both(&one, &other);
+        pair["together"]["second_begins"] = json!(second_begins);
+        assert_eq!(driver.ask(&pair).as_array().map(Vec::len), Some(2));
+    }
+    let text = std::fs::read_to_string(path).expect("both wrote");
+    assert_eq!(text.lines().count(), 4);
+}
+
+#[test]
+fn they_share_the_processor_that_they_are_given() {
+    let mut driver = Driver::start();
+    let asks = "import os\nprint(*os.sched_getaffinity(0))";
+    let [one, other] = run(&mut driver, &python(asks), &python(asks));
+    assert_eq!(one["stdout"], other["stdout"]);
+    let cpu: u16 = one["stdout"]
+        .as_str()
+        .and_then(|text| text.trim().parse().ok())
+        .expect("one processor");
+    let given = with(python(asks), "cpus", json!([cpu]));
+    assert_eq!(run(&mut driver, &given, &given)[0]["stdout"], one["stdout"]);
+    // The server has all of them again.
+    let alone = driver.run(&python("import os\nprint(len(os.sched_getaffinity(0)))"));
+    let count = std::thread::available_parallelism().expect("known").get();
+    assert_eq!(alone["stdout"], format!("{count}\n"));
+    assert_eq!(driver.fail(&both(&given, &python(asks))).0, "request");
+}
+
+#[test]
+fn a_target_that_cannot_be_executed_takes_the_other_one_along() {
+    let mut driver = Driver::start();
+    let scratch = Scratch::new();
+    let missing = request(&["/no/such/program"], &json!({}));
+    let stays = lingering(&scratch, "one");
+    for pair in [both(&stays, &missing), both(&missing, &stays)] {
+        let (stage, errno) = driver.fail(&pair);
+        assert_eq!((stage.as_str(), errno), ("spawn", json!(libc::ENOENT)));
+    }
+    let nowhere = with(sh("exit 0"), "cwd", json!("/no/such/folder"));
+    assert_eq!(driver.fail(&both(&sh("exit 0"), &nowhere)).0, "cwd");
+    let serving = driver.serving();
+    let children = std::fs::read_to_string(format!("/proc/{serving}/task/{serving}/children"));
+    assert_eq!(children.expect("it runs").trim(), "");
+    assert_eq!(driver.run(&sh("exit 6"))["exit_code"], 6);
+}
+
+#[test]
+fn each_has_its_own_time() {
+    let mut driver = Driver::start();
+    let late = with(sh("exec sleep 1000"), "timeout_ns", json!(200 * MS));
+    let [one, other] = run(&mut driver, &late, &sh("sleep 0.4; echo done"));
+    assert_eq!(
+        (&one["timed_out"], &one["signal"]),
+        (&json!(true), &json!(libc::SIGKILL))
+    );
+    assert_eq!(
+        (&other["timed_out"], &other["stdout"]),
+        (&json!(false), &json!("done\n"))
+    );
+}
+
+#[test]
+fn a_cancel_kills_both() {
+    let mut driver = Driver::start();
+    let scratch = Scratch::new();
+    driver.send(&both(
+        &lingering(&scratch, "one"),
+        &lingering(&scratch, "other"),
+    ));
+    let pids = numbers_of_both(&scratch);
+    driver.send(&json!({"cancel": true}));
+    let reply = driver.receive();
+    assert_eq!(
+        (&reply[0]["cancelled"], &reply[1]["cancelled"]),
+        (&json!(true), &json!(true))
+    );
+    assert!(!pids.into_iter().any(is_alive));
+    assert_eq!(driver.run(&sh("exit 6"))["exit_code"], 6);
+}
+
+#[test]
+fn neither_outlives_the_driver_the_server_or_its_guard() {
+    let ends: [fn(&mut Driver); 3] = [
+        |driver| kill(driver.serving(), libc::SIGKILL),
+        |driver| kill(driver.server.id(), libc::SIGKILL),
+        |driver| kill(driver.server.id(), libc::SIGTERM),
+    ];
+    for end in ends {
+        let mut driver = Driver::start();
+        let scratch = Scratch::new();
+        driver.send(&both(
+            &lingering(&scratch, "one"),
+            &lingering(&scratch, "other"),
+        ));
+        let pids = numbers_of_both(&scratch);
+        end(&mut driver);
+        wait_until("both are gone", || !pids.iter().any(|&pid| is_alive(pid)));
+    }
+    let mut driver = Driver::start();
+    let scratch = Scratch::new();
+    driver.send(&both(
+        &lingering(&scratch, "one"),
+        &lingering(&scratch, "other"),
+    ));
+    let pids = numbers_of_both(&scratch);
+    assert_eq!(driver.hang_up().code(), Some(0));
+    assert!(!pids.into_iter().any(is_alive));
+}
+
+fn kill(pid: u32, signal: i32) {
+    let pid = i32::try_from(pid).expect("a pid");
+    // SAFETY: kill takes numbers only; the process is ours and not yet reaped.
+    assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
+}
+
+#[test]
+fn what_either_leaves_behind_is_killed_and_told_of_once() {
+    let mut driver = Driver::start();
+    let daemon =
+        python("import subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)");
+    let [one, other] = run(&mut driver, &daemon, &daemon);
+    let told = |report: &Value| report["left_behind"].as_array().map_or(0, Vec::len);
+    assert_eq!(told(&one) + told(&other), 2);
+}
+
+#[test]
+fn many_pairs_leak_nothing() {
+    let mut driver = Driver::start();
+    let truth = request(&["/bin/true"], &json!({}));
+    let descriptors = |driver: &Driver| {
+        let path = format!("/proc/{}/fd", driver.serving());
+        std::fs::read_dir(path).expect("it runs").count()
+    };
+    run(&mut driver, &truth, &truth);
+    let before = descriptors(&driver);
+    for _ in 0..100 {
+        assert_eq!(run(&mut driver, &truth, &truth)[1]["exit_code"], 0);
+    }
+    assert_eq!(descriptors(&driver), before);
+}

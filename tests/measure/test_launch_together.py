@@ -1,0 +1,48 @@
+"""Two launches at the same time, against the real server."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from steelyard.measure.launch import Launcher
+from steelyard.model.errors import MeasurementError, UsageError
+from tests.measure.launching import BUSY, SLEEPER, alarm, program, sh
+
+
+def test_both_run_meanwhile_and_each_has_its_own_numbers(launcher: Launcher) -> None:
+    one, other = launcher.launch_together(
+        sh(BUSY + b"; echo one", stdout=10), sh(BUSY + b"; echo other; exit 3", stdout=10), second_begins=False
+    )
+    assert (one.stdout, one.exit_code, other.stdout, other.exit_code) == (b"one\n", 0, b"other\n", 3)
+    assert one.start_ns == other.start_ns
+    for each in (one, other):
+        assert each.cpu_ns is not None
+        assert each.delay_ns is not None
+        assert each.delay_ns > each.cpu_ns / 4  # beside the other, and at times behind others
+
+
+def test_each_has_the_time_of_both(launcher: Launcher) -> None:
+    both = [replace(sh(b"sleep 0.3"), timeout_ns=200_000_000)] * 2
+    assert [one.timed_out for one in launcher.launch_together(*both, second_begins=True)] == [False, False]
+    both = [replace(SLEEPER, timeout_ns=100_000_000)] * 2
+    assert [one.timed_out for one in launcher.launch_together(*both, second_begins=True)] == [True, True]
+
+
+def test_a_cancel_in_a_signal_handler_ends_both(launcher: Launcher) -> None:
+    begun = time.monotonic()
+    with alarm(0.1, launcher.cancel):
+        both = launcher.launch_together(SLEEPER, SLEEPER, second_begins=False)
+    assert [one.cancelled for one in both] == [True, True]
+    assert time.monotonic() - begun < 60
+    assert not launcher.launch(sh(b"exit 0")).cancelled
+
+
+def test_what_cannot_be_launched_is_an_error_of_the_pair(launcher: Launcher) -> None:
+    with pytest.raises(MeasurementError, match="/no/such/program"):
+        launcher.launch_together(SLEEPER, program(b"/no/such/program"), second_begins=False)
+    with pytest.raises(UsageError, match="cwd"):
+        launcher.launch_together(replace(SLEEPER, cwd=b"/no/such/folder"), SLEEPER, second_begins=True)
+    assert launcher.launch(sh(b"exit 0")).exit_code == 0
