@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import starmap
 from math import nan
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias, TypeVar
@@ -69,7 +70,11 @@ _Times = TypeVar("_Times", float, "FloatArray")
 # Those that cannot be 0.
 _TIMES = frozenset({"wall_ns"})
 
-_KeptSample = tuple[Time, Time, Count | None, Count | None]
+_Order = Annotated[int, Field(ge=0, le=1)]
+_KeptSample = Annotated[
+    tuple[Time, Time, Count | None, Count | None] | tuple[Time, Time, Count | None, Count | None, _Order],
+    Field(union_mode="left_to_right"),
+]
 
 
 # Not `list` itself: pydantic asks for the signature, which for a builtin takes 0.2 ms a column at every start.
@@ -108,7 +113,7 @@ class Launches(_Columns):
     samples: list[list[_KeptSample]] = Field(
         default_factory=_no_launches,
         description="of a harness: each launch's samples as [loops, ns, cpu_ns, delay_ns], the first one not judged; "
-        "else empty",
+        "behind that the order of those that both launches of a pair took in turn, 0 first or 1 second; else empty",
     )
 
     @model_validator(mode="after")
@@ -129,7 +134,7 @@ class Launches(_Columns):
             return cls()
         columns: dict[str, Any] = dict(zip(LaunchRow._fields, map(list, zip(*rows, strict=True)), strict=True))
         samples = columns["samples"]
-        kept = [list(map(tuple, launch)) for launch in samples] if any(samples) else []
+        kept = [[sample.kept() for sample in launch] for launch in samples] if any(samples) else []
         packed: dict[str, Any] = {name: column_of(columns[name]) for name in COLUMNS}
         return cls.model_construct(**packed, samples=kept)
 
@@ -149,7 +154,7 @@ class Launches(_Columns):
         numbers = zip(*(getattr(self, name) for name in COLUMNS), strict=True)
         if not self.samples:
             return [LaunchRow._make((*row, ())) for row in numbers]
-        samples = (tuple(map(Sample._make, launch)) for launch in self.samples)
+        samples = (tuple(starmap(Sample, launch)) for launch in self.samples)
         return [LaunchRow._make((*row, of_launch)) for row, of_launch in zip(numbers, samples, strict=True)]
 
     def __len__(self) -> int:
@@ -221,18 +226,20 @@ class Launches(_Columns):
 
     def pair_values(self, benchmark: int, metric: str, role: str = USED) -> tuple[FloatArray, FloatArray]:
         """The metric of the complete pairs of a benchmark in a role: (baseline, candidate), in order of their pair."""
+        values, (baseline, candidate) = self.metric(metric), self.pair_positions(benchmark, role)
+        return values[baseline], values[candidate]
+
+    def pair_positions(self, benchmark: int, role: str = USED) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Where the launches of those pairs are."""
         import numpy as np
 
-        values, pairs = self.metric(metric), np.asarray(self.pair, dtype=np.int64)
+        pairs = np.asarray(self.pair, dtype=np.int64)
         baseline = self.select(benchmark=benchmark, role=ROLES.index(role), side=0)
         candidate = self.select(benchmark=benchmark, role=ROLES.index(role), side=1)
         if np.array_equal(pairs[baseline], pairs[candidate]):
-            return values[baseline], values[candidate]
+            return baseline, candidate
         complete = np.intersect1d(pairs[baseline], pairs[candidate])
-        return (
-            values[baseline[np.isin(pairs[baseline], complete)]],
-            values[candidate[np.isin(pairs[candidate], complete)]],
-        )
+        return baseline[np.isin(pairs[baseline], complete)], candidate[np.isin(pairs[candidate], complete)]
 
 
 def most_of_others(cpu_ns: _Times) -> _Times:
