@@ -78,6 +78,9 @@ class Machine:
         self.events.append(f"keep {row.pair}.{row.side}")
         self.rows.append(row)
 
+    def set_aside(self, benchmark: int, pair: int) -> None:
+        raise AssertionError(f"no way of pairing is tried here: {benchmark}, {pair}")
+
     def discard(self, benchmark: int, pair: int) -> None:
         self.events.append(f"discard {benchmark}.{pair}")
 

@@ -8,7 +8,7 @@ from steelyard.model.launches import ROLES, Launches, LaunchRow
 from steelyard.model.records import Benchmark, MachineFacts, Run, Settings, Subject, Weighing
 
 MACHINE = MachineFacts(key="0", cpu_model="made up", architecture="none", cores_logical=1)
-WARM_UP, USED, DISTURBED = range(len(ROLES))
+WARM_UP, USED, DISTURBED, TRIED = range(len(ROLES))
 
 
 def row(pair: int = 0, side: int = 0, **changes: Any) -> LaunchRow:

@@ -219,7 +219,7 @@ DAMAGED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "a missing column": (lambda record: record["launches"].pop("cpu_ns"), "differ in length"),
     "a column that is no list": (lambda record: record["launches"].update(cpu_ns=5), "cpu_ns"),
     "a third side": (lambda record: record["launches"].update(side=[2] * 6), "side"),
-    "a fourth role": (lambda record: record["launches"].update(role=[3] * 6), "role"),
+    "a fifth role": (lambda record: record["launches"].update(role=[4] * 6), "role"),
     "a negative time": (lambda record: record["launches"].update(wall_ns=[-1] * 6), "wall_ns"),
     "a huge time": (lambda record: record["launches"].update(wall_ns=[10**400] * 6), "wall_ns"),
     "a benchmark that is not there": (lambda record: record["launches"].update(benchmark=[1] * 6), "benchmark"),

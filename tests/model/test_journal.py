@@ -19,7 +19,7 @@ from steelyard.model.journal import Journal
 from steelyard.model.json_text import parse
 from steelyard.model.launches import COLUMNS, Launches, LaunchRow, Measured, Place, Sample
 from steelyard.model.records import Run, Weighing
-from tests.model.samples import DISTURBED, USED, WARM_UP, row, run, subject, weighing
+from tests.model.samples import DISTURBED, TRIED, USED, WARM_UP, row, run, subject, weighing
 
 HEADER = weighing([], stop=["interrupted"], subjects=(subject("\udcff\u2028"), subject("ünï\n")))
 SAMPLES = (Sample(100, 90_000), Sample(100, 80_000, 79_000, 0), Sample(100, 80_000, 79_000, 0, 1))
@@ -138,6 +138,16 @@ def test_a_discarded_pair_is_disturbed_and_no_other(path: Path) -> None:
         for each in rows[6:]:
             journal.append(each)
     assert list(load(path).launches.role) == [WARM_UP, WARM_UP, USED, USED, DISTURBED, DISTURBED, USED, USED, USED]
+
+
+def test_a_pair_that_is_set_aside_was_only_tried(path: Path) -> None:
+    with Journal(path, HEADER) as journal:
+        for each in ROWS:
+            journal.append(each)
+        journal.set_aside(0, 1)
+        journal.discard(0, 2)
+        journal.set_aside(0, 0)  # it was a warm-up, and stays one
+    assert list(load(path).launches.role) == [WARM_UP, WARM_UP, TRIED, TRIED, DISTURBED, DISTURBED]
 
 
 def test_a_benchmark_that_failed_is_known_before_the_end(path: Path) -> None:

@@ -81,6 +81,23 @@ def test_the_start_of_a_shell_is_no_part_of_a_launch() -> None:
     assert launches.column("wall_ns").tolist() == [10_000_000]
 
 
+def test_a_launch_beside_its_partner_has_no_elapsed_time_of_its_own() -> None:
+    both = {"order": 2, "wall_ns": 21_000_000, "delay_ns": 11_000_000}
+    launches = Launches.of_rows([row(0, 0), row(0, 1, **both), row(1, 0, **both)])
+    assert launches.in_tandem().tolist() == [False, True, True]
+    assert np.isnan(launches.metric("wall")).tolist() == [False, True, True]
+    assert launches.metric("active").tolist() == [9_600_000, 10_000_000, 10_000_000]
+    assert launches.taken_ns().tolist() == [10_000_000, 10_500_000, 10_500_000]
+
+
+def test_the_turns_of_a_partner_are_no_wait_for_other_work() -> None:
+    alone = row(0, 0, delay_ns=1_000_000)
+    both = {"user_ns": 6_000_000, "sys_ns": 3_000_000, "delay_ns": 11_000_000}
+    pair = [row(5, 0, order=3, wall_ns=19_000_000, **both), row(5, 1, order=2, wall_ns=20_000_000, **both)]
+    launches = Launches.of_rows([alone, *pair, *(each._replace(pair=4, wall_ns=18_000_000) for each in pair)])
+    assert launches.waiting_share().tolist() == pytest.approx([0.1, 0.1, 0.1, 0.0, 0.0])
+
+
 def test_every_timed_metric_is_defined() -> None:
     assert all(len(of(ALONE).metric(name)) == 1 for name in timed(list(METRICS)))
 
@@ -158,7 +175,7 @@ def test_columns_of_different_lengths_are_refused() -> None:
         Launches.model_validate(damaged)
 
 
-@pytest.mark.parametrize("change", [{"side": 2}, {"role": 3}])
+@pytest.mark.parametrize("change", [{"side": 2}, {"role": 4}])
 def test_a_side_or_role_out_of_range_is_refused(change: dict[str, int]) -> None:
     with pytest.raises(ValidationError, match="out of range"):
         Launches.model_validate(columns(row(**change)))

@@ -51,6 +51,7 @@ fn parse_schedstat(text: &str) -> Option<Schedule> {
 pub struct Gauges {
     pressure: Option<File>,
     stat: Option<File>,
+    own: Option<File>,
     tick_ns: u64,
 }
 
@@ -82,8 +83,17 @@ impl Gauges {
         Self {
             pressure: File::open("/proc/pressure/cpu").ok(),
             stat: File::open("/proc/stat").ok(),
+            own: File::open("/proc/self/schedstat").ok(),
             tick_ns: sys::tick_ns(),
         }
+    }
+
+    /// How long the server itself has waited for a CPU so far.
+    #[must_use]
+    pub fn own_delay_ns(&self) -> u64 {
+        head(self.own.as_ref())
+            .and_then(|text| parse_schedstat(&text))
+            .map_or(0, |schedule| schedule.delay_ns)
     }
 
     /// Reads the counters.

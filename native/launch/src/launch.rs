@@ -143,13 +143,19 @@ fn report(
     let sys_ns = nanoseconds(usage.ru_stime);
     let own = schedule.map(|(whole, already)| whole.since(already));
     let others = |(whole, _): (Schedule, _)| (user_ns + sys_ns).saturating_sub(whole.cpu_ns);
+    let wall_ns = outcome.end_ns.saturating_sub(started.start_ns);
+    // The end was seen late where the server had to wait, too; but no work of the target's was that wait.
+    let late = |own: Schedule| {
+        let rest_ns = wall_ns.saturating_sub(own.cpu_ns + own.delay_ns);
+        outcome.late_ns.min(rest_ns)
+    };
     let already_ns = schedule.map_or(0, |(_, already)| already.cpu_ns);
     Report {
         start_ns: started.start_ns,
-        wall_ns: outcome.end_ns.saturating_sub(started.start_ns),
+        wall_ns,
         spawn_ns: started.spawn_ns,
         cpu_ns: own.map(|own| own.cpu_ns),
-        delay_ns: own.map(|own| own.delay_ns),
+        delay_ns: own.map(|own| own.delay_ns + late(own)),
         timeslices: own.map(|own| own.timeslices),
         user_ns,
         // All that is done until then is calls of the system.

@@ -251,7 +251,7 @@ pub struct Report {
     pub spawn_ns: u64,
     /// CPU time of the target's main thread.
     pub cpu_ns: Option<u64>,
-    /// Time the main thread was runnable and waited for a CPU.
+    /// Time the main thread was runnable and waited for a CPU, and after its end the server did.
     pub delay_ns: Option<u64>,
     /// How often the main thread was put on a CPU.
     pub timeslices: Option<u64>,

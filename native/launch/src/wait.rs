@@ -30,6 +30,8 @@ const LONGEST_DEATH_NS: u64 = 20_000_000_000;
 pub struct Outcome {
     /// The clock at the wake-up.
     pub end_ns: u64,
+    /// How long the server had to wait for a CPU then, when the target had ended already.
+    pub late_ns: u64,
     /// The machine's counters then.
     pub after: Reading,
     /// The target ran too long and was killed.
@@ -73,6 +75,15 @@ pub struct Wait {
     pub captures: Captures,
     /// How it has gone so far.
     pub outcome: Outcome,
+}
+
+/// A wake-up of the server.
+#[derive(Clone, Copy)]
+struct Woken {
+    /// The clock.
+    now_ns: u64,
+    /// How long it had waited for a CPU by the time it fell asleep.
+    delay_ns: u64,
 }
 
 /// Entries to poll for one target, and for all.
@@ -127,13 +138,14 @@ impl Wait {
     }
 
     /// Looks what became of the target, if anything may have.
-    fn look(&mut self, end: bool, child: bool, now_ns: u64, means: &Means) -> io::Result<()> {
+    fn look(&mut self, end: bool, child: bool, woken: Woken, means: &Means) -> io::Result<()> {
         if self.ended || !(end || child) {
             return Ok(());
         }
         self.deadlines.stopped = match (self.state(end, child)?, self.deadlines.stopped) {
             (State::Ended, _) => {
-                self.outcome.end_ns = now_ns;
+                self.outcome.end_ns = woken.now_ns;
+                self.outcome.late_ns = means.gauges.own_delay_ns().saturating_sub(woken.delay_ns);
                 // It is a zombie now, so its group can still be killed.
                 sys::kill_group(self.pid);
                 self.outcome.after = means.gauges.read();
@@ -141,7 +153,7 @@ impl Wait {
                 self.ended = true;
                 None
             }
-            (State::Stopped(signal), None) => Some((now_ns + LONGEST_STOP_NS, signal)),
+            (State::Stopped(signal), None) => Some((woken.now_ns + LONGEST_STOP_NS, signal)),
             (State::Stopped(_), known) => known,
             (State::Going, _) => None,
         };
@@ -237,12 +249,14 @@ fn next_event(
         sys::poll_entry(listen.then(|| means.signals.as_fd())),
     ];
     entries.extend(waits.iter().flat_map(Wait::entries));
+    let delay_ns = means.gauges.own_delay_ns();
     let due = waits.iter().filter_map(|wait| wait.deadlines.next()).min();
     sys::poll(
         &mut entries,
         due.map(|due| due.saturating_sub(sys::now_ns())),
     )?;
     let now_ns = sys::now_ns();
+    let woken = Woken { now_ns, delay_ns };
     let ready = |place: usize| entries[place].revents != 0;
     let (child, socket, signal) = (ready(0), ready(1), ready(2));
     if child {
@@ -250,7 +264,7 @@ fn next_event(
     }
     for (number, wait) in waits.iter_mut().enumerate() {
         let first = OF_ALL + number * OF_ONE;
-        wait.look(ready(first), child, now_ns, means)?;
+        wait.look(ready(first), child, woken, means)?;
         wait.meet_deadlines(now_ns);
         wait.receive(ready(first + 1), ready(first + 2), ready(first + 3));
     }

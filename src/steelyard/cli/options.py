@@ -145,6 +145,14 @@ class WeighingOptions(Options):
     reference_output: Annotated[
         bool, typer.Option("--reference-output", help="First check that both sides print the same.")
     ] = False
+    pairing: Annotated[
+        str,
+        typer.Option(
+            metavar="WAY",
+            help="How the launches of a pair run: adjacent, one after the other; tandem, at the same time on one "
+            "processor, so that other work hits both alike; auto, as some pairs of each way advise.",
+        ),
+    ] = "adjacent"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -65,8 +65,9 @@ def settings_of(
     margin = relative_margin(judging.margin)
     _check_numbers(judging, launch, judged=judged)
     metrics = metric_names(judging.metric)
+    pairing = _pairing(options.weighing.pairing)
     names, values = environment_names(launch.env or [], world.environment, inherit=launch.inherit_env)
-    return Settings(
+    settings = Settings(
         margin=margin,
         alpha=judging.alpha,
         family=_family(judging.family),
@@ -86,6 +87,7 @@ def settings_of(
         output=_output_of_launches(launch.output),
         repeat=launch.repeat,
         reference_output=options.weighing.reference_output,
+        pairing=pairing,
         wait_quiet_s=launch.wait_quiet,
         setup=_hooks("--setup", launch.set_up),
         prepare=_hooks("--prepare", launch.prepare),
@@ -103,6 +105,8 @@ def settings_of(
         heap=heap_launches(options.heap, harness=options.suite.harness),
         heap_shuffle=options.heap.shuffled,
     )
+    _check_pairing(settings)
+    return settings
 
 
 # More than anybody will wait for, and still few enough to be kept and judged.
@@ -157,6 +161,19 @@ def _family(name: str) -> Any:
     if name not in ("holm", "fdr"):
         raise UsageError(f"--family {name!r} is not known: choose from holm, fdr")
     return name
+
+
+def _pairing(name: str) -> Any:
+    if name not in ("adjacent", "tandem", "auto"):
+        raise UsageError(f"--pairing {name!r} is not known: choose from adjacent, tandem, auto")
+    return name
+
+
+def _check_pairing(settings: Settings) -> None:
+    from steelyard.design.runner.tandem import obstacle
+
+    if settings.pairing == "tandem" and (why := obstacle(settings)):
+        raise UsageError(f"--pairing tandem runs both launches of a pair at the same time: {why}")
 
 
 def _processor(number: int | None, world: World) -> int | None:

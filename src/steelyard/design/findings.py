@@ -72,6 +72,11 @@ def cold_finding(names: Sequence[str], of: int) -> list[Finding]:
     ]
 
 
+def adjacent_finding(why: str) -> Finding:
+    """Say why pairs were not weighed in tandem, or not any more."""
+    return Finding(code="adjacent", message=f"{why}, so the launches of a pair ran one after the other")
+
+
 def longer_finding(settings: Settings) -> list[Finding]:
     """Say that the usual budget would have been too short for any verdict."""
     usual = figures.seconds(settings.max_time_s or 0.0)

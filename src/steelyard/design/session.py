@@ -22,7 +22,7 @@ from steelyard.design.runner.collector import no_collector
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import LaunchServer, Runner
-from steelyard.design.runner.series import series_of
+from steelyard.design.runner.series import series_of, together_of
 from steelyard.design.runner.target import Hooks
 from steelyard.design.runner.targets import Targets, hooks_of, targets_of
 from steelyard.design.suite.pilot_time import PilotTime
@@ -266,7 +266,7 @@ def _stages(
         yield partial(_count, journal=journal, session=session)
     if timed(header.settings.metrics):
         series = series_of(header.settings, targets, session.launcher, journal)
-        recorder = Recorder(targets, runner, journal, KeptRows(rows), series)
+        recorder = Recorder(targets, runner, journal, KeptRows(rows), series, together_of(session.launcher))
         yield partial(_time, recorder=recorder, session=session, spent_s=spent_s)
 
 

@@ -1,7 +1,8 @@
 """The journal: a record while it is being measured, one JSON line a launch, on disk before the next launch starts.
 
 First line: the record without its launches. Then one array a launch, in LaunchRow's order of fields, and
-{"discard": [benchmark, pair]} after a disturbed pair; {"failed": [benchmark, why]} where one of a harness ends so;
+{"discard": [benchmark, pair]} after a disturbed pair; {"aside": [benchmark, pair]} for one of a way of pairing that was
+left; {"failed": [benchmark, why]} where one of a harness ends so;
 {"count": ..., "functions": ...} after a counted launch; {"heap_launch": ...} after one whose heap was watched.
 Last line: how it ended.
 Whatever is cut off at the end, by a kill or a full disk, costs at most the line that was being written.
@@ -25,7 +26,7 @@ from steelyard.model.counting import Count, Functions
 from steelyard.model.errors import MeasurementError, UnwrittenError, UsageError
 from steelyard.model.heap import HeapLaunch
 from steelyard.model.json_text import parse
-from steelyard.model.launches import COLUMNS, DISTURBED, ROLES, USED, Frame, LaunchRow, Place
+from steelyard.model.launches import COLUMNS, DISTURBED, ROLES, TRIED, USED, Frame, LaunchRow, Place
 from steelyard.model.records import Run, Weighing
 
 _BLOCK_BYTES = 1 << 16
@@ -140,6 +141,10 @@ class Journal:
         """Write that a pair was disturbed and will be repeated."""
         self._write(json.dumps({"discard": [benchmark, pair]}).encode())
 
+    def set_aside(self, benchmark: int, pair: int) -> None:
+        """Write that a pair is of a way of pairing that was only tried."""
+        self._write(json.dumps({"aside": [benchmark, pair]}).encode())
+
     def fail(self, benchmark: int, message: str) -> None:
         """Write that a benchmark failed, and the others go on."""
         self._write(json.dumps({"failed": [benchmark, message]}).encode())
@@ -189,15 +194,17 @@ def assemble(data: bytes) -> dict[str, Any]:
     columns = _Columns()
     for batch in batches:
         for entry in columns.without_launches(batch):
-            _add(fields, columns.discarded, entry)
+            _add(fields, columns.unused, entry)
     fields["launches"] = columns.named()
     return cast("dict[str, Any]", fields)
 
 
-def _add(fields: dict[str, Any], discarded: set[tuple[int, int]], entry: Any) -> None:
+def _add(fields: dict[str, Any], unused: dict[tuple[int, int], str], entry: Any) -> None:
     match entry:
         case {"discard": [int() as benchmark, int() as pair]}:
-            discarded.add((benchmark, pair))
+            unused[benchmark, pair] = DISTURBED
+        case {"aside": [int() as benchmark, int() as pair]}:
+            unused[benchmark, pair] = TRIED
         case {"failed": [int() as benchmark, str() as message]}:
             _add_failure(fields, benchmark, message)
         case {"count": dict() as count, "functions": functions}:
@@ -271,7 +278,7 @@ class _Columns:
     """The launches of a journal, in columns: packed, or the many of a long weighing would take gigabytes."""
 
     def __init__(self) -> None:
-        self.discarded: set[tuple[int, int]] = set()
+        self.unused: dict[tuple[int, int], str] = {}
         self._columns: list[Packed] = [array(INTEGERS) for _ in COLUMNS]
         self._samples: list[list[Any]] = []
 
@@ -292,13 +299,13 @@ class _Columns:
     def named(self) -> dict[str, Packed]:
         """Each column by its name."""
         columns: dict[str, Packed] = dict(zip(COLUMNS, self._columns, strict=True))
-        used, disturbed = ROLES.index(USED), ROLES.index(DISTURBED)
-        if self.discarded:
+        used = ROLES.index(USED)
+        if self.unused:
+            roles = {place: ROLES.index(role) for place, role in self.unused.items()}
             places = zip(columns["role"], columns["benchmark"], columns["pair"], strict=True)
             try:
                 columns["role"] = [
-                    disturbed if role == used and (benchmark, pair) in self.discarded else role
-                    for role, benchmark, pair in places
+                    roles.get((benchmark, pair), role) if role == used else role for role, benchmark, pair in places
                 ]
             except TypeError as error:
                 raise ValueError("a launch stands where none can") from error

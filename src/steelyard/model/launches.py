@@ -29,7 +29,9 @@ from steelyard.model.numbers import NUMBERS, Count, Time, declared
 from steelyard.model.rows import (
     COLUMNS,
     DISTURBED,
+    IN_TANDEM,
     ROLES,
+    TRIED,
     USED,
     WARM_UP,
     Frame,
@@ -46,8 +48,10 @@ if TYPE_CHECKING:
 __all__ = [
     "COLUMNS",
     "DISTURBED",
+    "IN_TANDEM",
     "NUMBERS",
     "ROLES",
+    "TRIED",
     "USED",
     "WARM_UP",
     "Draw",
@@ -186,7 +190,8 @@ class Launches(_Columns):
         `wall` is what was measured less the start of an empty shell, where a shell was asked for; `active` is
         wall - delay and is defined only where the main thread did all the work (`worked_alone`); `cpu` is the
         scheduler's exact run time there, and the kernel's total of user and sys elsewhere. With a harness these
-        three are of one iteration: the median over a launch's samples.
+        three are of one iteration: the median over a launch's samples. The `wall` of a launch that ran at the same
+        time as its partner is no time of its own, and not defined.
         """
         return self._once(f"metric {name}", lambda: self._metric(name))
 
@@ -197,15 +202,48 @@ class Launches(_Columns):
             return np.array([_of_iteration(samples, name) for samples in self.samples])
         match name:
             case "wall":
-                return self.column("wall_ns") - self.column("overhead_ns")
+                return np.where(self.in_tandem(), np.nan, self._elapsed())
             case "active":
-                return np.where(self.worked_alone(), self.metric("wall") - self.column("delay_ns"), np.nan)
+                return np.where(self.worked_alone(), self._elapsed() - self.column("delay_ns"), np.nan)
             case "cpu":
                 total = self.column("user_ns") + self.column("sys_ns")
                 return np.where(self.worked_alone(), self.column("cpu_ns"), total)
             case _ if name in timed([*METRICS]):
                 return self.column(METRICS[name].column)
         raise MeasurementError(f"no launch has a metric named {name!r}")
+
+    def _elapsed(self) -> FloatArray:
+        return self.column("wall_ns") - self.column("overhead_ns")
+
+    def in_tandem(self) -> npt.NDArray[np.bool_]:
+        """Whether a launch ran at the same time as its partner, on one processor."""
+        import numpy as np
+
+        return np.asarray(self.order, dtype=np.int64) >= IN_TANDEM
+
+    def taken_ns(self) -> FloatArray:
+        """What each launch took of the weighing's time: all of its own, or half of what it shared with its partner."""
+        import numpy as np
+
+        return self._once("taken", lambda: np.where(self.in_tandem(), 0.5, 1.0) * self.column("wall_ns"))
+
+    def waiting_share(self) -> FloatArray:
+        """The share of each launch's elapsed time in which it waited for a processor, but for its turns with a partner.
+
+        Of two at the same time that is what neither of them ran: the share that other work had of their processor.
+        """
+        import numpy as np
+
+        share, tandem = self.column("delay_ns") / self.column("wall_ns"), self.in_tandem()
+        if not tandem.any():
+            return share
+        places = np.asarray([self.benchmark, self.pair], dtype=np.int64)[:, tandem]
+        pairs = np.unique(places, axis=1, return_inverse=True)[1].reshape(-1)
+        longest_ns = np.zeros(len(pairs))
+        np.maximum.at(longest_ns, pairs, self.column("wall_ns")[tandem])
+        ran_ns = np.bincount(pairs, (self.column("user_ns") + self.column("sys_ns"))[tandem], len(pairs))
+        share[tandem] = np.maximum(0.0, 1 - ran_ns[pairs] / longest_ns[pairs])
+        return share
 
     def worked_alone(self) -> npt.NDArray[np.bool_]:
         """Whether the main thread did all of a launch's work, so that its delay is the launch's delay."""

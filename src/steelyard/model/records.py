@@ -88,6 +88,10 @@ class Settings(_Record):
     output: str | None = Field(default=None, description="file for the targets' output; null discards it")
     repeat: int = Field(default=1, ge=1, lt=2**63, description="processes a launch, one after the other")
     reference_output: bool = Field(default=False, description="both sides have to print the same")
+    pairing: Literal["adjacent", "tandem", "auto"] = Field(
+        default="adjacent",
+        description="the launches of a pair one after the other, at the same time on one processor, or as it turns out",
+    )
     wait_quiet_s: Seconds = Field(default=0, description="longest wait in all for other work to calm down")
     setup: list[str] = Field(default_factory=list, description="run once before all launches")
     prepare: list[str] = Field(default_factory=list, description="run before each launch")

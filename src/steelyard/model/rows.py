@@ -9,8 +9,12 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self, dataclass_transfo
 
 from steelyard.model.numbers import Column, Count, Numbers, declared
 
-WARM_UP, USED, DISTURBED = "warm-up", "used", "disturbed"
-ROLES = (WARM_UP, USED, DISTURBED)
+WARM_UP, USED, DISTURBED, TRIED = "warm-up", "used", "disturbed", "tried"
+ROLES = (WARM_UP, USED, DISTURBED, TRIED)
+
+
+IN_TANDEM = 2
+"""Added to the `order` of launches that ran at the same time as their partners, on one processor."""
 
 
 @dataclass_transform(frozen_default=True)
@@ -47,7 +51,7 @@ class Place(Row):
     """Where a launch stands in the plan: the first fields of its row.
 
     `role` indexes ROLES; `side` is 0 for the baseline, 1 for the candidate; `order` is 0 for the launch that ran
-    first in its pair. A run (one subject alone) has only side 0.
+    first in its pair, and IN_TANDEM more where both ran at the same time. A run (one subject alone) has only side 0.
     """
 
     __slots__ = ()
@@ -55,8 +59,8 @@ class Place(Row):
     benchmark: Annotated[Count, Column("index into `benchmarks`")]
     pair: Annotated[Count, Column("number of the pair within its benchmark")]
     side: Annotated[Count, Column("0 baseline, 1 candidate")]
-    order: Annotated[Count, Column("0 ran first in its pair, 1 second")]
-    role: Annotated[Count, Column("0 warm-up, 1 used, 2 disturbed and repeated")]
+    order: Annotated[Count, Column("0 ran first in its pair, 1 second; 2 and 3: both at once, let go in this order")]
+    role: Annotated[Count, Column("0 warm-up, 1 used, 2 disturbed and repeated, 3 tried: of a pairing that was left")]
     hash_seed: Annotated[Count, Column("hash seed drawn for the pair")]
     padding_bytes: Annotated[Count, Column("environment padding drawn for the pair")]
 

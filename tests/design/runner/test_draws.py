@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.design.runner.draws import PADDING_BELOW, draw_pair, first_side, new_seed, round_order
+from steelyard.design.runner.draws import (
+    PADDING_BELOW,
+    draw_pair,
+    draw_places,
+    first_side,
+    new_seed,
+    round_order,
+    tandem_first,
+)
+from steelyard.model.launches import USED
 
 
 @given(st.integers(0, 2**63), st.integers(0, 100), st.integers(0, 10**6))
@@ -24,6 +33,21 @@ def test_the_plan_of_a_seed_is_the_same_in_every_version() -> None:
     assert draw_pair(7, 0, 0) == (3013667347, 2420)
     assert draw_pair(7, 1, 5) == (3766742631, 1940)
     assert round_order(7, 0, [0, 1, 2, 3]) == [1, 3, 2, 0]
+
+
+def test_the_plan_of_pairs_in_tandem_is_the_same_in_every_version() -> None:
+    pairs = [draw_places(7, 0, pair, USED, tandem=True) for pair in range(12)]
+    assert [one.side for one, _ in pairs] == [first_side(7, 0, pair) for pair in range(12)]
+    assert [one.order for one, _ in pairs] == [0]
+    assert [tandem_first(7, 0, number) for number in range(12)] == [0]
+
+
+def test_who_is_made_first_and_who_begins_are_two_coins() -> None:
+    pairs = [draw_places(1, 0, pair, USED, tandem=True) for pair in range(2000)]
+    assert all({one.order, other.order} == {2, 3} and {one.side, other.side} == {0, 1} for one, other in pairs)
+    for made_first in (0, 1):
+        begins = [one.order == 2 for one, _ in pairs if one.side == made_first]
+        assert 0.45 < sum(begins) / len(begins) < 0.55
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2**40])

@@ -23,6 +23,7 @@ def data_findings(
     """Everything that the launches of one benchmark call for in one metric."""
     found = [
         _fallback(record, asked, shown),
+        _tandem(record.launches, benchmark, shown),
         _caution(shown),
         _coarse_clock(record.settings, judgement),
         _short(record.launches, benchmark, record.settings) if record.settings.harness is None else None,
@@ -64,8 +65,37 @@ def _fallback(record: Weighing | Run, asked: str, shown: str) -> Finding | None:
             else None,
         )
     why = "other threads or child processes did some of the work"
+    if shown == "cpu":
+        return Finding(code="metric-fallback", message=f"{why}, so the processor time of all was judged, not active")
     remedy = "that is right for such programs; waits for a processor are not corrected"
     return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active", remedy=remedy)
+
+
+# Its like beside it leaves a program half of the caches: so much slower there, it is not the program that runs alone.
+CROWDED_FROM = 0.2
+
+
+def _tandem(launches: Launches, benchmark: int, shown: str) -> Finding | None:
+    """Say that pairs ran at the same time, and what that made of the times; a pair that ran alone tells."""
+    roles, tandem = np.array(launches.role, dtype=int), launches.in_tandem()
+    mine = np.array(launches.benchmark, dtype=int) == benchmark
+    used = mine & tandem & (roles == ROLES.index(USED))
+    if not used.any():
+        return None
+    several = (mine & (roles == ROLES.index(USED))).sum() // 2
+    which = "the" if used.sum() // 2 == several else f"{used.sum() // 2} of {several} pairs had their"
+    message = f"{which} launches of a pair ran at the same time on one processor: each beside a neighbour like itself"
+    values = launches.metric(shown)
+    alone = values[mine & ~tandem]
+    beside = values[used]
+    rise = np.median(beside) / np.median(alone) - 1 if len(alone) else np.nan
+    if not rise > CROWDED_FROM:
+        return Finding(code="tandem", message=f"{message}, and so are the times shown")
+    return Finding(
+        code="tandem",
+        message=f"{message}, where it takes {rise:.0%} longer than alone, as the two share the processor's caches",
+        remedy="--pairing adjacent weighs it as it runs alone",
+    )
 
 
 def _tells_cpu(record: Weighing | Run) -> bool:
@@ -93,6 +123,7 @@ def _short(launches: Launches, benchmark: int, settings: Settings) -> Finding | 
     chosen = (np.array(launches.benchmark, dtype=int) == benchmark) & (
         np.array(launches.role, dtype=int) == ROLES.index(USED)
     )
+    chosen &= ~launches.in_tandem()
     if not chosen.any():
         return None
     wall = float(np.median(launches.metric("wall")[chosen]))

@@ -44,7 +44,8 @@ class MetricPairs:
 
     def first(self, pairs: int) -> tuple[FloatArray, FloatArray]:
         """(baseline, candidate) of the first `pairs` pairs, positive; raises MeasurementError if undefined for one."""
-        sides = self._values if self.used_metric(pairs) == self.metric else self._wall
+        used = self.used_metric(pairs)
+        sides = self._values if used == self.metric else self._wall if used == "wall" else self._cpu
         baseline, candidate = sides[0][:pairs], sides[1][:pairs]
         if np.isnan(baseline).any() or np.isnan(candidate).any():
             raise MeasurementError(_unknown(self.launches, self.metric))
@@ -60,11 +61,12 @@ class MetricPairs:
     def used_metric(self, pairs: int) -> str:
         """The metric itself, or `wall` once a launch among the first pairs was not its main thread's work alone.
 
-        Which launches those are does not depend on which side was slower, so falling back costs no error.
+        Which launches those are does not depend on which side was slower, so falling back costs no error. A pair that
+        ran at the same time has no `wall` of its own: with such ones it is `cpu`, of all threads.
         """
-        if self.metric != "active":
+        if self.metric != "active" or not any(np.isnan(side[:pairs]).any() for side in self._values):
             return self.metric
-        return "wall" if any(np.isnan(side[:pairs]).any() for side in self._values) else "active"
+        return "cpu" if any(np.isnan(side[:pairs]).any() for side in self._wall) else "wall"
 
     def count(self) -> int:
         """How many complete pairs there are."""
@@ -73,6 +75,10 @@ class MetricPairs:
     @cached_property
     def _values(self) -> tuple[FloatArray, FloatArray]:
         return self._of_pairs(self.metric)
+
+    @cached_property
+    def _cpu(self) -> tuple[FloatArray, FloatArray]:
+        return self.launches.pair_values(self.benchmark, "cpu", self.role)
 
     @cached_property
     def _wall(self) -> tuple[FloatArray, FloatArray]:
@@ -254,7 +260,7 @@ def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
     launches = record.launches
     mine = np.array(launches.benchmark, dtype=int) == benchmark
     roles = np.array(launches.role, dtype=int)
-    share = (launches.column("delay_ns") / launches.column("wall_ns"))[mine & (roles == ROLES.index(USED))]
+    share = launches.waiting_share()[mine & (roles == ROLES.index(USED))]
     known = share[~np.isnan(share)]
     shared: dict[str, Any] = {
         "benchmark": record.benchmarks[benchmark].name,

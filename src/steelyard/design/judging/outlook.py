@@ -73,7 +73,7 @@ def _seconds_per_pair(record: Weighing, benchmark: int) -> float | None:
     """What one more pair of a benchmark takes, with its part of all that was done beside the launches."""
     launches = record.launches
     mine = np.array(launches.benchmark, dtype=int) == benchmark
-    wall = launches.column("wall_ns")
+    wall = launches.taken_ns()
     if not mine.any() or not wall.sum():
         return None
     repeated = _pairs_in(launches, mine) / max(1, _pairs_in(launches, mine, USED, WARM_UP))
@@ -82,7 +82,7 @@ def _seconds_per_pair(record: Weighing, benchmark: int) -> float | None:
 
 def _measuring_s(record: Weighing) -> float:
     """What was measured took; a journal that nobody ended says only how long its launches took."""
-    return max(record.seconds, float(record.launches.column("wall_ns").sum()) / 1e9)
+    return max(record.seconds, float(record.launches.taken_ns().sum()) / 1e9)
 
 
 def _pairs_in(launches: Launches, mine: np.ndarray, *roles: str) -> float:

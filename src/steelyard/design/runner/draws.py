@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from hashlib import blake2b
 
-from steelyard.model.launches import ROLES, Draw, Place
+from steelyard.model.launches import IN_TANDEM, ROLES, Draw, Place
 
 # A page of padding moves the stack through every alignment that matters; PYTHONHASHSEED ends at 2^32 - 1, and 0 would
 # switch hash randomisation off.
@@ -31,11 +31,24 @@ def draw_pair(seed: int, benchmark: int, pair: int) -> Draw:
     )
 
 
-def draw_places(seed: int, benchmark: int, pair: int, role: str) -> tuple[Place, Place]:
-    """The two launches of a pair, in the order in which they run."""
+def draw_places(seed: int, benchmark: int, pair: int, role: str, *, tandem: bool = False) -> tuple[Place, Place]:
+    """The two launches of a pair, in the order in which they run.
+
+    In `tandem`, where both run at the same time, in the order in which their processes are made; which of them is let
+    go first is another draw, as either place costs a little.
+    """
     first, draw = first_side(seed, benchmark, pair), draw_pair(seed, benchmark, pair)
     one = Place(benchmark, pair, first, 0, ROLES.index(role), *draw)
-    return one, one._replace(side=1 - first, order=1)
+    other = one._replace(side=1 - first, order=1)
+    if not tandem:
+        return one, other
+    begins = _bits(seed, "begin", benchmark, pair) % 2
+    return one._replace(order=IN_TANDEM + begins), other._replace(order=IN_TANDEM + 1 - begins)
+
+
+def tandem_first(seed: int, benchmark: int, number: int) -> bool:
+    """Whether of two pairs that are run either way the one in tandem comes first."""
+    return bool(_bits(seed, "pairing", benchmark, number) % 2)
 
 
 def round_order(seed: int, round_number: int, benchmarks: list[int]) -> list[int]:

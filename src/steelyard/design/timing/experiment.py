@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import expm1, isfinite
 
 from steelyard.design.findings import cold_finding, cut_short_finding, longer_finding, survivors
@@ -14,9 +15,10 @@ from steelyard.design.runner.failure import Interrupted, TookTooLongError
 from steelyard.design.runner.targets import longest_at_first_s, longest_launch_s
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.disturbance import is_disturbed, may_repeat
+from steelyard.design.timing.pairing import Chosen, Pairing
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
-from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, LaunchRow
+from steelyard.model.launches import DISTURBED, ROLES, TRIED, USED, WARM_UP, LaunchRow
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, StopReason, Weighing
@@ -39,6 +41,7 @@ class _Open:
     attempts: int = 0
     kept: int = 0
     repeated: int = 0
+    pairing: Pairing = field(kw_only=True)
     look_at: int = field(default_factory=lambda: next_look(0))
     judgement: Judgement | None = None
     stop: StopReason | None = None
@@ -109,14 +112,16 @@ class Experiment:
                     continue
                 if self._pairs and self._budget.time_is_up(self._clock(), self._seconds_per_pair(), 0):
                     return  # with many benchmarks, not all may be reached
-                self._measure(benchmark, pair, WARM_UP)
+                benchmark.pairing.note(*self._measure(benchmark, pair, WARM_UP))
 
     def _advance(self, benchmark: _Open) -> None:
         """Measure one more pair of a benchmark, look if a look is due, and stop it if it has come to an end."""
         if self._budget_end(benchmark):
             self._stop_or_go_on(benchmark)  # with many benchmarks the time may be up in the middle of a round
             return
-        pairs = self._measure(benchmark, self._settings.warm_up + benchmark.attempts, USED, self._at_once(benchmark))
+        tandem = self._choose(benchmark)
+        number, many = self._settings.warm_up + benchmark.attempts, self._at_once(benchmark)
+        pairs = self._measure(benchmark, number, USED, many, tandem=tandem)
         for rows in pairs:
             benchmark.attempts += 1
             if is_disturbed(*rows, self._metric) and may_repeat(benchmark.repeated, benchmark.kept):
@@ -125,13 +130,25 @@ class Experiment:
                 self._wait_for_quiet()
             else:
                 benchmark.kept += 1
+                benchmark.pairing.note(rows)
         if pairs:
             self._stop_or_go_on(benchmark)
             self._watch(self._progress(benchmark))
 
+    def _choose(self, benchmark: _Open) -> bool:
+        """Whether the next pair runs in tandem; what is left of the other way with that is not judged."""
+        return self._follow(benchmark, benchmark.pairing.choose(benchmark.attempts))
+
+    def _follow(self, benchmark: _Open, chosen: Chosen) -> bool:
+        for pair in chosen.left:
+            self._recorder.set_aside(benchmark.number, pair)
+            benchmark.kept -= 1
+        self._findings += chosen.findings
+        return chosen.tandem
+
     def _at_once(self, benchmark: _Open) -> int:
         """How many pairs to measure until something else may have to be done: a look, another benchmark, an end."""
-        if self._visited > 1 or self._may_wait_s > 0 or not self._pairs:
+        if self._visited > 1 or self._may_wait_s > 0 or not self._pairs or not benchmark.pairing.is_settled:
             return 1
         target = min(benchmark.look_at, self._settings.pairs or benchmark.look_at)
         left_s = self._budget.time_left(self._clock(), benchmark.kept)
@@ -146,16 +163,19 @@ class Experiment:
             self._may_wait_s -= waited
             self._budget.started += waited
 
-    def _measure(self, benchmark: _Open, pair: int, role: str, many: int = 1) -> list[tuple[LaunchRow, LaunchRow]]:
-        """Measure `many` pairs from number `pair` on; none if that failed and ends only a benchmark of a harness."""
-        numbers = range(pair, pair + many)
-        places = [
-            place for number in numbers for place in draw_places(self._settings.seed, benchmark.number, number, role)
-        ]
+    def _measure(
+        self, benchmark: _Open, pair: int, role: str, many: int = 1, *, tandem: bool = False
+    ) -> list[tuple[LaunchRow, LaunchRow]]:
+        """Measure `many` pairs from number `pair` on; none if that failed and does not end all."""
+        draw = partial(draw_places, self._settings.seed, benchmark.number, role=role, tandem=tandem)
+        places = [place for number in range(pair, pair + many) for place in draw(number)]
         try:
             measured = self._recorder.pairs(places, None if self._pairs else longest_at_first_s(self._header))
         except LaunchError as error:
-            if self._is_cut_short(benchmark, error):
+            if tandem and benchmark.pairing.is_trying:
+                self._follow(benchmark, benchmark.pairing.give_up(str(error)))
+                benchmark.attempts += 1
+            elif self._is_cut_short(benchmark, error):
                 self._findings.append(cut_short_finding(longest_launch_s(self._settings) or 0.0))
                 benchmark.stop = "time"
             else:
@@ -183,7 +203,7 @@ class Experiment:
 
     def _stop_or_go_on(self, benchmark: _Open) -> None:
         ended = self._budget_end(benchmark)
-        if ended is None and benchmark.kept < benchmark.look_at:
+        if ended is None and (benchmark.kept < benchmark.look_at or benchmark.pairing.is_trying):
             return
         try:
             benchmark.judgement = self._look(benchmark, ended=ended is not None)
@@ -289,15 +309,26 @@ class Experiment:
 
 def _resumed(number: int, header: Weighing, rows: list[LaunchRow]) -> _Open:
     """A benchmark where an earlier session left it: at its beginning, if there was none."""
-    resumed = _Open(number, control=header.benchmarks[number].control)
+    pairing = Pairing(header.settings, number)
+    resumed = _Open(number, control=header.benchmarks[number].control, pairing=pairing)
     if header.stop[number] == "failed":
         resumed.stop = "failed"
     mine = [row for row in rows if row.benchmark == number]
     sides = {role: Counter(row.pair for row in mine if ROLES[row.role] == role) for role in ROLES}
     whole = {role: sum(count == 2 for count in pairs.values()) for role, pairs in sides.items()}
-    begun = sides[USED] | sides[DISTURBED]
+    begun = sides[USED] | sides[DISTURBED] | sides[TRIED]
+    pairing.note(*_whole_pairs(mine))
     # A pair that was cut in two stays in the record, unused; the next one has a number, and so a draw, of its own.
     resumed.warm_ups, resumed.kept, resumed.repeated = len(sides[WARM_UP]), whole[USED], whole[DISTURBED]
     resumed.attempts = max(begun) + 1 - header.settings.warm_up if begun else 0
     resumed.look_at = next_look(max(0, resumed.kept - 1))
     return resumed
+
+
+def _whole_pairs(rows: Iterable[LaunchRow]) -> list[tuple[LaunchRow, LaunchRow]]:
+    """The pairs of a benchmark that have both launches, and were not disturbed, in their order."""
+    of_pair: dict[int, list[LaunchRow]] = {}
+    for row in rows:
+        if ROLES[row.role] != DISTURBED:
+            of_pair.setdefault(row.pair, []).append(row)
+    return [(pair[0], pair[1]) for pair in of_pair.values() if len(pair) == 2]

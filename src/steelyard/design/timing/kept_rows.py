@@ -7,9 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from steelyard.model.launches import COLUMNS, ROLES, USED, WARM_UP, Launches, LaunchRow, Sample
+from steelyard.model.launches import COLUMNS, IN_TANDEM, ROLES, USED, WARM_UP, Launches, LaunchRow, Sample
 
-_BENCHMARK, _PAIR, _ROLE, _WALL = (COLUMNS.index(name) for name in ("benchmark", "pair", "role", "wall_ns"))
+_BENCHMARK, _PAIR, _ORDER, _ROLE, _WALL = (
+    COLUMNS.index(name) for name in ("benchmark", "pair", "order", "role", "wall_ns")
+)
 # No field has negative values.
 _NONE = -1
 
@@ -59,8 +61,9 @@ class KeptRows:
         return {benchmark for benchmark, theirs in pairs if theirs == role}
 
     def wall_s(self) -> float:
-        """The wall times of all launches, in seconds."""
-        return sum(self._columns[_WALL]) / 1e9
+        """What all launches took, in seconds; two at the same time took what one of them did."""
+        orders = zip(self._columns[_WALL], self._columns[_ORDER], strict=True)
+        return sum(wall / 2 if order >= IN_TANDEM else wall for wall, order in orders) / 1e9
 
     def launches(self) -> Launches:
         """All rows, as columns."""

@@ -9,11 +9,22 @@ from operator import attrgetter
 from typing import Protocol
 
 from steelyard.design.findings import cold_finding, not_measured_finding
-from steelyard.design.runner.runner import TIMER, LaunchSeries, Reading, Runner
+from steelyard.design.runner.runner import TIMER, LaunchSeries, LaunchTogether, Reading, Runner
 from steelyard.design.runner.target import Target
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.kept_rows import KeptRows
-from steelyard.model.launches import DISTURBED, NUMBERS, ROLES, USED, WARM_UP, Draw, LaunchRow, Place
+from steelyard.model.launches import (
+    DISTURBED,
+    IN_TANDEM,
+    NUMBERS,
+    ROLES,
+    TRIED,
+    USED,
+    WARM_UP,
+    Draw,
+    LaunchRow,
+    Place,
+)
 from steelyard.model.records import Benchmark, Finding, StopReason
 
 _MOST_PAIRS = 8
@@ -28,6 +39,9 @@ class RowSink(Protocol):
 
     def discard(self, benchmark: int, pair: int) -> None:
         """Note that a pair that was kept as used is disturbed and will be repeated."""
+
+    def set_aside(self, benchmark: int, pair: int) -> None:
+        """Note that a pair that was kept as used is of a way of pairing that was only tried."""
 
     def fail(self, benchmark: int, message: str) -> None:
         """Note that a benchmark failed, and the others go on."""
@@ -45,6 +59,8 @@ class Recorder:
     series: Callable[[Sequence[Place]], LaunchSeries] | None = None
     """What launches places several at once, so that the driver is woken less often; None: one after the other. Not
     where something else has to be done or measured in between."""
+    together: LaunchTogether | None = None
+    """What launches both of a pair at the same time."""
     _overhead_ns: int = 0
 
     def most_pairs(self) -> int:
@@ -57,6 +73,8 @@ class Recorder:
         What an empty shell takes is measured once for all of them.
         """
         self._start_pair()
+        if places[0].order >= IN_TANDEM:
+            return [self._launch_together(pair, longest_s) for pair in zip(places[::2], places[1::2], strict=True)]
         series = None if self.series is None else self.series(places)
         rows = self._launch_all(series, places, longest_s)
         return list(zip(rows, rows, strict=True))
@@ -67,6 +85,16 @@ class Recorder:
         Raises LaunchError if it failed, Interrupted if cut short.
         """
         return self.runner.launch(self._target(place, longest_s), TIMER, lambda reading: self._keep(reading, place))
+
+    def _launch_together(self, pair: tuple[Place, Place], longest_s: float | None) -> tuple[LaunchRow, LaunchRow]:
+        if self.together is None:
+            raise AssertionError("nothing to launch two at once with")
+        left = iter(pair)
+        return self.runner.launch_together(
+            [self._target(place, longest_s) for place in pair],
+            partial(self.together, second_begins=pair[1].order == IN_TANDEM),
+            lambda reading: self._keep(reading, next(left)),
+        )
 
     def _launch_all(
         self, series: LaunchSeries | None, places: Sequence[Place], longest_s: float | None
@@ -102,6 +130,11 @@ class Recorder:
         """Give a pair that is complete the role `disturbed`: it is known as such only after its second launch."""
         self.sink.discard(benchmark, pair)
         self.rows.give_role(benchmark, pair, ROLES.index(DISTURBED))
+
+    def set_aside(self, benchmark: int, pair: int) -> None:
+        """Give a pair the role `tried`: it is of a way of pairing that is not gone on with."""
+        self.sink.set_aside(benchmark, pair)
+        self.rows.give_role(benchmark, pair, ROLES.index(TRIED))
 
     def settle(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
         """When a run was cut off: take the warm-up of a benchmark that came no further for what was measured.

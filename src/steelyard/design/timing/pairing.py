@@ -1,0 +1,206 @@
+"""Whether the launches of a pair run one after the other, or at the same time on one processor (in tandem).
+
+Which way is gone on with may be chosen by what was measured, as long as it is by the sizes of the differences and never
+by their signs: without a change these are fair coins whatever the sizes are, so that no choice by sizes makes a false
+alarm likelier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+
+from steelyard.design.findings import adjacent_finding
+from steelyard.design.runner.draws import tandem_first
+from steelyard.design.runner.tandem import obstacle
+from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, FloatArray, Launches, LaunchRow, most_of_others
+from steelyard.model.metrics import timed
+from steelyard.model.records import Finding, Settings
+
+# So many pairs one after the other tell whether it is worth trying the other way, and else twice as many; and then so
+# many of each way which is the better one.
+FIRST, EACH_WAY = 4, 6
+# Below that the scheduler's slices of some ms are no longer many in a launch, and nothing is gained.
+SHORTEST_NS = 20_000_000
+# A target that spends more of its time than this without a processor or waiting for one waits for something else.
+MOST_WAITING = 0.1
+# In margins: with less spread than this, one after the other decides soon enough.
+WORTH_TRYING = 1.0
+# What the other way may cost of this one's time to be chosen: four pairs of each tell no finer.
+CLEARLY_LESS = 0.7
+# Pairs that spread so much more than those that are gone on with are worth less than the mixture costs.
+MUCH_NOISIER = 1.5
+# Beside its like a program has half of the caches. Where it takes so much longer there, a change may, too.
+MOST_CROWDED = 0.2
+
+
+@dataclass
+class Chosen:
+    """How the next pair runs, and what changes with that."""
+
+    tandem: bool
+    left: list[int] = field(default_factory=list)
+    """Numbers of pairs that were tried, and are not judged."""
+    findings: list[Finding] = field(default_factory=list)
+
+
+_Pair = tuple[LaunchRow, LaunchRow]
+_MEASURED = (ROLES.index(USED), ROLES.index(TRIED))
+
+
+class Pairing:
+    """How the pairs of one benchmark run; what was measured of them is noted here first."""
+
+    def __init__(self, settings: Settings, benchmark: int) -> None:
+        self._settings, self._benchmark = settings, benchmark
+        self._metric = next(iter(timed(settings.metrics)), "")
+        self._is_asked = settings.pairing == "tandem"
+        self._stage: str = "adjacent" if obstacle(settings) else settings.pairing
+        self._pairs: list[_Pair] = []
+        self._look_at, self._trial_from = FIRST, 0
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all pairs to come run one after the other."""
+        return self._stage == "adjacent"
+
+    @property
+    def is_trying(self) -> bool:
+        """Whether pairs of both ways are being compared."""
+        return self._stage == "trial"
+
+    def note(self, *pairs: _Pair) -> None:
+        """Have pairs that were measured, in their order, decide about those to come."""
+        if not self.is_settled:
+            self._pairs += pairs
+
+    def choose(self, attempts: int) -> Chosen:
+        """How the next pair runs, after so many behind the warm-up."""
+        if self.is_settled:
+            return Chosen(tandem=False)
+        if unfit := self._unfit():
+            return self._settled(unfit if self._is_asked or self._tandem() else None)
+        if self._stage == "auto" and self._is_short():
+            return self._settled(None)
+        while self._stage == "auto" and attempts >= self._look_at:
+            self._consider_trial()
+        if self._stage == "trial" and attempts >= self._trial_from + 2 * EACH_WAY:
+            return self._decided()
+        return Chosen(tandem=self._stage == "tandem" or (self.is_trying and self._tandem_is_next(attempts)))
+
+    def give_up(self, why: str) -> Chosen:
+        """Go on one after the other, as a pair in tandem failed."""
+        return self._settled(f"in tandem {why}")
+
+    def _tandem_is_next(self, attempts: int) -> bool:
+        block, second = divmod(attempts - self._trial_from, 2)
+        return tandem_first(self._settings.seed, self._benchmark, block) != bool(second)
+
+    def _settled(self, why: str | None) -> Chosen:
+        self._stage = "adjacent"
+        return Chosen(False, _numbers_of(self._tandem()), [adjacent_finding(why)] if why else [])
+
+    def _decided(self) -> Chosen:
+        begun = self._settings.warm_up + self._trial_from
+        tried = [pair for pair in self._measured() if begun <= pair[0].pair < begun + 2 * EACH_WAY]
+        adjacent, tandem = ([pair for pair in tried if _is_tandem(pair) == way] for way in (False, True))
+        if min(len(adjacent), len(tandem)) < EACH_WAY / 2:
+            return self._settled(None)
+        alone, beside = self._level(adjacent), self._level(tandem)
+        if beside > (1 + MOST_CROWDED) * alone > 0:
+            return self._settled(
+                f"beside its like the program took {beside / alone - 1:.0%} longer, as the two share the caches of a "
+                "processor, and a change may weigh otherwise there"
+            )
+        spreads = [self._spread(adjacent), self._spread(tandem)]
+        costs = [
+            spread**2 * seconds
+            for spread, seconds in zip(spreads, map(_seconds_per_pair, (adjacent, tandem)), strict=True)
+        ]
+        takes_tandem = costs[1] < CLEARLY_LESS * costs[0]
+        self._stage = "tandem" if takes_tandem else "adjacent"
+        chosen, other = (spreads[1], spreads[0]) if takes_tandem else spreads
+        if other <= MUCH_NOISIER * chosen:
+            return Chosen(takes_tandem)
+        return Chosen(takes_tandem, _numbers_of(self._adjacent() if takes_tandem else tandem))
+
+    def _consider_trial(self) -> None:
+        """Try both ways if one after the other will take long: with much noise, and no change that is far larger."""
+        begun, end = self._settings.warm_up, self._settings.warm_up + self._look_at
+        pairs = [pair for pair in self._measured() if begun <= pair[0].pair < end]
+        far = self._settings.pairs is None or self._settings.pairs >= 5 * (self._look_at + EACH_WAY)
+        spread = self._spread(pairs) if len(pairs) > 1 else 0.0
+        if far and spread > WORTH_TRYING * self._settings.margin and np.median(self._sizes(pairs)) < 2 * spread:
+            self._stage, self._trial_from = "trial", self._look_at
+        self._look_at *= 2
+
+    def _is_short(self) -> bool:
+        launches = [row.cpu_ns or 0 for pair in self._pairs for row in pair]
+        return bool(launches) and float(np.median(launches)) < SHORTEST_NS
+
+    def _unfit(self) -> str | None:
+        """Why the target is none for tandem, going by its launches so far."""
+        newest = self._pairs if len(self._pairs) <= 2 * EACH_WAY else self._pairs[-1:]
+        rows = [row for pair in newest for row in pair]
+        if any(row.cpu_ns is None or row.delay_ns is None for row in rows):
+            return "this machine does not tell how long a process waits for a processor"
+        if any((row.others_ns or 0) > most_of_others(row.cpu_ns or 0) for row in rows):
+            return "other threads or child processes do some of the work"
+        waiting = [np.median([_waiting(row) for row in rows if row.side == side] or [0]) for side in (0, 1)]
+        if max(waiting) > MOST_WAITING and len(newest) > 1:
+            return "it waits for something else than a processor"
+        return None
+
+    def _measured(self) -> list[_Pair]:
+        return [pair for pair in self._pairs if pair[0].role in _MEASURED]
+
+    def _adjacent(self) -> list[_Pair]:
+        return [pair for pair in self._measured() if not _is_tandem(pair)]
+
+    def _tandem(self) -> list[_Pair]:
+        return [pair for pair in self._measured() if _is_tandem(pair)]
+
+    def _values(self, pairs: Sequence[_Pair]) -> tuple[FloatArray, FloatArray]:
+        launches = Launches.of_rows([row for pair in pairs for row in sorted(pair, key=lambda row: row.side)])
+        values = launches.metric(self._metric)
+        return values[::2], values[1::2]
+
+    def _level(self, pairs: Sequence[_Pair]) -> float:
+        return float(np.median(np.concatenate(self._values(pairs))))
+
+    def _sizes(self, pairs: Sequence[_Pair]) -> FloatArray:
+        """Of each pair the size of its log-ratio, without the sign."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            baseline, candidate = map(np.log, self._values(pairs))
+            return np.asarray(np.nan_to_num(np.abs(candidate - baseline)), dtype=np.float64)
+
+    def _spread(self, pairs: Sequence[_Pair]) -> float:
+        """How far the sizes of the differences lie apart: a change of every pair moves them all, and drops out."""
+        apart = [abs(one - other) for one, other in combinations(self._sizes(pairs), 2)]
+        return max(float(np.median(apart)), 1e-9)
+
+
+def _is_tandem(pair: _Pair) -> bool:
+    return pair[0].order >= IN_TANDEM
+
+
+def _numbers_of(pairs: Sequence[_Pair]) -> list[int]:
+    """The numbers of those that are not set aside yet."""
+    return [pair[0].pair for pair in pairs if pair[0].role == ROLES.index(USED)]
+
+
+def _waiting(row: LaunchRow) -> float:
+    """The share of a launch's own time in which it neither ran nor waited for a processor."""
+    own_ns = row.wall_ns - (row.delay_ns or 0)
+    return 1 - (row.cpu_ns or 0) / max(1, own_ns)
+
+
+def _seconds_per_pair(pairs: Sequence[_Pair]) -> float:
+    """Of a pair with half the weight in the middle: a pair that hung for once says nothing."""
+    taken = [
+        max(row.wall_ns for row in pair) if _is_tandem(pair) else sum(row.wall_ns for row in pair) for pair in pairs
+    ]
+    return float(np.median(taken)) / 1e9

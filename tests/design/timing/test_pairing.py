@@ -1,0 +1,286 @@
+"""How pairs run, on a machine whose other work hits both of a pair in tandem alike."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from steelyard.model.errors import MeasurementError
+from steelyard.model.launches import DISTURBED, IN_TANDEM, ROLES, TRIED, USED, LaunchSpec, Measured
+from tests.world import ScriptedWorld, ctrl_c, kill, measured, program_of
+
+ALONE, BESIDE = "adjacent", "tandem"
+
+
+@dataclass
+class Machine:
+    """Takes `ms` a launch; of a pair the two differ by the noise of its way."""
+
+    world: ScriptedWorld
+    ms: float = 45.0
+    change: float = 0.0
+    noise: dict[str, float] = field(default_factory=lambda: {ALONE: 0.03, BESIDE: 0.003})
+    crowded: float = 1.0
+    others: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What else launches of each way measure."""
+
+    def __post_init__(self) -> None:
+        self._random = np.random.default_rng(4)
+        self.world.script = self
+
+    def __call__(self, spec: LaunchSpec, number: int) -> Measured:
+        way = BESIDE if self.world.is_paired else ALONE
+        ms = self.ms * (1 + self.change if program_of(spec) == "new" else 1)
+        ms *= (self.crowded if way == BESIDE else 1) * np.exp(self._random.normal(0, self.noise[way]))
+        return measured(ms, **self.others.get(way, {}))
+
+    def weighed(self, *options: str) -> dict[str, Any]:
+        done = self.world("compare", "./old", "./new", "--json", "r.json", *options)
+        assert done.status in (0, 1, 130), done
+        record: dict[str, Any] = json.loads((self.world.folder / "r.json").read_text())
+        return record
+
+
+@pytest.fixture
+def machine(scripted: ScriptedWorld) -> Machine:
+    return Machine(scripted)
+
+
+def ways(record: dict[str, Any], role: str = USED) -> dict[str, int]:
+    """How many launches of a role ran in each way."""
+    columns = record["launches"]
+    orders = [order for order, each in zip(columns["order"], columns["role"], strict=True) if ROLES[each] == role]
+    tandem = sum(order >= IN_TANDEM for order in orders)
+    return {ALONE: len(orders) - tandem, BESIDE: tandem}
+
+
+def notes(record: dict[str, Any]) -> dict[str, str]:
+    found = [*record["findings"], *record["derived"]["verdicts"][0]["findings"]]
+    return {one["code"]: one["message"] for one in found}
+
+
+def test_one_after_the_other_is_the_default(machine: Machine) -> None:
+    record = machine.weighed("--pairs", "30")
+    assert ways(record) == {ALONE: 60, BESIDE: 0}
+    assert machine.world.pairs_at_once == 0
+
+
+def test_in_tandem_both_run_at_once_and_the_wait_for_each_other_is_taken_out(machine: Machine) -> None:
+    machine.change = 0.02
+    record = machine.weighed("--pairing", "tandem")
+    assert record["verdict"] == "slower"
+    assert record["change"] == pytest.approx(0.02, abs=0.004)
+    assert ways(record)[ALONE] == 0
+    assert ways(record, "warm-up") == {ALONE: 2, BESIDE: 0}
+    verdict = record["derived"]["verdicts"][0]
+    assert verdict["baseline"]["median"] == pytest.approx(45e6, rel=0.01)
+    assert verdict["disturbed"] == 0
+    assert "a neighbour like itself" in notes(record)["tandem"]
+
+
+def test_what_is_shown_again_is_judged_as_it_was(machine: Machine) -> None:
+    machine.change = 0.02
+    machine.weighed("--pairing", "tandem")
+    done = machine.world("show", "r.json")
+    assert "slower" in done.text
+    assert "at the same time on one processor" in done.text
+
+
+def test_where_both_are_shared_by_two_the_report_says_how_much_longer_it_takes(machine: Machine) -> None:
+    machine.crowded = 1.5
+    assert "50% longer than alone" in notes(machine.weighed("--pairing", "tandem"))["tandem"]
+
+
+@pytest.mark.parametrize(
+    ("others", "why"),
+    [
+        ({"others_ns": 20_000_000, "user_ns": 65_000_000}, "other threads or child processes"),
+        ({"cpu_ns": None, "delay_ns": None, "others_ns": None}, "does not tell how long a process waits"),
+    ],
+)
+def test_targets_that_cannot_share_a_processor_run_one_after_the_other(
+    machine: Machine, others: dict[str, Any], why: str
+) -> None:
+    machine.others = {ALONE: others, BESIDE: others}
+    record = machine.weighed("--pairing", "tandem", "--pairs", "20")
+    assert ways(record) == {ALONE: 40, BESIDE: 0}
+    assert why in notes(record)["adjacent"]
+    assert notes(machine.weighed("--pairing", "auto", "--pairs", "60")).get("adjacent") is None
+
+
+def test_a_target_that_waits_runs_one_after_the_other(machine: Machine) -> None:
+    machine.others = {ALONE: {"cpu_ns": 20_000_000, "user_ns": 20_000_000}}
+    machine.others[BESIDE] = machine.others[ALONE]
+    record = machine.weighed("--pairing", "tandem", "--pairs", "20")
+    assert ways(record)[BESIDE] == 0
+    assert "waits for something else" in notes(record)["adjacent"]
+
+
+def test_threads_that_come_later_leave_the_processor_time_of_all(machine: Machine) -> None:
+    record = machine.weighed("--pairing", "tandem", "--pairs", "30", "--margin", "0.001%")
+    assert ways(record)[BESIDE] == 60
+    machine.others = {BESIDE: {"others_ns": 20_000_000, "user_ns": 65_000_000}}
+    record = machine.weighed("--pairing", "tandem", "--pairs", "30", "--margin", "0.001%")
+    assert ways(record) == {ALONE: 60, BESIDE: 0}
+    assert ways(record, TRIED) == {ALONE: 0, BESIDE: 2}
+
+
+def test_auto_goes_on_in_tandem_where_that_is_the_less_noisy_way(machine: Machine) -> None:
+    machine.change = 0.01
+    record = machine.weighed("--pairing", "auto")
+    used, tried = ways(record), ways(record, TRIED)
+    assert record["verdict"] == "slower"
+    assert used[ALONE] == 0
+    assert used[BESIDE] >= 24
+    assert tried == {ALONE: 20, BESIDE: 0}
+    adjacent = machine.weighed("--pairing", "adjacent")
+    assert len(adjacent["launches"]["role"]) > 1.5 * len(record["launches"]["role"])
+
+
+def test_auto_tries_nothing_where_there_is_little_noise(machine: Machine) -> None:
+    machine.noise[ALONE] = 0.001
+    assert ways(machine.weighed("--pairing", "auto"))[BESIDE] == 0
+
+
+def test_auto_tries_nothing_for_a_change_that_is_seen_at_once(machine: Machine) -> None:
+    machine.change = 0.5
+    assert machine.world.pairs_at_once == ways(machine.weighed("--pairing", "auto"))[BESIDE] == 0
+
+
+def test_auto_leaves_short_programs_as_they_are(machine: Machine) -> None:
+    machine.ms = 12
+    assert ways(machine.weighed("--pairing", "auto", "--pairs", "100"))[BESIDE] == 0
+
+
+def test_auto_stays_with_one_after_the_other_where_that_is_no_noisier(machine: Machine) -> None:
+    machine.noise[BESIDE] = 0.2
+    record = machine.weighed("--pairing", "auto", "--pairs", "60")
+    assert ways(record) == {ALONE: 120, BESIDE: 0}
+    assert ways(record, TRIED)[BESIDE] == 12
+
+
+def test_auto_keeps_all_where_both_ways_are_alike(machine: Machine) -> None:
+    machine.noise[BESIDE] = machine.noise[ALONE]
+    record = machine.weighed("--pairing", "auto", "--pairs", "60")
+    assert ways(record, TRIED) == {ALONE: 0, BESIDE: 0}
+    assert sum(ways(record).values()) == 120
+    assert notes(record)["tandem"].startswith("6 of 60 pairs")
+
+
+def test_auto_stays_where_the_caches_hold_one_and_not_two(machine: Machine) -> None:
+    machine.crowded = 1.3
+    record = machine.weighed("--pairing", "auto", "--pairs", "60")
+    assert ways(record)[BESIDE] == 0
+    assert "took 30% longer" in notes(record)["adjacent"].replace("29%", "30%").replace("31%", "30%")
+
+
+def test_the_choice_knows_no_sign(machine: Machine) -> None:
+    """Both sides exchanged, all that decides how pairs run stays as it was."""
+    orders = []
+    for change in (0.004, 1 / 1.004 - 1):
+        machine.change, machine._random = change, np.random.default_rng(8)
+        orders.append(machine.weighed("--pairing", "auto", "--pairs", "60", "--seed", "3")["launches"]["order"][:40])
+    assert [order >= IN_TANDEM for order in orders[0]] == [order >= IN_TANDEM for order in orders[1]]
+
+
+def test_what_fails_in_tandem_alone_runs_one_after_the_other(machine: Machine) -> None:
+    machine.others[BESIDE] = {"exit_code": 1}
+    record = machine.weighed("--pairing", "auto", "--pairs", "60")
+    assert ways(record) == {ALONE: 120, BESIDE: 0}
+    assert "./old failed" in notes(record)["adjacent"] or "./new failed" in notes(record)["adjacent"]
+    assert machine.world("compare", "./old", "./new", "--pairing", "tandem").status == 3
+
+
+@pytest.mark.parametrize("way", ["tandem", "auto"])
+def test_an_interrupted_weighing_goes_on_as_it_would_have(machine: Machine, way: str) -> None:
+    options = ("--pairing", way, "--pairs", "70", "--margin", "0.001%", "--seed", "5")
+    whole = machine.weighed(*options)
+    for end in (9, 28, 51):
+        machine.world.launches, machine._random = 0, np.random.default_rng(4)
+
+        def script(spec: LaunchSpec, number: int, end: int = end) -> Measured:
+            if number == end:
+                ctrl_c()
+            return machine(spec, number)
+
+        machine.world.script = script
+        half = machine.weighed(*options)
+        assert len(half["launches"]["order"]) <= end
+        machine.world.script = machine
+        resumed = machine.world("compare", "--resume", "r.json", "--json", "s.json")
+        assert resumed.status in (0, 1), resumed
+        record = json.loads((machine.world.folder / "s.json").read_text())
+        assert sum(ways(record).values()) == sum(ways(whole).values())
+        assert set(record["launches"]["role"]) <= {0, 1, 3}
+
+
+def test_an_interrupted_pair_in_tandem_is_lost_whole(machine: Machine) -> None:
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        if number == 11:
+            ctrl_c()
+        return machine(spec, number)
+
+    machine.world.script = script
+    record = machine.weighed("--pairing", "tandem")
+    assert record["launches"]["pair"] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+
+
+def test_a_kill_between_the_rows_of_a_pair_leaves_an_unused_half(machine: Machine) -> None:
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        if number == 12:
+            kill()
+        return machine(spec, number)
+
+    machine.world.script = script
+    with pytest.raises(BaseException, match=""):
+        machine.weighed("--pairing", "tandem")
+    (journal,) = [path for path in machine.world.kept() if path.name.endswith(".journal")]
+    lines = journal.read_text().splitlines()
+    journal.write_text("\n".join(lines[:-1]) + "\n")
+    machine.world.script = machine
+    done = machine.world("compare", "--resume", journal, "--json", "r.json")
+    assert done.status in (0, 1), done
+    record = json.loads((machine.world.folder / "r.json").read_text())
+    assert record["launches"]["pair"].count(4) == 1
+    assert machine.world.is_paired is False
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--metric", "wall"), "wall would hold its wait for the partner: choose --metric active or cpu"),
+        (("--metric", "active,delay"), "delay would hold its wait"),
+        (("--metric", "timeslices"), "timeslices would hold what the partner does to it"),
+        (("--prepare", "true"), "--prepare and --conclude need a moment without a launch"),
+        (("--conclude", "true"), "--prepare and --conclude need a moment without a launch"),
+        (("--output", "out"), "both would write to the file of --output"),
+        (("--repeat", "2"), "--repeat runs processes one after the other"),
+        (("--harness", "go"), "benchmarks of a harness are weighed one after the other"),
+    ],
+)
+def test_what_tandem_cannot_do_is_refused(machine: Machine, options: tuple[str, ...], why: str) -> None:
+    said = machine.world.refuses("compare", "./old", "./new", "--pairing", "tandem", *options)
+    assert said.startswith("steelyard: --pairing tandem runs both launches of a pair at the same time: ")
+    assert why in said
+
+
+def test_a_way_that_nobody_knows_is_refused(machine: Machine) -> None:
+    assert "choose from adjacent, tandem, auto" in machine.world.refuses("compare", "a", "b", "--pairing", "both")
+
+
+def test_disturbed_pairs_in_tandem_are_repeated_as_others(machine: Machine) -> None:
+    machine.others[BESIDE] = {"steal_ns": 5_000_000}
+    record = machine.weighed("--pairing", "tandem", "--pairs", "20", "--margin", "0.001%")
+    assert ways(record, DISTURBED)[BESIDE] > 0
+    assert isinstance(MeasurementError("x"), Exception)
+
+
+def test_a_shell_and_a_time_limit_go_with_tandem(machine: Machine, tmp_path: Path) -> None:
+    record = machine.weighed("--pairing", "tandem", "--timeout", "0.06", "--pairs", "20", "--margin", "0.001%")
+    assert ways(record)[BESIDE] == 40
+    assert tmp_path.exists()
