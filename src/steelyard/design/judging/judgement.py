@@ -78,7 +78,7 @@ class MetricPairs:
 
     @cached_property
     def _cpu(self) -> tuple[FloatArray, FloatArray]:
-        return self.launches.pair_values(self.benchmark, "cpu", self.role)
+        return self._of_pairs("cpu")
 
     @cached_property
     def _wall(self) -> tuple[FloatArray, FloatArray]:
