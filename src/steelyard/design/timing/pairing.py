@@ -33,7 +33,7 @@ WORTH_TRYING = 1.0
 # What the other way may cost of this one's time to be chosen: four pairs of each tell no finer.
 CLEARLY_LESS = 0.7
 # Pairs that spread so much more than those that are gone on with are worth less than the mixture costs.
-MUCH_NOISIER = 1.5
+MUCH_NOISIER = 2.0
 # Beside its like a program has half of the caches. Where it takes so much longer there, a change may, too.
 MOST_CROWDED = 0.2
 
