@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from steelyard.design.judging.lockstep import says_order
 from steelyard.model.launches import ROLES, USED, Launches
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Finding, Run, Settings, Side, Verdict, VerdictName, Weighing
@@ -84,7 +85,10 @@ def _tandem(launches: Launches, benchmark: int, shown: str) -> Finding | None:
         return None
     several = (mine & (roles == ROLES.index(USED))).sum() // 2
     which = "the" if used.sum() // 2 == several else f"{used.sum() // 2} of {several} pairs had their"
-    message = f"{which} launches of a pair ran at the same time on one processor: each beside a neighbour like itself"
+    like = "each beside a neighbour like itself"
+    if launches.samples and says_order(launches.samples[np.flatnonzero(used)[0]]):
+        like = "samples in turn, each behind one of the other side"
+    message = f"{which} launches of a pair ran at the same time on one processor: {like}"
     values = launches.metric(shown)
     alone = values[mine & ~tandem]
     beside = values[used]

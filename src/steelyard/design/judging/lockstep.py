@@ -30,7 +30,7 @@ def in_step(
     tables: defaultdict[int, list[tuple[int, list[Sample], list[Sample]]]] = defaultdict(list)
     for pair, (first, second) in enumerate(zip(*positions, strict=True)):
         sides = launches.samples[first], launches.samples[second]
-        if _says_order(sides[0]) and _says_order(sides[1]):
+        if says_order(sides[0]) and says_order(sides[1]):
             baseline, candidate = map(judged_samples, sides)
             if _in_turn(baseline, candidate):
                 tables[len(baseline)].append((pair, baseline, candidate))
@@ -39,7 +39,8 @@ def in_step(
     return values
 
 
-def _says_order(samples: Sequence[Sequence[Any]]) -> bool:
+def says_order(samples: Sequence[Sequence[Any]]) -> bool:
+    """Whether the last of a launch's samples was taken in turn, as far as the launch itself knows."""
     return bool(samples) and len(samples[-1]) == len(Sample._fields)
 
 
