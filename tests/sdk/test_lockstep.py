@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.model.launches import IN_TANDEM
+from tests.in_process import InProcess
 from tests.sdk.driving import FD, Response, drive
 from tests.sdk.test_rust import SDK, cargo
 
@@ -139,3 +141,15 @@ def test_waits_are_those_within_the_time_and_none_of_those_around_it(command: li
             hog.kill()
     # A switch may still fall between two readings; where CPU clocks are read it used to, in most of the samples.
     assert sum(sample["delay_ns"] > sample["ns"] for sample in samples) <= 4
+
+
+def test_a_weighing_in_tandem_has_its_samples_in_turn(harness: Path, here: InProcess) -> None:
+    done = here.weigh(
+        str(harness), str(harness), "-b", "nothing", "--pairing", "tandem", "--pairs", "8", "--json", "r.json"
+    )
+    assert done.status == 0, done.text
+    launches = here.json("r.json")["launches"]
+    assert len(launches["samples"]) >= 18
+    for side, order, samples in zip(launches["side"], launches["order"], launches["samples"], strict=True):
+        assert order >= IN_TANDEM, side
+        assert [sample[4] for sample in samples] == [order - IN_TANDEM] * len(samples)

@@ -191,7 +191,7 @@ class Launches(_Columns):
         wall - delay and is defined only where the main thread did all the work (`worked_alone`); `cpu` is the
         scheduler's exact run time there, and the kernel's total of user and sys elsewhere. With a harness these
         three are of one iteration: the median over a launch's samples. The `wall` of a launch that ran at the same
-        time as its partner is no time of its own, and not defined.
+        time as its partner is no time of its own, and not defined, unless their samples took turns.
         """
         return self._once(f"metric {name}", lambda: self._metric(name))
 
@@ -199,7 +199,8 @@ class Launches(_Columns):
         import numpy as np
 
         if self.samples and name in PER_ITERATION:
-            return np.array([_of_iteration(samples, name) for samples in self.samples])
+            values = np.array([_of_iteration(samples, name) for samples in self.samples])
+            return np.where(self._is_shared(), np.nan, values) if name == "wall" else values
         match name:
             case "wall":
                 return np.where(self.in_tandem(), np.nan, self._elapsed())
@@ -211,6 +212,16 @@ class Launches(_Columns):
             case _ if name in timed([*METRICS]):
                 return self.column(METRICS[name].column)
         raise MeasurementError(f"no launch has a metric named {name!r}")
+
+    def _is_shared(self) -> npt.NDArray[np.bool_]:
+        """Whether a launch of a harness ran beside its partner, and samples of both at the same time."""
+        import numpy as np
+
+        tandem = self.in_tandem()
+        for position in np.flatnonzero(tandem):
+            taken = self.samples[position]
+            tandem[position] = not taken or len(taken[-1]) < len(Sample._fields)
+        return tandem
 
     def _elapsed(self) -> FloatArray:
         return self.column("wall_ns") - self.column("overhead_ns")

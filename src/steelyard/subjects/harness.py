@@ -70,6 +70,10 @@ class Harness(Protocol):
     """Whether a sample is as long as it says; else only the time of an iteration is told, and it is kept as that of
     more."""
 
+    tells: frozenset[str] = frozenset()
+    """Which times of a sample it can tell that hold no wait for a processor: cpu, active. By these launches are weighed
+    that run beside each other without taking turns."""
+
     keeps_step: bool = False
     """Whether samples can be taken in turn with those of the launch beside it; a program that cannot takes them alone,
     and says so."""

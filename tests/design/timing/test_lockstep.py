@@ -31,7 +31,7 @@ class Suite:
     def __call__(self, spec: LaunchSpec, _: int) -> Measured:
         given = dict(word.decode().partition("=")[::2] for word in spec.argv if word.startswith(b"--steelyard-"))
         asked = {key.removeprefix("--steelyard-"): value for key, value in given.items()}
-        lines = [{"benchmark": "one"}] if "list" in asked else self._samples(asked, spec)
+        lines: list[dict[str, Any]] = [{"benchmark": "one"}] if "list" in asked else self._samples(asked, spec)
         results = "".join(f"{json.dumps(line)}\n" for line in ({"steelyard": 1}, *lines, {"end": True}))
         ms = 10 + sum(line.get("ns", 0) for line in lines) / 1e6
         return measured(ms, results=results.encode(), results_bytes=len(results), others_ns=self.others_ns)

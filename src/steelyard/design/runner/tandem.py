@@ -17,12 +17,13 @@ _OF_THE_PARTNER = {
 
 def obstacle(settings: Settings) -> str | None:
     """Why nothing can run in tandem with these settings, with the way out; None where it can."""
-    in_turn = settings.harness is not None and (settings.harness == AUTO or keeps_step(settings))
+    told = _told(settings)
     for metric in timed(settings.metrics):
-        if metric in _OF_THE_PARTNER and not (in_turn and metric in PER_ITERATION):
+        if metric in PER_ITERATION and told is not None:
+            if metric not in told:
+                return f"samples of {settings.harness} do not tell {metric}{_instead(told)}"
+        elif metric in _OF_THE_PARTNER:
             return f"{metric} would hold {_OF_THE_PARTNER[metric]}"
-    if settings.harness is not None and not in_turn:
-        return f"samples of {settings.harness} cannot be taken in turn: choose --pairing adjacent"
     if settings.repeat > 1:
         return "--repeat runs processes one after the other: leave it out"
     if settings.prepare or settings.conclude:
@@ -35,3 +36,18 @@ def obstacle(settings: Settings) -> str | None:
 def keeps_step(settings: Settings) -> bool:
     """Whether the samples of both launches of a pair can be taken in turn."""
     return settings.harness is not None and harness_named(settings.harness).keeps_step
+
+
+def _told(settings: Settings) -> frozenset[str] | None:
+    """The times that samples beside others can be weighed by; None for launches that have none."""
+    if settings.harness is None:
+        return None
+    if settings.harness == AUTO or keeps_step(settings):
+        return frozenset(PER_ITERATION)
+    return harness_named(settings.harness).tells
+
+
+def _instead(told: frozenset[str]) -> str:
+    if told:
+        return f" of their own: choose --metric {' or '.join(sorted(told))}"
+    return " of their own, nor can they be taken in turn: choose --pairing adjacent"

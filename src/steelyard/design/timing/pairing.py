@@ -156,6 +156,8 @@ class Pairing:
         if self._in_turn:
             alone = any(row.samples[-1].order is None for row in rows if row.order >= IN_TANDEM)
             return "its samples are not taken in turn: what it is built with is too old for that" if alone else None
+        if self._settings.harness is not None and np.isnan(np.concatenate(self._values(newest))).any():
+            return f"its samples do not tell {self._metric}"
         waiting = [np.median([_waiting(row) for row in rows if row.side == side] or [0]) for side in (0, 1)]
         if max(waiting) > MOST_WAITING and len(newest) > 1:
             return "it waits for something else than a processor"
