@@ -54,6 +54,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/hints_on_traces.py
 	$(BIN)/python benchmarks/repeats_on_traces.py
 	$(BIN)/python benchmarks/live_weighings.py
+	$(BIN)/python benchmarks/tandem.py --minutes 20
 	$(BIN)/python benchmarks/tool_speed.py
 	$(BIN)/python benchmarks/launch_overhead.py
 	$(BIN)/python benchmarks/growth.py

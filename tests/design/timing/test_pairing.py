@@ -31,7 +31,7 @@ class Machine:
         self.random = np.random.default_rng(4)
         self.world.script = self
 
-    def __call__(self, spec: LaunchSpec, number: int) -> Measured:
+    def __call__(self, spec: LaunchSpec, _number: int) -> Measured:
         way = BESIDE if self.world.is_paired else ALONE
         ms = self.ms * (1 + self.change if program_of(spec) == "new" else 1)
         ms *= (self.crowded if way == BESIDE else 1) * np.exp(self.random.normal(0, self.noise[way]))

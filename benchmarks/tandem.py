@@ -1,0 +1,280 @@
+"""Pairs one after the other, in tandem, and as it turns out (auto): noise, verdicts and how long they take.
+
+    python benchmarks/tandem.py [--minutes M | --weighings N] [--programs A,B] [--loads A,B] [--changes A,B]
+                                [--max-time S]
+
+Whole weighings of the installed `steelyard`, at default settings but for `--pairing`, which take turns, so that a bad
+minute meets every way. Loads: `none`; `bursts` of other work; `neighbour`, a program that walks through memory all the
+time on the last processor. A change is injected as more work, and as the start of a program does not grow with that,
+so much more that the whole takes as much longer as is said (by the least processor time of some launches).
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.load import Bursts
+from benchmarks.processes import STEELYARD, read_record, run, with_own_store
+from benchmarks.simulation import table
+from steelyard.measure.launch import Launcher
+from steelyard.model.files import load
+from steelyard.model.launches import LaunchSpec
+
+WAYS = ("adjacent", "tandem", "auto")
+LOADS = ("none", "bursts", "neighbour")
+CHANGES = (0.0, 0.01, 0.03, 0.1)
+HEADER = (
+    "program",
+    "load",
+    "change",
+    "pairing",
+    "weighings",
+    "slower",
+    "faster",
+    "same",
+    "undecided",
+    "median seconds",
+    "90 %",
+    "seconds to a right verdict",
+    "pairs",
+    "spread of a pair",
+    "error",
+)
+
+# A loop of arithmetic, or a walk over so many KiB as they come.
+SOURCE = r"""
+#include <stdint.h>
+#include <stdlib.h>
+int main(int count, char **words) {
+    long rounds = atol(words[1]);
+    size_t places = count > 2 ? atol(words[2]) * 128 : 0;
+    uint64_t state = 1, *memory = places ? calloc(places, 8) : 0;
+    for (long round = 0; rounds < 0 || round < rounds; round++) {
+        state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+        if (places) memory[(state >> 20) % places] += state;
+    }
+    return state == 0;
+}
+"""
+SCRIPT = "total = 0\nfor number in range({amount}): total += number * number % 7\n"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A command whose work is an amount, of which so much takes about `ms`."""
+
+    command: Callable[[int], list[str]]
+    ms: float
+    start_at: int
+    """An amount to find that out with."""
+
+    def seconds(self, launcher: Launcher, amount: int) -> float:
+        """The least processor time of some launches."""
+        words = [os.fsencode(word) for word in self.command(amount)]
+        spec = LaunchSpec(program=words[0], argv=tuple(words), env=())
+        return min((launcher.launch(spec).cpu_ns or 0) / 1e9 for _ in range(15))
+
+
+def programs(folder: Path) -> dict[str, Program]:
+    """Those that are weighed, built or written to a folder."""
+    (folder / "work.c").write_text(SOURCE)
+    work = str(folder / "work")
+    subprocess.run(["cc", "-O2", "-o", work, str(folder / "work.c")], check=True)
+    text = " ".join(random.Random(1).choice(("steel", "yard", "beam", "poise", "scale")) for _ in range(3_000_000))
+
+    def compressing(amount: int) -> list[str]:
+        file = folder / f"{amount}.txt"
+        if not file.exists():
+            file.write_text(text[:amount])
+        return ["/usr/bin/gzip", "-6", "-c", str(file)]
+
+    def looping(amount: int) -> list[str]:
+        return [work, str(amount)]
+
+    return {
+        "loop of 45 ms": Program(looping, 45, 10_000_000),
+        "loop of 15 ms": Program(looping, 15, 5_000_000),
+        "loop of 7 ms": Program(looping, 7, 3_000_000),
+        "4 MiB of memory": Program(lambda amount: [work, str(amount), "4096"], 45, 5_000_000),
+        "CPython": Program(lambda amount: [sys.executable, "-S", "-c", SCRIPT.format(amount=amount)], 160, 500_000),
+        "gzip": Program(compressing, 90, 500_000),
+    }
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """How much work takes how long: a start, and so much for each."""
+
+    start_s: float
+    each_s: float
+
+    def of(self, seconds: float) -> int:
+        """The amount that takes so long."""
+        return round((seconds - self.start_s) / self.each_s)
+
+
+def amounts_of(program: Program) -> Amounts:
+    """By the least times of two amounts, the second of which is near what is wanted."""
+    with Launcher() as launcher:
+        first = program.seconds(launcher, program.start_at)
+        second_at = max(2 * program.start_at, round(program.start_at * program.ms / 1e3 / first))
+        second = program.seconds(launcher, second_at)
+    each_s = (second - first) / (second_at - program.start_at)
+    return Amounts(max(0.0, first - each_s * program.start_at), each_s)
+
+
+@contextmanager
+def neighbour(work: Path) -> Iterator[None]:
+    """Somebody else's work on the last processor, who needs the caches that all share."""
+    last = max(os.sched_getaffinity(0))
+    process = subprocess.Popen([work, "-1", str(64 << 10)], preexec_fn=lambda: os.sched_setaffinity(0, {last}))
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+@dataclass
+class Cell:
+    """The weighings of one program under one load, with one change, in one way."""
+
+    change: float
+    words: list[str] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    pairs: list[int] = field(default_factory=list)
+    spreads: list[float] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+
+    def add(self, record: Path, seconds: float) -> None:
+        """Count one weighing."""
+        seen, launches = read_record(record), load(record).launches
+        self.words.append(seen["verdict"])
+        self.seconds.append(seconds)
+        self.pairs.append(seen["pairs"])
+        self.errors.append(seen["change"] - self.change)
+        differences = np.log(np.divide(*launches.pair_values(0, "active")))
+        quartiles = np.percentile(differences, [25, 75])
+        self.spreads.append(float(quartiles[1] - quartiles[0]) / 1.349)
+
+    def cells(self) -> list[str]:
+        """For a table."""
+        right = "slower" if self.change > 0 else "same"
+        decided = [each for each, word in zip(self.seconds, self.words, strict=True) if word == right]
+        return [
+            str(len(self.words)),
+            *(str(self.words.count(word)) for word in ("slower", "faster", "same", "undecided")),
+            f"{statistics.median(self.seconds):.1f}",
+            f"{np.percentile(self.seconds, 90):.1f}",
+            f"{statistics.median(decided):.1f}" if decided else "-",
+            f"{statistics.median(self.pairs):.0f}",
+            f"{statistics.median(self.spreads):.2%}",
+            f"{statistics.median(self.errors):+.2%}",
+        ]
+
+
+Place = tuple[str, str, float, str]
+
+
+def places(asked: argparse.Namespace) -> Iterator[Place]:
+    """What is weighed, over and over: all ways of one place behind each other, in a new order."""
+    every = list(itertools.product(asked.programs, asked.loads, asked.changes))
+    while True:
+        for place in random.sample(every, len(every)):
+            for way in random.sample(WAYS, len(WAYS)):
+                yield (*place, way)
+
+
+def main(asked: argparse.Namespace) -> None:
+    """Weigh until the time or the number of weighings is over, and print the table as it stands after each round."""
+    cells: dict[Place, Cell] = {}
+    each_round = len(asked.programs) * len(asked.loads) * len(asked.changes) * len(WAYS)
+    end = time.monotonic() + 60 * asked.minutes if asked.minutes else None
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        known = {label: each for label, each in programs(folder).items() if label in asked.programs}
+        amounts = {label: amounts_of(program) for label, program in known.items()}
+        for number, place in enumerate(places(asked)):
+            over = number >= asked.weighings * each_round if end is None else time.monotonic() > end
+            if number and (over or number % each_round == 0):
+                print(report(cells), flush=True)
+            if over:
+                return
+            label, noise, change, _ = place
+            weigh(cells.setdefault(place, Cell(change)), known[label], amounts[label], place, load_of(noise, folder))
+
+
+def load_of(name: str, folder: Path) -> AbstractContextManager[object]:
+    """Other work on the machine."""
+    if name == "bursts":
+        return Bursts()
+    return neighbour(folder / "work") if name == "neighbour" else nullcontext()
+
+
+def weigh(cell: Cell, program: Program, amounts: Amounts, place: Place, noise: AbstractContextManager[object]) -> None:
+    """One weighing of a program against one that takes longer by the change."""
+    plain_s = program.ms / 1e3
+    commands = [program.command(amounts.of(seconds)) for seconds in (plain_s, plain_s * (1 + cell.change))]
+    quoted = [" ".join(f"'{word}'" for word in command) for command in commands]
+    with tempfile.TemporaryDirectory() as name, noise:
+        record = Path(name) / "record.json"
+        options = ["--pairing", place[-1], "--json", str(record), *OPTIONS]
+        started = time.monotonic()
+        run([STEELYARD, "compare", *quoted, *options], with_own_store(Path(name)), accept=(0, 1))
+        cell.add(record, time.monotonic() - started)
+
+
+def report(cells: dict[Place, Cell]) -> str:
+    """All so far, the ways of one place together."""
+    rows = [
+        [label, noise, f"{change:+.0%}", way, *cells[label, noise, change, way].cells()]
+        for label, noise, change, way in sorted(cells, key=lambda place: (*place[:3], WAYS.index(place[3])))
+    ]
+    return table(HEADER, rows) + "\n"
+
+
+OPTIONS: list[str] = []
+
+
+def listed(known: Sequence[str]) -> Callable[[str], list[str]]:
+    """Reads some of the known names."""
+
+    def read(text: str) -> list[str]:
+        names = text.split(",")
+        if unknown := set(names) - set(known):
+            raise argparse.ArgumentTypeError(f"{unknown.pop()!r} is not known: choose from {', '.join(known)}")
+        return names
+
+    return read
+
+
+if __name__ == "__main__":
+    NAMES = ("loop of 45 ms", "loop of 15 ms", "loop of 7 ms", "4 MiB of memory", "CPython", "gzip")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, help="how long to weigh")
+    parser.add_argument("--weighings", type=int, default=20, help="how many of each, without --minutes")
+    parser.add_argument("--programs", type=listed(NAMES), default=NAMES)
+    parser.add_argument("--loads", type=listed(LOADS), default=LOADS)
+    parser.add_argument(
+        "--changes", type=lambda text: [float(each) for each in text.split(",")], default=CHANGES, help="0,0.01"
+    )
+    parser.add_argument("--max-time", help="of a weighing")
+    parsed = parser.parse_args()
+    OPTIONS += ["--max-time", parsed.max_time] if parsed.max_time else []
+    main(parsed)
