@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import COLUMNS, NUMBERS, Launches, LaunchRow, Sample
+from steelyard.model.launches import COLUMNS, IN_TANDEM, NUMBERS, Launches, LaunchRow, Sample
 from steelyard.model.metrics import METRICS, timed
 from tests.model.samples import DISTURBED, USED, WARM_UP, row
 
@@ -262,6 +262,19 @@ def test_what_one_judged_sample_does_not_tell_is_nan() -> None:
     assert np.array_equal(launches.metric("cpu"), [np.nan, 900.0, np.nan], equal_nan=True)
     assert np.array_equal(launches.metric("active"), [np.nan, 1020.0, np.nan], equal_nan=True)
     assert np.array_equal(launches.metric("wall"), [1025.0, 1030.0, np.nan], equal_nan=True)
+
+
+@pytest.mark.parametrize("metric", ["wall", "active", "cpu"])
+def test_elapsed_time_beside_a_partner_is_a_time_only_where_samples_take_turns(metric: str) -> None:
+    told = [sample._replace(cpu_ns=5, delay_ns=0) for sample in SAMPLES]
+    in_turn = tuple(sample._replace(order=0) for sample in told)
+    rows = [
+        row(0, order=IN_TANDEM, samples=tuple(told)),
+        row(1, order=IN_TANDEM, samples=in_turn),
+        row(2, samples=tuple(told)),
+    ]
+    known = np.isfinite(of(*rows).metric(metric))
+    assert known.tolist() == [metric != "wall", True, True]
 
 
 def test_each_benchmark_keeps_its_own_samples() -> None:

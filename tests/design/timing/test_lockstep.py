@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from steelyard.design.runner.tandem import obstacle
 from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, LaunchSpec, Measured
+from steelyard.model.records import Settings
 from tests.design.timing.test_pairing import ALONE, BESIDE, notes, ways
 from tests.world import ScriptedWorld, measured, program_of
 
@@ -127,3 +129,24 @@ def test_the_record_is_judged_the_same_when_it_is_read(suite: Suite) -> None:
     assert again["derived"]["verdicts"] == record["derived"]["verdicts"]
     used = [ROLES[role] for role in again["launches"]["role"]].count(USED)
     assert used == 2 * record["pairs"]
+
+
+@pytest.mark.parametrize(
+    ("harness", "metric", "why"),
+    [
+        ("google-benchmark", "active", "do not tell active of their own: choose --metric cpu"),
+        ("google-benchmark", "wall", "choose --metric cpu"),
+        ("pytest-benchmark", "wall", "choose --metric active or cpu"),
+        ("criterion", "cpu", "nor can they be taken in turn"),
+        ("protocol", "delay", "its wait for the partner"),
+        ("google-benchmark", "cpu", None),
+        ("pytest-benchmark", "active", None),
+        ("protocol", "wall", None),
+        ("auto", "wall", None),
+    ],
+)
+def test_a_harness_runs_in_tandem_by_times_that_hold_no_wait_for_the_partner(
+    harness: str, metric: str, why: str | None
+) -> None:
+    found = obstacle(Settings(harness=harness, metrics=[metric]))
+    assert found is None if why is None else why in (found or "")
