@@ -36,6 +36,8 @@ class ProtocolHarness(Harness):
     """Drives whatever speaks the protocol: the SDKs, and what implements docs/protocol.md."""
 
     keeps_step = True
+    offers_lockstep = False
+    """Whether the program whose list was read says that it can take samples in turn."""
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether the program knows our arguments, or is Python with our harness; of pytest it cannot be told."""
@@ -53,7 +55,8 @@ class ProtocolHarness(Harness):
 
     def listed(self, measured: Measured) -> list[Listed]:
         """What it listed, in its order; raises LaunchError if that is no list."""
-        self.runs_before = _object((measured.results or b"").partition(b"\n")[0]).get("before") is True
+        hello = _object((measured.results or b"").partition(b"\n")[0])
+        self.runs_before, self.offers_lockstep = (hello.get(name) is True for name in ("before", "lockstep"))
         return checked_list(_listed(line) for line in _answer(measured) if "benchmark" in line)
 
     def complaint(self, measured: Measured) -> str | None:
