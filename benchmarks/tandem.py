@@ -72,6 +72,7 @@ int main(int count, char **words) {
     return state == 0;
 }
 """
+PIECE = 100_000
 SCRIPT = "total = 0\nfor number in range({amount}): total += number * number % 7\n"
 
 
@@ -99,10 +100,15 @@ def programs(folder: Path) -> dict[str, Program]:
     text = " ".join(random.Random(1).choice(("steel", "yard", "beam", "poise", "scale")) for _ in range(3_000_000))
 
     def compressing(amount: int) -> list[str]:
-        file = folder / f"{amount}.txt"
+        # In pieces, of which both sides have all but the last: two files differ by a percent by where they lie alone.
+        cuts = [*range(0, amount, PIECE), amount]
+        return ["/usr/bin/gzip", "-6", "-c", *(str(piece(begin, end)) for begin, end in itertools.pairwise(cuts))]
+
+    def piece(begin: int, end: int) -> Path:
+        file = folder / f"{begin}-{end}.txt"
         if not file.exists():
-            file.write_text(text[:amount])
-        return ["/usr/bin/gzip", "-6", "-c", str(file)]
+            file.write_text(text[begin:end])
+        return file
 
     def looping(amount: int) -> list[str]:
         return [work, str(amount)]

@@ -144,18 +144,13 @@ fn report(
     let own = schedule.map(|(whole, already)| whole.since(already));
     let others = |(whole, _): (Schedule, _)| (user_ns + sys_ns).saturating_sub(whole.cpu_ns);
     let wall_ns = outcome.end_ns.saturating_sub(started.start_ns);
-    // The end was seen late where the server had to wait, too; but no work of the target's was that wait.
-    let late = |own: Schedule| {
-        let rest_ns = wall_ns.saturating_sub(own.cpu_ns + own.delay_ns);
-        outcome.late_ns.min(rest_ns)
-    };
     let already_ns = schedule.map_or(0, |(_, already)| already.cpu_ns);
     Report {
         start_ns: started.start_ns,
         wall_ns,
         spawn_ns: started.spawn_ns,
         cpu_ns: own.map(|own| own.cpu_ns),
-        delay_ns: own.map(|own| own.delay_ns + late(own)),
+        delay_ns: own.map(|own| waited_ns(own, wall_ns, outcome.late_ns)),
         timeslices: own.map(|own| own.timeslices),
         user_ns,
         // All that is done until then is calls of the system.
@@ -184,6 +179,13 @@ fn report(
     }
 }
 
+/// What the target waited for a CPU, and behind its end the server, without which its end was seen later than it was.
+/// What the target ran cannot be part of that: the server may have waited before the end as well.
+fn waited_ns(own: Schedule, wall_ns: u64, late_ns: u64) -> u64 {
+    let rest_ns = wall_ns.saturating_sub(own.cpu_ns + own.delay_ns);
+    own.delay_ns + late_ns.min(rest_ns)
+}
+
 fn not_killed(pid: i32, error: &std::io::Error) -> Failure {
     let doing = format!("cannot kill process {pid}");
     Failure::system(Stage::Kill, &doing, error)
@@ -206,4 +208,22 @@ fn nanoseconds(time: libc::timeval) -> u64 {
 /// A count that C declares signed.
 fn count(number: libc::c_long) -> u64 {
     u64::try_from(number).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_of_the_server_is_no_time_that_the_target_ran() {
+        let own = Schedule {
+            cpu_ns: 60,
+            delay_ns: 10,
+            timeslices: 2,
+        };
+        assert_eq!(waited_ns(own, 100, 0), 10);
+        assert_eq!(waited_ns(own, 100, 25), 35);
+        assert_eq!(waited_ns(own, 100, 500), 40);
+        assert_eq!(waited_ns(own, 65, 500), 10);
+    }
 }

@@ -43,7 +43,10 @@ class Numbers:
     wall_ns: Annotated[Time, Column("elapsed time, ns", adds_up=True)]
     spawn_ns: Annotated[Count, Column("time the spawn itself took, ns", adds_up=True)]
     cpu_ns: Annotated[Count | None, Column("scheduler's run time, main thread, ns", adds_up=True)]
-    delay_ns: Annotated[Count | None, Column("runnable but waiting, main thread, ns", adds_up=True)]
+    delay_ns: Annotated[
+        Count | None,
+        Column("runnable but waiting, main thread, and the launch server behind its end, ns", adds_up=True),
+    ]
     timeslices: Annotated[Count | None, Column("times put on a processor", adds_up=True)]
     user_ns: Annotated[Count, Column("user time of all threads, ns", adds_up=True)]
     sys_ns: Annotated[Count, Column("system time of all threads, ns", adds_up=True)]

@@ -171,7 +171,7 @@ def test_auto_keeps_all_where_both_ways_are_alike(machine: Machine) -> None:
     used = ways(record)
     assert ways(record, TRIED) == {ALONE: 0, BESIDE: 0}
     assert used[BESIDE] == 12
-    assert notes(record)["tandem"].startswith(f"6 of {sum(used.values()) // 2} pairs")
+    assert notes(record)["tandem"].startswith(f"the launches of 6 of {sum(used.values()) // 2} pairs")
 
 
 def test_auto_stays_where_the_caches_hold_one_and_not_two(machine: Machine) -> None:

@@ -191,6 +191,21 @@ def disturbed_pairs_by_waiting(world: World) -> None:
 
 
 @scenario
+def tandem(world: World) -> None:
+    world.program("old", Program(wall_ns=lambda _: 45e6))
+    world.program("new", Program(wall_ns=lambda _: 46e6))
+    world.run(*OLD_NEW, *TWELVE, "--pairing", "tandem", "--csv", "launches.csv")
+    world.run("show", "--markdown", "table.md")
+
+
+@scenario
+def tandem_as_it_turns_out(world: World) -> None:
+    world.program("old", Program(wall_ns=lambda _: 45e6, noise=0.03))
+    world.program("new", Program(wall_ns=lambda _: 45e6, noise=0.03))
+    world.run(*OLD_NEW, "--pairing", "auto", "--pairs", "52")
+
+
+@scenario
 def wait_quiet(world: World) -> None:
     pair(world, 12.6e6)
     world.program("old", Program(at={4: {"steal_ns": 900_000}}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from steelyard.design.judging.lockstep import says_order
 from steelyard.model.launches import ROLES, USED, Launches
@@ -83,23 +84,29 @@ def _tandem(launches: Launches, benchmark: int, shown: str) -> Finding | None:
     used = mine & tandem & (roles == ROLES.index(USED))
     if not used.any():
         return None
-    several = (mine & (roles == ROLES.index(USED))).sum() // 2
-    which = "the" if used.sum() // 2 == several else f"{used.sum() // 2} of {several} pairs had their"
+    some, all_pairs = used.sum() // 2, (mine & (roles == ROLES.index(USED))).sum() // 2
+    which = "the launches of a pair" if some == all_pairs else f"the launches of {some} of {all_pairs} pairs"
     like = "each beside a neighbour like itself"
     if launches.samples and says_order(launches.samples[np.flatnonzero(used)[0]]):
         like = "samples in turn, each behind one of the other side"
-    message = f"{which} launches of a pair ran at the same time on one processor: {like}"
-    values = launches.metric(shown)
-    alone = values[mine & ~tandem]
-    beside = values[used]
-    rise = np.median(beside) / np.median(alone) - 1 if len(alone) else np.nan
-    if not rise > CROWDED_FROM:
+    message = f"{which} ran at the same time on one processor: {like}"
+    rise = _rise(launches, mine & ~tandem, used, shown)
+    if rise <= CROWDED_FROM:
         return Finding(code="tandem", message=f"{message}, and so are the times shown")
     return Finding(
         code="tandem",
         message=f"{message}, where it takes {rise:.0%} longer than alone, as the two share the processor's caches",
         remedy="--pairing adjacent weighs it as it runs alone",
     )
+
+
+def _rise(launches: Launches, alone: npt.NDArray[np.bool_], beside: npt.NDArray[np.bool_], metric: str) -> float:
+    """By what share a time is longer beside a partner than alone; 0 where that is not known."""
+    values = launches.metric(metric)
+    before = values[alone & ~np.isnan(values)]
+    if METRICS[metric].unit != "ns" or not len(before) or not np.median(before) > 0:
+        return 0.0
+    return float(np.median(values[beside]) / np.median(before) - 1)
 
 
 def _tells_cpu(record: Weighing | Run) -> bool:

@@ -8,7 +8,7 @@ from statistics import fmean
 
 import numpy as np
 
-from steelyard.model.launches import ROLES, USED, WARM_UP, FloatArray, Launches
+from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
 from steelyard.model.records import Settings, Verdict, Weighing
 from steelyard.stats.looks import FIRST_LOOK, plan_looks
 from steelyard.stats.paired import Judgement, guess_of_few, margin_needed, pairs_needed
@@ -76,7 +76,7 @@ def _seconds_per_pair(record: Weighing, benchmark: int) -> float | None:
     wall = launches.taken_ns()
     if not mine.any() or not wall.sum():
         return None
-    repeated = _pairs_in(launches, mine) / max(1, _pairs_in(launches, mine, USED, WARM_UP))
+    repeated = _pairs_in(launches, mine, USED, WARM_UP, DISTURBED) / max(1, _pairs_in(launches, mine, USED, WARM_UP))
     return float(_measuring_s(record) * wall[mine].sum() / wall.sum() / (mine.sum() / 2) * repeated)
 
 
@@ -87,5 +87,5 @@ def _measuring_s(record: Weighing) -> float:
 
 def _pairs_in(launches: Launches, mine: np.ndarray, *roles: str) -> float:
     role = np.array(launches.role, dtype=int)[mine]
-    wanted = [ROLES.index(name) for name in roles or ROLES]
+    wanted = [ROLES.index(name) for name in roles]
     return float(np.isin(role, wanted).sum()) / 2
