@@ -19,6 +19,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -190,7 +191,7 @@ public:
 
     explicit Response(int descriptor) : descriptor_(descriptor) {
         line(R"({"steelyard": 1, "harness": "steelyard.hpp )" + std::string(version) +
-             R"(", "language": "C++", "before": true})");
+             R"(", "language": "C++", "before": true, "lockstep": true})");
     }
 
     void line(const std::string& object) { lines_ += object + '\n'; }
@@ -225,6 +226,71 @@ private:
     std::string lines_;
 };
 
+// --- Samples in turn with those of another launch -------------------------------------------------------------------
+
+// The other launch of a pair, at the end of a socket. Both take their samples in rounds, one after the other, and a byte
+// hands over the turn: whoever has not got it sleeps. If the partner has gone, this one goes on alone.
+class Partner {
+public:
+    Partner() = default;
+    // `orders` has a digit for each sample: 0 if it is the first one of its round, 1 if it follows the partner's.
+    Partner(int descriptor, std::string orders) : descriptor_(descriptor), orders_(std::move(orders)) {}
+
+    // Before a sample, and whatever is prepared for it.
+    void await_turn(std::size_t sample) {
+        if (!is_there()) return;
+        if (sample == 0) meet();
+        const bool has_it = orders_[sample] == '0' && (sample == 0 || orders_[sample - 1] == '1');
+        if (!has_it) await();
+    }
+
+    // Behind a sample; its order, if it was taken in turn.
+    std::int8_t hand_over(std::size_t sample) {
+        if (!is_there()) return alone;
+        const bool keeps_it = orders_[sample] == '1' && sample + 1 < orders_.size() && orders_[sample + 1] == '0';
+        if (!keeps_it) tell();
+        return orders_[sample] == '1' ? 1 : 0;
+    }
+
+    // Behind the last sample: what follows would disturb the partner's, if that is still to come.
+    void part() {
+        if (is_there() && orders_.back() == '0') await();
+    }
+
+    static constexpr std::int8_t alone = -1;
+
+private:
+    bool is_there() const { return descriptor_ >= 0; }
+
+    // The first sample has to wait until both are set up.
+    void meet() {
+        tell();
+        await();
+    }
+
+    void tell() {
+#ifdef MSG_NOSIGNAL
+        constexpr int quietly = MSG_NOSIGNAL;
+#else
+        constexpr int quietly = 0;
+#endif
+        while (is_there() && ::send(descriptor_, "", 1, quietly) != 1)
+            if (errno != EINTR) descriptor_ = -1;
+    }
+
+    void await() {
+        char byte = 0;
+        while (is_there()) {
+            const ssize_t got = ::read(descriptor_, &byte, 1);
+            if (got == 1) return;
+            if (got == 0 || errno != EINTR) descriptor_ = -1;
+        }
+    }
+
+    int descriptor_ = -1;
+    std::string orders_;
+};
+
 // --- The clocks ----------------------------------------------------------------------------------------------------
 
 inline std::int64_t now(clockid_t clock) {
@@ -249,12 +315,14 @@ struct Sample {
     std::int64_t cpu_ns = 0;
     std::int64_t delay_ns = 0;
     std::int64_t elsewhere_ns = 0;  // CPU time of other threads and of children that ended
+    std::int8_t order = Partner::alone;
 
     std::string json() const {
         std::string line = "{\"loops\": " + std::to_string(loops) + ", \"ns\": " + std::to_string(ns);
         if (elsewhere_ns > 0) line += ", \"elsewhere_ns\": " + std::to_string(elsewhere_ns);
         else if (scheduled)
             line += ", \"cpu_ns\": " + std::to_string(cpu_ns) + ", \"delay_ns\": " + std::to_string(delay_ns);
+        if (order != Partner::alone) line += ", \"order\": " + std::to_string(order);
         return line + "}";
     }
 };
@@ -264,8 +332,9 @@ struct Reading {
     std::int64_t clock = 0, thread = 0, process = 0, children = 0;
     char schedstat[64] = {};
 
-    // The CPU clocks are asked before schedstat is read, as they bring its numbers up to date, which otherwise lag
-    // behind by up to a tick of some milliseconds.
+    // Schedstat is read next to the clock. Where the kernel is asked for a CPU clock it also looks whether others wait for
+    // the processor, and that wait would be in schedstat, and not in the time. The time on a processor comes from its
+    // clock: what schedstat has of it lags behind by up to a tick of some milliseconds.
     void before(int descriptor) {
         children = cpu_of_children();
         thread = now(CLOCK_THREAD_CPUTIME_ID);
@@ -276,17 +345,17 @@ struct Reading {
 
     void after(int descriptor) {
         clock = now(CLOCK_MONOTONIC);
-        process = now(CLOCK_PROCESS_CPUTIME_ID);
         read(descriptor);
+        process = now(CLOCK_PROCESS_CPUTIME_ID);
         thread = now(CLOCK_THREAD_CPUTIME_ID);
         children = cpu_of_children();
     }
 
-    bool parsed(std::int64_t& cpu, std::int64_t& delay) const {
+    bool parsed(std::int64_t& delay) const {
         char* rest = nullptr;
-        cpu = std::strtoll(schedstat, &rest, 10);
+        const long long ran = std::strtoll(schedstat, &rest, 10);
         delay = std::strtoll(rest, nullptr, 10);
-        return cpu > 0;  // a kernel that does not keep them says 0
+        return ran > 0;  // a kernel that does not keep them says 0
     }
 
 private:
@@ -302,9 +371,9 @@ inline Sample between(const Reading& start, const Reading& stop, std::uint64_t l
     // The process's time is read within the thread's: what it has over it was used by other threads.
     const std::int64_t threads = (stop.process - start.process) - (stop.thread - start.thread);
     sample.elsewhere_ns = std::max<std::int64_t>(threads, 0) + (stop.children - start.children);
-    std::int64_t cpu = 0, delay = 0;
-    sample.scheduled = start.parsed(cpu, delay) && stop.parsed(sample.cpu_ns, sample.delay_ns);
-    sample.cpu_ns -= cpu;
+    std::int64_t delay = 0;
+    sample.scheduled = start.parsed(delay) && stop.parsed(sample.delay_ns);
+    sample.cpu_ns = stop.thread - start.thread;
     sample.delay_ns -= delay;
     return sample;
 }
@@ -312,8 +381,8 @@ inline Sample between(const Reading& start, const Reading& stop, std::uint64_t l
 // Takes the samples of one benchmark: as many as the driver asks for, or, for a look, until one is long enough to tell.
 class Sampler {
 public:
-    Sampler(Response& response, std::uint64_t loops, std::uint64_t samples)
-        : response_(response), loops_(loops), samples_(samples) {
+    Sampler(Response& response, std::uint64_t loops, std::uint64_t samples, Partner partner = {})
+        : response_(response), loops_(loops), samples_(samples), partner_(std::move(partner)) {
         taken_.reserve(static_cast<std::size_t>(samples));
     }
     explicit Sampler(Response& response) : Sampler(response, 1, 0) {}
@@ -332,6 +401,8 @@ public:
         if (running_) fail("the timed loop was left before its end");
         if (taken_.empty()) open();
         finished_ = enough();
+        if (finished_) partner_.part();
+        else partner_.await_turn(taken_.size());
         if (samples_ == 0 && !finished_ && !taken_.empty()) loops_ *= 2;
         return !finished_;
     }
@@ -347,6 +418,7 @@ public:
         STEELYARD_END_COUNTING_;
         running_ = false;
         taken_.push_back(between(start_, stop_, loops_));
+        taken_.back().order = partner_.hand_over(taken_.size() - 1);
     }
 
     void check_finished() {
@@ -369,6 +441,7 @@ private:
 
     Response& response_;
     std::uint64_t loops_, samples_;
+    Partner partner_;
     int descriptor_ = -1;
     bool running_ = false, finished_ = false;
     Reading start_, stop_;
@@ -584,13 +657,14 @@ inline std::string fault_of_registry() {
 struct Arguments {
     bool any = false, list = false;
     const char *protocol = nullptr, *fd = nullptr, *run = nullptr;
-    const char *loops = nullptr, *samples = nullptr, *seed = nullptr;
+    const char *loops = nullptr, *samples = nullptr, *seed = nullptr, *lockstep = nullptr;
     std::vector<std::string> before;  // LOOPS:NAME of each that runs first, in the same process
 
     Arguments(int count, char** arguments) {
         const std::pair<std::string_view, const char**> known[] = {
             {"protocol=", &protocol}, {"fd=", &fd}, {"run=", &run},
-            {"loops=", &loops}, {"samples=", &samples}, {"seed=", &seed}};
+            {"loops=", &loops}, {"samples=", &samples}, {"seed=", &seed},
+            {"lockstep=", &lockstep}};
         constexpr std::string_view prefix = "--steelyard-";
         for (int at = 1; at < count; ++at) {
             if (std::strncmp(arguments[at], prefix.data(), prefix.size()) != 0) continue;
@@ -663,28 +737,49 @@ inline const Benchmark& called(Response& response, const std::string& name) {
     return *found;
 }
 
+// A descriptor that is open, and from here on closed in whatever this process executes; -1 if it is not.
+inline int kept_from_children(const char* text) {
+    std::uint64_t number = 0;
+    if (!whole(text, 0, INT_MAX, number)) return -1;
+    const int descriptor = static_cast<int>(number), flags = ::fcntl(descriptor, F_GETFD);
+    const bool is_open = flags >= 0 && ::fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) == 0;
+    return is_open ? descriptor : -1;
+}
+
+// Whom FD:ORDERS names, a digit for each sample; without it there is nobody.
+inline Partner partner_of(Response& response, const Arguments& arguments, std::uint64_t samples) {
+    if (arguments.lockstep == nullptr) return {};
+    const std::string text = arguments.lockstep;
+    const std::size_t colon = std::min(text.find(':'), text.size());
+    const int descriptor = kept_from_children(text.substr(0, colon).c_str());
+    const std::string orders = text.substr(std::min(colon + 1, text.size()));
+    if (descriptor < 0 || orders.size() != samples || orders.find_first_not_of("01") != std::string::npos)
+        response.fail("--steelyard-lockstep=" + text.substr(0, 40) +
+                          ": it has to be FD:ORDERS, a socket that is open and a 0 or 1 for each sample",
+                      2);
+    return {descriptor, orders};
+}
+
 inline void run_one(Response& response, const Arguments& arguments) {
     const std::uint64_t loops = number_of(response, "loops", arguments.loops, 1, most_loops);
     const std::uint64_t samples = number_of(response, "samples", arguments.samples, 1, most_samples);
     const std::uint64_t seed = number_of(response, "seed", arguments.seed, 0, UINT64_MAX);
+    Partner partner = partner_of(response, arguments, samples);
     for (const std::string& before : arguments.before) {
         const std::size_t colon = std::min(before.find(':'), before.size());
         const std::uint64_t few = number_of(response, "before", before.substr(0, colon).c_str(), 1, most_loops);
         Sampler earlier(response, few, 1);
         call(called(response, before.substr(std::min(colon + 1, before.size()))), earlier, seed);
     }
-    Sampler sampler(response, loops, samples);
+    Sampler sampler(response, loops, samples, std::move(partner));
     call(called(response, arguments.run), sampler, seed);
     for (const Sample& sample : sampler.taken()) response.line(sample.json());
 }
 
 // The descriptor for the response, which no child shall hold. Without one, the fault can only be told on stderr.
 inline int descriptor_of(const Arguments& arguments) {
-    std::uint64_t number = 0;
-    if (arguments.fd != nullptr && whole(arguments.fd, 0, INT_MAX, number)) {
-        const int descriptor = static_cast<int>(number), flags = ::fcntl(descriptor, F_GETFD);
-        if (flags >= 0 && ::fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) == 0) return descriptor;
-    }
+    const int descriptor = arguments.fd == nullptr ? -1 : kept_from_children(arguments.fd);
+    if (descriptor >= 0) return descriptor;
     std::fprintf(stderr, "steelyard: --steelyard-fd=N must name a descriptor that is open for writing\n");
     std::exit(2);
 }

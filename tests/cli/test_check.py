@@ -52,6 +52,7 @@ BREACHES = [
     ('if words["run"] not in ("one", "two"):', "if False:", "it says where a benchmark is not known, and fails"),
     ('if words["protocol"] != "1":', "if False:", "it does not answer in another version of the protocol"),
     ("say(steelyard=1)", 'say(steelyard=1)\nif len(words) > 3 and "list" in words: fail("?")', "it ignores words"),
+    ("say(steelyard=1)", "say(steelyard=1, lockstep=True)", "it takes its samples in turn with another's"),
 ]
 
 
@@ -66,6 +67,13 @@ def test_a_program_that_speaks_it(here: InProcess) -> None:
     assert done.status == 0, done.text
     assert "all 8 rules hold" in done.text
     assert "broken" not in done.text
+
+
+@pytest.mark.noisy
+def test_a_program_that_takes_its_samples_in_turn(here: InProcess) -> None:
+    done = here("check", "--protocol", f"{sys.executable} -m steelyard.harness --timeit sum(range(100))")
+    assert done.status == 0, done.text
+    assert "all 9 rules hold" in done.text
 
 
 @pytest.mark.noisy

@@ -18,7 +18,8 @@ def take(text: Text, loops: int, samples: int = 1, values: tuple[Any, ...] = (),
     raw: list[Any] = []
     begin, end = parts.get("counting", (None, None))
     tools = (itertools.repeat, time.perf_counter_ns, time.thread_time_ns, parts.get("schedstat"), 7, begin, end)
-    Loop(text, set(parts), {}).take(samples, loops, (*tools, parts.get("inputs"), raw.append), values)
+    tools = (*tools, parts.get("inputs"), raw.append, *parts.get("partner", (None, None)))
+    Loop(text, set(parts), {}).take(samples, loops, tools, values)
     return raw
 
 
@@ -52,7 +53,8 @@ def test_counts_lie_on_a_line() -> None:
         names: dict[str, Any] = {}
         loop = Loop(Text("body()", names=["body"]), {"counting"}, names)
         raw: list[Any] = []
-        tools = (itertools.repeat, time.perf_counter_ns, time.thread_time_ns, None, None, int, int, None, raw.append)
+        clocks = (itertools.repeat, time.perf_counter_ns, time.thread_time_ns, None, None)
+        tools = (*clocks, int, int, None, raw.append, None, None)
         before = sys.gettrace()
         sys.settrace(trace)
         try:
@@ -81,7 +83,8 @@ def test_a_body_that_cannot_be_copied_still_runs() -> None:
     text = Text("global g\ng = g + 1 if 'g' in globals() else 1")
     names: dict[str, Any] = {}
     raw: list[Any] = []
-    tools = (itertools.repeat, time.perf_counter_ns, time.thread_time_ns, None, None, None, None, None, raw.append)
+    clocks = (itertools.repeat, time.perf_counter_ns, time.thread_time_ns, None, None)
+    tools = (*clocks, None, None, None, raw.append, None, None)
     Loop(text, set(), names).take(1, 20, tools, ())
     assert names["g"] == 20
 
@@ -93,8 +96,10 @@ def test_what_stands_around_the_body_in_which_order() -> None:
         return lambda *_: done.append(what)
 
     parts = {"counting": (note("begin"), note("end")), "schedstat": note("schedstat"), "inputs": note("inputs")}
+    parts["partner"] = (note("await turn"), note("hand over"))
     take(Text("done.append('body')", names=["done"]), 2, samples=2, values=(done,), **parts)
-    assert done == 2 * ["inputs", "schedstat", "begin", "body", "body", "end", "schedstat"]
+    sample = ["inputs", "schedstat", "begin", "body", "body", "end", "schedstat"]
+    assert done == 2 * ["await turn", *sample, "hand over"]
 
 
 def test_each_sample_gets_the_input_that_is_drawn_for_it() -> None:

@@ -27,17 +27,22 @@ def test_every_line() -> None:
     response.list(Entry("c", "x.py:2"))
     response.sample(Sample(3, 100, 90, 0))
     response.sample(Sample(3, 100, 90, None))
-    response.sample(Sample(3, 100, None, None))
+    response.sample(Sample(3, 100, None, None, 1))
     assert not response.failed
     response.error("bad\n\x00 \udce9")
     assert response.failed
     assert sent(response, reader, writer) == [
-        {"steelyard": 1, "harness": f"steelyard.harness {steelyard.__version__}", "language": "Python"},
+        {
+            "steelyard": 1,
+            "harness": f"steelyard.harness {steelyard.__version__}",
+            "language": "Python",
+            "lockstep": True,
+        },
         {"benchmark": 'a "b"\\ü', "params": {"n": "ö"}, "tags": ["t", "u"], "source": "x.py:1"},
         {"benchmark": "c", "source": "x.py:2"},
         {"loops": 3, "ns": 100, "cpu_ns": 90, "delay_ns": 0},
         {"loops": 3, "ns": 100, "cpu_ns": 90},
-        {"loops": 3, "ns": 100},
+        {"loops": 3, "ns": 100, "order": 1},
         {"error": "bad\n\x00 \\udce9"},
         {"end": True},
     ]

@@ -22,7 +22,7 @@ from steelyard.model.records import Run, Weighing
 from tests.model.samples import DISTURBED, TRIED, USED, WARM_UP, row, run, subject, weighing
 
 HEADER = weighing([], stop=["interrupted"], subjects=(subject("\udcff\u2028"), subject("ünï\n")))
-SAMPLES = (Sample(100, 90_000), Sample(100, 80_000, 79_000, 0))
+SAMPLES = (Sample(100, 90_000), Sample(100, 80_000, 79_000, 0), Sample(100, 80_000, 79_000, 0, 1))
 ROWS = [
     row(0, 0, role=WARM_UP),
     row(0, 1, role=WARM_UP),

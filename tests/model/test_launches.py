@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import COLUMNS, NUMBERS, Launches, LaunchRow, Sample
+from steelyard.model.launches import COLUMNS, IN_TANDEM, NUMBERS, Launches, LaunchRow, Sample
 from steelyard.model.metrics import METRICS, timed
 from tests.model.samples import DISTURBED, USED, WARM_UP, row
 
@@ -222,15 +222,28 @@ SAMPLES = (
     Sample(20, 20_400, 18_600, 0),
     Sample(10, 30_000, 10, 20_000),
 )
+KEPT = [sample[:4] for sample in SAMPLES]
 
 
 def test_samples_become_a_column_and_come_back() -> None:
     rows = [row(0, 0, samples=SAMPLES), row(0, 1), row(1, 0, samples=SAMPLES[:1])]
     launches = of(*rows)
-    assert launches.samples == [list(SAMPLES), [], list(SAMPLES[:1])]
+    assert launches.samples == [KEPT, [], KEPT[:1]]
     assert launches.rows() == rows
     assert Launches.model_validate(launches.model_dump()) == launches
     assert Launches.model_validate_json(launches.model_dump_json()).rows() == rows
+
+
+def test_only_samples_that_were_taken_in_turn_have_an_order() -> None:
+    in_turn = tuple(sample._replace(order=place % 2) for place, sample in enumerate(SAMPLES))
+    launches = of(row(0, 0, samples=in_turn), row(0, 1, samples=SAMPLES))
+    assert launches.samples == [[(*sample, place % 2) for place, sample in enumerate(KEPT)], KEPT]
+    assert Launches.model_validate_json(launches.model_dump_json()).rows() == launches.rows()
+    assert launches.rows()[0].samples == in_turn
+    damaged = launches.model_dump()
+    damaged["samples"][0][0] = (*KEPT[0], 2)
+    with pytest.raises(ValidationError, match="less than or equal to 1"):
+        Launches.model_validate(damaged)
 
 
 def test_launches_of_a_command_have_no_column_of_samples() -> None:
@@ -251,9 +264,22 @@ def test_what_one_judged_sample_does_not_tell_is_nan() -> None:
     assert np.array_equal(launches.metric("wall"), [1025.0, 1030.0, np.nan], equal_nan=True)
 
 
+@pytest.mark.parametrize("metric", ["wall", "active", "cpu"])
+def test_elapsed_time_beside_a_partner_is_a_time_only_where_samples_take_turns(metric: str) -> None:
+    told = [sample._replace(cpu_ns=5, delay_ns=0) for sample in SAMPLES]
+    in_turn = tuple(sample._replace(order=0) for sample in told)
+    rows = [
+        row(0, order=IN_TANDEM, samples=tuple(told)),
+        row(1, order=IN_TANDEM, samples=in_turn),
+        row(2, samples=tuple(told)),
+    ]
+    known = np.isfinite(of(*rows).metric(metric))
+    assert known.tolist() == [metric != "wall", True, True]
+
+
 def test_each_benchmark_keeps_its_own_samples() -> None:
     parts = of(row(0, samples=SAMPLES), row(0, benchmark=1, samples=SAMPLES[:2])).by_benchmark(2)
-    assert [part.samples for part in parts] == [[list(SAMPLES)], [list(SAMPLES[:2])]]
+    assert [part.samples for part in parts] == [[KEPT], [KEPT[:2]]]
 
 
 def test_samples_of_some_launches_only_are_refused() -> None:

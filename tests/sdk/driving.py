@@ -46,14 +46,18 @@ class Response:
 
 
 def drive(
-    command: Sequence[str | Path], arguments: Sequence[str], environment: Mapping[str, str] | None = None
+    command: Sequence[str | Path],
+    arguments: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+    *,
+    pass_fds: Sequence[int] = (),
 ) -> Response:
     """Run a command with these arguments behind it; STEELYARD_TEST_FD in its environment names the pipe as well."""
     reads, writes = os.pipe()
     given = [argument.replace(FD, f"--steelyard-fd={writes}") for argument in arguments]
     with subprocess.Popen(
         [*map(str, command), *given],
-        pass_fds=[writes],
+        pass_fds=[writes, *pass_fds],
         env={**PLAIN, "STEELYARD_TEST_FD": str(writes), **(environment or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

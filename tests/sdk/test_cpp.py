@@ -12,7 +12,7 @@ import pytest
 from tests.sdk.cpp_programs import SDK, asked, driven, run
 from tests.sdk.driving import FD
 
-HELLO = {"steelyard": 1, "harness": "steelyard.hpp 0.1.0", "language": "C++", "before": True}
+HELLO = {"steelyard": 1, "harness": "steelyard.hpp 0.1.0", "language": "C++", "before": True, "lockstep": True}
 
 
 # --- the two calls ---------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ needs_schedstat = pytest.mark.skipif(
 )
 
 ODD_NAME = "say \"é\" \\ 漢, 'so' = 1/2"
-HELLO = {"steelyard": 1, "harness": "steelyard-bench 0.1.0", "language": "Rust", "before": True}
+HELLO = {"steelyard": 1, "harness": "steelyard-bench 0.1.0", "language": "Rust", "before": True, "lockstep": True}
 ASKED = {"protocol": "1", "loops": "10", "samples": "3", "seed": "7"}
 
 

@@ -80,6 +80,13 @@ def test_others_run_before_where_the_harness_says_that_it_can() -> None:
     assert launch.argv[-2:] == (b"--steelyard-before=3:a:b", b"--steelyard-before=1:c")
 
 
+def test_a_launch_beside_another_is_told_whose_turn_it_is() -> None:
+    launch = LaunchSpec(b"/bin/suite", (), ())
+    asked = HARNESS.running(launch, replace(WORK, orders="01"))
+    assert asked.argv[-1] == b"--steelyard-lockstep=4:01"
+    assert (asked.lockstep, HARNESS.running(launch, WORK).lockstep) == (True, False)
+
+
 @pytest.mark.parametrize(
     "name", ["a b", "--steelyard-list", "x=y=z", "größe/日本", "'\"`$(x)", "*[?]\\", "e\u0301\u200d"]
 )
@@ -170,6 +177,20 @@ def test_samples_come_in_their_order() -> None:
         Sample(10, 15_000, 14_000, 100),
         Sample(10, 16_000, None, None),
     )
+
+
+def test_samples_in_turn_have_an_order_and_one_that_was_taken_alone_has_none() -> None:
+    taken = wrote(HELLO, {"ns": 5, "order": 1}, {"ns": 6}, END)
+    in_turn = HARNESS.samples(taken, replace(WORK, orders="10"))
+    assert [sample.order for sample in in_turn] == [1, None]
+    assert [sample.order for sample in HARNESS.samples(taken, WORK)] == [None, None], "it was not asked for"
+
+
+@pytest.mark.parametrize("order", [2, -1, True, "0", 1.0, []])
+def test_another_order_is_refused(order: object) -> None:
+    taken = wrote(HELLO, *[{"ns": 5, "order": order}] * 2, END)
+    with pytest.raises(LaunchError, match="whose order is"):
+        HARNESS.samples(taken, replace(WORK, orders="01"))
 
 
 @pytest.mark.parametrize(("ns", "kept"), [(1, 1), (0.2, 1), (1.5, 2), (2**63 - 1, 2**63 - 1), (1e3, 1000), (5e-324, 1)])

@@ -13,6 +13,9 @@ pub struct Pair {
     pub second: Request,
     /// Whether the second is let go first, when both stand ready.
     pub second_begins: bool,
+    /// Whether each has on fd 4 one end of a socket, of which the other one has the other end.
+    #[serde(default)]
+    pub lockstep: bool,
 }
 
 /// What the driver may ask for in a line.
@@ -54,10 +57,13 @@ impl Asked {
         if first.then.is_some() || second.then.is_some() {
             return Err(Failure::request("nothing can follow one of two launches"));
         }
+        if together.lockstep && (first.results.is_none() || second.results.is_none()) {
+            return Err(Failure::request("without results there is no lockstep"));
+        }
         Ok(Self::Both(Box::new(Pair {
             first,
             second,
-            second_begins: together.second_begins,
+            ..together
         })))
     }
 }

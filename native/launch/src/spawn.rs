@@ -9,8 +9,17 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// The target's fds 0, 1 and 2, and 3 if it has one, opened before anything is timed.
+/// The target's fds 0, 1 and 2, and 3 and 4 if it has these, opened before anything is timed.
 pub struct Streams(Vec<OwnedFd>);
+
+impl Streams {
+    /// With one more behind those that there are.
+    #[must_use]
+    pub fn and(mut self, more: Option<OwnedFd>) -> Self {
+        self.0.extend(more);
+        self
+    }
+}
 
 /// Our side of those streams of which the tail is wanted.
 pub struct Captures {

@@ -12,6 +12,8 @@ use crate::protocol::{Failure, Request, Stage};
 use crate::spawn::{self, Captures, Pinned, Started};
 use crate::sys::{self, Gated};
 use crate::wait::Wait;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 
 /// A target before its start.
 struct Ready<'a> {
@@ -40,9 +42,10 @@ pub fn run(
             Failure::system(Stage::Affinity, "cannot choose a processor", &error)
         })?],
     };
+    let (one, other) = sockets(pair)?;
     let pinned = Pinned::to(&cpus)?;
-    let first = ready(&pair.first, means)?;
-    let second = match ready(&pair.second, means) {
+    let first = ready(&pair.first, one, means)?;
+    let second = match ready(&pair.second, other, means) {
         Ok(second) => second,
         Err(failure) => {
             first.gated.dismiss();
@@ -61,10 +64,24 @@ pub fn run(
     launch::to_the_end(running, before, means, channel, leftovers)
 }
 
-fn ready<'a>(request: &'a Request, means: &Means) -> Result<Ready<'a>, Failure> {
+/// The two ends of what the targets keep step by, if they are to.
+fn sockets(pair: &Pair) -> Result<(Option<OwnedFd>, Option<OwnedFd>), Failure> {
+    if !pair.lockstep {
+        return Ok((None, None));
+    }
+    let (one, other) = UnixStream::pair()
+        .map_err(|error| Failure::system(Stage::Results, "cannot make a socket", &error))?;
+    Ok((Some(one.into()), Some(other.into())))
+}
+
+fn ready<'a>(
+    request: &'a Request,
+    socket: Option<OwnedFd>,
+    means: &Means,
+) -> Result<Ready<'a>, Failure> {
     let (streams, captures) = spawn::open_streams(request)?;
     let begun_ns = sys::now_ns();
-    let gated = spawn::start_gated(request, streams, &means.changed_signals)?;
+    let gated = spawn::start_gated(request, streams.and(socket), &means.changed_signals)?;
     let already = Schedule::of(&gated.pid.to_string()).unwrap_or_default();
     Ok(Ready {
         request,

@@ -225,3 +225,41 @@ fn many_pairs_leak_nothing() {
     }
     assert_eq!(descriptors(&driver), before);
 }
+
+/// Says a byte to its partner and hears one, then hears that the partner has ended, unless it ends itself.
+fn in_step(then: &str) -> Value {
+    let meets = "import os\nos.write(4, b'x')\nassert os.read(4, 2) == b'x'\n";
+    python(&format!("{meets}{then}\n"))
+}
+
+#[test]
+fn those_in_lockstep_have_a_socket_that_ends_with_either() {
+    let mut driver = Driver::start();
+    let (mut one, mut other) = (in_step("assert os.read(4, 1) == b''"), in_step(""));
+    for target in [&mut one, &mut other] {
+        target["results"] = json!(16);
+    }
+    let mut pair = both(&one, &other);
+    pair["together"]["lockstep"] = json!(true);
+    let reports = driver.ask(&pair);
+    assert_eq!(
+        (&reports[0]["exit_code"], &reports[1]["exit_code"]),
+        (&json!(0), &json!(0)),
+        "{reports}"
+    );
+    // The same two without: there is no fd 4.
+    let [one, other] = run(&mut driver, &one, &other);
+    assert_eq!(
+        (&one["exit_code"], &other["exit_code"]),
+        (&json!(1), &json!(1))
+    );
+}
+
+#[test]
+fn lockstep_stands_behind_results() {
+    let mut driver = Driver::start();
+    let mut pair = both(&in_step(""), &in_step(""));
+    pair["together"]["lockstep"] = json!(true);
+    let refusal = driver.ask(&pair);
+    assert_eq!(refusal["error"]["stage"], "request", "{refusal}");
+}

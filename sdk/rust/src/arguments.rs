@@ -1,5 +1,7 @@
 //! The driver's arguments on the command line.
 
+use crate::partner::Order;
+
 /// The version of the protocol that is spoken here.
 pub(crate) const VERSION: u64 = 1;
 
@@ -26,6 +28,8 @@ pub(crate) struct Work {
     pub(crate) seed: u64,
     /// Benchmarks that take a sample of so many loops before it, in the same process.
     pub(crate) before: Vec<(String, u64)>,
+    /// The socket of the launch that samples are taken in turn with, and the order of each.
+    pub(crate) lockstep: Option<(i32, Vec<Order>)>,
 }
 
 /// The arguments that are the driver's: pairs of key and value.
@@ -72,13 +76,36 @@ impl<'a> Arguments<'a> {
 
     fn work(&self, name: &str) -> Result<Work, String> {
         let samples = self.number("samples", 1..=MOST_SAMPLES)?;
+        let samples = usize::try_from(samples).map_err(|error| error.to_string())?;
         Ok(Work {
             name: name.to_owned(),
             loops: self.number("loops", 1..=MOST_LOOPS)?,
-            samples: usize::try_from(samples).map_err(|error| error.to_string())?,
+            samples,
             seed: self.number("seed", 0..=u64::MAX)?,
             before: self.before()?,
+            lockstep: self.lockstep(samples)?,
         })
+    }
+
+    fn lockstep(&self, samples: usize) -> Result<Option<(i32, Vec<Order>)>, String> {
+        let Some(value) = self.find("lockstep") else {
+            return Ok(None);
+        };
+        let (fd, digits) = value.split_once(':').unwrap_or((value, ""));
+        let fd = in_range("lockstep", fd, 0..=MOST_FD)?;
+        let orders = digits.bytes().map(|digit| match digit {
+            b'0' => Some(Order::First),
+            b'1' => Some(Order::Second),
+            _ => None,
+        });
+        let orders: Option<Vec<_>> = orders.collect();
+        let orders = orders
+            .filter(|orders| orders.len() == samples)
+            .ok_or_else(|| {
+                format!("{PREFIX}lockstep={fd}: behind it a 0 or 1 is needed for each sample")
+            })?;
+        let fd = i32::try_from(fd).map_err(|error| error.to_string())?;
+        Ok(Some((fd, orders)))
     }
 
     fn before(&self) -> Result<Vec<(String, u64)>, String> {
@@ -153,8 +180,11 @@ mod tests {
             samples: 2,
             seed: 5,
             before: vec![("c:d".to_owned(), 3), ("e".to_owned(), 4)],
+            lockstep: Some((4, vec![Order::First, Order::Second])),
         };
-        let run = format!("{RUN} --steelyard-before=3:c:d --steelyard-before=4:e");
+        let run = format!(
+            "{RUN} --steelyard-before=3:c:d --steelyard-before=4:e --steelyard-lockstep=4:01"
+        );
         assert_eq!(request(&run), Ok(Request::Run(work)));
     }
 
@@ -187,6 +217,26 @@ mod tests {
             ("protocol=1", "other=1", "--steelyard-protocol is missing"),
             ("run=a=b", "other", "--steelyard-run=NAME is missing"),
             ("seed=5", "list", "exclude each other"),
+            (
+                "loops=10",
+                "loops=10 --steelyard-lockstep=4",
+                "a 0 or 1 is needed",
+            ),
+            (
+                "loops=10",
+                "loops=10 --steelyard-lockstep=4:012",
+                "a 0 or 1 is needed",
+            ),
+            (
+                "loops=10",
+                "loops=10 --steelyard-lockstep=4:02",
+                "a 0 or 1 is needed",
+            ),
+            (
+                "loops=10",
+                "loops=10 --steelyard-lockstep=x:01",
+                "lockstep=x has to be",
+            ),
         ];
         for (part, wrong, message) in cases {
             let error = request(&RUN.replace(part, wrong)).unwrap_err();

@@ -1,6 +1,7 @@
 //! What a benchmark's function is given: it runs the body and keeps the times.
 
 use crate::meter::{Meter, Sample};
+use crate::partner::Partner;
 use std::hint::black_box;
 
 /// Long enough for a quick look: the clock's own time is far below a thousandth of it.
@@ -41,6 +42,7 @@ pub struct Bench {
     in_threads: bool,
     begun: bool,
     samples: Vec<Sample>,
+    partner: Option<Partner>,
 }
 
 impl Bench {
@@ -51,7 +53,13 @@ impl Bench {
             in_threads: false,
             begun: false,
             samples: Vec::new(),
+            partner: None,
         }
+    }
+
+    pub(crate) fn in_step_with(mut self, partner: Option<Partner>) -> Self {
+        self.partner = partner;
+        self
     }
 
     /// The number to draw random inputs from: the same one for both versions that are weighed,
@@ -108,10 +116,18 @@ impl Bench {
     ) {
         let mut meter = self.begin();
         while let Some(loops) = self.next_loops() {
+            if let Some(partner) = &mut self.partner {
+                partner.await_turn();
+            }
             let mut input = prepare(self.seed_of_next_sample());
             meter.start();
             iterate(loops, &mut input, &mut body);
-            self.samples.push(meter.stop(loops));
+            let mut sample = meter.stop(loops);
+            sample.order = self.partner.as_mut().and_then(Partner::hand_over);
+            self.samples.push(sample);
+        }
+        if let Some(partner) = &mut self.partner {
+            partner.part();
         }
     }
 

@@ -5,6 +5,7 @@ use crate::bench::{Bench, Plan};
 use crate::entry::{check_names, Entry};
 use crate::meter::Sample;
 use crate::output::Output;
+use crate::partner::Partner;
 use crate::response::Response;
 use crate::status::{complain, FAILED, WRONG_USE};
 
@@ -61,19 +62,22 @@ fn run(mut entries: Vec<Entry<'_>>, work: &Work) -> Result<Vec<Sample>, Complain
         samples,
         seed,
         ref before,
+        ref lockstep,
     } = *work;
+    // First of all, so that no child of a benchmark gets the descriptor.
+    let partner = lockstep
+        .as_ref()
+        .map(|(fd, orders)| Partner::on(*fd, orders.clone()));
+    let partner = partner.transpose().map_err(wrong_use)?;
     for (earlier, loops) in before {
         let plan = Plan::Asked {
             loops: *loops,
             samples: 1,
         };
-        run_entry(called(&mut entries, earlier)?, plan, seed)?;
+        run_entry(called(&mut entries, earlier)?, Bench::new(plan, seed))?;
     }
-    run_entry(
-        called(&mut entries, name)?,
-        Plan::Asked { loops, samples },
-        seed,
-    )
+    let bench = Bench::new(Plan::Asked { loops, samples }, seed);
+    run_entry(called(&mut entries, name)?, bench.in_step_with(partner))
 }
 
 /// Takes the benchmark out: its function can be called once.
@@ -84,9 +88,8 @@ fn called<'a>(entries: &mut Vec<Entry<'a>>, name: &str) -> Result<Entry<'a>, Com
         .ok_or_else(|| wrong_use(format!("no benchmark is called '{name}'")))
 }
 
-fn run_entry(entry: Entry<'_>, plan: Plan, seed: u64) -> Result<Vec<Sample>, Complaint> {
+fn run_entry(entry: Entry<'_>, mut bench: Bench) -> Result<Vec<Sample>, Complaint> {
     let name = entry.name.clone();
-    let mut bench = Bench::new(plan, seed);
     entry
         .run(&mut bench)
         .map_err(|message| Complaint(FAILED, message))?;

@@ -50,6 +50,7 @@ mod interactive;
 mod macros;
 mod meter;
 mod output;
+mod partner;
 mod response;
 mod status;
 mod suite;

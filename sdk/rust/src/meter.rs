@@ -1,6 +1,7 @@
 //! What is measured of one sample.
 
 use crate::client_requests;
+use crate::partner::Order;
 use std::fs::File;
 use std::time::Instant;
 
@@ -11,6 +12,8 @@ pub(crate) struct Sample {
     pub(crate) ns: u64,
     /// None where the system does not say.
     pub(crate) scheduled: Option<Scheduled>,
+    /// None if it was not taken in turn with a partner's.
+    pub(crate) order: Option<Order>,
 }
 
 /// Time of this thread.
@@ -67,14 +70,14 @@ impl Meter {
     #[inline(never)]
     pub(crate) fn start(&mut self) {
         client_requests::start_instrumentation();
-        self.before = Reading::of(self.schedstat.as_ref());
+        self.before = Reading::before(self.schedstat.as_ref());
         self.started = Instant::now();
     }
 
     #[inline(never)]
     pub(crate) fn stop(&self, loops: u64) -> Sample {
         let stopped = Instant::now();
-        let after = Reading::of(self.schedstat.as_ref());
+        let after = Reading::after(self.schedstat.as_ref());
         client_requests::stop_instrumentation();
         let ns = stopped.duration_since(self.started).as_nanos();
         Sample {
@@ -82,13 +85,16 @@ impl Meter {
             // A clock that has not moved says less than its step, and a time is above 0.
             ns: u64::try_from(ns).unwrap_or(u64::MAX).max(1),
             scheduled: after.since(&self.before),
+            order: None,
         }
     }
 }
 
-/// A schedstat file as it was read, or nothing.
+/// A schedstat file as it was read, or nothing, and the thread's time on a processor. Of the latter
+/// the file shows what the kernel had reckoned at its last tick; the clock has it reckon up to now.
 #[derive(Clone, Copy)]
 struct Reading {
+    cpu_ns: u64,
     /// Three numbers of 20 digits or fewer.
     text: [u8; 64],
     length: usize,
@@ -97,6 +103,7 @@ struct Reading {
 impl Default for Reading {
     fn default() -> Self {
         Self {
+            cpu_ns: 0,
             text: [0; 64],
             length: 0,
         }
@@ -104,13 +111,28 @@ impl Default for Reading {
 }
 
 impl Reading {
+    fn before(file: Option<&File>) -> Self {
+        let cpu_ns = file.map_or(0, |_| thread_cpu_ns());
+        Self {
+            cpu_ns,
+            ..Self::of(file)
+        }
+    }
+
+    /// The file first: where the kernel reckons it also looks whether others wait for the processor,
+    /// and that wait would be in the file, and not in the time.
+    fn after(file: Option<&File>) -> Self {
+        let mut reading = Self::of(file);
+        reading.cpu_ns = file.map_or(0, |_| thread_cpu_ns());
+        reading
+    }
+
     #[cfg(unix)]
     fn of(file: Option<&File>) -> Self {
         use std::os::unix::fs::FileExt;
 
         let mut reading = Self::default();
         if let Some(file) = file {
-            bring_up_to_date();
             reading.length = file.read_at(&mut reading.text, 0).unwrap_or(0);
         }
         reading
@@ -127,28 +149,32 @@ impl Reading {
     }
 
     fn parse(&self) -> Option<Scheduled> {
-        Scheduled::parse(&self.text[..self.length])
+        let cpu_ns = self.cpu_ns;
+        Scheduled::parse(&self.text[..self.length]).map(|shown| Scheduled { cpu_ns, ..shown })
     }
 }
 
-/// Asks for the thread's time on a processor: for that the kernel reckons it up to now, which it
-/// otherwise does at its ticks only, and schedstat shows what it has reckoned.
+/// The thread's time on a processor.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)] // the standard library does not ask for this clock
-fn bring_up_to_date() {
+fn thread_cpu_ns() -> u64 {
     const THREAD_CPU_TIME: i32 = 3;
     extern "C" {
         fn clock_gettime(clock: i32, time: *mut [i64; 2]) -> i32;
     }
     let mut time = [0; 2];
     // SAFETY: the C library, which the standard library is linked to, writes a timespec: two numbers of at most 64
-    // bits. What it returns does not matter here.
+    // bits. Every Linux has this clock.
     unsafe { clock_gettime(THREAD_CPU_TIME, &mut time) };
+    let [seconds, ns] = time.map(|part| u64::try_from(part).unwrap_or(0));
+    seconds * 1_000_000_000 + ns
 }
 
 /// There is no schedstat.
 #[cfg(all(unix, not(target_os = "linux")))]
-fn bring_up_to_date() {}
+fn thread_cpu_ns() -> u64 {
+    0
+}
 
 #[cfg(test)]
 mod tests {
@@ -194,7 +220,7 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn a_sample_says_how_long_the_thread_ran() {
-        if Reading::of(File::open("/proc/thread-self/schedstat").ok().as_ref())
+        if Reading::before(File::open("/proc/thread-self/schedstat").ok().as_ref())
             .parse()
             .is_none()
         {

@@ -2,15 +2,16 @@
 
 #![allow(unsafe_code)] // the standard library cannot take over a descriptor by its number otherwise
 
+pub(crate) use imp::Descriptor;
 use std::io;
 
 /// Where the response is written to.
-pub(crate) struct Output(imp::Descriptor);
+pub(crate) struct Output(Descriptor);
 
 impl Output {
     /// Takes over a descriptor, and has it closed when a child executes something else.
     pub(crate) fn on(fd: i32) -> Result<Self, String> {
-        imp::Descriptor::take(fd)
+        Descriptor::take(fd)
             .map(Self)
             .map_err(|error| format!("--steelyard-fd={fd} cannot be written to: {error}"))
     }
@@ -24,7 +25,7 @@ impl Output {
 mod imp {
     use std::ffi::c_int;
     use std::fs::File;
-    use std::io::{self, Write};
+    use std::io::{self, Read, Write};
     use std::mem::ManuallyDrop;
     use std::os::fd::{FromRawFd, RawFd};
 
@@ -42,10 +43,10 @@ mod imp {
     const LAST_OF_EVERY_PROCESS: RawFd = 2;
 
     /// Not closed but by the end of the process: if `main` gives it standard output, others use that.
-    pub(super) struct Descriptor(ManuallyDrop<File>);
+    pub(crate) struct Descriptor(ManuallyDrop<File>);
 
     impl Descriptor {
-        pub(super) fn take(fd: RawFd) -> io::Result<Self> {
+        pub(crate) fn take(fd: RawFd) -> io::Result<Self> {
             if fd > LAST_OF_EVERY_PROCESS {
                 close_on_exec(fd)?;
             }
@@ -55,8 +56,12 @@ mod imp {
             Ok(Self(ManuallyDrop::new(file)))
         }
 
-        pub(super) fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
             (&*self.0).write_all(bytes)
+        }
+
+        pub(crate) fn read_byte(&self) -> io::Result<()> {
+            (&*self.0).read_exact(&mut [0])
         }
     }
 
@@ -72,7 +77,6 @@ mod imp {
     #[cfg(test)]
     mod tests {
         use super::*;
-        use std::io::Read;
         use std::os::fd::IntoRawFd;
         use std::os::unix::net::UnixStream;
 
@@ -84,6 +88,10 @@ mod imp {
             let mut read = [0; 4];
             theirs.read_exact(&mut read).unwrap();
             assert_eq!(&read, b"text");
+            theirs.write_all(b"t").unwrap();
+            output.read_byte().unwrap();
+            drop(theirs);
+            assert!(output.read_byte().is_err());
         }
 
         #[test]
@@ -97,15 +105,19 @@ mod imp {
 mod imp {
     use std::io;
 
-    pub(super) struct Descriptor;
+    pub(crate) struct Descriptor;
 
     impl Descriptor {
         /// Steelyard itself does not run here.
-        pub(super) fn take(_: i32) -> io::Result<Self> {
+        pub(crate) fn take(_: i32) -> io::Result<Self> {
             Err(io::ErrorKind::Unsupported.into())
         }
 
-        pub(super) fn write(&self, _: &[u8]) -> io::Result<()> {
+        pub(crate) fn write(&self, _: &[u8]) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        pub(crate) fn read_byte(&self) -> io::Result<()> {
             Err(io::ErrorKind::Unsupported.into())
         }
     }

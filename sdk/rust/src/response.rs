@@ -3,6 +3,7 @@
 use crate::arguments::VERSION;
 use crate::entry::Entry;
 use crate::meter::Sample;
+use crate::partner::Order;
 
 /// The lines of one response, from the hello to the end.
 pub(crate) struct Response(String);
@@ -17,6 +18,7 @@ impl Response {
             ("harness", text(harness)),
             ("language", text("Rust")),
             ("before", "true".to_owned()),
+            ("lockstep", "true".to_owned()),
         ]);
         response
     }
@@ -43,6 +45,9 @@ impl Response {
         if let Some(scheduled) = sample.scheduled {
             fields.push(("cpu_ns", scheduled.cpu_ns.to_string()));
             fields.push(("delay_ns", scheduled.delay_ns.to_string()));
+        }
+        if let Some(order) = sample.order {
+            fields.push(("order", u8::from(order == Order::Second).to_string()));
         }
         self.line(&fields);
     }
@@ -96,7 +101,7 @@ mod tests {
     const HELLO: &str = concat!(
         r#"{"steelyard": 1, "harness": "steelyard-bench "#,
         env!("CARGO_PKG_VERSION"),
-        r#"", "language": "Rust", "before": true}"#,
+        r#"", "language": "Rust", "before": true, "lockstep": true}"#,
         "\n"
     );
 
@@ -126,6 +131,7 @@ mod tests {
             loops: 10,
             ns: 1234,
             scheduled: None,
+            order: None,
         };
         let scheduled = Some(Scheduled {
             cpu_ns: 1200,
@@ -141,6 +147,11 @@ mod tests {
                 ..sample
             })),
             "{\"loops\": 10, \"ns\": 1234, \"cpu_ns\": 1200, \"delay_ns\": 3}\n"
+        );
+        let order = Some(Order::Second);
+        assert_eq!(
+            written(|response| response.sample(&Sample { order, ..sample })),
+            "{\"loops\": 10, \"ns\": 1234, \"order\": 1}\n"
         );
     }
 

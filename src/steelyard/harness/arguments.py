@@ -8,11 +8,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from steelyard.harness.partner import Partner
+
 VERSION = 1
 PREFIX = "--steelyard-"
 
-_MOST = {"loops": 2**53, "before": 2**53, "samples": 10_000, "seed": 2**64 - 1, "fd": 2**31 - 1}
-_LEAST = {"loops": 1, "before": 1, "samples": 1, "seed": 0, "fd": 0}
+_MOST = {"loops": 2**53, "before": 2**53, "samples": 10_000, "seed": 2**64 - 1, "fd": 2**31 - 1, "lockstep": 2**31 - 1}
+_LEAST = {"loops": 1, "before": 1, "samples": 1, "seed": 0, "fd": 0, "lockstep": 0}
 
 
 class ArgumentError(Exception):
@@ -22,10 +24,19 @@ class ArgumentError(Exception):
 class Request:
     """What the driver wants: the list, or one benchmark run."""
 
-    __slots__ = ("before", "loops", "name", "samples", "seed")
+    __slots__ = ("before", "loops", "name", "partner", "samples", "seed")
 
-    def __init__(self, name: str | None, loops: int, samples: int, seed: int, before: list[tuple[str, int]]) -> None:
+    def __init__(
+        self,
+        name: str | None,
+        loops: int = 1,
+        samples: int = 1,
+        seed: int = 0,
+        before: Iterable[tuple[str, int]] = (),
+        partner: Partner | None = None,
+    ) -> None:
         self.name, self.loops, self.samples, self.seed, self.before = name, loops, samples, seed, before
+        self.partner = partner
 
 
 def separated(command_line: Iterable[str]) -> tuple[dict[str, str], list[str]]:
@@ -46,11 +57,14 @@ def separated(command_line: Iterable[str]) -> tuple[dict[str, str], list[str]]:
 
 def descriptor(arguments: dict[str, str]) -> int:
     """The response's descriptor, closed in whatever this process executes; raises ArgumentError if there is none."""
-    fd = _number(arguments, "fd")
+    return _kept_from_children("fd", _number(arguments, "fd"))
+
+
+def _kept_from_children(key: str, fd: int) -> int:
     try:
         os.set_inheritable(fd, False)
     except OSError as error:
-        raise ArgumentError(f"--steelyard-fd={fd} is not open: {error.strerror}") from error
+        raise ArgumentError(f"--steelyard-{key}={fd} is not open: {error.strerror}") from error
     return fd
 
 
@@ -63,10 +77,21 @@ def request(arguments: dict[str, str]) -> Request:
     if ("list" in arguments) == ("run" in arguments):
         raise ArgumentError("say either --steelyard-list or --steelyard-run=NAME")
     if "list" in arguments:
-        return Request(None, 1, 1, 0, [])
+        return Request(None)
     seed = _number(arguments, "seed") if "seed" in arguments else 0
     before = [_earlier(line) for line in arguments["before"].split("\n")] if "before" in arguments else []
-    return Request(arguments["run"], _number(arguments, "loops"), _number(arguments, "samples"), seed, before)
+    samples = _number(arguments, "samples")
+    partner = _partner(arguments["lockstep"], samples) if "lockstep" in arguments else None
+    return Request(arguments["run"], _number(arguments, "loops"), samples, seed, before, partner)
+
+
+def _partner(value: str, samples: int) -> Partner:
+    from steelyard.harness.partner import Partner
+
+    fd, _, orders = value.partition(":")
+    if len(orders) != samples or orders.strip("01"):
+        raise ArgumentError(f"--steelyard-lockstep={value[:40]}: it has to be FD:ORDERS, a 0 or 1 for each sample")
+    return Partner(_kept_from_children("lockstep", _number({"lockstep": fd}, "lockstep")), orders)
 
 
 def _earlier(value: str) -> tuple[str, int]:

@@ -57,6 +57,6 @@ def _run(wanted: Request, name: str, suite: Suite, response: Response) -> None:
             samples_of(work, loops, 1)
     entry = suite.called(name)
     with suite.prepared(entry, wanted.seed) as work:
-        taken = samples_of(work, wanted.loops, wanted.samples)
+        taken = samples_of(work, wanted.loops, wanted.samples, wanted.partner)
     for sample in taken:
         response.sample(sample)

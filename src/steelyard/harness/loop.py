@@ -24,19 +24,22 @@ _LONGEST_COPIED = 2_000
 PREFIX = "_steelyard_"
 
 # `$` stands for the prefix. Lines that end with `# if X` are there only if X is wanted.
-# Schedstat is read outside of what is counted, unlike the clock: how many digits it has would move the count.
+# Schedstat is read outside of what is counted, unlike the clock: how many digits it has would move the count. It is
+# read next to the clock: where the kernel reckons a thread's time it also looks whether others wait for the processor,
+# and that wait would be in schedstat, and not in the time.
 _TEMPLATE = """
 {define} $take($samples, $blocks, $rest, $tools{arguments}):
-    $repeat, $clock, $thread_time, $pread, $fd, $begin, $end, $draw, $append = $tools
+    $repeat, $clock, $thread_time, $pread, $fd, $begin, $end, $draw, $append, $await_turn, $hand_over = $tools
     $waited = $waited_then = None
     SETUP
     for $sample in $repeat(None, $samples):
+        $await_turn()  # if partner
         $input = None  # if inputs
         $input = $draw()  # if inputs
         $whole_blocks = $repeat(None, $blocks)  # if copies
         $iterations = $repeat(None, $rest)
-        $waited_then = $pread($fd, 64, 0)  # if schedstat
         $worked_then = $thread_time()
+        $waited_then = $pread($fd, 64, 0)  # if schedstat
         $begin()  # if counting
         $start = $clock()
         for $i in $whole_blocks:  # if copies
@@ -45,9 +48,10 @@ _TEMPLATE = """
             BODY
         $stop = $clock()
         $end()  # if counting
-        $worked = $thread_time()
         $waited = $pread($fd, 64, 0)  # if schedstat
+        $worked = $thread_time()
         $append(($stop - $start, $worked - $worked_then, $waited, $waited_then))
+        $hand_over()  # if partner
 """
 
 
@@ -75,7 +79,7 @@ class Text:
 
 
 class Loop:
-    """Takes samples of a body, with these of `counting`, `inputs` and `schedstat` around them.
+    """Takes samples of a body, with these of `counting`, `inputs`, `partner` and `schedstat` around them.
 
     Raises SyntaxError for what is no Python, or cannot stand in a loop in a function.
     """

@@ -69,7 +69,7 @@ class Run:
         if self._request is None:
             return
         with prepared_call(function, args, kwargs) as work:
-            taken = samples_of(work, self._request.loops, self._request.samples)
+            taken = samples_of(work, self._request.loops, self._request.samples, self._request.partner)
         for sample in taken:
             self._response.sample(sample)
         self._done = True

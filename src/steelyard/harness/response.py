@@ -24,7 +24,7 @@ class Response:
     def __init__(self, fd: int, *, inside: str = "", before: bool = False) -> None:
         self._fd, self._process = fd, os.getpid()
         harness = _text(_HARNESS + inside)
-        able = ', "before": true' if before else ""
+        able = ', "before": true, "lockstep": true' if before else ', "lockstep": true'
         self._lines = [f'{{"steelyard": {VERSION}, "harness": {harness}, "language": "Python"{able}}}']
         self.failed = False
 
@@ -46,6 +46,8 @@ class Response:
             fields += f', "cpu_ns": {sample.cpu_ns}'
         if sample.delay_ns is not None:
             fields += f', "delay_ns": {sample.delay_ns}'
+        if sample.order is not None:
+            fields += f', "order": {sample.order}'
         self._lines.append(f"{{{fields}}}")
 
     def error(self, message: str) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from steelyard.harness.loop import Text
+    from steelyard.harness.partner import Partner
 
 _SCHEDSTAT = "/proc/thread-self/schedstat"
 
@@ -29,10 +30,12 @@ _LEAST_ELSEWHERE_NS = 1_000_000
 class Sample:
     """One timed batch of iterations. The times are those of all `loops`; None for what cannot be had."""
 
-    __slots__ = ("cpu_ns", "delay_ns", "loops", "ns")
+    __slots__ = ("cpu_ns", "delay_ns", "loops", "ns", "order")
 
-    def __init__(self, loops: int, ns: int, cpu_ns: int | None, delay_ns: int | None) -> None:
+    def __init__(self, loops: int, ns: int, cpu_ns: int | None, delay_ns: int | None, order: int | None = None) -> None:
         self.loops, self.ns, self.cpu_ns, self.delay_ns = loops, ns, cpu_ns, delay_ns
+        self.order = order
+        """Of one that was taken in turn with a partner's: 0 before that, 1 behind it."""
 
 
 class Work:
@@ -55,18 +58,19 @@ class Work:
         self.collect, self.finish = collect, finish
 
 
-def samples_of(work: Work, loops: int, samples: int) -> list[Sample]:
-    """Take `samples` samples of `loops` iterations each.
+def samples_of(work: Work, loops: int, samples: int, partner: Partner | None = None) -> list[Sample]:
+    """Take `samples` samples of `loops` iterations each, in turn with a partner if there is one.
 
     Garbage is collected once before the first, and not during them unless the work wants that. Whatever the body
     raises comes through; SyntaxError if it is no Python.
     """
     fd = _schedstat()
     counting = counter()
-    loop = Loop(work.text, _wanted(work, fd, counting), {"__name__": "__steelyard__"})
+    loop = Loop(work.text, _wanted(work, fd, counting, partner), {"__name__": "__steelyard__"})
     raw: list[tuple[int, int, bytes | None, bytes | None]] = []
     clock, begin_end = time.perf_counter_ns, counting or (None, None)
-    tools = (repeat, clock, time.thread_time_ns, os.pread, fd, *begin_end, work.draw, raw.append)
+    turns = (None, None) if partner is None else (partner.await_turn, partner.hand_over)
+    tools = (repeat, clock, time.thread_time_ns, os.pread, fd, *begin_end, work.draw, raw.append, *turns)
     was_on = gc.isenabled()
     elsewhere = _Elsewhere()
     gc.collect()
@@ -76,17 +80,20 @@ def samples_of(work: Work, loops: int, samples: int) -> list[Sample]:
         taken = loop.take(samples, loops, tools, work.values)
         if work.finish is not None:
             work.finish(taken)
+        if partner is not None:
+            partner.part()
     finally:
         if was_on:
             gc.enable()
         if fd is not None:
             os.close(fd)
     alone = not elsewhere.worked()
-    return [_sample(loops, *numbers, alone=alone) for numbers in raw]
+    orders = repeat(None) if partner is None else partner.orders
+    return [_sample(loops, *numbers, order, alone=alone) for numbers, order in zip(raw, orders, strict=False)]
 
 
-def _wanted(work: Work, fd: int | None, counting: object) -> set[str]:
-    parts = {"schedstat": fd, "counting": counting, "inputs": work.draw}
+def _wanted(work: Work, fd: int | None, counting: object, partner: object) -> set[str]:
+    parts = {"schedstat": fd, "counting": counting, "inputs": work.draw, "partner": partner}
     return {name for name, part in parts.items() if part is not None}
 
 
@@ -107,14 +114,21 @@ def _schedstat() -> int | None:
 
 
 def _sample(
-    loops: int, ns: int, cpu_ns: int, waited: bytes | None, waited_then: bytes | None, *, alone: bool
+    loops: int,
+    ns: int,
+    cpu_ns: int,
+    waited: bytes | None,
+    waited_then: bytes | None,
+    order: int | None,
+    *,
+    alone: bool,
 ) -> Sample:
     ns = max(ns, 1)  # what the clock cannot tell from nothing took some time nevertheless
     if not alone:
-        return Sample(loops, ns, None, None)
+        return Sample(loops, ns, None, None, order)
     if waited is None or waited_then is None:
-        return Sample(loops, ns, cpu_ns, None)
-    return Sample(loops, ns, cpu_ns, int(waited.split()[1]) - int(waited_then.split()[1]))
+        return Sample(loops, ns, cpu_ns, None, order)
+    return Sample(loops, ns, cpu_ns, int(waited.split()[1]) - int(waited_then.split()[1]), order)
 
 
 class _Elsewhere:

@@ -178,6 +178,7 @@ class Launcher:
         longest_ns = _sum_or_none((first.timeout_ns, second.timeout_ns))
         requests = [f"{{{_fields(spec, longest_ns)}}}" for spec in (first, second)]
         pair = f'"first":{requests[0]},"second":{requests[1]},"second_begins":{json.dumps(second_begins)}'
+        pair += f',"lockstep":{json.dumps(first.lockstep and second.lockstep)}'
         try:
             reply = self._ask(f'"together":{{{pair}}}', longest_ns)
         finally:

@@ -115,7 +115,8 @@ class Journal:
 
     def append(self, row: LaunchRow) -> None:
         """Write one launch."""
-        self._write(_COMPACT.encode(row).encode())
+        samples = [sample.kept() for sample in row.samples]
+        self._write(_COMPACT.encode((*row[:-1], samples)).encode())
 
     def fileno(self) -> int:
         """The descriptor that it writes to, for whoever writes a row in its place."""

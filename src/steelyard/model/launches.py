@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import starmap
 from math import nan
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias, TypeVar
@@ -75,7 +76,11 @@ _Times = TypeVar("_Times", float, "FloatArray")
 # Those that cannot be 0.
 _TIMES = frozenset({"wall_ns"})
 
-_KeptSample = tuple[Time, Time, Count | None, Count | None]
+_Order = Annotated[int, Field(ge=0, le=1)]
+_KeptSample = Annotated[
+    tuple[Time, Time, Count | None, Count | None] | tuple[Time, Time, Count | None, Count | None, _Order],
+    Field(union_mode="left_to_right"),
+]
 
 
 # Not `list` itself: pydantic asks for the signature, which for a builtin takes 0.2 ms a column at every start.
@@ -114,7 +119,7 @@ class Launches(_Columns):
     samples: list[list[_KeptSample]] = Field(
         default_factory=_no_launches,
         description="of a harness: each launch's samples as [loops, ns, cpu_ns, delay_ns], the first one not judged; "
-        "else empty",
+        "behind that the order of those that both launches of a pair took in turn, 0 first or 1 second; else empty",
     )
 
     @model_validator(mode="after")
@@ -135,7 +140,7 @@ class Launches(_Columns):
             return cls()
         columns: dict[str, Any] = dict(zip(LaunchRow._fields, map(list, zip(*rows, strict=True)), strict=True))
         samples = columns["samples"]
-        kept = [list(map(tuple, launch)) for launch in samples] if any(samples) else []
+        kept = [[sample.kept() for sample in launch] for launch in samples] if any(samples) else []
         packed: dict[str, Any] = {name: column_of(columns[name]) for name in COLUMNS}
         return cls.model_construct(**packed, samples=kept)
 
@@ -155,7 +160,7 @@ class Launches(_Columns):
         numbers = zip(*(getattr(self, name) for name in COLUMNS), strict=True)
         if not self.samples:
             return [LaunchRow._make((*row, ())) for row in numbers]
-        samples = (tuple(map(Sample._make, launch)) for launch in self.samples)
+        samples = (tuple(starmap(Sample, launch)) for launch in self.samples)
         return [LaunchRow._make((*row, of_launch)) for row, of_launch in zip(numbers, samples, strict=True)]
 
     def __len__(self) -> int:
@@ -188,7 +193,7 @@ class Launches(_Columns):
         wall - delay and is defined only where the main thread did all the work (`worked_alone`); `cpu` is the
         scheduler's exact run time there, and the kernel's total of user and sys elsewhere. With a harness these
         three are of one iteration: the median over a launch's samples. The `wall` of a launch that ran at the same
-        time as its partner is no time of its own, and not defined.
+        time as its partner is no time of its own, and not defined, unless their samples took turns.
         """
         return self._once(f"metric {name}", lambda: self._metric(name))
 
@@ -196,7 +201,8 @@ class Launches(_Columns):
         import numpy as np
 
         if self.samples and name in PER_ITERATION:
-            return np.array([_of_iteration(samples, name) for samples in self.samples])
+            values = np.array([_of_iteration(samples, name) for samples in self.samples])
+            return np.where(self._is_shared(), np.nan, values) if name == "wall" else values
         match name:
             case "wall":
                 return np.where(self.in_tandem(), np.nan, self._elapsed())
@@ -208,6 +214,16 @@ class Launches(_Columns):
             case _ if name in timed([*METRICS]):
                 return self.column(METRICS[name].column)
         raise MeasurementError(f"no launch has a metric named {name!r}")
+
+    def _is_shared(self) -> npt.NDArray[np.bool_]:
+        """Whether a launch of a harness ran beside its partner, and samples of both at the same time."""
+        import numpy as np
+
+        tandem = self.in_tandem()
+        for position in np.flatnonzero(tandem):
+            taken = self.samples[position]
+            tandem[position] = not taken or len(taken[-1]) < len(Sample._fields)
+        return tandem
 
     def _elapsed(self) -> FloatArray:
         return self.column("wall_ns") - self.column("overhead_ns")

@@ -73,12 +73,17 @@ class Frame(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """One timed batch of iterations inside a launch, as its harness measured it. Times in ns, of all `loops`."""
+    """One timed batch of iterations inside a launch, as its harness measured it. Times in ns, of all `loops`.
+
+    One that was taken in turn with a sample of the launch beside it has an `order`: 0 before that one, 1 behind it.
+    What is kept of any other ends before that.
+    """
 
     loops: int
     ns: int
     cpu_ns: int | None = None
     delay_ns: int | None = None
+    order: int | None = None
 
     def time_ns(self, metric: str) -> float | None:
         """`wall`, `cpu` or `active` of one iteration; None where the harness could not tell."""
@@ -91,10 +96,14 @@ class Sample(NamedTuple):
                 time = None if self.delay_ns is None else self.ns - self.delay_ns
         return None if time is None else time / self.loops
 
+    def kept(self) -> tuple[int | None, ...]:
+        """As it stands in a record."""
+        return tuple(self[:-1] if self.order is None else self)
+
 
 def judged_samples(samples: Sequence[Sequence[Any]]) -> list[Sample]:
     """The samples of a launch but for the first, which pays for cold caches; the only one, if there is just one."""
-    return [Sample._make(sample) for sample in samples[1:] or samples]
+    return [Sample(*sample) for sample in samples[1:] or samples]
 
 
 class LaunchRow(Numbers, Place):

@@ -41,6 +41,8 @@ class Work:
     samples: int
     seed: int = 0
     before: tuple[tuple[str, int], ...] = ()
+    orders: str = ""
+    """Of a launch beside another: for each sample 0 if it begins a round, 1 if it follows the other's."""
 
 
 class Harness(Protocol):
@@ -67,6 +69,14 @@ class Harness(Protocol):
     tells_iterations: bool = True
     """Whether a sample is as long as it says; else only the time of an iteration is told, and it is kept as that of
     more."""
+
+    tells: frozenset[str] = frozenset()
+    """Which times of a sample it can tell that hold no wait for a processor: cpu, active. By these launches are weighed
+    that run beside each other without taking turns."""
+
+    keeps_step: bool = False
+    """Whether samples can be taken in turn with those of the launch beside it; a program that cannot takes them alone,
+    and says so."""
 
     def recognises(self, launch: LaunchSpec) -> bool:  # noqa: ARG002
         """Whether this is one of its programs, as far as can be told without running it (for `--harness auto`)."""

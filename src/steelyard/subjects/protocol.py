@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from steelyard.model.errors import LaunchError
@@ -26,11 +27,17 @@ from steelyard.subjects.responses import (
 VERSION = 1
 # The launch server puts a harness's results on this descriptor.
 _FD = 3
+# And there, of two at the same time, a socket to the other one.
+_PARTNER_FD = 4
 _IMPORTS = (b"import steelyard", b"from steelyard")
 
 
 class ProtocolHarness(Harness):
     """Drives whatever speaks the protocol: the SDKs, and what implements docs/protocol.md."""
+
+    keeps_step = True
+    offers_lockstep = False
+    """Whether the program whose list was read says that it can take samples in turn."""
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether the program knows our arguments, or is Python with our harness; of pytest it cannot be told."""
@@ -48,7 +55,8 @@ class ProtocolHarness(Harness):
 
     def listed(self, measured: Measured) -> list[Listed]:
         """What it listed, in its order; raises LaunchError if that is no list."""
-        self.runs_before = _object((measured.results or b"").partition(b"\n")[0]).get("before") is True
+        hello = _object((measured.results or b"").partition(b"\n")[0])
+        self.runs_before, self.offers_lockstep = (hello.get(name) is True for name in ("before", "lockstep"))
         return checked_list(_listed(line) for line in _answer(measured) if "benchmark" in line)
 
     def complaint(self, measured: Measured) -> str | None:
@@ -63,12 +71,13 @@ class ProtocolHarness(Harness):
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work."""
         return _asked(
-            launch,
+            replace(launch, lockstep=bool(work.orders)),
             f"--steelyard-run={work.name}",
             f"--steelyard-loops={work.loops}",
             f"--steelyard-samples={work.samples}",
             f"--steelyard-seed={work.seed}",
             *(f"--steelyard-before={loops}:{name}" for name, loops in work.before),
+            *([f"--steelyard-lockstep={_PARTNER_FD}:{work.orders}"] if work.orders else ()),
         )
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
@@ -150,4 +159,9 @@ def _listed(line: dict[str, Any]) -> Listed:
 
 def _sample(line: dict[str, Any], work: Work) -> Sample:
     loops = line.get("loops", work.loops)
-    return sample_of(loops, line.get("ns"), cpu_ns=line.get("cpu_ns"), delay_ns=line.get("delay_ns"))
+    sample = sample_of(loops, line.get("ns"), cpu_ns=line.get("cpu_ns"), delay_ns=line.get("delay_ns"))
+    if not work.orders or (order := line.get("order")) is None:
+        return sample
+    if type(order) is not int or order not in (0, 1):
+        raise LaunchError(f"took a sample whose order is {shown(order)}: it has to be 0 or 1")
+    return sample._replace(order=order)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
-from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.runner import LaunchTogether, Runner
+from steelyard.design.runner.series import together_of
 from steelyard.design.runner.target import HARNESS_REMEDY, Target
 from steelyard.design.suite.loops import choose_loops
 from steelyard.design.world import World
@@ -23,6 +24,8 @@ from steelyard.subjects.protocol import VERSION, ProtocolHarness
 
 _NO_SUCH_NAME = "no benchmark is called like this"
 _OTHER_VERSION = 1_000_000
+# Of two launches beside each other: each hands its turn over, and each keeps it once.
+_TURNS = ("01101", "10010")
 
 
 class _Broken(Exception):  # noqa: N818 - a finding
@@ -44,7 +47,7 @@ def try_protocol(subject: Subject, settings: Settings, world: World) -> Conforma
     with world.launcher() as launcher, Interrupt(launcher.cancel, world.clock) as interrupt:
         runner = Runner(launcher, interrupt.is_requested)
         try:
-            rules.extend(_Trial(subject, settings, runner, world.environment).rules())
+            rules.extend(_Trial(subject, settings, runner, world.environment, together_of(launcher)).rules())
         except Interrupted:
             if not rules:
                 raise InterruptedBeforeStart("interrupted before the first rule was tried") from None
@@ -60,6 +63,7 @@ class _Trial:
     settings: Settings
     runner: Runner
     source: Mapping[str, str]
+    together: LaunchTogether
 
     def rules(self) -> Iterator[Checked]:
         """Every rule that can be tried: without a list there is nothing to run, so no more of them."""
@@ -70,7 +74,7 @@ class _Trial:
                 yield self._tried(rule, check)
 
     def _others(self) -> list[tuple[str, Callable[[], None]]]:
-        return [
+        found = [
             ("it lists the same benchmarks again", self._lists_the_same),
             ("it takes as many samples as it is asked for", self._takes_samples),
             ("a sample runs the loops that it is asked for", self._runs_loops),
@@ -79,6 +83,9 @@ class _Trial:
             ("it does not answer in another version of the protocol", self._refuses_version),
             ("it ignores words of later versions", self._ignores_words),
         ]
+        if self._read[0].offers_lockstep:
+            found.append(("it takes its samples in turn with another's, as it says that it can", self._takes_turns))
+        return found
 
     @staticmethod
     def _tried(rule: str, check: Callable[[], None]) -> Checked:
@@ -89,11 +96,11 @@ class _Trial:
         return Checked(rule, None)
 
     def _lists(self) -> None:
-        if not self._list():
+        if not self._read[1]:
             raise _Broken("it lists none: there is nothing to measure")
 
     def _lists_the_same(self) -> None:
-        if self._list() != self._list():
+        if self._read[1] != self._harness.listed(self.runner.trial(self._listing()).measured):
             raise _Broken("two calls listed different benchmarks, or in another order")
 
     def _takes_samples(self) -> None:
@@ -126,7 +133,17 @@ class _Trial:
     def _ignores_words(self) -> None:
         target = self._listing()
         argv = (*target.spec.argv, b"--steelyard-of-a-later-version=1")
-        self._read_list(replace(target, spec=replace(target.spec, argv=argv)))
+        self._harness.listed(self.runner.trial(replace(target, spec=replace(target.spec, argv=argv))).measured)
+
+    def _takes_turns(self) -> None:
+        both = self.runner.launch_together(
+            [self._running(Work(self._first, 1, len(orders), orders=orders)) for orders in _TURNS],
+            partial(self.together, second_begins=False),
+            lambda reading: ["alone" if sample.order is None else str(sample.order) for sample in reading.samples],
+        )
+        for asked, found in zip(_TURNS, both, strict=True):
+            if found != [*asked]:
+                raise _Broken(f"asked for samples in the orders {', '.join(asked)}, it took them {', '.join(found)}")
 
     @property
     def _harness(self) -> ProtocolHarness:
@@ -139,16 +156,20 @@ class _Trial:
 
     @cached_property
     def _first(self) -> str:
-        return self._list()[0].name
+        return self._read[1][0].name
 
-    def _list(self) -> list[Listed]:
-        return self._read_list(self._listing())
+    @cached_property
+    def _read(self) -> tuple[ProtocolHarness, list[Listed]]:
+        """What it listed, and what its hello said."""
+        harness = self._harness
+        return harness, harness.listed(self.runner.trial(self._listing()).measured)
 
     def _listing(self) -> Target:
         return Target("it", self._harness.listing(self._spec), harness=self._harness, remedy=HARNESS_REMEDY)
 
-    def _read_list(self, target: Target) -> list[Listed]:
-        return self._harness.listed(self.runner.trial(target).measured)
+    def _running(self, work: Work) -> Target:
+        spec = self._harness.running(self._spec, work)
+        return Target("it", spec, harness=self._harness, work=work, remedy=HARNESS_REMEDY)
 
     def _run(self, loops: int, samples: int) -> tuple[Sample, ...]:
         work = Work(self._first, loops, samples)

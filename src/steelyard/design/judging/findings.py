@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.design.judging.lockstep import says_order
 from steelyard.model.launches import ROLES, USED, Launches
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Finding, Run, Settings, Side, Verdict, VerdictName, Weighing
@@ -85,7 +86,10 @@ def _tandem(launches: Launches, benchmark: int, shown: str) -> Finding | None:
         return None
     some, all_pairs = used.sum() // 2, (mine & (roles == ROLES.index(USED))).sum() // 2
     which = "the launches of a pair" if some == all_pairs else f"the launches of {some} of {all_pairs} pairs"
-    message = f"{which} ran at the same time on one processor: each beside a neighbour like itself"
+    like = "each beside a neighbour like itself"
+    if launches.samples and says_order(launches.samples[np.flatnonzero(used)[0]]):
+        like = "samples in turn, each behind one of the other side"
+    message = f"{which} ran at the same time on one processor: {like}"
     rise = _rise(launches, mine & ~tandem, used, shown)
     if rise <= CROWDED_FROM:
         return Finding(code="tandem", message=f"{message}, and so are the times shown")

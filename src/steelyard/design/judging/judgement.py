@@ -13,6 +13,7 @@ import numpy.typing as npt
 from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
 from steelyard.design.findings import COPIED_CONTROL
 from steelyard.design.judging.findings import data_findings, medians_findings, withheld
+from steelyard.design.judging.lockstep import in_step
 from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
 from steelyard.design.judging.waits import waits_finding
 from steelyard.model.errors import MeasurementError
@@ -75,15 +76,22 @@ class MetricPairs:
 
     @cached_property
     def _values(self) -> tuple[FloatArray, FloatArray]:
-        return self.launches.pair_values(self.benchmark, self.metric, self.role)
+        return self._of_pairs(self.metric)
 
     @cached_property
     def _cpu(self) -> tuple[FloatArray, FloatArray]:
-        return self.launches.pair_values(self.benchmark, "cpu", self.role)
+        return self._of_pairs("cpu")
 
     @cached_property
     def _wall(self) -> tuple[FloatArray, FloatArray]:
-        return self.launches.pair_values(self.benchmark, "wall", self.role)
+        return self._of_pairs("wall")
+
+    def _of_pairs(self, metric: str) -> tuple[FloatArray, FloatArray]:
+        values = self.launches.pair_values(self.benchmark, metric, self.role)
+        if not self.launches.samples or metric not in PER_ITERATION:
+            return values
+        baseline, candidate = self.launches.complete_pairs(self.benchmark, self.role).T
+        return in_step(self.launches, (baseline, candidate), values, metric)
 
 
 def _unknown(launches: Launches, metric: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from steelyard.model.metrics import timed
+from steelyard.model.metrics import PER_ITERATION, timed
 from steelyard.model.records import Settings
+from steelyard.subjects.harness import AUTO, harness_named
 
 # What a partner on the same processor makes of its own, with what would be better.
 _OF_THE_PARTNER = {
@@ -16,11 +17,13 @@ _OF_THE_PARTNER = {
 
 def obstacle(settings: Settings) -> str | None:
     """Why nothing can run in tandem with these settings, with the way out; None where it can."""
+    told = _told(settings)
     for metric in timed(settings.metrics):
-        if metric in _OF_THE_PARTNER:
+        if metric in PER_ITERATION and told is not None:
+            if metric not in told:
+                return f"samples of {settings.harness} do not tell {metric}{_instead(told)}"
+        elif metric in _OF_THE_PARTNER:
             return f"{metric} would hold {_OF_THE_PARTNER[metric]}"
-    if settings.harness is not None:
-        return "benchmarks of a harness are weighed one after the other: choose --pairing adjacent"
     if settings.repeat > 1:
         return "--repeat runs processes one after the other: leave it out"
     if settings.prepare or settings.conclude:
@@ -28,3 +31,23 @@ def obstacle(settings: Settings) -> str | None:
     if settings.output is not None:
         return "both would write to the file of --output: leave it out"
     return None
+
+
+def keeps_step(settings: Settings) -> bool:
+    """Whether the samples of both launches of a pair can be taken in turn."""
+    return settings.harness is not None and harness_named(settings.harness).keeps_step
+
+
+def _told(settings: Settings) -> frozenset[str] | None:
+    """The times that samples beside others can be weighed by; None for launches that have none."""
+    if settings.harness is None:
+        return None
+    if settings.harness == AUTO or keeps_step(settings):
+        return frozenset(PER_ITERATION)
+    return harness_named(settings.harness).tells
+
+
+def _instead(told: frozenset[str]) -> str:
+    if told:
+        return f" of their own: choose --metric {' or '.join(sorted(told))}"
+    return " of their own, nor can they be taken in turn: choose --pairing adjacent"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from steelyard.design.findings import unshelled
@@ -29,6 +29,11 @@ class Targets:
     hooks: Hooks = field(default_factory=Hooks)
     empty_shell: LaunchSpec | None = None
     """What is measured in each pair and subtracted from its launches, where they are run by a shell."""
+    in_turn: Callable[[int, int, Draw, int], Target] | None = None
+    """in_turn(benchmark, side, draw, order): beside a partner whose samples follow its own (order 0) or go before (1).
+
+    None where samples are not taken in turn.
+    """
 
 
 def targets_of(
@@ -59,10 +64,18 @@ def targets_of(
     needs_cpu = decides_by_cpu(settings)
 
     def of(benchmark: int, side: int, draw: Draw) -> Target:
+        return target(benchmark, side, draw, "")
+
+    def in_turn(benchmark: int, side: int, draw: Draw, order: int) -> Target:
+        return target(benchmark, side, draw, str(order))
+
+    def target(benchmark: int, side: int, draw: Draw, order: str) -> Target:
         place = benchmark, side
         spec, work = makers[place](draw), None
         if harness is not None:
             work = work_of(record, benchmark, draw.hash_seed)
+            # The sides alternate, so that each sample follows one of the other side and finds the same caches.
+            work = replace(work, orders=order * work.samples)
             spec = harness.running(spec, work)
         if settings.heap_shuffle:
             spec = scattered(spec, draw.hash_seed)
@@ -83,6 +96,7 @@ def targets_of(
         of,
         hooks_of(settings, shared) if hooks is None else hooks,
         None if shell is None else launch_spec(shell, limited, shared, draw_pair(settings.seed, 0, 0)),
+        in_turn if harness is not None and harness.keeps_step else None,
     )
 
 

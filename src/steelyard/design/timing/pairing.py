@@ -14,8 +14,9 @@ from itertools import combinations
 import numpy as np
 
 from steelyard.design.findings import adjacent_finding
+from steelyard.design.judging.lockstep import in_step
 from steelyard.design.runner.draws import tandem_first
-from steelyard.design.runner.tandem import obstacle
+from steelyard.design.runner.tandem import keeps_step, obstacle
 from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, FloatArray, Launches, LaunchRow, most_of_others
 from steelyard.model.metrics import timed
 from steelyard.model.records import Finding, Settings
@@ -59,6 +60,7 @@ class Pairing:
         self._metric = next(iter(timed(settings.metrics)), "")
         self._is_asked = settings.pairing == "tandem"
         self._stage: str = "adjacent" if obstacle(settings) else settings.pairing
+        self._in_turn = self._stage != "adjacent" and keeps_step(settings)
         self._pairs: list[_Pair] = []
         self._look_at, self._trial_from = FIRST, 0
 
@@ -138,6 +140,8 @@ class Pairing:
         self._look_at *= 2
 
     def _is_short(self) -> bool:
+        if self._in_turn:
+            return False  # no slices, but samples are what takes turns
         launches = [row.cpu_ns or 0 for pair in self._pairs for row in pair]
         return bool(launches) and float(np.median(launches)) < SHORTEST_NS
 
@@ -149,6 +153,11 @@ class Pairing:
             return "this machine does not tell how long a process waits for a processor"
         if any((row.others_ns or 0) > most_of_others(row.cpu_ns or 0) for row in rows):
             return "other threads or child processes do some of the work"
+        if self._in_turn:
+            alone = any(row.samples[-1].order is None for row in rows if row.order >= IN_TANDEM)
+            return "its samples are not taken in turn: what it is built with is too old for that" if alone else None
+        if self._settings.harness is not None and np.isnan(np.concatenate(self._values(newest))).any():
+            return f"its samples do not tell {self._metric}"
         waiting = [np.median([_waiting(row) for row in rows if row.side == side] or [0]) for side in (0, 1)]
         if max(waiting) > MOST_WAITING and len(newest) > 1:
             return "it waits for something else than a processor"
@@ -165,8 +174,9 @@ class Pairing:
 
     def _values(self, pairs: Sequence[_Pair]) -> tuple[FloatArray, FloatArray]:
         launches = Launches.of_rows([row for pair in pairs for row in sorted(pair, key=lambda row: row.side)])
-        values = launches.metric(self._metric)
-        return values[::2], values[1::2]
+        values, places = launches.metric(self._metric), np.arange(len(launches))
+        sides = values[::2], values[1::2]
+        return in_step(launches, (places[::2], places[1::2]), sides, self._metric) if self._in_turn else sides
 
     def _level(self, pairs: Sequence[_Pair]) -> float:
         return float(np.median(np.concatenate(self._values(pairs))))

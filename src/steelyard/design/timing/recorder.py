@@ -117,7 +117,11 @@ class Recorder:
 
     def _target(self, place: Place, longest_s: float | None) -> Target:
         draw = Draw(place.hash_seed, place.padding_bytes)
-        return self.targets.of(place.benchmark, place.side, draw).within(longest_s)
+        if place.order >= IN_TANDEM and self.targets.in_turn is not None:
+            target = self.targets.in_turn(place.benchmark, place.side, draw, place.order - IN_TANDEM)
+        else:
+            target = self.targets.of(place.benchmark, place.side, draw)
+        return target.within(longest_s)
 
     def _keep(self, reading: Reading[None], place: Place, *, journaled: bool = False) -> LaunchRow:
         row = LaunchRow._make((*place, *_numbers(reading.measured), self._overhead_ns, reading.samples))

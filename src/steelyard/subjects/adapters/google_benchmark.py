@@ -68,6 +68,8 @@ class Repetition:
 class GoogleBenchmark(Harness):
     """Drives programs with Google Benchmark in them; a repetition is a sample."""
 
+    tells = frozenset({"cpu"})
+
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether Google Benchmark is part of the program, or is loaded by it."""
         return any(file_holds(launch.program, sign) for sign in _SIGNS)

@@ -44,6 +44,8 @@ _MOST_BYTES = 1 << 20
 class PytestBenchmark(Harness):
     """Drives pytest with a plugin of ours, in_pytest/, which is found by way of PYTHONPATH."""
 
+    tells = frozenset({"active", "cpu"})
+
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether it is pytest on tests that use `benchmark`, and none that use our own fixture `weigh`."""
         arguments = arguments_of(launch)

@@ -67,25 +67,32 @@ _noted: list[tuple[int, int, int]] = []
 
 
 def clock() -> float:
-    """pytest-benchmark's clock; it notes what the scheduler says, as far outside of the round as can be."""
+    """pytest-benchmark's clock; it notes what the scheduler says, as far outside of the round as can be.
+
+    The wait is read next to the clock: where the kernel is asked for a processor's time it also looks whether others
+    wait for the processor, and that wait would not be in the round.
+    """
     if len(_noted) % 2:
-        now, own = time.perf_counter(), time.thread_time_ns()
-        _noted.append((own, *_scheduled()))
+        now, waited = time.perf_counter(), _waited()
+        _noted.append((time.thread_time_ns(), _worked(), waited))
         return now
-    scheduled = _scheduled()
-    _noted.append((time.thread_time_ns(), *scheduled))
+    everything, own = _worked(), time.thread_time_ns()
+    _noted.append((own, everything, _waited()))
     return time.perf_counter()
 
 
-def _scheduled() -> tuple[int, int]:
+def _worked() -> int:
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    elsewhere = int(1e9 * (children.ru_utime + children.ru_stime))
+    return time.process_time_ns() + int(1e9 * (children.ru_utime + children.ru_stime))
+
+
+def _waited() -> int:
     try:
         with open("/proc/thread-self/schedstat", "rb") as file:  # noqa: PTH123 - as little as can be beside a round
             worked, waited = file.read().split()[:2]
     except (OSError, ValueError):
-        worked, waited = b"0", b"0"
-    return time.process_time_ns() + elsewhere, int(waited) if worked != b"0" else -1
+        return -1
+    return int(waited) if worked != b"0" else -1
 
 
 def _rounds() -> list[tuple[int, int | None]]:

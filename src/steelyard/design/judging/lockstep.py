@@ -1,0 +1,69 @@
+"""Pairs that took their samples in turn: their value is the centre of the ratios of neighbouring samples."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.model.launches import FloatArray, Launches, Sample, judged_samples
+from steelyard.stats.neighbours import centres_of_neighbours
+
+# Below this a centre is the ratio of the medians, but for the rounding of its computation.
+_ROUNDING = 1e-12
+
+
+def in_step(
+    launches: Launches,
+    positions: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]],
+    values: tuple[FloatArray, FloatArray],
+    metric: str,
+) -> tuple[FloatArray, FloatArray]:
+    """The values (baseline, candidate) of pairs, shape (pairs,) each, with those in lockstep as neighbours have them.
+
+    Those keep the geometric mean of their medians; their ratio becomes the centre. `positions` say which launches they
+    are of. A pair is in lockstep if all the samples that are judged were taken in turn, which both sides say of each.
+    """
+    tables: defaultdict[int, list[tuple[int, list[Sample], list[Sample]]]] = defaultdict(list)
+    for pair, (first, second) in enumerate(zip(*positions, strict=True)):
+        sides = launches.samples[first], launches.samples[second]
+        if says_order(sides[0]) and says_order(sides[1]):
+            baseline, candidate = map(judged_samples, sides)
+            if _in_turn(baseline, candidate):
+                tables[len(baseline)].append((pair, baseline, candidate))
+    for rows in tables.values():
+        values = _moved(values, rows, metric)
+    return values
+
+
+def says_order(samples: Sequence[Sequence[Any]]) -> bool:
+    """Whether the last of a launch's samples was taken in turn, as far as the launch itself knows."""
+    return bool(samples) and len(samples[-1]) == len(Sample._fields)
+
+
+def _in_turn(baseline: Sequence[Sample], candidate: Sequence[Sample]) -> bool:
+    orders = [(one.order, other.order) for one, other in zip(baseline, candidate, strict=False)]
+    return len(baseline) == len(candidate) and all(order in ((0, 1), (1, 0)) for order in orders)
+
+
+def _moved(
+    values: tuple[FloatArray, FloatArray], rows: list[tuple[int, list[Sample], list[Sample]]], metric: str
+) -> tuple[FloatArray, FloatArray]:
+    pairs, baseline, candidate = zip(*rows, strict=True)
+    order = np.array([[sample.order for sample in launch] for launch in baseline], dtype=np.intp)
+    centres = centres_of_neighbours(_times(baseline, metric), _times(candidate, metric), order)
+    at = np.array(pairs)
+    medians = values[0][at], values[1][at]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        by = (centres - np.log(medians[1] / medians[0])) / 2
+        by[~(np.abs(by) > _ROUNDING)] = 0.0  # where it is not known, too
+    moved = values[0].copy(), values[1].copy()
+    moved[0][at], moved[1][at] = medians[0] * np.exp(-by), medians[1] * np.exp(by)
+    return moved
+
+
+def _times(launches: Sequence[Sequence[Sample]], metric: str) -> FloatArray:
+    return np.array([[sample.time_ns(metric) for sample in launch] for launch in launches], dtype=np.float64)

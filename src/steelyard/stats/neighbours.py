@@ -1,0 +1,42 @@
+"""Samples that two launches took in turn: what neighbours in time say of each other, as noise hits both alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def centres_of_neighbours(baseline: FloatArray, candidate: FloatArray, order: npt.NDArray[np.intp]) -> FloatArray:
+    """The centre of the log-ratios ln(candidate / baseline) of neighbouring samples, for each pair of launches.
+
+    Both tables have times of shape (pairs, rounds); those not above 0 are left out, with what they are neighbours of.
+    `order`, of the same shape, is 0 where the baseline's sample is the first of its round and 1 where it is the second.
+    The centre is the median over the rounds; where the sides alternate throughout, the mean of that and of the median
+    over the last of each round and the first of the next: a drift makes the one larger by what it makes the other
+    smaller. Shape (pairs,), NaN for a pair of which nothing is left. Exchanging the sides changes the sign alone.
+    """
+    first, second = _logarithms(baseline), _logarithms(candidate)
+    within = _medians(second - first)
+    if baseline.shape[1] == 1:
+        return within
+    begins = order[:, :1]
+    across = np.where(begins == 1, second[:, 1:] - first[:, :-1], second[:, :-1] - first[:, 1:])
+    across[(order != begins).any(axis=1)] = np.nan
+    between = _medians(across)
+    return np.where(np.isnan(between), within, (within + between) / 2)
+
+
+def _logarithms(times: FloatArray) -> FloatArray:
+    return np.log(np.where(times > 0, times, np.nan))
+
+
+def _medians(rows: FloatArray) -> FloatArray:
+    """The median of what is known in each row; numpy's own takes a loop over the rows."""
+    ordered = np.sort(rows, axis=1)  # NaN comes last
+    known = np.isfinite(ordered).sum(axis=1)
+    places = np.arange(len(ordered))
+    # Of a row of which nothing is known, the first is NaN.
+    low, high = np.maximum(known - 1, 0) // 2, np.minimum(known // 2, rows.shape[1] - 1)
+    return np.asarray((ordered[places, low] + ordered[places, high]) / 2)
