@@ -45,7 +45,7 @@ def still(options: StillOptions, world: World) -> int:
     3 the clock cannot stand still here.
     """
     from steelyard.measure.foreground import found
-    from steelyard.measure.still import standing_still
+    from steelyard.measure.still import standing_still, use_in
     from steelyard.model.launches import LaunchSpec
 
     world.sweep()
@@ -55,9 +55,9 @@ def still(options: StillOptions, world: World) -> int:
         tuple(map(os.fsencode, options.words)),
         tuple(os.fsencode(f"{name}={value}") for name, value in world.environment.items()),
     )
-    with standing_still(spec) as one:
-        status = world.foreground(one.spec)
-        _tell(one.use(), Path(program))
+    with standing_still(spec) as (launch, account):
+        status = world.foreground(launch)
+        _tell(use_in(account), Path(program))
     return status
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.measure.native import CLOCK
-from steelyard.measure.preloading import is_of_musl, preloaded
+from steelyard.measure.preloading import is_of_musl, preloaded, refusal
 from steelyard.measure.scratch import scratch_folder
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import LaunchSpec
@@ -56,31 +56,49 @@ def check_kernel(schedstat: Path = _SCHEDSTAT) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Still:
-    """A launch whose clocks stand still, and what they tell of it meanwhile and afterwards."""
-
-    spec: LaunchSpec
-    file: Path
-
-    def use(self) -> StillUse:
-        """What its processes did until now."""
-        _, *numbers = _NUMBERS.unpack(self.file.read_bytes())
-        return StillUse(*numbers)
+def can_stand_still(program: Path) -> bool:
+    """Whether the clock of a program can, as far as that is known before it runs."""
+    try:
+        check_clock()
+    except MeasurementError:
+        return False
+    return " " not in str(CLOCK) and refusal(program, CLOCK) is None
 
 
-@contextmanager
-def standing_still(spec: LaunchSpec) -> Iterator[Still]:
-    """The launch with the library in all its processes, for as long as the context lasts.
-
-    Raises MeasurementError where the library is missing or cannot be preloaded, or the kernel does not tell the wait.
-    """
+def check_clock() -> None:
+    """Raise MeasurementError where the library is missing, or the kernel does not tell the wait."""
     check_kernel()
     if not CLOCK.exists():
         raise MeasurementError(f"{CLOCK} is missing, by which a clock stands still: reinstall steelyard")
+
+
+def begin_account(file: Path) -> None:
+    """Write a file in which nothing has happened yet; what a launch before has left in it is of no use any more."""
+    file.unlink(missing_ok=True)  # that launch may have left processes behind, which still have it
+    file.write_bytes(_NUMBERS.pack(_MAGIC, *[0] * 7))
+
+
+def under_still_clock(spec: LaunchSpec, account: Path) -> LaunchSpec:
+    """The launch with the library in all its processes; raises MeasurementError for a path that cannot be preloaded."""
+    return preloaded(spec, CLOCK, {FILE_NAME: os.fsencode(account)})
+
+
+def use_in(account: Path) -> StillUse:
+    """What the processes of a launch have done until now."""
+    _, *numbers = _NUMBERS.unpack(account.read_bytes())
+    return StillUse(*numbers)
+
+
+@contextmanager
+def standing_still(spec: LaunchSpec) -> Iterator[tuple[LaunchSpec, Path]]:
+    """A launch under such a clock and its account, for as long as the context lasts.
+
+    In a static program the library has no effect, but perhaps in those that this one starts. Raises MeasurementError
+    where no clock can stand still.
+    """
+    check_clock()
     with scratch_folder("clock") as folder:
-        file = folder / "account"
-        file.write_bytes(_NUMBERS.pack(_MAGIC, *[0] * 7))
-        # In a static program it has no effect, but perhaps in those that this one starts.
+        account = folder / "account"
+        begin_account(account)
         is_harmful = is_of_musl(Path(os.fsdecode(spec.program)))
-        yield Still(spec if is_harmful else preloaded(spec, CLOCK, {FILE_NAME: os.fsencode(file)}), file)
+        yield (spec if is_harmful else under_still_clock(spec, account)), account

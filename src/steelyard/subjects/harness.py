@@ -41,6 +41,8 @@ class Work:
     samples: int
     seed: int = 0
     before: tuple[tuple[str, int], ...] = ()
+    still: bool = False
+    """By a clock that stands still while it waits for a processor: for harnesses of which that is known."""
 
 
 class Harness(Protocol):
@@ -63,6 +65,10 @@ class Harness(Protocol):
 
     lists_first: bool = False
     """Whether it can run a benchmark only once this process has read the list of the program."""
+
+    stands_still: bool = False
+    """Whether it tells elapsed time alone, by a clock that can stand still while it waits (`still_clock.StillHarness`).
+    """
 
     tells_iterations: bool = True
     """Whether a sample is as long as it says; else only the time of an iteration is told, and it is kept as that of
