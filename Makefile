@@ -72,6 +72,7 @@ bench-long: $(INSTALLED)
 	$(BIN)/python benchmarks/against_peers.py --weighings 100 --pyperf-weighings 30
 	$(BIN)/python benchmarks/harness_suites.py
 	$(BIN)/python benchmarks/adapter_agreement.py
+	$(BIN)/python benchmarks/still_clock.py
 	$(BIN)/python benchmarks/check_soundness.py
 	$(BIN)/python benchmarks/first_use.py
 	$(BIN)/python benchmarks/sdk_cpp_overhead.py
