@@ -39,8 +39,10 @@ def timed(launcher: Launcher) -> Timed:
         )
         with standing_still(spec) as (launch, account):
             measured = launcher.launch(launch)
-            assert not measured.has_failed(), measured
-            return measured, use_in(account)
+            use = use_in(account)
+        assert not measured.has_failed(), measured
+        assert use is not None
+        return measured, use
 
     return timed
 

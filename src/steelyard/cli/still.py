@@ -61,8 +61,11 @@ def still(options: StillOptions, world: World) -> int:
     return status
 
 
-def _tell(use: StillUse, program: Path) -> None:
+def _tell(use: StillUse | None, program: Path) -> None:
     """Say what the clocks left out, and where one went on as usual."""
+    if use is None:
+        say("how long the clock stood still is not known: the command has removed the file that says so")
+        return
     limits = [
         f"  {_processes(count)} {why}: the clock went on as usual there"
         for count, why in (

@@ -83,10 +83,13 @@ def under_still_clock(spec: LaunchSpec, account: Path) -> LaunchSpec:
     return preloaded(spec, CLOCK, {FILE_NAME: os.fsencode(account)})
 
 
-def use_in(account: Path) -> StillUse:
-    """What the processes of a launch have done until now."""
-    _, *numbers = _NUMBERS.unpack(account.read_bytes())
-    return StillUse(*numbers)
+def use_in(account: Path) -> StillUse | None:
+    """What the processes of a launch have done until now; None if one of them has removed or spoilt it."""
+    try:
+        magic, *numbers = _NUMBERS.unpack(account.read_bytes())
+    except (OSError, struct.error):
+        return None
+    return StillUse(*numbers) if magic == _MAGIC else None
 
 
 @contextmanager

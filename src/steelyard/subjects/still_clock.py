@@ -31,7 +31,7 @@ class StillHarness(Harness):
         if not work.still:
             return taken
         use = use_in(self._account)
-        stood_still = use.clocks and not use.several and not use.unknown
+        stood_still = use is not None and use.clocks and not use.several and not use.unknown
         return tuple(one._replace(delay_ns=0) for one in taken) if stood_still else taken
 
     @cached_property
