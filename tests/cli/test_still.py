@@ -164,6 +164,12 @@ def test_signals_are_as_without_us() -> None:
     assert run_in_foreground(_sh("kill -PIPE $$")) == 128 + signal.SIGPIPE
 
 
+def test_a_signal_that_comes_as_it_ends_is_not_for_us(tool: Tool) -> None:
+    for _ in range(3):
+        done = tool("still", "sh", "-c", "trap '' TERM; kill -TERM $PPID; exit 6")
+        assert (done.status, done.err[:11]) == (6, b"steelyard: ")
+
+
 @pytest.mark.real
 def test_what_the_kernel_refuses_is_said(tmp_path: Path) -> None:
     script = tmp_path / "script"

@@ -6,7 +6,9 @@
 
 use crate::account::{account, count};
 use crate::clock::left_out_ns;
-use crate::libc::{dlsym, dlvsym, TimeSpec, CLOCK_MONOTONIC, ENOSYS, NEXT, TIMER_ABSTIME};
+#[cfg(target_env = "gnu")]
+use crate::libc::dlvsym;
+use crate::libc::{dlsym, TimeSpec, CLOCK_MONOTONIC, ENOSYS, NEXT, TIMER_ABSTIME};
 use core::ffi::{c_int, c_void};
 use core::mem::transmute_copy;
 use core::ptr::null_mut;
@@ -71,6 +73,7 @@ impl Next {
 }
 
 /// glibc on x86-64 has two functions of some names, and version 2.3.2 brought the newer one.
+#[cfg(target_env = "gnu")]
 fn newest(name: &[u8]) -> *mut c_void {
     // SAFETY: the texts end in NUL, and both know the handle.
     unsafe {
@@ -81,6 +84,13 @@ fn newest(name: &[u8]) -> *mut c_void {
             versioned
         }
     }
+}
+
+/// Other C libraries have one of each name.
+#[cfg(not(target_env = "gnu"))]
+fn newest(name: &[u8]) -> *mut c_void {
+    // SAFETY: as above.
+    unsafe { dlsym(NEXT, name.as_ptr().cast()) }
 }
 
 type Nanosleep = unsafe extern "C" fn(c_int, c_int, *const TimeSpec, *mut TimeSpec) -> c_int;

@@ -21,6 +21,8 @@ _IGNORED_BY_PYTHON = {signal.SIGPIPE, signal.SIGXFSZ}
 # `si_code` of what no process has sent: from the terminal, which sends it to all processes that are in its foreground.
 _OF_THE_KERNEL = 0x80
 _KILLED = 128
+# A signal may be taken by another thread, if this process has some.
+_LONGEST_DEAF_S = 0.5
 
 
 class NotFoundError(MeasurementError):
@@ -54,6 +56,9 @@ def run_in_foreground(spec: LaunchSpec) -> int:
     try:
         return _ended(_started(spec, before))
     finally:
+        # What came for it as it ended is not for us to die of.
+        while signal.sigtimedwait(_MEANT_FOR_IT, 0) is not None:
+            pass
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
@@ -76,7 +81,7 @@ def _ended(pid: int) -> int:
         if ended:
             code = os.waitstatus_to_exitcode(status)
             return code if code >= 0 else _KILLED - code
-        came = signal.sigwaitinfo(_MEANT_FOR_IT | {signal.SIGCHLD})
-        if came.si_signo != signal.SIGCHLD and came.si_code != _OF_THE_KERNEL:
+        came = signal.sigtimedwait(_MEANT_FOR_IT | {signal.SIGCHLD}, _LONGEST_DEAF_S)
+        if came is not None and came.si_signo != signal.SIGCHLD and came.si_code != _OF_THE_KERNEL:
             with suppress(ProcessLookupError):
                 os.kill(pid, came.si_signo)
