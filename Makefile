@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := native/launch native/preload native/probes native/heap native/scatter
+NATIVE := native/launch native/preload native/probes native/heap native/scatter native/clock
 WORKERS ?= auto
 CRATES := $(NATIVE) sdk/rust examples/rust
 INSTALLED := $(VENV)/.installed
@@ -74,6 +74,7 @@ bench-long: $(INSTALLED)
 	$(BIN)/python benchmarks/against_peers.py --weighings 100 --pyperf-weighings 30
 	$(BIN)/python benchmarks/harness_suites.py
 	$(BIN)/python benchmarks/adapter_agreement.py
+	$(BIN)/python benchmarks/still_clock.py
 	$(BIN)/python benchmarks/check_soundness.py
 	$(BIN)/python benchmarks/first_use.py
 	$(BIN)/python benchmarks/sdk_cpp_overhead.py

@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.simulation import table
 from steelyard.measure import heap
 from steelyard.measure.launch import Launcher
+from steelyard.measure.preloading import preloaded
 from steelyard.model.heap import HeapUse
 from steelyard.model.launches import LaunchSpec
 
@@ -144,7 +145,7 @@ class Taken:
             specs = {
                 "plain": plain,
                 "watched": attachment.spec,
-                "passing": heap.preloaded(plain, self.passing_on, {}),
+                "passing": preloaded(plain, self.passing_on, {}),
             }
             for kind in random.sample(sorted(specs), 3):
                 measured = self.launcher.launch(specs[kind])

@@ -21,7 +21,7 @@ STARTING: dict[str, set[str] | None] = {
     "tests/harness/test_imports.py": EVERY,
     "tests/harness/test_interactive.py": EVERY,
     "tests/harness/test_pytest_plugin.py": EVERY,
-    "tests/measure/": {"compiler", "counter", "programs", "valgrind", "watched"},
+    "tests/measure/": {"compiler", "counter", "programs", "timed", "valgrind", "watched"},
     "tests/measure/test_launch_server.py": EVERY,
     "tests/packaging/": EVERY,
     "tests/sdk/": EVERY,

@@ -195,6 +195,7 @@ class ScriptedWorld:
         """Everything that a command takes from outside."""
         return World(
             launcher=lambda: ScriptedServer(self.launch, self.paired),
+            foreground=lambda spec: 0,  # noqa: ARG005 - whatever it is, it ends well
             environment=self.environment,
             clock=lambda: self.seconds,
             now=self.now,

@@ -161,12 +161,12 @@ def test_an_example_is_read_to_its_end(
         assert reached
     else:
         assert done.status in (0, 1), done
-        assert words[0] in ("diff", "docs", "import", "show")
+        assert words[0] in ("diff", "docs", "import", "show", "still")
 
 
 def prepare(world: ScriptedWorld) -> None:
     """What the examples find on a usual machine, or have made by the time they come to it."""
-    for program in ("gzip", "sort"):
+    for program in ("cargo", "gzip", "python", "sort"):
         world.executable(f"bin/{program}")
     for record in ("a.json", "b.json"):
         assert run(["run", "./old", "--launches", "12", "-o", record], world.outside()) == 0

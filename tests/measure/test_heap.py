@@ -214,56 +214,12 @@ def test_nothing_is_found_where_there_is_nothing(tmp_path: Path) -> None:
 # --- what cannot be watched
 
 
-@pytest.mark.real
-def test_a_static_program_is_refused(tmp_path: Path) -> None:
-    program = compiled(tmp_path, "static", c_programs.NOTHING, "-static")
-    assert "statically" in (heap.refusal(program) or "")
-    script = tmp_path / "script"
-    script.write_text(f"#!{program} -x\n")
-    assert f"its interpreter {program}" in (heap.refusal(script) or "")
-
-
 def test_a_static_program_leaves_nothing(
     launch: Callable[..., tuple[Measured, HeapUse | None]], tmp_path: Path
 ) -> None:
     program = compiled(tmp_path, "static", c_programs.NOTHING, "-static")
     measured, use = launch(program)
     assert (measured.exit_code, use) == (0, None)
-
-
-@pytest.mark.real
-def test_a_program_of_musl_is_refused(tmp_path: Path) -> None:
-    program = compiled(tmp_path, "musl", c_programs.NOTHING, "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1")
-    assert "musl" in (heap.refusal(program) or "")
-
-
-@pytest.mark.real
-def test_a_program_of_another_machine_is_refused(tmp_path: Path) -> None:
-    program = compiled(tmp_path, "other", c_programs.NOTHING)
-    data = bytearray(program.read_bytes())
-    data[18] = 243  # RISC-V
-    program.write_bytes(data)
-    assert "another machine" in (heap.refusal(program) or "")
-
-
-@pytest.mark.real
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can give files away")
-def test_a_program_with_anothers_privileges_is_refused(tmp_path: Path) -> None:
-    program = compiled(tmp_path, "other", c_programs.NOTHING)
-    os.chown(program, 12345, -1)
-    program.chmod(0o4755)
-    assert "privileges" in (heap.refusal(program) or "")
-
-
-@pytest.mark.real
-def test_a_plain_program_is_not_refused(tmp_path: Path) -> None:
-    program = compiled(tmp_path, "plain", c_programs.NOTHING)
-    script = tmp_path / "script"
-    script.write_text(f"#! {program}\n")
-    circle = tmp_path / "circle"
-    circle.write_text(f"#!{circle}\n")
-    for path in (program, script, circle, tmp_path / "missing", Path("/bin/sh")):
-        assert heap.refusal(path) is None
 
 
 # --- a heap in a drawn state
@@ -319,11 +275,6 @@ def test_what_is_preloaded_anyway_stays() -> None:
         *before, folder = attachment.spec.env
         assert Path(os.fsdecode(folder.removeprefix(b"STEELYARD_HEAP="))).is_dir()
     assert before == [b"A=1", b"LD_PRELOAD=%s:/lib/other.so" % os.fsencode(HEAP), b"B=x=y"]
-
-
-def test_a_path_that_the_loader_would_split_is_refused() -> None:
-    with pytest.raises(MeasurementError, match="blank"):
-        heap.preloaded(LaunchSpec(b"a", (b"a",), ()), Path("/a b/c.so"), {})
 
 
 def test_numbers_that_are_cut_off_are_an_error(tmp_path: Path) -> None:

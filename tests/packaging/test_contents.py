@@ -21,7 +21,7 @@ _MADE_BY_SETUPTOOLS = {"PKG-INFO", "setup.cfg"}
 _NATIVE = {
     "steelyard-launch",
     "steelyard-probes",
-    *(f"steelyard-{name}.abi3.so" for name in ("heap", "preload", "scatter")),
+    *(f"steelyard-{name}.abi3.so" for name in ("clock", "heap", "preload", "scatter")),
 }
 
 

@@ -31,7 +31,9 @@ def offered() -> dict[str, tuple[int, ...]]:
     return {name: min(found) for name, found in versions.items()}
 
 
-@pytest.mark.parametrize("file", ["launch", "probes", "heap.abi3.so", "preload.abi3.so", "scatter.abi3.so"])
+@pytest.mark.parametrize(
+    "file", ["launch", "probes", *(f"{name}.abi3.so" for name in ("clock", "heap", "preload", "scatter"))]
+)
 def test_all_that_is_asked_for_was_there(file: str, offered: dict[str, tuple[int, ...]]) -> None:
     asked = {name for name, _ in _symbols(_NATIVE / f"steelyard-{file}", undefined=True)}
     assert [name for name in sorted(asked - _ONCE_MACROS) if offered.get(name, (0,)) > _OLDEST] == []

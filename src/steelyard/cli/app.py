@@ -30,6 +30,7 @@ _COMMANDS = {
         "run": "run:run",
         "timeit": "timeit:timeit",
         "diff": "diff:diff",
+        "still": "still:still",
     },
     "Count": {"count": "count:count", "calibrate": "calibrate:calibrate"},
     "Look at benchmarks": {"check": "check:check"},
@@ -110,7 +111,10 @@ def command_line(only: str | None = None) -> Any:
                 module, _, attribute = place.partition(":")
                 function = getattr(import_module(f"steelyard.cli.{module}"), attribute)
                 examples = "\n".join(function.examples)
-                app.command(name, cls=Command, rich_help_panel=heading, epilog=examples)(function)
+                settings = function.settings
+                app.command(name, cls=Command, rich_help_panel=heading, epilog=examples, context_settings=settings)(
+                    function
+                )
     return get_command(app)
 
 

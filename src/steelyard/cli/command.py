@@ -65,11 +65,12 @@ class _Declared:
 
 
 def command(
-    options: type[Asked], *, examples: Sequence[str]
+    options: type[Asked], *, examples: Sequence[str], runs_words: bool = False
 ) -> Callable[[Callable[[Asked, World], int]], Callable[..., int]]:
     """Make typer's function, with a parameter an option, of one that takes its options as a value and the world.
 
-    The `examples` are command lines that work where they are pasted.
+    The `examples` are command lines that work where they are pasted. Of one that `runs_words`, all from the first
+    argument on are another command's.
     """
     declared = {one.parameter.name: one for one in _parameters(options)}
     shown = [Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)]
@@ -85,6 +86,7 @@ def command(
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
         call.__signature__ = Signature(shown)  # type: ignore[attr-defined] # what `inspect.signature` looks for first
         call.examples = tuple(examples)  # type: ignore[attr-defined]
+        call.settings = {"allow_interspersed_args": not runs_words}  # type: ignore[attr-defined]
         return call
 
     return decorated

@@ -31,7 +31,8 @@ class Command(_WithExamples, TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Bring the words into the form that the parser knows; raises UsageError where that cannot be."""
-        if not ctx.resilient_parsing:  # while a shell completes a line, it may still lack words
+        # While a shell completes a line, it may still lack words; and those of another command stay as they are.
+        if not ctx.resilient_parsing and ctx.allow_interspersed_args:
             options = {option for parameter in self.params for option in parameter.opts}
             args = joined(respelt(args, options), options)
         try:

@@ -13,6 +13,8 @@ from steelyard.design.runner.runner import Reading, Runner
 from steelyard.design.runner.target import Target
 from steelyard.design.runner.targets import Targets, longest_at_first_s, subject_of
 from steelyard.measure import heap
+from steelyard.measure.native import HEAP
+from steelyard.measure.preloading import refusal
 from steelyard.model.errors import SteelyardError, UsageError
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
 from steelyard.model.progress import Progress
@@ -47,7 +49,7 @@ def check_heap(record: Weighing | Run) -> None:
 
 def refuse_unwatchable(program: Path, name: str, option: str, verb: str) -> None:
     """Raise UsageError for a program that nothing can be preloaded into."""
-    if why := heap.refusal(program):
+    if why := refusal(program, HEAP):
         raise UsageError(f"{option} cannot {verb} {name}: {why}, or leave {option} out")
 
 

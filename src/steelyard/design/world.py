@@ -18,11 +18,13 @@ from steelyard.history.store import Store, utc_now
 from steelyard.machine.facts import read_facts
 from steelyard.machine.pressure import wait_until_quiet
 from steelyard.measure.count.valgrind import Valgrind
+from steelyard.measure.foreground import run_in_foreground
 from steelyard.measure.launch import Launcher
 from steelyard.measure.scratch import sweep
 
 if TYPE_CHECKING:
     from steelyard.design.runner.runner import LaunchServer
+    from steelyard.model.launches import LaunchSpec
     from steelyard.model.records import MachineFacts
 
 
@@ -39,6 +41,8 @@ class World:
 
     launcher: Callable[[], AbstractContextManager[LaunchServer]] = Launcher
     """A launch server of its own, for as long as the context lasts."""
+    foreground: Callable[[LaunchSpec], int] = run_in_foreground
+    """Runs a command that nobody measures, with our own input and output; its exit status."""
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
     """Where the names that are passed on, the store and programs are looked up."""
     clock: Callable[[], float] = time.monotonic

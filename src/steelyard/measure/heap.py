@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import mmap
 import os
-import stat
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from steelyard.measure.elf import read_elf, started_by
+from steelyard.measure.elf import started_by
 from steelyard.measure.instrument import Attachment, Timer
 from steelyard.measure.native import HEAP, SCATTER
+from steelyard.measure.preloading import preloaded
 from steelyard.measure.scratch import scratch_folder
 from steelyard.model.errors import MeasurementError
 from steelyard.model.heap import HeapUse
@@ -21,7 +21,6 @@ from steelyard.model.launches import LaunchSpec, Measured
 
 FOLDER_NAME = b"STEELYARD_HEAP"
 SEED_NAME = b"STEELYARD_HEAP_SEED"
-_PRELOAD = b"LD_PRELOAD"
 # A file, as `native/heap/src/block.rs` lays it out: 64-bit numbers, a header and then the slots of threads.
 _MAGIC = b"STEELYH1"
 _HEADER = struct.Struct("=8s6q")
@@ -31,40 +30,6 @@ _STEP = 128
 _ALLOCATORS = {b"<jemalloc>": "jemalloc", b"tcmalloc": "tcmalloc", b"mimalloc: ": "mimalloc", b"snmalloc": "snmalloc"}
 _GO = b"\xff Go buildinf:"
 _PYTHON = (b"PYTHONMALLOC", b"libpython3")
-
-
-def refusal(program: Path) -> str | None:
-    """Why nothing can be preloaded into a program, and what to do about it; None if nothing speaks against it.
-
-    A script is as its interpreter.
-    """
-    started = started_by(program)
-    elf = read_elf(started) if started is not None else None
-    if started is None or elf is None:
-        return None
-    who = "it" if started == program else f"its interpreter {started}"
-    if elf.interpreter is None:
-        return f"{who} is linked statically, and nothing can be preloaded into it: link it dynamically"
-    if "ld-musl" in elf.interpreter:
-        return f"{who} is of the C library musl, and the library to be preloaded is of glibc: build it for glibc"
-    ours = read_elf(HEAP)
-    if ours is not None and (elf.wide, elf.machine) != (ours.wide, ours.machine):
-        return f"{who} is built for another machine than the library to be preloaded: build it for this one"
-    if _is_privileged(started):
-        return f"{who} runs with another's privileges, and nothing may be preloaded into it: run it as its owner"
-    return None
-
-
-def _is_privileged(program: Path) -> bool:
-    """Whether the kernel gives it rights that whoever starts it has not: the loader ignores preloads then."""
-    try:
-        found = program.stat()
-        other_user = found.st_mode & stat.S_ISUID and found.st_uid != os.getuid()
-        other_group = found.st_mode & stat.S_ISGID and found.st_gid != os.getgid()
-        capable = os.getuid() != 0 and "security.capability" in os.listxattr(program)
-    except OSError:
-        return False
-    return bool(other_user or other_group or capable)
 
 
 def own_allocator(program: Path) -> str | None:
@@ -123,17 +88,6 @@ def scattered(spec: LaunchSpec, seed: int) -> LaunchSpec:
     if not SCATTER.exists():
         raise MeasurementError(f"{SCATTER} is missing, which --heap-shuffle preloads: reinstall steelyard")
     return preloaded(spec, SCATTER, {SEED_NAME: b"%d" % seed})
-
-
-def preloaded(spec: LaunchSpec, library: Path, variables: dict[bytes, bytes]) -> LaunchSpec:
-    """The launch with a library preloaded and variables set; raises MeasurementError for a path with a blank in it."""
-    if any(character in str(library) for character in " :"):
-        raise MeasurementError(f"{library} cannot be preloaded, as there is a blank or a colon in its path: move it")
-    entries = dict(entry.partition(b"=")[::2] for entry in spec.env)
-    before = entries.get(_PRELOAD, b"")
-    entries[_PRELOAD] = b":".join(path for path in (os.fsencode(library), before) if path)
-    entries |= variables
-    return replace(spec, env=tuple(b"%s=%s" % entry for entry in entries.items()))
 
 
 @dataclass(frozen=True)

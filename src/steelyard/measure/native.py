@@ -28,3 +28,6 @@ HEAP: Path = _library("steelyard-heap", _FOLDER)
 
 SCATTER: Path = _library("steelyard-scatter", _FOLDER)
 """To be preloaded into programs: begins them with a heap in a drawn state."""
+
+CLOCK: Path = _library("steelyard-clock", _FOLDER)
+"""To be preloaded into programs: their clock stands still while they wait for a processor."""

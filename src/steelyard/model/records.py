@@ -99,6 +99,9 @@ class Settings(_Record):
     cleanup: list[str] = Field(default_factory=list, description="run once after all launches")
     counting: CountSettings | None = Field(default=None, description="how launches are counted, if they are")
     harness: str | None = Field(default=None, description="how the benchmarks inside the subjects are driven")
+    clock: Literal["still"] | None = Field(
+        default=None, description="still: of a harness, left out of the samples is what they waited for a processor"
+    )
     heap_shuffle: bool = Field(default=False, description="launches begin with a heap in a state drawn for the pair")
     heap: Count | None = Field(default=None, ge=1, description="launches a side whose heap is watched, untimed")
 

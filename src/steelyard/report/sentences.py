@@ -20,6 +20,7 @@ _OF_SAMPLES = {
     "wall": "elapsed time, as the harness tells it",
     "cpu": "time on a processor, as the harness tells it",
 }
+_BY_STILL_CLOCK = "elapsed time, as the harness tells it by a clock that stands still while it waits for a processor"
 _WHY_UNDECIDED: dict[StopReason, str] = {
     "time": "the time was up",
     "pairs": "the limit of pairs was reached",
@@ -48,6 +49,8 @@ def stopped(reasons: list[StopReason]) -> str | None:
 
 def metric(name: str, settings: Settings) -> str:
     """Say what a metric is: `active: wall time less ...`."""
+    if settings.clock == "still" and name == "active":
+        return f"{name}, of one iteration: {_BY_STILL_CLOCK}"
     if settings.harness is not None and name in _OF_SAMPLES:
         return f"{name}, of one iteration: {_OF_SAMPLES[name]}"
     return f"{name}: {METRICS[name].meaning}" if name in METRICS else name

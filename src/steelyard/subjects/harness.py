@@ -43,6 +43,8 @@ class Work:
     before: tuple[tuple[str, int], ...] = ()
     orders: str = ""
     """Of a launch beside another: for each sample 0 if it begins a round, 1 if it follows the other's."""
+    still: bool = False
+    """By a clock that stands still while it waits for a processor: for harnesses of which that is known."""
 
 
 class Harness(Protocol):
@@ -65,6 +67,10 @@ class Harness(Protocol):
 
     lists_first: bool = False
     """Whether it can run a benchmark only once this process has read the list of the program."""
+
+    stands_still: bool = False
+    """Whether it tells elapsed time alone, by a clock that can stand still while it waits (`still_clock.StillHarness`).
+    """
 
     tells_iterations: bool = True
     """Whether a sample is as long as it says; else only the time of an iteration is told, and it is kept as that of

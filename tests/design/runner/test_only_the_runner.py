@@ -13,6 +13,9 @@ RUNNER = SOURCES / "design/runner"
 # Where the server is, and what it is asked by its own version.
 SERVER, WORLD = SOURCES / "measure/launch.py", SOURCES / "design/world.py"
 VALGRIND = SOURCES / "measure/count/valgrind.py"
+# Where a command runs that nobody measures.
+FOREGROUND = SOURCES / "measure/foreground.py"
+STARTING = {"posix_spawn", "posix_spawnp", "fork", "system", "popen", "execv", "execve", "execvp", "execvpe"}
 # They run inside the measured program.
 BESIDE = (SOURCES / "harness", SOURCES / "subjects/adapters/in_pytest")
 
@@ -69,3 +72,11 @@ def test_only_the_world_knows_the_launch_server() -> None:
 def test_no_other_process_is_started() -> None:
     starting = {path for path, tree in sources() if "subprocess" in {name.partition(".")[0] for name in imported(tree)}}
     assert starting == {SERVER, VALGRIND}
+
+
+def test_what_is_not_measured_is_started_in_one_place() -> None:
+    def names(tree: ast.AST) -> set[str]:
+        attributes = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+        return {node.attr for node in attributes if getattr(node.value, "id", "") == "os"}
+
+    assert {path for path, tree in sources() if names(tree) & STARTING} == {FOREGROUND}

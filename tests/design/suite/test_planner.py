@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from steelyard.design.runner.failure import Interrupted
+from steelyard.design.runner.targets import work_of
 from steelyard.design.suite.loops import PILOT_SAMPLES, TARGET_NS
 from steelyard.design.suite.selection import Selection
 from steelyard.model.errors import LaunchError, MeasurementError, UsageError
 from steelyard.model.launches import ROLES, USED, LaunchSpec
 from steelyard.model.progress import Progress
 from steelyard.model.records import Benchmark
+from steelyard.subjects.harness import Work
 from steelyard.subjects.protocol import ProtocolHarness
 from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS
 from tests.design.scripted import PLAIN, Script
@@ -328,3 +330,43 @@ def test_a_benchmark_is_measured_in_its_own_order() -> None:
     assert record.benchmarks[0] == Benchmark(
         name="a", entry="a", tags=["made up"], loops=record.benchmarks[0].loops, samples=record.benchmarks[0].samples
     )
+
+
+class TestTheClock:
+    @pytest.fixture(autouse=True)
+    def standing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(ProtocolHarness, "stands_still", True)
+        monkeypatch.setattr("steelyard.design.suite.planner.can_stand_still", lambda program: program.name != "static")
+
+    @pytest.mark.parametrize(
+        ("metrics", "clock"),
+        [(["active"], "still"), (["max_rss", "active"], "still"), (["wall"], None), (["active", "wall"], None)],
+    )
+    def test_it_stands_still_where_active_is_asked_for_and_wall_is_not(
+        self, metrics: list[str], clock: str | None
+    ) -> None:
+        asked = header()
+        asked = asked.model_copy(update={"settings": asked.settings.model_copy(update={"metrics": metrics})})
+        assert plan(machine(baseline=ONE, candidate=ONE), asked).settings.clock == clock
+
+    def test_it_goes_on_where_one_side_cannot_be_reached(self) -> None:
+        suites = machine(baseline=ONE, static=ONE)
+        assert plan(suites, header("static")).settings.clock is None
+
+    def test_it_goes_on_in_a_harness_of_which_that_is_not_known(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(ProtocolHarness, "stands_still", False)
+        assert plan(machine(baseline=ONE, candidate=ONE), header()).settings.clock is None
+
+    def test_trials_and_launches_know_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        works: list[Work] = []
+        running = ProtocolHarness.running
+
+        def noted(harness: ProtocolHarness, launch: LaunchSpec, work: Work) -> LaunchSpec:
+            works.append(work)
+            return running(harness, launch, work)
+
+        monkeypatch.setattr(ProtocolHarness, "running", noted)
+        record = plan(machine(baseline=ONE, candidate=ONE), header())
+        assert works
+        assert all(work.still for work in works)
+        assert work_of(record, 0).still

@@ -40,7 +40,7 @@ class CountTargets:
         if settings.harness is not None:
             harness = harness_named(settings.harness)
             work = work_of(record, side[0])
-            spec = harness.running(spec, replace(work, loops=times * work.loops, samples=1))
+            spec = harness.running(spec, replace(work, loops=times * work.loops, samples=1, still=False))
         env = tuple(os.fsencode(f"{name}={value}") for name, value in pinned.items())
         return Target(
             called(record, side[0], subject.name),

@@ -160,7 +160,8 @@ def longest_launch_s(settings: Settings) -> float | None:
 def work_of(record: Weighing | Run, number: int, seed: int = 0) -> Work:
     """What a launch of one benchmark of a harness is to run."""
     benchmark = record.benchmarks[number]
-    return Work(benchmark.entry or benchmark.name, benchmark.loops or 1, benchmark.samples or 1, seed)
+    still = record.settings.clock == "still"
+    return Work(benchmark.entry or benchmark.name, benchmark.loops or 1, benchmark.samples or 1, seed, still=still)
 
 
 def decides_by_cpu(settings: Settings) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 from steelyard.design.findings import not_measured_finding, some_names
 from steelyard.design.runner.draws import draw_pair
@@ -26,6 +27,7 @@ from steelyard.design.suite.loops import (
 )
 from steelyard.design.suite.pilot_time import REFINEMENT, PilotTime
 from steelyard.design.suite.selection import Selection, chosen_benchmarks, fitting
+from steelyard.measure.still import can_stand_still
 from steelyard.model.errors import LaunchError, MeasurementError, UsageError
 from steelyard.model.launches import LaunchSpec, Sample
 from steelyard.model.metrics import timed
@@ -59,6 +61,8 @@ class Planner:
         """
         if self.record.settings.harness == AUTO:
             return self._recognised().planned(selection)
+        if self.record.settings.clock is None and self._can_stand_still():
+            return self._with(clock="still").planned(selection)
         begun = self.time.clock()
         lists = self.lists()
         self.time.begin(len(lists), begun)
@@ -90,9 +94,17 @@ class Planner:
 
     def _recognised(self) -> Planner:
         """A planner for the same record, with the harness that its programs are of."""
-        name = recognised_harness([self._spec(subject) for subject in self.record.subjects])
-        settings = self.record.settings.model_copy(update={"harness": name})
+        return self._with(harness=recognised_harness([self._spec(subject) for subject in self.record.subjects]))
+
+    def _with(self, **update: str) -> Planner:
+        settings = self.record.settings.model_copy(update=update)
         return replace(self, record=self.record.model_copy(update={"settings": settings}))
+
+    def _can_stand_still(self) -> bool:
+        """Whether what a harness tells as elapsed time shall be without waiting, and can be."""
+        times = timed(self.record.settings.metrics)
+        is_wanted = self._harness.stands_still and "active" in times and "wall" not in times
+        return is_wanted and all(can_stand_still(Path(subject.program)) for subject in self.record.subjects)
 
     def _listed(self, subject: Subject, side: int) -> list[Listed]:
         target = listing_target(self._harness, self._spec(subject), subject.name, LIST_REMEDY, side)
@@ -167,7 +179,8 @@ class Planner:
         spec, name = self._spec(self.record.subjects[number]), self._called(number, entry)
 
         def run(loops: int, samples: int) -> Pilot:
-            work = Work(entry, loops, harness.samples_a_launch or samples)
+            still = self.record.settings.clock == "still"
+            work = Work(entry, loops, harness.samples_a_launch or samples, still=still)
             target = Target(
                 name,
                 harness.running(self.time.limited(spec), work),

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
-from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
     RESULTS_FILE,
@@ -23,6 +23,7 @@ from steelyard.subjects.responses import (
     sample_of,
     shown,
 )
+from steelyard.subjects.still_clock import StillHarness
 
 # Of a program that has the library in it, and of one that loads it.
 _SIGNS = (b"benchmark-no-analysis", b"Catch9Benchmark")
@@ -56,7 +57,7 @@ class Result:
     tags: tuple[str, ...] = ()
 
 
-class Catch2(Harness):
+class Catch2(StillHarness):
     """Drives test programs with Catch2's BENCHMARKs in them; a launch runs the test case of one, and has one sample."""
 
     fixes_loops = False
@@ -91,7 +92,8 @@ class Catch2(Harness):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that runs the test case of a benchmark."""
-        return _asked(launch, _test_of(work.name), samples=work.loops * _SAMPLES, warm_up_ms=_WARM_UP_MS)
+        asked_for = _asked(launch, _test_of(work.name), samples=work.loops * _SAMPLES, warm_up_ms=_WARM_UP_MS)
+        return self.timed_by(asked_for, work)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The sample of the benchmark, whatever else its test case has; raises LaunchError for anything else."""
@@ -105,7 +107,7 @@ class Catch2(Harness):
         if mine[0].sample is None:
             vanished = _VANISHED in mine[0].error
             raise (VanishedError if vanished else LaunchError)(f"says: {mine[0].error}")
-        return (mine[0].sample,)
+        return self.told_by([mine[0].sample], work)
 
 
 def _asked(launch: LaunchSpec, *tests: str, samples: int, warm_up_ms: int) -> LaunchSpec:

@@ -13,7 +13,7 @@ from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError, VanishedError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in, stderr_of, stdout_of
-from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
     asked,
@@ -26,6 +26,7 @@ from steelyard.subjects.responses import (
     sample_of,
     shown,
 )
+from steelyard.subjects.still_clock import StillHarness
 
 # It takes 10 or more. In linear mode they have 1, 2, ... 15 times as many iterations: 0.25 to 3.75 ms each. On a busy
 # machine 10 samples of 0.9 to 9 ms, longer than a scheduler's slice, gave intervals from -32 to +45 % in each of 3
@@ -50,7 +51,7 @@ _VANISHED = "took zero time"
 _BEGAN = "Benchmarking "
 
 
-class Criterion(Harness):
+class Criterion(StillHarness):
     """Drives executables with criterion's main; how many iterations they run is theirs to choose."""
 
     fixes_loops = False
@@ -80,7 +81,7 @@ class Criterion(Harness):
         time = f"--measurement-time={work.loops * _MEASUREMENT_S:g}"
         arguments = lacking(launch, "--bench", "--noplot", "--color=never", *_AMOUNT, time)
         home = {"CRITERION_HOME": str(self._folder)}
-        return asked(launch, *arguments, "--", _filter(work.name), env=home, stdout=True)
+        return self.timed_by(asked(launch, *arguments, "--", _filter(work.name), env=home, stdout=True), work)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The samples that it took; raises LaunchError if there are none, or others', or they are no times."""
@@ -90,7 +91,7 @@ class Criterion(Harness):
             _check_began(printed, stderr_of(measured), work.name)
         check_only(folders, work.name)
         check_unit(printed)
-        return samples_in(_text(folders[work.name] / "sample.json"))
+        return self.told_by(samples_in(_text(folders[work.name] / "sample.json")), work)
 
     @cached_property
     def _folder(self) -> Path:

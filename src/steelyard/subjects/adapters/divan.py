@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in
-from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import asked, check_only, file_holds, printed_by, sample_of, shown
+from steelyard.subjects.still_clock import StillHarness
 
 # The table has the median of a launch's samples, but not the samples: these are so many, or as many as take so long.
 _SAMPLES, _LONGEST_S = 15, 0.3
@@ -57,7 +58,7 @@ class Row:
     """Iterations of all its samples."""
 
 
-class Divan(Harness):
+class Divan(StillHarness):
     """Drives executables with Divan's main. What a launch gives is one sample, the median of those that it took."""
 
     samples_a_launch = 1
@@ -91,7 +92,7 @@ class Divan(Harness):
         # With `tsc`, on x86, the clock's rate is measured anew in each process, and may be 0.1 % off in all its times.
         arguments = lacking(launch, "--bench", "--timer=os", "--min-time=0", f"--max-time={_LONGEST_S}")
         amount = (f"--sample-count={_SAMPLES}", f"--sample-size={work.loops}")
-        return asked(launch, *arguments, *amount, "--exact", "--", work.name, stdout=True)
+        return self.timed_by(asked(launch, *arguments, *amount, "--exact", "--", work.name, stdout=True), work)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The median of its samples; raises LaunchError if it is not there, or of another benchmark, or no time."""
@@ -106,7 +107,7 @@ class Divan(Harness):
                 f"took {row.median_ns:g} ns an iteration, less than Divan can tell from an empty loop: does the "
                 "compiler remove its body?"
             )
-        return (sample_of(work.loops, row.median_ns * work.loops),)
+        return self.told_by([sample_of(work.loops, row.median_ns * work.loops)], work)
 
 
 def rows_in(text: str) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
-from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     MOST_BYTES,
     MOST_CHARACTERS,
@@ -26,6 +26,7 @@ from steelyard.subjects.responses import (
     sample_of,
     shown,
 )
+from steelyard.subjects.still_clock import StillHarness
 
 # A static program has the flags in it; a dynamic one the library's first function, by its mangled name.
 _SIGNS = (b"benchmark_list_tests", b"_ZN9benchmark10Initialize")
@@ -65,7 +66,7 @@ class Repetition:
     error: str = ""
 
 
-class GoogleBenchmark(Harness):
+class GoogleBenchmark(StillHarness):
     """Drives programs with Google Benchmark in them; a repetition is a sample."""
 
     tells = frozenset({"cpu"})
@@ -94,7 +95,7 @@ class GoogleBenchmark(Harness):
         """The launch that does the work."""
         name = _SPECIAL.sub(lambda found: f"\\{found[0]}", work.name)
         amount = f"{work.loops}x" if self.fixes_loops and work.loops > 1 else f"{work.loops * _SAMPLE_S:g}"
-        return asked(
+        asked_for = asked(
             launch,
             f"--benchmark_filter=^{name}$",
             f"--benchmark_min_time={amount}",
@@ -103,6 +104,7 @@ class GoogleBenchmark(Harness):
             f"--benchmark_out={RESULTS_FILE}",
             "--benchmark_out_format=json",
         )
+        return self.timed_by(asked_for, work)
 
     def threads(self, work: Work) -> int:
         """As its name says; newer versions add up what each of them took."""
@@ -127,7 +129,9 @@ class GoogleBenchmark(Harness):
                 f"ran {len(taken) // wanted} benchmarks that are all called {shown(work.name)}: no filter can tell "
                 "them apart, so give each a name of its own, or leave them out with --benchmark"
             )
-        return check_count(taken, wanted)
+        told = check_count(taken, wanted)
+        # The code's own times may be of any clock.
+        return told if _has_manual_time(work.name) else self.told_by(told, work)
 
 
 def repetitions_of(text: bytes | str) -> list[Repetition]:
@@ -167,9 +171,13 @@ def _sample(entry: dict[str, Any], name: str) -> Sample:
         raise LaunchError(f"gave a time in {shown(unit)}, which is no unit that Google Benchmark has")
     ns, cpu = (_all_loops(entry.get(key), loops, _NS[unit]) for key in ("real_time", "cpu_time"))
     # With manual time the clock of the processor ran all the while, over what was not to be measured as well.
-    if "manual_time" in name.split("/") or not isinstance(cpu, float) or not isfinite(cpu) or cpu < 0:
+    if _has_manual_time(name) or not isinstance(cpu, float) or not isfinite(cpu) or cpu < 0:
         return sample_of(loops, ns)
     return sample_of(loops, ns, cpu_ns=round(cpu))
+
+
+def _has_manual_time(name: str) -> bool:
+    return "manual_time" in name.split("/")
 
 
 def _all_loops(time: Any, loops: Any, ns: float) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from steelyard.model.errors import LaunchError, SelectionError, UsageError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
-from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     RESULTS_FILE,
     arguments_of,
@@ -26,6 +26,7 @@ from steelyard.subjects.responses import (
     shown,
     whole,
 )
+from steelyard.subjects.still_clock import StillHarness
 
 # Words of the user's command: where the name of a benchmark goes, and the file for what `templates::json()` renders.
 BENCHMARK, RESULTS = "{benchmark}", "{results}"
@@ -48,7 +49,7 @@ class Result:
     samples: tuple[Sample, ...]
 
 
-class Nanobench(Harness):
+class Nanobench(StillHarness):
     """Drives programs with nanobench in them; an epoch is a sample, and the program says how many there are."""
 
     fixes_loops = False
@@ -78,7 +79,7 @@ class Nanobench(Harness):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work."""
-        return _asked(launch, work.name)
+        return self.timed_by(_asked(launch, work.name), work)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Its epochs; raises LaunchError for anything else."""
@@ -86,7 +87,7 @@ class Nanobench(Harness):
         check_only((one.name for one in found), work.name)
         if len(found) > 1:
             raise SelectionError(f"ran {shown(work.name)} {len(found)} times: each benchmark needs a name of its own")
-        return found[0].samples
+        return self.told_by(found[0].samples, work)
 
 
 def _asked(launch: LaunchSpec, name: str) -> LaunchSpec:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
-from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     arguments_of,
     asked,
@@ -28,6 +28,7 @@ from steelyard.subjects.responses import (
     sample_of,
     shown,
 )
+from steelyard.subjects.still_clock import StillHarness
 
 _FD = 3
 # No script has so many tasks: it runs none.
@@ -41,7 +42,7 @@ _Tasks = dict[str, tuple[int, int]]
 _tasks: dict[_Command, _Tasks] = {}
 
 
-class Pyperf(Harness):
+class Pyperf(StillHarness):
     """Drives pyperf's workers as its own manager does: one benchmark a process, by its number in the script."""
 
     lists_first = True
@@ -85,7 +86,7 @@ class Pyperf(Harness):
         """The launch that runs one benchmark as a worker."""
         task, inner_loops = _tasks.get(_command(launch), {}).get(work.name, (_NO_TASK, 1))
         arguments = (f"--worker-task={task}", f"--loops={-(-work.loops // inner_loops)}", f"--values={work.samples}")
-        return asked(launch, "--worker", *arguments, "--warmups=0", f"--pipe={_FD}", stdout=True)
+        return self.timed_by(asked(launch, "--worker", *arguments, "--warmups=0", f"--pipe={_FD}", stdout=True), work)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """One sample for each value; raises LaunchError for anything else."""
@@ -94,7 +95,7 @@ class Pyperf(Harness):
         check_only((result.name for result in results), work.name)
         if len(results) > 1:
             raise LaunchError(f"ran {shown(work.name)} {len(results)} times in one launch")
-        return check_count(results[0].samples(), work.samples)
+        return self.told_by(check_count(results[0].samples(), work.samples), work)
 
     @cached_property
     def _list(self) -> Path:

@@ -1,0 +1,197 @@
+"""`steelyard still` on harnesses that others wrote: their own reports, quiet and beside bursts, by both clocks.
+
+    python benchmarks/still_clock.py [HARNESS ...] [--turns N]
+
+One benchmark of each harness, out of the programs that `pytest tests/subjects/adapters` builds, unchanged. A turn is a
+report of each kind, in an order drawn at random: by the plain clock and under `steelyard still`, the machine left alone
+and beside bursts of 1 to 3 busy loops. Shown are the median of the turns' means, over those of the quiet plain reports
+and over the quiet ones of the same clock, and the median of their spreads (standard deviation over mean, as the harness
+itself tells both).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.adapter_agreement import BUILT, UNITS
+from benchmarks.load import Bursts
+from benchmarks.processes import STEELYARD, stoppable, with_own_store
+from benchmarks.simulation import table
+
+Reported = tuple[float, float]
+"""The mean of a report in ns, and the standard deviation."""
+
+HEADER = ("harness", "machine", "clock", "mean", "over quiet plain", "over quiet", "spread", "left out")
+KINDS = [(load, clock) for load in ("quiet", "bursts") for clock in ("plain", "still")]
+
+# A test of pytest-benchmark with rounds of some ms, as the suites are that its bursts hurt most.
+PYTEST = """
+def work():
+    total = 0
+    for number in range(150_000):
+        total += number * number
+    return total
+
+def test_work(benchmark):
+    benchmark.pedantic(work, rounds=100, warmup_rounds=2)
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command that measures one benchmark, and how its report is read."""
+
+    harness: str
+    command: Callable[[Path], Sequence[str | Path]]
+    report: Callable[[Path, str], Reported]
+
+
+def main(words: argparse.Namespace) -> None:
+    """Print the table when all have had their turns."""
+    rows: list[tuple[str, ...]] = []
+    with stoppable():
+        for case in _cases():
+            if not words.harness or case.harness in words.harness:
+                rows += _rows(case, words.turns)
+                print(*rows[-len(KINDS) :], sep="\n", file=sys.stderr, flush=True)
+    print(table(HEADER, rows))
+
+
+def _rows(case: Case, turns: int) -> list[tuple[str, ...]]:
+    reports: dict[tuple[str, str], list[tuple[float, float, float]]] = defaultdict(list)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "test_work.py").write_text(PYTEST)
+        (program,) = (word for word in case.command(folder) if isinstance(word, Path))
+        if not program.exists():
+            return [(case.harness, f"not built: {program}", "", "", "", "", "", "")]
+        for _ in range(turns):
+            for kind in random.sample(KINDS, len(KINDS)):
+                reports[kind].append(_reported(case, folder, *kind))
+    quiet = {clock: statistics.median(mean for mean, _, _ in reports["quiet", clock]) for clock in ("plain", "still")}
+    rows = []
+    for load, clock in KINDS:
+        mean, spread, left_out_s = (statistics.median(column) for column in zip(*reports[load, clock], strict=True))
+        left_out = f"{left_out_s:.2f} s" if clock == "still" else ""
+        over = [f"{100 * (mean / quiet[of] - 1):+.2f} %" for of in ("plain", clock)]
+        rows.append((case.harness, load, clock, f"{mean / 1e3:.4g} us", *over, f"{100 * spread:.2f} %", left_out))
+    return rows
+
+
+def _reported(case: Case, folder: Path, load: str, clock: str) -> tuple[float, float, float]:
+    """The mean, the spread as a share of it, and the seconds that were left out."""
+    command = [*([STEELYARD, "still", "--"] if clock == "still" else []), *map(str, case.command(folder))]
+    environment = {**with_own_store(folder), "CRITERION_HOME": str(folder / "criterion")}
+    with Bursts() if load == "bursts" else nullcontext():
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        raise SystemExit(f"{case.harness}: {' '.join(command)} failed: {done.stderr or done.stdout}")
+    left_out = re.search(r"^steelyard: the clock stood still for ([0-9.]+) s", done.stderr, re.MULTILINE)
+    if (left_out is None) != (clock == "plain"):
+        raise SystemExit(f"{case.harness}: the clock did not stand still: {done.stderr}")
+    mean, deviation = case.report(folder, done.stdout)
+    return mean, deviation / mean, float(left_out[1]) if left_out else 0.0
+
+
+def _google_benchmark(folder: Path, _: str) -> Reported:
+    found = json.loads((folder / "own.json").read_text())["benchmarks"]
+    figures = {one["aggregate_name"]: one["real_time"] for one in found if one["run_type"] == "aggregate"}
+    unit = UNITS[found[0]["time_unit"]]
+    return figures["mean"] * unit, figures["stddev"] * unit
+
+
+def _catch2(_: Path, printed: str) -> Reported:
+    # Names are not escaped in its XML, so that no parser reads it.
+    found = re.search(r'name="a thousand".*?<mean value="([^"]+)".*?<standardDeviation value="([^"]+)"', printed, re.S)
+    if found is None:
+        raise SystemExit(f"catch2: its report has no such benchmark: {printed}")
+    return float(found[1]), float(found[2])
+
+
+def _criterion(folder: Path, _: str) -> Reported:
+    (estimates,) = (folder / "criterion").glob("*/new/estimates.json")
+    found = json.loads(estimates.read_text())
+    return found["mean"]["point_estimate"], found["std_dev"]["point_estimate"]
+
+
+def _divan(_: Path, printed: str) -> Reported:
+    """It tells no standard deviation; what stands for it is a quarter of the range."""
+    (line,) = (one for one in printed.splitlines() if re.search(r"plain\s", one))
+    fastest, slowest, _median, mean = (
+        float(number) * UNITS[unit] for number, unit in re.findall(r"([\d.]+) (ns|µs|ms|s)\b", line)[:4]
+    )
+    return mean, (slowest - fastest) / 4
+
+
+def _nanobench(_: Path, printed: str) -> Reported:
+    (found,) = json.loads(printed[printed.index("{") :])["results"]
+    elapsed = [one["elapsed"] * 1e9 for one in found["measurements"]]
+    return statistics.fmean(elapsed), statistics.stdev(elapsed)
+
+
+def _pytest_benchmark(folder: Path, _: str) -> Reported:
+    (found,) = json.loads((folder / "own.json").read_text())["benchmarks"]
+    return found["stats"]["mean"] * 1e9, found["stats"]["stddev"] * 1e9
+
+
+def _cases() -> list[Case]:
+    google, catch2, nanobench = BUILT / "google_benchmark/suite", BUILT / "catch2/suite", BUILT / "nanobench/suite"
+    criterion, divan = _cargo_built("criterion"), _cargo_built("divan")
+    # The harnesses' own statistics take longer than what they measure, if nobody limits them.
+    times = ("--warm-up-time", "0.5", "--measurement-time", "1", "--nresamples", "1000")
+    amount = ("--sample-count", "500", "--sample-size", "1000")
+    samples = ("--benchmark-samples", "1000", "--benchmark-resamples", "1000")
+    return [
+        Case(
+            "pytest-benchmark",
+            lambda folder: (
+                *(Path(sys.executable), "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_work.py"),
+                f"--benchmark-json={folder}/own.json",
+            ),
+            _pytest_benchmark,
+        ),
+        Case(
+            "google-benchmark",
+            lambda folder: (
+                *(google, "--benchmark_filter=^sum/10000$", "--benchmark_repetitions=50", "--benchmark_min_time=0.02"),
+                *(f"--benchmark_out={folder}/own.json", "--benchmark_out_format=json"),
+            ),
+            _google_benchmark,
+        ),
+        Case("criterion", lambda _: (criterion, "--bench", "--exact", "work", *times), _criterion),
+        Case("divan", lambda _: (divan, "--bench", "--exact", "cases::plain", *amount), _divan),
+        Case("nanobench", lambda _: (nanobench, "--only=sum"), _nanobench),
+        Case("catch2", lambda _: (catch2, "sums", "-r", "xml", *samples), _catch2),
+    ]
+
+
+def _cargo_built(crate: str) -> Path:
+    """Cargo names what it builds by a hash."""
+    folder = BUILT / crate / "release/deps"
+    built = [path for path in folder.glob("cases-*") if not path.suffix]
+    return max(built, key=lambda path: path.stat().st_mtime, default=folder / "cases")
+
+
+def _words() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Harnesses' own reports by a clock that stands still.")
+    parser.add_argument("harness", nargs="*", help="only these")
+    parser.add_argument("--turns", type=int, default=10, metavar="N", help="reports of each kind")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main(_words())

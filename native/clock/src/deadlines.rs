@@ -1,0 +1,315 @@
+//! Deadlines that the program has worked out from its clock: the kernel's own has gone on meanwhile, so
+//! they are moved by what was left out.
+//!
+//! Those of timers that `timer_create` made, and those that are handed to the kernel without one of
+//! these functions of the C library, stay as they are.
+
+use crate::account::{account, count};
+use crate::clock::left_out_ns;
+#[cfg(target_env = "gnu")]
+use crate::libc::dlvsym;
+use crate::libc::{dlsym, TimeSpec, CLOCK_MONOTONIC, ENOSYS, NEXT, TIMER_ABSTIME};
+use core::ffi::{c_int, c_void};
+use core::mem::transmute_copy;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+
+/// Where a function is not told the clock: times of the monotonic one count from the start of the
+/// machine, and are far below this in seconds; those since 1970 are above.
+const LEAST_OF_CALENDAR_S: i64 = 1_000_000_000;
+
+/// `struct itimerspec`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct TimerTimes {
+    interval: TimeSpec,
+    first: TimeSpec,
+}
+
+/// A deadline of the monotonic clock as the kernel has to have it; any other as it is.
+fn moved(deadline: TimeSpec) -> TimeSpec {
+    let is_ours = deadline.seconds < LEAST_OF_CALENDAR_S && deadline.ns() > 0;
+    match if is_ours { left_out_ns() } else { 0 } {
+        0 => deadline,
+        ns => {
+            count(&account().deadlines);
+            deadline.later_by(ns)
+        }
+    }
+}
+
+/// Has a function called with the deadline at a place, moved; as it is if that is null or `is_ours` is false.
+unsafe fn with_moved(
+    is_ours: bool,
+    place: *const TimeSpec,
+    call: impl FnOnce(*const TimeSpec) -> c_int,
+) -> c_int {
+    // SAFETY: null or a time, as the program promises the C library.
+    match unsafe { place.as_ref() }.filter(|_| is_ours) {
+        Some(deadline) => call(&moved(*deadline)),
+        None => call(place),
+    }
+}
+
+/// A function of the next library, which is looked up once.
+struct Next(AtomicPtr<c_void>, &'static [u8]);
+
+impl Next {
+    const fn new(name: &'static [u8]) -> Self {
+        Self(AtomicPtr::new(null_mut()), name)
+    }
+
+    /// # Safety
+    /// `F` is the type of the function of that name.
+    unsafe fn get<F: Copy>(&self) -> Option<F> {
+        let mut found = self.0.load(Relaxed);
+        if found.is_null() {
+            found = newest(self.1);
+            self.0.store(found, Relaxed);
+        }
+        // SAFETY: as the caller promises; pointers to functions are pointers here.
+        (!found.is_null()).then(|| unsafe { transmute_copy(&found) })
+    }
+}
+
+/// glibc on x86-64 has two functions of some names, and version 2.3.2 brought the newer one.
+#[cfg(target_env = "gnu")]
+fn newest(name: &[u8]) -> *mut c_void {
+    // SAFETY: the texts end in NUL, and both know the handle.
+    unsafe {
+        let versioned = dlvsym(NEXT, name.as_ptr().cast(), b"GLIBC_2.3.2\0".as_ptr().cast());
+        if versioned.is_null() {
+            dlsym(NEXT, name.as_ptr().cast())
+        } else {
+            versioned
+        }
+    }
+}
+
+/// Other C libraries have one of each name.
+#[cfg(not(target_env = "gnu"))]
+fn newest(name: &[u8]) -> *mut c_void {
+    // SAFETY: as above.
+    unsafe { dlsym(NEXT, name.as_ptr().cast()) }
+}
+
+type Nanosleep = unsafe extern "C" fn(c_int, c_int, *const TimeSpec, *mut TimeSpec) -> c_int;
+type WaitTimed = unsafe extern "C" fn(*mut c_void, *mut c_void, *const TimeSpec) -> c_int;
+type WaitByClock = unsafe extern "C" fn(*mut c_void, *mut c_void, c_int, *const TimeSpec) -> c_int;
+type LockByClock = unsafe extern "C" fn(*mut c_void, c_int, *const TimeSpec) -> c_int;
+type SetTimer = unsafe extern "C" fn(c_int, c_int, *const TimerTimes, *mut TimerTimes) -> c_int;
+
+static NANOSLEEP: Next = Next::new(b"clock_nanosleep\0");
+static COND_TIMEDWAIT: Next = Next::new(b"pthread_cond_timedwait\0");
+static COND_CLOCKWAIT: Next = Next::new(b"pthread_cond_clockwait\0");
+static MUTEX_CLOCKLOCK: Next = Next::new(b"pthread_mutex_clocklock\0");
+static SEM_CLOCKWAIT: Next = Next::new(b"sem_clockwait\0");
+static TIMERFD_SETTIME: Next = Next::new(b"timerfd_settime\0");
+
+/// `clock_nanosleep`.
+///
+/// # Safety
+/// As for the function of the C library; so for all of these.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C" fn clock_nanosleep(
+    clock: c_int,
+    flags: c_int,
+    time: *const TimeSpec,
+    left: *mut TimeSpec,
+) -> c_int {
+    let is_ours = clock == CLOCK_MONOTONIC && flags & TIMER_ABSTIME != 0;
+    // SAFETY: the function's type; and as our caller promises.
+    unsafe {
+        match NANOSLEEP.get::<Nanosleep>() {
+            Some(real) => with_moved(is_ours, time, |time| real(clock, flags, time, left)),
+            None => ENOSYS,
+        }
+    }
+}
+
+/// `pthread_cond_timedwait`.
+///
+/// # Safety
+/// As above.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C" fn pthread_cond_timedwait(
+    condition: *mut c_void,
+    mutex: *mut c_void,
+    time: *const TimeSpec,
+) -> c_int {
+    // SAFETY: as above.
+    unsafe {
+        match COND_TIMEDWAIT.get::<WaitTimed>() {
+            Some(real) => with_moved(true, time, |time| real(condition, mutex, time)),
+            None => ENOSYS,
+        }
+    }
+}
+
+/// `pthread_cond_clockwait`.
+///
+/// # Safety
+/// As above.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C" fn pthread_cond_clockwait(
+    condition: *mut c_void,
+    mutex: *mut c_void,
+    clock: c_int,
+    time: *const TimeSpec,
+) -> c_int {
+    let is_ours = clock == CLOCK_MONOTONIC;
+    // SAFETY: as above.
+    unsafe {
+        match COND_CLOCKWAIT.get::<WaitByClock>() {
+            Some(real) => with_moved(is_ours, time, |time| real(condition, mutex, clock, time)),
+            None => ENOSYS,
+        }
+    }
+}
+
+/// `pthread_mutex_clocklock`.
+///
+/// # Safety
+/// As above.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C" fn pthread_mutex_clocklock(
+    mutex: *mut c_void,
+    clock: c_int,
+    time: *const TimeSpec,
+) -> c_int {
+    // SAFETY: as above.
+    unsafe { lock(&MUTEX_CLOCKLOCK, mutex, clock, time) }
+}
+
+/// `sem_clockwait`.
+///
+/// # Safety
+/// As above.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C" fn sem_clockwait(
+    semaphore: *mut c_void,
+    clock: c_int,
+    time: *const TimeSpec,
+) -> c_int {
+    // SAFETY: as above.
+    unsafe { lock(&SEM_CLOCKWAIT, semaphore, clock, time) }
+}
+
+unsafe fn lock(next: &Next, what: *mut c_void, clock: c_int, time: *const TimeSpec) -> c_int {
+    let is_ours = clock == CLOCK_MONOTONIC;
+    // SAFETY: both functions that come here have this type.
+    unsafe {
+        match next.get::<LockByClock>() {
+            Some(real) => with_moved(is_ours, time, |time| real(what, clock, time)),
+            None => ENOSYS,
+        }
+    }
+}
+
+/// `timerfd_settime`.
+///
+/// # Safety
+/// As above.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C" fn timerfd_settime(
+    timer: c_int,
+    flags: c_int,
+    new: *const TimerTimes,
+    old: *mut TimerTimes,
+) -> c_int {
+    // SAFETY: as above; the times are null or such.
+    unsafe {
+        match (TIMERFD_SETTIME.get::<SetTimer>(), new.as_ref()) {
+            (Some(real), Some(times)) if flags & TIMER_ABSTIME != 0 => {
+                let first = moved(times.first);
+                real(timer, flags, &TimerTimes { first, ..*times }, old)
+            }
+            (Some(real), _) => real(timer, flags, new, old),
+            (None, _) => ENOSYS,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock;
+
+    fn now() -> TimeSpec {
+        let mut time = TimeSpec::ZERO;
+        // SAFETY: the place is ours.
+        unsafe { clock::clock_gettime(CLOCK_MONOTONIC, &mut time) };
+        time
+    }
+
+    #[test]
+    fn a_deadline_is_moved_by_what_was_left_out() {
+        let _alone = crate::alone();
+        clock::begin();
+        clock::begin_anew();
+        clock::lag_by(0);
+        let soon = now().later_by(5);
+        clock::lag_by(3_000_000_000);
+        assert!(moved(soon).ns() - soon.ns() >= 3_000_000_000);
+        let calendar = TimeSpec::of_ns(1_700_000_000_000_000_000);
+        assert_eq!(moved(calendar).ns(), calendar.ns());
+        assert_eq!(moved(TimeSpec::ZERO).ns(), 0);
+        clock::lag_by(0);
+    }
+
+    #[test]
+    fn a_sleep_ends_when_the_programs_own_clock_says_so() {
+        let _alone = crate::alone();
+        clock::begin();
+        clock::begin_anew();
+        clock::lag_by(1_000_000_000_000);
+        let deadline = now().later_by(20_000_000);
+        let start = std::time::Instant::now();
+        // SAFETY: the times are ours.
+        let status =
+            unsafe { clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, null_mut()) };
+        assert_eq!(status, 0);
+        assert!(now().ns() >= deadline.ns());
+        assert!(start.elapsed().as_millis() >= 19);
+        clock::lag_by(0);
+    }
+
+    #[test]
+    fn what_waits_in_vain_says_so_and_bad_words_are_refused() {
+        let _alone = crate::alone();
+        const TIMED_OUT: c_int = 110;
+        const INVALID: c_int = 22;
+        clock::begin();
+        clock::begin_anew();
+        let mut mutex = [0_u64; 8];
+        let mut condition = [0_u64; 8];
+        let place = condition.as_mut_ptr().cast();
+        let past = TimeSpec::of_ns(1);
+        let none = TimeSpec {
+            seconds: 1,
+            nanoseconds: -5,
+        };
+        // SAFETY: zeros are a mutex and a condition that are free, and larger than both.
+        unsafe {
+            let mutex = mutex.as_mut_ptr().cast();
+            assert_eq!(pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &past), 0);
+            assert_eq!(
+                pthread_cond_clockwait(place, mutex, CLOCK_MONOTONIC, &past),
+                TIMED_OUT
+            );
+            assert_eq!(
+                pthread_cond_clockwait(place, mutex, CLOCK_MONOTONIC, &none),
+                INVALID
+            );
+            assert_eq!(pthread_cond_timedwait(place, mutex, &past), TIMED_OUT);
+            assert_eq!(
+                pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &past),
+                TIMED_OUT
+            );
+            assert_eq!(
+                timerfd_settime(-1, TIMER_ABSTIME, core::ptr::null(), null_mut()),
+                -1
+            );
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What is done when the library is loaded, and in a forked child.
+
+use crate::environment::{value_of, Strings};
+use crate::libc::__register_atfork;
+use crate::{account, clock};
+use core::ffi::c_int;
+use core::ptr::null_mut;
+
+/// In the environment, names the file where all processes' numbers are added up.
+const FILE: &[u8] = b"STEELYARD_CLOCK=";
+
+/// The loader calls what stands in this section once the library is in place. Only glibc's is known
+/// to hand over the program's arguments and environment; elsewhere there is no constructor.
+#[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
+#[used]
+#[link_section = ".init_array"]
+static CONSTRUCTOR: unsafe extern "C" fn(c_int, Strings, Strings) = loaded;
+
+/// # Safety
+/// `environment` is null or an array of C strings that ends in a null pointer; called once, by the
+/// loader.
+#[cfg_attr(test, allow(dead_code))]
+unsafe extern "C" fn loaded(_count: c_int, _arguments: Strings, environment: Strings) {
+    // SAFETY: as this function's caller promises.
+    if let Some(path) = unsafe { value_of(environment, FILE) } {
+        account::begin(path);
+    }
+    account::count(&account::account().programs);
+    clock::begin();
+    // SAFETY: the function may be called in any child; the library is never unloaded.
+    unsafe { __register_atfork(None, None, Some(clock_of_child), null_mut()) };
+}
+
+/// # Safety
+/// Called by the C library in a forked child, where there is one thread.
+unsafe extern "C" fn clock_of_child() {
+    clock::begin_anew();
+}

@@ -1,0 +1,96 @@
+"""`steelyard still`: a command under a clock that stands still while it waits for a processor."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from steelyard.cli.command import Options, command
+from steelyard.cli.say import say
+
+if TYPE_CHECKING:
+    from steelyard.design.world import World
+    from steelyard.measure.still import StillUse
+
+
+@dataclass(frozen=True, kw_only=True)
+class StillOptions(Options):
+    """What `still` is asked."""
+
+    words: Annotated[
+        list[str],
+        typer.Argument(metavar="COMMAND...", help="The command with its words, as it is called without steelyard."),
+    ]
+
+
+@command(
+    StillOptions,
+    examples=(
+        "steelyard still -- python -m pytest --benchmark-only bench/",
+        "steelyard still -- cargo bench",
+    ),
+    runs_words=True,
+)
+def still(options: StillOptions, world: World) -> int:
+    """Run a command by a clock that stands still while it waits for a processor (steelyard docs still).
+
+    For benchmarks with a harness and reports of their own, on a machine where others work too: what they time is less
+    what they waited. Input and output are the command's; at the end a line on stderr says how much was left out.
+
+    Exit status: the command's; 127 not found, 126 not executable, 128 and the signal that killed it; 2 wrong usage,
+    3 the clock cannot stand still here.
+    """
+    from steelyard.measure.foreground import found
+    from steelyard.measure.still import standing_still, use_in
+    from steelyard.model.launches import LaunchSpec
+
+    world.sweep()
+    program = found(options.words[0], world.environment.get("PATH"))
+    spec = LaunchSpec(
+        os.fsencode(program),
+        tuple(map(os.fsencode, options.words)),
+        tuple(os.fsencode(f"{name}={value}") for name, value in world.environment.items()),
+    )
+    with standing_still(spec) as (launch, account):
+        status = world.foreground(launch)
+        _tell(use_in(account), Path(program))
+    return status
+
+
+def _tell(use: StillUse | None, program: Path) -> None:
+    """Say what the clocks left out, and where one went on as usual."""
+    if use is None:
+        say("how long the clock stood still is not known: the command has removed the file that says so")
+        return
+    limits = [
+        f"  {_processes(count)} {why}: the clock went on as usual there"
+        for count, why in (
+            (use.several, "asked for the time in several threads"),
+            (use.unknown, "could not read the wait"),
+        )
+        if count
+    ]
+    if use.clocks:
+        say(f"the clock stood still for {use.left_out_ns / 1e9:.3f} s of waiting ({_processes(use.clocks)})", *limits)
+    else:
+        say(f"no clock stood still: {_unasked(use, program)}", *limits)
+
+
+def _unasked(use: StillUse, program: Path) -> str:
+    from steelyard.measure.heap import own_allocator
+    from steelyard.measure.native import CLOCK
+    from steelyard.measure.preloading import refusal
+
+    if own_allocator(program) == "Go":
+        return "programs in Go do not ask the C library for the time"
+    if use.programs:
+        return "nothing asked the C library for the time"
+    return refusal(program, CLOCK) or "no process has loaded the library that does it"
+
+
+def _processes(count: int) -> str:
+    return "1 process" if count == 1 else f"{count:,} processes"

@@ -1,0 +1,107 @@
+"""A clock that stands still while a program waits for a processor: a library, preloaded (`native/clock`)."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.measure.native import CLOCK
+from steelyard.measure.preloading import is_of_musl, preloaded, refusal
+from steelyard.measure.scratch import scratch_folder
+from steelyard.model.errors import MeasurementError
+from steelyard.model.launches import LaunchSpec
+
+FILE_NAME = b"STEELYARD_CLOCK"
+# The file, as `native/clock/src/account.rs` lays it out: 64-bit numbers.
+_MAGIC = b"STEELYC1"
+_NUMBERS = struct.Struct("=8s7Q")
+_SCHEDSTAT = Path("/proc/self/schedstat")
+
+
+@dataclass(frozen=True, slots=True)
+class StillUse:
+    """What the clocks of all processes of a launch did."""
+
+    programs: int
+    """Programs that were reached."""
+    clocks: int
+    """Processes that asked for the time, and whose clock stood still."""
+    left_out_ns: int
+    """Waiting that those clocks left out."""
+    several: int
+    """Processes in which several threads asked: the clock went on as usual from there on."""
+    unknown: int
+    """Processes in which the kernel did not tell the wait: it went on as usual."""
+    deadlines: int
+    """Absolute deadlines that were moved, as the kernel's own clock had gone on."""
+    slow: int
+    """Processes in which every question asked the kernel as well (some 0.5 µs)."""
+
+
+def check_kernel(schedstat: Path = _SCHEDSTAT) -> None:
+    """Raise MeasurementError where the kernel does not tell how long a process waited for a processor."""
+    try:
+        ran_ns = int(schedstat.read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        ran_ns = 0
+    # We have run, so it is 0 only where nothing is kept.
+    if not ran_ns:
+        raise MeasurementError(
+            f"this kernel does not tell how long a process waits for a processor ({schedstat}), so no clock can leave "
+            "that out: run the command by itself, or on a kernel with CONFIG_SCHED_INFO"
+        )
+
+
+def can_stand_still(program: Path) -> bool:
+    """Whether the clock of a program can, as far as that is known before it runs."""
+    try:
+        check_clock()
+    except MeasurementError:
+        return False
+    return " " not in str(CLOCK) and refusal(program, CLOCK) is None
+
+
+def check_clock() -> None:
+    """Raise MeasurementError where the library is missing, or the kernel does not tell the wait."""
+    check_kernel()
+    if not CLOCK.exists():
+        raise MeasurementError(f"{CLOCK} is missing, by which a clock stands still: reinstall steelyard")
+
+
+def begin_account(file: Path) -> None:
+    """Write a file in which nothing has happened yet; what a launch before has left in it is of no use any more."""
+    file.unlink(missing_ok=True)  # that launch may have left processes behind, which still have it
+    file.write_bytes(_NUMBERS.pack(_MAGIC, *[0] * 7))
+
+
+def under_still_clock(spec: LaunchSpec, account: Path) -> LaunchSpec:
+    """The launch with the library in all its processes; raises MeasurementError for a path that cannot be preloaded."""
+    return preloaded(spec, CLOCK, {FILE_NAME: os.fsencode(account)})
+
+
+def use_in(account: Path) -> StillUse | None:
+    """What the processes of a launch have done until now; None if one of them has removed or spoilt it."""
+    try:
+        magic, *numbers = _NUMBERS.unpack(account.read_bytes())
+    except (OSError, struct.error):
+        return None
+    return StillUse(*numbers) if magic == _MAGIC else None
+
+
+@contextmanager
+def standing_still(spec: LaunchSpec) -> Iterator[tuple[LaunchSpec, Path]]:
+    """A launch under such a clock and its account, for as long as the context lasts.
+
+    In a static program the library has no effect, but perhaps in those that this one starts. Raises MeasurementError
+    where no clock can stand still.
+    """
+    check_clock()
+    with scratch_folder("clock") as folder:
+        account = folder / "account"
+        begin_account(account)
+        is_harmful = is_of_musl(Path(os.fsdecode(spec.program)))
+        yield (spec if is_harmful else under_still_clock(spec, account)), account

@@ -1,0 +1,41 @@
+"""Harnesses that tell elapsed time alone, by the C library's clock: that stands still while they wait."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+
+from steelyard.measure.scratch import Scratch
+from steelyard.measure.still import begin_account, under_still_clock, use_in
+from steelyard.model.launches import LaunchSpec, Sample
+from steelyard.subjects.harness import Harness, Work
+
+
+class StillHarness(Harness):
+    """One whose samples hold no waiting for a processor, where the work says so and its clock did stand still."""
+
+    stands_still = True
+
+    def timed_by(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
+        """The launch with the clock that the work is to be timed by; raises MeasurementError where it cannot be."""
+        if not work.still:
+            return launch
+        begin_account(self._account)
+        return under_still_clock(launch, self._account)
+
+    def told_by(self, samples: Iterable[Sample], work: Work) -> tuple[Sample, ...]:
+        """The samples of such a launch: without waiting, if that was left out in all of it."""
+        taken = tuple(samples)
+        if not work.still:
+            return taken
+        use = use_in(self._account)
+        stood_still = use is not None and use.clocks and not use.several and not use.unknown
+        return tuple(one._replace(delay_ns=0) for one in taken) if stood_still else taken
+
+    @cached_property
+    def _account(self) -> Path:
+        scratch = Scratch("clock")
+        weakref.finalize(self, scratch.remove)
+        return scratch.path / "account"
