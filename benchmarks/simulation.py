@@ -214,7 +214,7 @@ def _judge_member(
     def judge_member(member: int, sharing: float) -> Judgement | None:
         one, other = values[member].T
         members = sharing if shared else 1.0
-        return judge(lambda n: (one[:n], other[:n]), pairs, 0.005, alpha, ended=True, members=members)
+        return judge(lambda n: (one[:n], other[:n]), pairs, 0.005, alpha, ended=True, roughly=True, members=members)
 
     return judge_member
 

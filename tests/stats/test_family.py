@@ -21,7 +21,7 @@ def judged(changes: list[float], pairs: int = 45, noise: float = 0.01) -> Callab
 
     def judge_member(member: int, sharing: float) -> Judgement | None:
         one, other = values[member]
-        return judge(lambda n: (one[:n], other[:n]), pairs, 0.005, 0.01, ended=True, members=sharing)
+        return judge(lambda n: (one[:n], other[:n]), pairs, 0.005, 0.01, ended=True, roughly=True, members=sharing)
 
     return judge_member
 

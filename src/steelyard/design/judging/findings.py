@@ -119,7 +119,7 @@ def _shared_alpha(record: Weighing | Run, judgement: Judgement | None) -> Findin
     if judgement is None or judgement.verdict != "undecided":
         return None
     alone = judgement.estimate.lower > 0 or judgement.estimate.upper < 0
-    together = judgement.strict.lower > 0 or judgement.strict.upper < 0
+    together = judgement.is_change
     if not alone or together:
         return None
     places = zip(record.benchmarks, record.stop, strict=True)

@@ -96,6 +96,7 @@ def look_at(
         settings.alpha,
         ended=ended,
         newest_only=newest_only,
+        roughly=newest_only,
         exact=not METRICS[pairs.metric].rounded,
         members=members,
     )
