@@ -9,7 +9,7 @@ one product of matrices.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import pi
+from math import log, pi, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -45,19 +45,17 @@ def sums(signed: FloatArray) -> tuple[FloatArray, FloatArray]:
     return totals * unit / UNITS, _p_values(totals, scores)
 
 
-def rejects(signed: FloatArray, level: float | FloatArray) -> BoolArray:
-    """Whether the two-sided test of each row of signed scores, (r, n), rejects at a level, or at its own: shape (r,).
+def rejects(signed: FloatArray, level: float) -> BoolArray:
+    """Whether the two-sided test of each row of signed scores, (r, n), rejects at a level: shape (r,).
 
     Only p-values that may be on either side of the level are worked out.
     """
     scores, totals, _ = _rounded(signed)
     deviations = np.abs(totals) / np.maximum(np.sqrt((scores**2).sum(axis=1)), 1)
-    each = np.broadcast_to(np.asarray(level, dtype=np.float64), totals.shape)
-    nearest = np.array([_NEAR * normal_quantile(one) for one in each.tolist()])
-    rejected = deviations > np.sqrt(2 * np.log(2 / each))  # which are certainly rarer, by Hoeffding's inequality
-    open_ones = np.flatnonzero((deviations > nearest) & ~rejected)
+    rejected = deviations > sqrt(2 * log(2 / level))  # which are certainly rarer, by Hoeffding's inequality
+    open_ones = np.flatnonzero((deviations > _NEAR * normal_quantile(level)) & ~rejected)
     if len(open_ones):
-        rejected[open_ones] = _p_values(totals[open_ones], scores[open_ones]) <= each[open_ones]
+        rejected[open_ones] = _p_values(totals[open_ones], scores[open_ones]) <= level
     return np.asarray(rejected)
 
 

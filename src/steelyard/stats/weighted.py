@@ -20,10 +20,9 @@ from steelyard.stats.quantiles import normal_quantile
 from steelyard.stats.signed_rank import Estimate
 from steelyard.stats.signed_rank import estimate as by_ranks
 
-__all__ = ["Estimate", "Tested", "estimate", "rejected", "roughly", "tested"]
+__all__ = ["Estimate", "Tested", "estimate", "roughly", "tested"]
 
 FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 # The ends are looked for from so near the centre to so far from it, in half-widths of the rough interval, closer to the
 # centre in smaller steps, and in some more from there to where all differences are on one side.
@@ -45,11 +44,6 @@ class Tested(NamedTuple):
 def tested(d: FloatArray, levels: FloatArray, changes: npt.ArrayLike) -> Tested:
     """Test hypothesised changes (r,), log-ratios, of differences d (n,) at levels (n,), in the order of the pairs."""
     return Tested(*sign_flip.sums(_scored(d, levels, changes)))
-
-
-def rejected(d: FloatArray, levels: FloatArray, changes: npt.ArrayLike, level: npt.ArrayLike) -> BoolArray:
-    """Whether each hypothesised change (r,) is rejected at the level (r,) that it has; quicker than its p-value."""
-    return sign_flip.rejects(_scored(d, levels, changes), np.asarray(level, dtype=np.float64))
 
 
 def estimate(d: FloatArray, levels: FloatArray, level: float, asked: Sequence[float] = ()) -> Estimate:
