@@ -20,8 +20,8 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
-# The largest score, in units.
-UNITS = 63
+# The largest score, in units; of many scores half as many units do, as their rounding averages out.
+UNITS, _MANY = 63, 400
 # By Hoeffding's inequality a sum is further out than so many standard deviations once in 10^15 times; what is rarer
 # than that, double precision does not tell from it.
 _FURTHEST, _RAREST = 8.5, 1e-15
@@ -42,7 +42,7 @@ def sums(signed: FloatArray) -> tuple[FloatArray, FloatArray]:
     A score of 0 has no sign, and so no part in it.
     """
     scores, totals, unit = _rounded(signed)
-    return totals * unit / UNITS, _p_values(totals, scores)
+    return totals * unit, _p_values(totals, scores)
 
 
 def rejects(signed: FloatArray, level: float) -> BoolArray:
@@ -60,11 +60,12 @@ def rejects(signed: FloatArray, level: float) -> BoolArray:
 
 
 def _rounded(signed: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """The scores in whole units, (r, n), their signed sums and the size of the largest, (r,)."""
+    """The scores in whole units, (r, n), their signed sums and what a unit is, (r,)."""
     sizes = np.abs(signed)
-    unit = np.maximum(sizes.max(axis=1, keepdims=True), np.finfo(float).tiny)
+    units = UNITS if signed.shape[1] <= _MANY else UNITS // 2
+    unit = np.maximum(sizes.max(axis=1, keepdims=True) / units, np.finfo(float).tiny)
     # At least one unit: a score that were rounded to 0 would take its sign out of the test.
-    scores = np.maximum(np.rint(sizes / unit * UNITS), sizes > 0).astype(np.int64)
+    scores = np.maximum(np.rint(sizes / unit), sizes > 0).astype(np.int64)
     return scores, (np.sign(signed).astype(np.int64) * scores).sum(axis=1), unit[:, 0]
 
 
