@@ -62,8 +62,8 @@ def storm_findings(pairs: tuple[FloatArray, FloatArray], centre: float, margin: 
         Finding(
             code="storms-differ",
             message=f"the calmer half of the pairs shows {calm}, the noisier half {storm}: the change "
-            "depends on what else the machine does, and the noisier pairs weigh less in the result",
-            remedy="where the program will run beside others, the noisier half may be the one that counts",
+            "is not the same in all pairs, and the noisier ones weigh less in the result",
+            remedy="one that shows only beside other work, or in some of the launches, is in the noisier half",
         )
     ]
 
