@@ -7,13 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.stats.looks import look_sizes, next_look, plan_looks
-from steelyard.stats.signed_rank import attained_level
 
 
 @given(st.integers(1, 20_000), st.sampled_from([0.1, 0.05, 0.01, 0.001]), st.booleans())
 def test_what_the_looks_spend_never_exceeds_alpha(pairs: int, alpha: float, ended: bool) -> None:
-    looks = plan_looks(pairs, alpha, ended=ended)
-    assert sum(attained_level(look.pairs, look.level) for look in looks) <= alpha * (1 + 1e-12)
+    spent = sum(look.level for look in plan_looks(pairs, alpha, ended=ended))
+    assert spent == pytest.approx(alpha) if ended else spent <= alpha * (1 + 1e-12)
+
+
+@given(st.integers(1, 5_000), st.floats(1e-7, 0.2), st.floats(1e-7, 0.2), st.booleans())
+def test_the_level_of_every_look_grows_with_alpha(pairs: int, alpha: float, other: float, ended: bool) -> None:
+    """Else a benchmark with a smaller share of alpha could be found changed, and with a larger one not."""
+    smaller, larger = (plan_looks(pairs, one, ended=ended) for one in sorted((alpha, other)))
+    assert all(less.level <= more.level for less, more in zip(smaller, larger, strict=True))
 
 
 def test_the_first_looks() -> None:
@@ -34,8 +40,7 @@ def test_the_last_look_ends_the_budget_and_may_spend_all_that_is_left(pairs: int
     looks = plan_looks(pairs, 0.01, ended=True)
     assert [look.last for look in looks] == [False] * (len(looks) - 1) + [True]
     assert looks[-1].pairs == pairs
-    before = sum(attained_level(look.pairs, look.level) for look in looks[:-1])
-    assert looks[-1].level == pytest.approx(0.01 - before)
+    assert sum(look.level for look in looks) == pytest.approx(0.01)
 
 
 def test_pairs_after_the_newest_look_are_not_judged_until_the_next() -> None:

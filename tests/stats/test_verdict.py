@@ -30,10 +30,10 @@ def test_an_estimate_and_its_interval_make_a_verdict(
     assert verdict_of(estimate, interval, MARGIN) == verdict
 
 
-def test_a_strict_interval_holds_back_a_change_and_not_the_same() -> None:
-    assert verdict_of(0.02, (0.01, 0.03), MARGIN, strict=(-0.01, 0.05)) == "undecided"
-    assert verdict_of(0.02, (0.01, 0.03), MARGIN, strict=(0.005, 0.035)) == "slower"
-    assert verdict_of(0.001, (-0.002, 0.004), MARGIN, strict=(-0.01, 0.01)) == "same"
+def test_what_is_no_change_among_others_holds_back_a_change_and_not_the_same() -> None:
+    assert verdict_of(0.02, (0.01, 0.03), MARGIN, is_change=False) == "undecided"
+    assert verdict_of(0.02, (0.01, 0.03), MARGIN, is_change=True) == "slower"
+    assert verdict_of(0.001, (-0.002, 0.004), MARGIN, is_change=False) == "same"
 
 
 def test_what_is_found_excludes_no_change_and_reaches_the_margin() -> None:

@@ -14,13 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from steelyard.stats.signed_rank import attained_level
-
 # Against looks at 10, 15, 22, 33, ... (x1.5), which pay for fewer looks but wait longer for each: +1 % on the `bursts`
 # trace takes 29 pairs instead of 33 in the median, and no row of benchmarks/verdicts_on_traces.py gets worse.
 FIRST_LOOK = 12
 GROWTH = 1.25
-# Look k is offered this share of what the looks before it were not offered. 0.1 balances early verdicts on large
+# Each look but the last spends this share of what the looks before it left. 0.1 balances early verdicts on large
 # changes against late ones on small: 0.15 finds +1 % no sooner and leaves 1 % more of the identical pairs undecided.
 SHARE = 0.1
 
@@ -45,21 +43,21 @@ class Look:
 def plan_looks(pairs: int, alpha: float, *, ended: bool) -> list[Look]:
     """The looks taken by the time `pairs` pairs are in; `ended` if the budget ended there.
 
-    What a look could not spend, because the test is discrete at small n, passes on to the next.
+    A level is a fixed part of alpha, so that what a smaller alpha rejects a larger one rejects too, which the shares of
+    alpha that several benchmarks get by Holm or Benjamini and Hochberg rest on. That is why what a look could not
+    spend, because its test is discrete, is not passed on.
     """
     looks: list[Look] = []
     if pairs == 0:
         return looks
-    spent = offered = 0.0
+    left = alpha
     for size in look_sizes():
         last = ended and size >= pairs
         if size > pairs and not last:
             break
-        offered += SHARE * (alpha - offered)
-        level = alpha - spent if last else offered - spent
-        look = Look(min(size, pairs), level, last)
+        look = Look(min(size, pairs), left if last else SHARE * left, last)
         looks.append(look)
-        spent += attained_level(look.pairs, level)
+        left -= look.level
         if last or size >= pairs:
             break
     return looks

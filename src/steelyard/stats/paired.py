@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import copysign, expm1, floor, isfinite, log10, sqrt
 
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.stats import weighted
 from steelyard.stats.looks import Look, plan_looks
 from steelyard.stats.quantiles import NORMAL, normal_quantile
-from steelyard.stats.signed_rank import Estimate, estimate, p_value
-from steelyard.stats.verdict import VerdictName, found_nine_times_in_ten, log_margin, verdict_of
+from steelyard.stats.signed_rank import Estimate, estimate
+from steelyard.stats.verdict import VerdictName, excludes_no_change, found_nine_times_in_ten, log_margin, verdict_of
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -38,13 +39,13 @@ _TICKS = (8.0, 5.0, 4.0, 2.0, 1.0)
 class Judgement:
     """What the pairs say at the look that was judged. Changes are log-ratios: ln(candidate / baseline).
 
-    `estimate` has the interval at this look's level; `strict` the wider one that a change has to exclude "no change"
-    with where several benchmarks share alpha (the same one where there is only one).
+    `estimate` has the interval at this look's level. `is_change` is whether "no change" is rejected at the level that a
+    change needs, which is a stricter one where several benchmarks share alpha.
     """
 
     verdict: VerdictName
     estimate: Estimate
-    strict: Estimate
+    is_change: bool
     look: Look
     looks: int
     quantisation: float
@@ -66,8 +67,20 @@ class Judgement:
         return copysign(min(abs(end), LEAST_CHANGE), end) if widened * end <= 0 and end else widened
 
 
+@dataclass(frozen=True)
+class Worked:
+    """What was worked out of one benchmark's pairs, for those who ask again with another share of alpha.
+
+    The p-values of the changes that a verdict asks about, by pairs; and the estimates, by pairs and level.
+    """
+
+    p_values: dict[int, list[float]] = field(default_factory=dict)
+    estimates: dict[tuple[int, float], Estimate] = field(default_factory=dict)
+
+
 def judge_look(
-    d: FloatArray,
+    baseline: FloatArray,
+    candidate: FloatArray,
     look: Look,
     margin: float,
     *,
@@ -75,21 +88,73 @@ def judge_look(
     alpha: float,
     quantisation: float = 0.0,
     strict_level: float | None = None,
+    roughly: bool = False,
+    worked: Worked | None = None,
 ) -> Judgement:
-    """Judge the first `look.pairs` differences d (shape (n,), log-ratios) at one look.
+    """Judge positive values of `look.pairs` pairs, (n,) each, in the order in which they were measured, at one look.
 
     `quantisation` is the largest change that the clock's rounding can hide (see `clock_quantisation`); `strict_level`
     is this look's level for `slower` and `faster` if it is another than the interval's. The p-value is adjusted for the
-    looks: it is at most alpha exactly when the interval of this look excludes "no change".
+    looks: it is at most alpha exactly when the interval of this look excludes "no change". With `roughly` a look that
+    does not decide has an interval from its standard error, which takes a tenth of the time. `worked` is of the same
+    pairs and margin.
     """
-    seen = d[: look.pairs]
-    centre = estimate(seen, look.level)
-    strict = centre if strict_level is None else estimate(seen, strict_level)
-    adjusted = min(1.0, p_value(seen) * alpha / look.level)
-    undecided = Judgement("undecided", centre, strict, look, looks, quantisation, adjusted)
+    worked = Worked() if worked is None else worked
+    strict_level = look.level if strict_level is None else strict_level
+    d, levels = _differences(baseline, candidate)
+    none = _p_values(d, levels, margin, worked)[0]
+    if roughly and not _may_decide(worked.p_values[look.pairs], look.level, strict_level):
+        centre = _agreeing(weighted.roughly(d, levels, look.level), none)
+    else:
+        centre = _estimate(d, levels, look.level, margin, worked)
+        if not excludes_no_change((centre.lower, centre.upper)):
+            # The interval holds also what lies between two accepted changes, and the p-value says what it says.
+            none = max(none, float(np.nextafter(look.level, 1)))
+    is_change = none <= strict_level and excludes_no_change((centre.lower, centre.upper))
+    adjusted = min(1.0, none * alpha / look.level)
+    undecided = Judgement("undecided", centre, is_change, look, looks, quantisation, adjusted)
+    if not _may_decide(worked.p_values[look.pairs], look.level, strict_level):
+        return undecided
     interval = (undecided.lower, undecided.upper)
-    found = verdict_of(centre.centre, interval, margin, strict=(strict.lower, strict.upper))
-    return replace(undecided, verdict=found)
+    return replace(undecided, verdict=verdict_of(centre.centre, interval, margin, is_change=is_change))
+
+
+def _may_decide(p_values: Sequence[float], level: float, strict_level: float) -> bool:
+    """Whether a look's tests allow a verdict: whether "no change" is rejected, or both margins are."""
+    none, *margins = p_values
+    return none <= strict_level or max(margins) <= level
+
+
+def _p_values(d: FloatArray, levels: FloatArray, margin: float, worked: Worked) -> list[float]:
+    if len(d) not in worked.p_values:
+        worked.p_values[len(d)] = weighted.tested(d, levels, _asked(margin)).p_values.tolist()
+    return worked.p_values[len(d)]
+
+
+def _estimate(d: FloatArray, levels: FloatArray, level: float, margin: float, worked: Worked) -> Estimate:
+    key = (len(d), level)
+    if key not in worked.estimates:
+        worked.estimates[key] = weighted.estimate(d, levels, level, _asked(margin))
+    return worked.estimates[key]
+
+
+def _agreeing(rough: Estimate, none: float) -> Estimate:
+    """A rough interval that holds "no change" if that is not rejected, whose p-value is `none`."""
+    if none <= rough.level:
+        return rough
+    return replace(rough, lower=min(rough.lower, 0.0), upper=max(rough.upper, 0.0))
+
+
+def _differences(baseline: FloatArray, candidate: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The pairs' differences and their levels."""
+    before, after = np.log(baseline), np.log(candidate)
+    return after - before, (after + before) / 2
+
+
+def _asked(margin: float) -> list[float]:
+    """The changes whose tests make a verdict: none, and the margins."""
+    bound = log_margin(margin)
+    return [0.0, -bound, bound]
 
 
 def judge(
@@ -100,28 +165,41 @@ def judge(
     *,
     ended: bool,
     newest_only: bool = False,
+    roughly: bool = False,
     exact: bool = False,
     members: float = 1,
+    worked: Worked | None = None,
 ) -> Judgement | None:
     """Replay the looks at `pairs` pairs and stop at the first that decides; else the newest look's judgement.
 
     `values(n)` gives the positive values of the first n pairs, (baseline, candidate), shape (n,) each. `ended` says
     that the budget ended with these pairs, which makes the last look the final one. `newest_only` judges just the
-    newest look, for a caller that has judged the others before. `exact` values are counts, which no clock rounds.
-    `members` is how many benchmarks share alpha for `slower` and `faster` (`stats.family`). None if there are too few
-    pairs for any look.
+    newest look, for a caller that has judged the others before; `roughly` is for one that shows the interval to nobody.
+    `exact` values are counts, which no clock rounds. `members` is how many benchmarks share alpha for `slower` and
+    `faster` (`stats.family`); `worked` remembers for another number of them. None if there are too few pairs for any
+    look.
     """
+    worked = Worked() if worked is None else worked
     looks = plan_looks(pairs, alpha, ended=ended)
     strict = looks if members == 1 else plan_looks(pairs, alpha / members, ended=ended)
     planned = list(enumerate(zip(looks, strict, strict=True), start=1))
     judgement = None
     for number, (look, strict_look) in planned[-1:] if newest_only else planned:
         baseline, candidate = values(look.pairs)
-        d = np.log(candidate) - np.log(baseline)
-        quantisation = 0.0 if exact else clock_quantisation(baseline, candidate)
-        level = None if members == 1 else strict_look.level
+        tested = _p_values(*_differences(baseline, candidate), margin, worked)
+        if number < len(planned) and not _may_decide(tested, look.level, strict_look.level):
+            continue
         judgement = judge_look(
-            d, look, margin, looks=number, alpha=alpha, quantisation=quantisation, strict_level=level
+            baseline,
+            candidate,
+            look,
+            margin,
+            looks=number,
+            alpha=alpha,
+            quantisation=0.0 if exact else clock_quantisation(baseline, candidate),
+            strict_level=strict_look.level,
+            roughly=roughly,
+            worked=worked,
         )
         if judgement.verdict != "undecided":
             break
@@ -209,7 +287,7 @@ def guess_of_few(d: FloatArray, alpha: float) -> Judgement | None:
     centre = estimate(d, alpha).centre
     half_width = normal_quantile(alpha) * FEW_UNDERSTATE * float(np.std(d, ddof=1)) / sqrt(n)
     guess = Estimate(centre, centre - half_width, centre + half_width, n, alpha)
-    return Judgement("undecided", guess, guess, Look(n, alpha, last=True), 0, 0.0, 1.0)
+    return Judgement("undecided", guess, False, Look(n, alpha, last=True), 0, 0.0, 1.0)
 
 
 def margin_needed(judgement: Judgement, level: float) -> float | None:

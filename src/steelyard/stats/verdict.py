@@ -26,19 +26,19 @@ def excludes_no_change(interval: Interval) -> bool:
     return interval[0] > 0 or interval[1] < 0
 
 
-def verdict_of(estimate: float, interval: Interval, margin: float, *, strict: Interval | None = None) -> VerdictName:
+def verdict_of(estimate: float, interval: Interval, margin: float, *, is_change: bool | None = None) -> VerdictName:
     """What an estimate and its interval say, against the relative `margin`.
 
     A change has to be excluded from chance and at least as large as the margin; `same` has to hold for the whole
-    interval. `strict` is the interval that has to exclude "no change", if it is another one. Infinite ends decide
-    nothing.
+    interval. `is_change` tells whether chance is excluded, if that is for more than the interval to say. Infinite ends
+    decide nothing.
     """
     bound = log_margin(margin)
-    lower, upper = interval if strict is None else strict
-    if lower > 0 and estimate >= bound:
-        return "slower"
-    if upper < 0 and estimate <= -bound:
-        return "faster"
+    if excludes_no_change(interval) if is_change is None else is_change:
+        if estimate >= bound:
+            return "slower"
+        if estimate <= -bound:
+            return "faster"
     if -bound < interval[0] and interval[1] < bound:
         return "same"
     return "undecided"

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from steelyard.design.judging.judgement import summaries, verdicts
@@ -9,7 +12,7 @@ from steelyard.design.timing.alone import Measuring
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.records import Verdict
-from tests.design.scripted import Machine, Script, noisy, recorder, run_header, weigh
+from tests.design.scripted import PLAIN, Machine, Script, noisy, recorder, run_header, weigh
 
 
 def scripted(**fields: object) -> Script:
@@ -107,6 +110,28 @@ def test_short_launches_are_called_short() -> None:
     (said,) = (finding.message for finding in short.findings if finding.code == "short-launch")
     assert said.startswith("a launch takes 1.02 ms, 0.10 ms of it just to be spawned")
     assert "short-launch" not in codes(verdicts(weigh(noisy(0.05, 0.001))[0])[0])
+
+
+def test_a_change_in_storms_only_is_shown_beside_the_calm() -> None:
+    """Ten pairs calm, ten in a storm, in which the candidate takes 8 % longer."""
+    generator = np.random.default_rng(2)
+
+    def script(*, slower: float) -> Script:
+        def launch(number: int, spec: LaunchSpec) -> Measured:
+            storm = number // 20 % 2
+            factor = 1 + slower * storm if spec.program == b"candidate" else 1.0
+            noise = (0.003 + 0.03 * storm) * generator.standard_normal() + 0.3 * storm
+            return replace(PLAIN, wall_ns=int(30e6 * factor * np.exp(noise)))
+
+        return launch
+
+    pairs: dict[str, Any] = {"pairs": 120, "max_time_s": None, "margin": 0.0002, "alpha": 1e-9}  # which nothing decides
+    verdict = verdicts(weigh(script(slower=0.08), **pairs)[0])[0]
+    (said,) = (finding.message for finding in verdict.findings if finding.code == "storms-differ")
+    calm, storm = (float(word) for word in re.findall(r"([-+]\d+\.\d+) ?%", said))
+    assert abs(calm) < 1
+    assert 5 < storm < 11
+    assert "storms-differ" not in codes(verdicts(weigh(script(slower=0.0), **pairs)[0])[0])
 
 
 def test_a_failed_first_metric_is_never_a_verdict() -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from math import expm1
+
 import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.judging.lockstep import says_order
-from steelyard.model.launches import ROLES, USED, Launches
+from steelyard.model.launches import ROLES, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Finding, Run, Settings, Side, Verdict, VerdictName, Weighing
 from steelyard.report.figures import change, percent
+from steelyard.stats.halves import halves_of
 from steelyard.stats.paired import Judgement
-from steelyard.stats.verdict import CHANGED
+from steelyard.stats.verdict import CHANGED, log_margin
 
 # Below this a launch is mostly the start of a process, which the program under test cannot change.
 SHORT_LAUNCH_NS = 5_000_000
@@ -47,6 +50,23 @@ def medians_findings(shown: float, verdict: VerdictName, sides: tuple[Side, Side
             code="medians-differ",
             message="the medians point the other way: each launch is compared with the one next to it, so that what "
             "drifts cancels, which it does not in the median of a side; the pairs are right",
+        )
+    ]
+
+
+def storm_findings(pairs: tuple[FloatArray, FloatArray], centre: float, margin: float) -> list[Finding]:
+    """That calm and stormy pairs, positive values (n,) a side, disagree on the change, whose log-ratio is `centre`."""
+    baseline, candidate = (np.log(side) for side in pairs)
+    halves = halves_of(candidate - baseline, (baseline + candidate) / 2, centre)
+    if halves is None or not halves.disagree(log_margin(margin)):
+        return []
+    calm, storm = (change(expm1(half.centre)) for half in (halves.calm, halves.storm))
+    return [
+        Finding(
+            code="storms-differ",
+            message=f"the calmer half of the pairs shows {calm}, the noisier half {storm}: the change "
+            "is not the same in all pairs, and the noisier ones weigh less in the result",
+            remedy="one that shows only beside other work, or in some of the launches, is in the noisier half",
         )
     ]
 
@@ -161,7 +181,7 @@ def _shared_alpha(record: Weighing | Run, judgement: Judgement | None) -> Findin
     if judgement is None or judgement.verdict != "undecided":
         return None
     alone = judgement.estimate.lower > 0 or judgement.estimate.upper < 0
-    together = judgement.strict.lower > 0 or judgement.strict.upper < 0
+    together = judgement.is_change
     if not alone or together:
         return None
     places = zip(record.benchmarks, record.stop, strict=True)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
 from steelyard.design.findings import COPIED_CONTROL
-from steelyard.design.judging.findings import data_findings, medians_findings, withheld
+from steelyard.design.judging.findings import data_findings, medians_findings, storm_findings, withheld
 from steelyard.design.judging.lockstep import in_step
 from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
 from steelyard.design.judging.waits import waits_finding
@@ -22,7 +22,7 @@ from steelyard.model.metrics import METRICS, PER_ITERATION, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
 from steelyard.stats.family import judge_family
 from steelyard.stats.modes import modes
-from steelyard.stats.paired import Judgement, judge, resolution
+from steelyard.stats.paired import Judgement, Worked, judge, resolution
 from steelyard.stats.signed_rank import estimate
 from steelyard.stats.summary import centre, median_interval
 from steelyard.stats.verdict import CHANGED
@@ -102,7 +102,13 @@ def _unknown(launches: Launches, metric: str) -> str:
 
 
 def look_at(
-    pairs: MetricPairs, settings: Settings, *, ended: bool, newest_only: bool, members: float = 1
+    pairs: MetricPairs,
+    settings: Settings,
+    *,
+    ended: bool,
+    newest_only: bool,
+    members: float = 1,
+    worked: Worked | None = None,
 ) -> Judgement | None:
     """Judge the pairs so far, with alpha shared among `members` benchmarks; None before the first look."""
     return judge(
@@ -112,8 +118,10 @@ def look_at(
         settings.alpha,
         ended=ended,
         newest_only=newest_only,
+        roughly=newest_only,
         exact=not METRICS[pairs.metric].rounded,
         members=members,
+        worked=worked,
     )
 
 
@@ -149,12 +157,14 @@ def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verd
     """The verdicts of some benchmarks in one metric, which share alpha; `views` are the record, a benchmark each."""
     settings = views[0].settings
     pairs = [MetricPairs(views[number].launches, number, metric) for number in members]
+    worked = [Worked() for _ in members]
     undefined: dict[int, str] = {}
 
     def judge_member(member: int, sharing: float) -> Judgement | None:
         ended = views[0].stop[members[member]] in ("pairs", "time")
         try:
-            return look_at(pairs[member], settings, ended=ended, newest_only=False, members=sharing)
+            one, known = pairs[member], worked[member]
+            return look_at(one, settings, ended=ended, newest_only=False, members=sharing, worked=known)
         except MeasurementError as error:
             if metric == settings.metrics[0] and settings.harness is None:
                 raise
@@ -187,6 +197,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
     sides = _sides(baseline, candidate, metric, settings)
     change = expm1(judgement.estimate.centre)
     found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement)
+    storms = storm_findings((baseline, candidate), judgement.estimate.centre, settings.margin)
     return Verdict(
         metric=metric,
         verdict=judgement.verdict,
@@ -203,6 +214,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
         findings=[
             *found,
             *medians_findings(change, judgement.verdict, sides, settings.margin),
+            *storms,
             *waits_finding(record.launches, pairs.benchmark, metric, settings.alpha),
         ],
         **_shared(record, pairs.benchmark),

@@ -1,0 +1,51 @@
+"""What a look at the pairs costs, in the processor's time: one on the way, and one whose interval is shown.
+
+    python benchmarks/look_cost.py
+
+A look on the way is to cost under 5 ms at 1,000 pairs and under 50 ms at 10,000.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as in the tool itself
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import numpy as np
+
+from benchmarks.simulation import SYNTHETIC, table
+from steelyard.stats.looks import Look
+from steelyard.stats.paired import judge_look
+
+PAIRS = (12, 100, 250, 1_000, 10_000)
+TRIES = 9
+NOISES = ("quiet", "drift", "skewed")
+
+
+def main() -> None:
+    """Print the median of some tries for each number of pairs."""
+    rows = []
+    for pairs in PAIRS:
+        taken = [_milliseconds(pairs, roughly=roughly) for roughly in (True, False)]
+        rows.append((pairs, *(f"{each:.1f} ms" for each in taken)))
+    print(table(("pairs", "a look that does not decide", "one whose interval is shown"), rows))
+
+
+def _milliseconds(pairs: int, *, roughly: bool) -> float:
+    """The median over kinds of noise and tries; the changes are within the margin, so that nothing is decided."""
+    generator, taken = np.random.default_rng(1), []
+    for noise in (SYNTHETIC[name] for name in NOISES):
+        for _ in range(TRIES):
+            baseline, candidate = noise(generator, pairs).T
+            started = time.thread_time()
+            judge_look(baseline, candidate, Look(pairs, 1e-6, last=False), 1e-5, looks=1, alpha=0.01, roughly=roughly)
+            taken.append(1e3 * (time.thread_time() - started))
+    return float(np.median(taken))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""Whether the pairs say the same in calm and in storm.
+
+The weights of `stats.phases` trust the calm: of a change that shows only in storms little is seen in the estimate. So
+the calmer half of the pairs and the stormier half are looked at by themselves. Which half a pair is in hangs on its
+size and its level, not on its sign, so each half is centred at the change if that is the same in both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.stats import phases
+from steelyard.stats.signed_rank import Estimate, estimate, fewest_differences
+
+FloatArray = npt.NDArray[np.float64]
+
+# Each half has an interval at this level, and they disagree where these have nothing in common: that is rarer still.
+LEVEL = 0.01
+# Noise has calm and storm where the stormier half is so many times as noisy.
+STORMIER = 1.5
+
+
+@dataclass(frozen=True)
+class Halves:
+    """The change (log-ratio) in the calmer half of the pairs, and in the stormier one."""
+
+    calm: Estimate
+    storm: Estimate
+
+    def disagree(self, by: float) -> bool:
+        """Whether the intervals have nothing in common, and the centres lie at least `by` apart."""
+        apart = self.calm.upper < self.storm.lower or self.storm.upper < self.calm.lower
+        return apart and abs(self.calm.centre - self.storm.centre) >= by
+
+
+def halves_of(d: FloatArray, levels: FloatArray, centre: float) -> Halves | None:
+    """The halves of differences d (n,) at levels (n,), about their `centre`; None of too few, or without storms."""
+    half = len(d) // 2
+    if half < fewest_differences(LEVEL):
+        return None
+    scale = phases.scales(np.abs(d - centre)[None, :], levels)[0]
+    order = np.argsort(scale, kind="stable")
+    calm, storm = order[:half], order[-half:]
+    if np.median(scale[storm]) < STORMIER * np.median(scale[calm]):
+        return None
+    return Halves(estimate(d[calm], LEVEL), estimate(d[storm], LEVEL))

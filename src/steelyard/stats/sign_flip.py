@@ -1,0 +1,113 @@
+"""The sign-flip test: how probable a sum of scores is, whose signs are fair coins (Fisher 1935).
+
+The scores are rounded to whole units, which costs next to nothing of their power; of the rounded ones the null
+distribution is exact, however many they are. It comes from its characteristic function, the product of cos(q_i theta)
+over the scores q_i: few different scores are possible, so that a row of scores is only their counts, and all rows take
+one product of matrices.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import log, pi, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.stats.quantiles import normal_quantile
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+# The largest score, in units; of many scores half as many units do, as their rounding averages out.
+UNITS, _MANY = 63, 400
+# By Hoeffding's inequality a sum is further out than so many standard deviations once in 10^15 times; what is rarer
+# than that, double precision does not tell from it.
+_FURTHEST, _RAREST = 8.5, 1e-15
+# A sum that is nearer to 0 than this part of the normal distribution's quantile is not rejected.
+_NEAR = 0.8
+# Frequencies times hypotheses at once: 64 MiB of numbers.
+_AT_ONCE = 1 << 23
+
+
+def rarest(n: int) -> float:
+    """The least two-sided p-value that n differences, none of them 0, can have."""
+    return float(2.0 ** (1 - min(n, 1000)))
+
+
+def sums(signed: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the sum of each row of signed scores, (r, n), and its two-sided p-value, (r,) both.
+
+    A score of 0 has no sign, and so no part in it.
+    """
+    scores, totals, unit = _rounded(signed)
+    return totals * unit, _p_values(totals, scores)
+
+
+def rejects(signed: FloatArray, level: float) -> BoolArray:
+    """Whether the two-sided test of each row of signed scores, (r, n), rejects at a level: shape (r,).
+
+    Only p-values that may be on either side of the level are worked out.
+    """
+    scores, totals, _ = _rounded(signed)
+    deviations = np.abs(totals) / np.maximum(np.sqrt((scores**2).sum(axis=1)), 1)
+    rejected = deviations > sqrt(2 * log(2 / level))  # which are certainly rarer, by Hoeffding's inequality
+    open_ones = np.flatnonzero((deviations > _NEAR * normal_quantile(level)) & ~rejected)
+    if len(open_ones):
+        rejected[open_ones] = _p_values(totals[open_ones], scores[open_ones]) <= level
+    return np.asarray(rejected)
+
+
+def _rounded(signed: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """The scores in whole units, (r, n), their signed sums and what a unit is, (r,)."""
+    sizes = np.abs(signed)
+    units = UNITS if signed.shape[1] <= _MANY else UNITS // 2
+    unit = np.maximum(sizes.max(axis=1, keepdims=True) / units, np.finfo(float).tiny)
+    # At least one unit: a score that were rounded to 0 would take its sign out of the test.
+    scores = np.maximum(np.rint(sizes / unit), sizes > 0).astype(np.int64)
+    return scores, (np.sign(signed).astype(np.int64) * scores).sum(axis=1), unit[:, 0]
+
+
+def _p_values(totals: IntArray, scores: IntArray) -> FloatArray:
+    return np.minimum(1.0, 2 * tails(np.abs(totals), scores))
+
+
+def tails(totals: IntArray, scores: IntArray) -> FloatArray:
+    """P(sum of +-scores >= total), (r,), for scores (r, n) of 0 to `UNITS` and totals (r,) that such sums can be."""
+    period = _period(scores)
+    rows = max(1, _AT_ONCE // period)
+    parts = [_tails(totals[row : row + rows], scores[row : row + rows], period) for row in range(0, len(totals), rows)]
+    least = np.maximum(0.5 ** np.minimum((scores > 0).sum(axis=1), 1000), _RAREST)
+    return np.asarray(np.maximum(np.concatenate(parts), least))
+
+
+def _tails(totals: IntArray, scores: IntArray, period: int) -> FloatArray:
+    rows = np.arange(len(scores))[:, None] * (UNITS + 1)
+    counts = np.bincount((scores + rows).ravel(), minlength=rows.size * (UNITS + 1)).reshape(-1, UNITS + 1)
+    logs, negative = _cosines(period)
+    characteristic = np.exp(counts @ logs) * (1 - 2 * ((counts % 2) @ negative % 2))
+    odd = totals % 2  # all sums of a row are even, or all are odd: place j is that of the sum 2j or 2j + 1
+    shift = np.exp(1j * odd[:, None] * _angles(period))
+    mass = np.fft.irfft(characteristic * shift, n=period, axis=1)
+    places = np.arange(period // 2)
+    return np.asarray((mass[:, : period // 2] * (places >= (totals // 2)[:, None])).sum(axis=1))
+
+
+def _period(scores: IntArray) -> int:
+    """How many sums the frequencies tell apart, every second whole number: all that have a probability to speak of."""
+    furthest = _FURTHEST * np.sqrt((scores.astype(np.float64) ** 2).sum(axis=1).max())
+    reach = int(min(furthest, scores.sum(axis=1).max()))
+    return 1 << max(1, (reach + 2).bit_length())
+
+
+def _angles(period: int) -> FloatArray:
+    """Half of the frequencies: the other half gives the same, as all sums are even or all are odd."""
+    return np.asarray(np.arange(period // 2 + 1) * (pi / period))
+
+
+@lru_cache(maxsize=4)
+def _cosines(period: int) -> tuple[FloatArray, FloatArray]:
+    """The logarithm of |cos(q theta)|, and where it is negative, for each score q and each frequency."""
+    cosines = np.cos(np.arange(UNITS + 1)[:, None] * _angles(period))
+    return np.asarray(np.log(np.maximum(np.abs(cosines), 1e-300))), np.asarray((cosines < 0).astype(np.float64))

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from steelyard.stats.halves import Halves, halves_of
+
+MARGIN = 0.005
+
+
+def found(
+    generator: np.random.Generator, pairs: int, *, calm: float, storm: float, noise: float = 0.03
+) -> Halves | None:
+    """The halves of pairs in phases of ten, with a change (log-ratio) for calm ones and for those in a storm."""
+    stormy = np.repeat(generator.random(pairs // 10 + 1) < 0.5, 10)[:pairs]
+    logs = np.where(stormy, noise, 0.004)[:, None] * generator.standard_normal((pairs, 2)) + 0.1 * stormy[:, None]
+    d = logs[:, 1] - logs[:, 0] + np.where(stormy, storm, calm)
+    return halves_of(d, logs.mean(axis=1), calm)
+
+
+def share_that_disagrees(pairs: int, tries: int, *, calm: float, storm: float, noise: float = 0.03) -> float:
+    generator = np.random.default_rng(4)
+    halves = [found(generator, pairs, calm=calm, storm=storm, noise=noise) for _ in range(tries)]
+    return float(np.mean([one is not None and one.disagree(MARGIN) for one in halves]))
+
+
+@pytest.mark.parametrize("change", [0.0, 0.05])
+def test_halves_with_the_same_change_agree(change: float) -> None:
+    assert share_that_disagrees(60, 300, calm=change, storm=change) <= 0.01
+
+
+def test_a_change_in_storms_only_is_seen_in_the_stormy_half() -> None:
+    assert share_that_disagrees(200, 40, calm=0.0, storm=0.04) >= 0.8
+
+
+def test_what_is_less_than_the_margin_apart_agrees() -> None:
+    assert share_that_disagrees(400, 40, calm=0.0, storm=0.003, noise=0.008) <= 0.05
+    assert share_that_disagrees(400, 40, calm=0.0, storm=0.012, noise=0.008) > 0.5
+
+
+def test_calm_pairs_and_few_ones_have_no_halves() -> None:
+    generator = np.random.default_rng(1)
+    assert halves_of(generator.normal(0, 0.01, 200), generator.normal(0, 0.01, 200), 0.0) is None
+    assert found(generator, 15, calm=0.0, storm=0.5) is None
+    assert found(generator, 40, calm=0.0, storm=0.5) is not None

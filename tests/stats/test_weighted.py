@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steelyard.stats import weighted
+from steelyard.stats.signed_rank import estimate as by_ranks
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def storms(generator: np.random.Generator, pairs: int, *, calm: float = 0.004, storm: float = 0.07) -> FloatArray:
+    """Logarithms of both sides, (pairs, 2): phases of ten pairs, calm or in a storm, which is slower too."""
+    phase = np.repeat(generator.random(pairs // 10 + 1) < 0.5, 10)[:pairs]
+    noise = np.where(phase, storm, calm)[:, None] * generator.standard_normal((pairs, 2))
+    return noise + 0.1 * phase[:, None]
+
+
+def gauss(generator: np.random.Generator, pairs: int) -> FloatArray:
+    return 0.01 * generator.standard_normal((pairs, 2))
+
+
+def split(logs: FloatArray, change: float = 0.0) -> tuple[FloatArray, FloatArray]:
+    """Differences and levels."""
+    return logs[:, 1] - logs[:, 0] + change, logs.mean(axis=1) + change / 2
+
+
+@pytest.mark.parametrize("noise", [storms, gauss])
+def test_over_all_swaps_of_all_pairs_the_p_value_is_one(noise: object) -> None:
+    """Exact: of all 4,096 ways in which the coin may have dealt 12 pairs, at most the share `level` has p <= level."""
+    logs = noise(np.random.default_rng(5), 12)  # type: ignore[operator]
+    d, levels = split(logs)
+    p = np.array([weighted.tested(d * signs, levels, 0.0).p_values[0] for signs in product((-1.0, 1.0), repeat=12)])
+    for level in (0.0005, 0.001, 0.01, 0.05, 0.2, 0.5):
+        assert np.mean(p <= level) <= level
+    assert np.mean(p <= 0.05) > 0.03  # and it is not much less either
+
+
+@pytest.mark.parametrize("noise", [storms, gauss])
+@pytest.mark.parametrize("pairs", [15, 60])
+def test_the_true_change_is_accepted_as_often_as_the_level_says(noise: object, pairs: int) -> None:
+    generator, truth, many = np.random.default_rng(7), 0.02, 600
+    p = [weighted.tested(*split(noise(generator, pairs), truth), truth).p_values[0] for _ in range(many)]  # type: ignore[operator]
+    assert np.mean(np.array(p) <= 0.05) < 0.075
+    assert np.mean(np.array(p) <= 0.05) > 0.025
+
+
+def test_storms_widen_the_interval_much_less_than_that_by_ranks() -> None:
+    generator = np.random.default_rng(11)
+    ratios = []
+    for _ in range(15):
+        d, levels = split(storms(generator, 80), 0.01)
+        mine, ranks = weighted.estimate(d, levels, 0.01), by_ranks(d, 0.01)
+        ratios.append((mine.upper - mine.lower) / (ranks.upper - ranks.lower))
+    assert np.median(ratios) < 0.6
+
+
+def test_calm_noise_costs_next_to_nothing() -> None:
+    generator = np.random.default_rng(12)
+    ratios = []
+    for _ in range(15):
+        d, levels = split(gauss(generator, 80))
+        mine, ranks = weighted.estimate(d, levels, 0.01), by_ranks(d, 0.01)
+        ratios.append((mine.upper - mine.lower) / (ranks.upper - ranks.lower))
+    assert np.median(ratios) < 1.05
+
+
+@given(st.integers(0, 10_000), st.floats(-0.05, 0.05), st.integers(12, 60))
+def test_swapping_the_sides_mirrors_all(seed: int, change: float, pairs: int) -> None:
+    d, levels = split(storms(np.random.default_rng(seed), pairs), change)
+    there, back = weighted.estimate(d, levels, 0.01), weighted.estimate(-d, levels, 0.01)
+    scale = max(abs(there.lower), abs(there.upper))
+    assert (back.lower, back.upper) == pytest.approx((-there.upper, -there.lower), abs=0.02 * scale)
+    assert back.centre == pytest.approx(-there.centre, abs=0.02 * scale)
+
+
+@given(st.integers(0, 10_000), st.floats(-1, 1), st.floats(-5, 5))
+def test_a_change_moves_all_and_a_unit_nothing(seed: int, change: float, unit: float) -> None:
+    d, levels = split(storms(np.random.default_rng(seed), 40))
+    here, there = weighted.estimate(d, levels, 0.01), weighted.estimate(d + change, levels + unit, 0.01)
+    shown, moved = (here.centre, here.lower, here.upper), (there.centre, there.lower, there.upper)
+    assert np.array(moved) - change == pytest.approx(shown, abs=1e-6)
+
+
+@given(st.integers(0, 10_000), st.integers(12, 60))
+def test_the_centre_is_inside_and_a_stricter_interval_around(seed: int, pairs: int) -> None:
+    d, levels = split(storms(np.random.default_rng(seed), pairs))
+    loose, strict = weighted.estimate(d, levels, 0.05), weighted.estimate(d, levels, 0.002)
+    assert strict.lower <= loose.lower <= loose.centre <= loose.upper <= strict.upper
+
+
+@given(st.integers(0, 10_000), st.sampled_from([20, 45, 90]))
+def test_what_the_interval_excludes_the_test_rejects(seed: int, pairs: int) -> None:
+    d, levels = split(storms(np.random.default_rng(seed), pairs), 0.01)
+    found = weighted.estimate(d, levels, 0.01)
+    outside = weighted.tested(d, levels, [found.lower, found.upper]).p_values
+    assert (outside <= 0.01).all()
+
+
+def test_the_rough_interval_is_about_the_exact_one() -> None:
+    generator = np.random.default_rng(13)
+    for noise in (storms, gauss):
+        d, levels = split(noise(generator, 120))
+        exact, rough = weighted.estimate(d, levels, 0.01), weighted.roughly(d, levels, 0.01)
+        assert rough.upper - rough.lower == pytest.approx(exact.upper - exact.lower, rel=0.25)
+        assert rough.centre == pytest.approx(exact.centre, abs=0.2 * (exact.upper - exact.lower))
+
+
+@pytest.mark.parametrize("described", [weighted.estimate, weighted.roughly])
+def test_too_few_pairs_have_no_interval_and_equal_ones_no_width(described: object) -> None:
+    few = described(np.array([0.01, 0.02]), np.zeros(2), 0.01)  # type: ignore[operator]
+    assert (few.lower, few.upper) == (-np.inf, np.inf)
+    equal = described(np.full(20, 0.01), np.zeros(20), 0.01)  # type: ignore[operator]
+    assert (equal.centre, equal.lower, equal.upper) == (0.01, 0.01, 0.01)
+    zeros = described(np.array([0.0] * 17 + [0.1, -0.1, 0.05]), np.zeros(20), 0.01)  # type: ignore[operator]
+    assert zeros.lower <= 0 <= zeros.upper
