@@ -53,6 +53,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/verdicts_on_traces.py
 	$(BIN)/python benchmarks/hints_on_traces.py
 	$(BIN)/python benchmarks/repeats_on_traces.py
+	$(BIN)/python benchmarks/uneven_waits.py
 	$(BIN)/python benchmarks/live_weighings.py
 	$(BIN)/python benchmarks/tandem.py --minutes 20
 	$(BIN)/python benchmarks/tool_speed.py

@@ -1,17 +1,21 @@
 """Steelyard's verdicts beside its peers': false alarms and power on the same programs, in the same minutes.
 
     python benchmarks/against_peers.py [--weighings N] [--pyperf-weighings M] [--load quiet|bursts|both]
-                                        [--max-time S]
+                                        [--max-time S] [--defaults] [--minutes N]
 
 The demo's 12 ms program against itself and against versions that do 1 % and 3 % more, on the machine as it is (quiet)
 and with bursts of other work around it. Each peer gets as many launches a side as Steelyard has just used, and its
 own test: Welch's t-test of hyperfine's samples (its own script takes p < 0.05; Steelyard's alpha is 0.01), the
 `compare_to` of pyperf. The tools take turns, weighing by weighing, so that a bad hour meets them all.
+
+With --defaults nobody is told anything but the two programs: each takes the launches and the time that it takes by
+itself, Steelyard those that it needs, and the seconds are the price of each answer.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import random
 import statistics
 import sys
@@ -87,6 +91,7 @@ class Bench:
     hyperfine: str
     pyperf: str | None
     max_time_s: float
+    defaults: bool
 
 
 def main(words: argparse.Namespace) -> None:
@@ -95,7 +100,10 @@ def main(words: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as name, stoppable():
         bench = _prepare(Path(name), words)
         cells: Cells = {}
+        end = time.monotonic() + 60 * words.minutes
         for number in range(words.weighings):
+            if number and time.monotonic() > end:
+                break
             with_pyperf = takes_part(number, words.weighings, words.pyperf_weighings)
             for load in loads:
                 with _around(load):
@@ -133,6 +141,7 @@ def _prepare(folder: Path, words: argparse.Namespace) -> Bench:
         hyperfine=peer("hyperfine", words.hyperfine),
         pyperf=peer("pyperf", words.pyperf) if words.pyperf_weighings else None,
         max_time_s=words.max_time,
+        defaults=words.defaults,
     )
 
 
@@ -144,11 +153,12 @@ def _weigh(bench: Bench, change: float, *, with_pyperf: bool) -> Iterator[tuple[
     """Yield (judge, word, seconds) of each tool that takes part."""
     programs = (bench.baseline, bench.candidates[change])
     record = bench.folder / "record.json"
-    options = ["--max-time", str(bench.max_time_s), "--json", str(record)]
+    budget = [] if bench.defaults else ["--max-time", str(bench.max_time_s)]
+    options = [*budget, "--json", str(record)]
     ended = run([STEELYARD, "compare", *map(str, programs), *options], bench.environment, accept=(0, 1))
     seen = read_record(record)
     yield JUDGES[0], seen["verdict"], ended.seconds
-    launches = max(FEWEST_LAUNCHES, launches_a_side(seen))
+    launches = None if bench.defaults else max(FEWEST_LAUNCHES, launches_a_side(seen))
 
     started = time.monotonic()
     samples = measure_by_hyperfine(bench.hyperfine, programs, launches, bench.folder, bench.environment)
@@ -170,6 +180,8 @@ def _words() -> argparse.Namespace:
     parser.add_argument("--pyperf-weighings", type=int, default=20, metavar="M", help="of them, pyperf takes so many")
     parser.add_argument("--load", choices=(*LOADS, "both"), default="both")
     parser.add_argument("--max-time", type=float, default=30.0, metavar="S", help="of each weighing by Steelyard")
+    parser.add_argument("--defaults", action="store_true", help="tell no tool anything but the two programs")
+    parser.add_argument("--minutes", type=float, default=math.inf, metavar="N", help="begin no other round after that")
     for name in ("hyperfine", "pyperf"):
         parser.add_argument(f"--{name}", metavar="PATH", help="where it is, if not on the PATH")
     return parser.parse_args()

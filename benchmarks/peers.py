@@ -35,12 +35,15 @@ def hyperfine_samples(report: str) -> Samples:
 
 
 def measure_by_hyperfine(
-    hyperfine: str, programs: Sequence[Path], runs: int, folder: Path, environment: Mapping[str, str]
+    hyperfine: str, programs: Sequence[Path], runs: int | None, folder: Path, environment: Mapping[str, str]
 ) -> Samples:
-    """One hyperfine of two programs, without a shell, after one warm-up of each."""
+    """One hyperfine of two programs, with so many runs, without a shell, after one warm-up of each.
+
+    With None as somebody does it who gives the two programs and nothing else.
+    """
     report = folder / "hyperfine.json"
-    options = ["-N", "--style", "none", "--warmup", "1", "--runs", str(runs), "--export-json", str(report)]
-    run([hyperfine, *options, *map(str, programs)], environment)
+    options = [] if runs is None else ["-N", "--warmup", "1", "--runs", str(runs)]
+    run([hyperfine, *options, "--style", "none", "--export-json", str(report), *map(str, programs)], environment)
     return hyperfine_samples(report.read_text())
 
 
@@ -61,14 +64,17 @@ def pyperf_word(compared: str) -> Word:
 
 
 def measure_by_pyperf(
-    pyperf: str, programs: Sequence[Path], launches: int, folder: Path, environment: Mapping[str, str]
+    pyperf: str, programs: Sequence[Path], launches: int | None, folder: Path, environment: Mapping[str, str]
 ) -> tuple[Word, Samples]:
-    """One pyperf of each program, a process and a value a launch, and what its `compare_to` says of them."""
+    """One pyperf of each program, a process and a value a launch, and what its `compare_to` says of them.
+
+    With None for the launches as many as pyperf takes if it is not told.
+    """
+    amount = [] if launches is None else ["-p", str(launches), "-n", "1", "-w", "0", "-l", "1"]
     files = [folder / f"pyperf-{side}.json" for side in ("baseline", "candidate")]
     for program, file in zip(programs, files, strict=True):
         file.unlink(missing_ok=True)
-        options = ["-q", "--name", "work", "-p", str(launches), "-n", "1", "-w", "0", "-l", "1", "-o", str(file)]
-        run([pyperf, "command", *options, str(program)], environment)
+        run([pyperf, "command", "-q", "--name", "work", *amount, "-o", str(file), str(program)], environment)
     command = [pyperf, "compare_to", *map(str, files)]
     compared = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
     baseline, candidate = (pyperf_values(file.read_text()) for file in files)

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks import peers
 from benchmarks.peers import Samples, hyperfine_samples, pyperf_values, pyperf_word, welch_word
 
 
@@ -21,6 +24,38 @@ def test_hyperfine_reports_the_commands_in_the_order_in_which_they_were_given() 
 def test_pyperf_values_are_those_of_all_processes_without_warm_ups_and_calibration() -> None:
     runs = [{"values": [0.5], "warmups": [[1, 9.0]]}, {"metadata": {}}, {"values": [0.25]}]
     assert pyperf_values(json.dumps({"benchmarks": [{"runs": runs}]})) == [0.5, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("runs", "options"), [(30, ["-N", "--warmup", "1", "--runs", "30"]), (None, [])], ids=["so many", "its own"]
+)
+def test_hyperfine_is_told_how_many_runs_or_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runs: int | None, options: list[str]
+) -> None:
+    def record(command: Sequence[str], environment: Mapping[str, str]) -> None:  # noqa: ARG001
+        assert list(command) == ["hyperfine", *options, "--style", "none", "--export-json", str(report), "old", "new"]
+        report.write_text(json.dumps({"results": [{"times": [0.1]}, {"times": [0.2]}]}))
+
+    report = tmp_path / "hyperfine.json"
+    monkeypatch.setattr(peers, "run", record)
+    measured = peers.measure_by_hyperfine("hyperfine", [Path("old"), Path("new")], runs, tmp_path, {})
+    assert measured == ([0.1], [0.2])
+
+
+@pytest.mark.parametrize(("launches", "told"), [(30, True), (None, False)])
+def test_pyperf_is_told_how_many_launches_or_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, launches: int | None, told: bool
+) -> None:
+    class StoppedError(Exception):
+        pass
+
+    def stop(command: Sequence[str], environment: Mapping[str, str]) -> None:  # noqa: ARG001
+        assert ("-p" in command, "-l" in command) == (told, told)
+        raise StoppedError
+
+    monkeypatch.setattr(peers, "run", stop)
+    with pytest.raises(StoppedError):
+        peers.measure_by_pyperf("pyperf", [Path("old"), Path("new")], launches, tmp_path, {})
 
 
 @pytest.mark.parametrize(

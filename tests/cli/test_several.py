@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from tests.in_process import InProcess
@@ -43,6 +45,13 @@ def test_a_control_weighs_the_baseline_against_itself(here: InProcess) -> None:
     ]
     assert here.lines() == expected
     assert len(expected) >= 2 * 2 * 9
+
+
+def test_a_control_of_a_program_launches_a_copy_of_its_file(here: InProcess) -> None:
+    shutil.copy("/bin/true", here.folder / "program")
+    record = here.compared("./program", "true", "--control", "--pairs", "8")
+    assert "control-copy" in [finding["code"] for finding in record["findings"]]
+    assert len(record["launches"]["pair"]) >= 2 * 2 * 9
 
 
 def test_repeat_makes_one_launch_of_several_processes(here: InProcess) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -67,6 +68,21 @@ def test_silent_on_anything_but_a_terminal(monkeypatch: pytest.MonkeyPatch) -> N
     with LiveLine(dumb) as line:
         line(PROGRESS)
     assert piped.getvalue() == dumb.getvalue() == ""
+
+
+def test_what_the_budget_allows_stays_above_the_line_and_is_told_to_a_file_too() -> None:
+    told = replace(PROGRESS, allowance="too \x1b[2Jlittle")
+    out, piped = Terminal(), io.StringIO()
+    with LiveLine(out, clock=Clock(), columns=lambda: 80) as line:
+        line(PROGRESS)
+        line(told)
+    above = out.getvalue().partition("12 s left")[2]
+    assert above.startswith(f"{WIPE}steelyard: too ")
+    assert above.count("\n") == 1
+    with LiveLine(piped) as line:
+        line(told)
+    assert "\x1b" not in piped.getvalue()
+    assert piped.getvalue().startswith("steelyard: too ")
 
 
 def test_at_most_four_refreshes_a_second() -> None:

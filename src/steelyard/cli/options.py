@@ -140,7 +140,8 @@ class WeighingOptions(Options):
         ),
     ] = None
     control: Annotated[
-        bool, typer.Option("--control", help="Weigh the baseline against itself too; no verdict if that alarms.")
+        bool,
+        typer.Option("--control", help="Weigh the baseline against a copy of itself too; no verdict if that alarms."),
     ] = False
     reference_output: Annotated[
         bool, typer.Option("--reference-output", help="First check that both sides print the same.")

@@ -10,6 +10,7 @@ from steelyard.report import figures
 from steelyard.subjects.shell_words import shell_words
 
 _MOST_NAMES = 10
+COPIED_CONTROL, CONTROL_OF_ONE_FILE = CONTROLS = "control-copy", "control-one-file"
 
 
 def same_command_finding(name: str) -> Finding:
@@ -18,6 +19,18 @@ def same_command_finding(name: str) -> Finding:
         code="same-command",
         message=f"{name} runs the same program with the same arguments as the baseline: this is a control, "
         "and any verdict but `same` would be a false alarm",
+    )
+
+
+def control_finding(called: str, why_not: str | None) -> Finding:
+    """Say that a control's second side is a copy of the program, or why it is not: a clause about the program."""
+    if why_not is None:
+        message = f"the control weighs {called} against a copy of its file, made for it among the temporary ones"
+        return Finding(code=COPIED_CONTROL, message=message)
+    return Finding(
+        code=CONTROL_OF_ONE_FILE,
+        message=f"both sides of the control are one file, {called}, {why_not}: it cannot see what lasts between two "
+        "equal files, such as their place in memory or the length of their paths",
     )
 
 

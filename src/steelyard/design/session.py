@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import steelyard
+from steelyard.design.control import with_control
 from steelyard.design.counting.stage import CountingStage, CountingTools, is_complete, with_tool
 from steelyard.design.findings import same_command_finding, shell_words_findings, survivors
 from steelyard.design.heap import HeapStage, check_heap
@@ -212,7 +213,7 @@ def _prepared(header: Weighing | Run, session: _Session, selection: Selection | 
                 time = PilotTime(world.clock, end)
                 header = Planner(header, shared, asking, session.watch, time).planned(selection)
                 header = header.model_copy(update={"preparing_s": world.clock() - begun})
-        targets = targets_of(header, shared)
+        header, targets = with_control(header, targets_of(header, shared, hooks), shared, session.runner(hooks))
         header = with_preliminaries(header, targets, session.runner())
     except Interrupted:
         raise InterruptedBeforeStart(NOTHING_MEASURED) from None

@@ -24,7 +24,7 @@ from steelyard.model.errors import MeasurementError
 from steelyard.model.launch_spec import Draw, LaunchSpec
 from steelyard.model.measured import Measured
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
-from steelyard.model.numbers import NUMBERS, Count, Time, declared
+from steelyard.model.numbers import NUMBERS, Count, Numbers, Time, declared
 from steelyard.model.rows import (
     COLUMNS,
     DISTURBED,
@@ -64,6 +64,8 @@ __all__ = [
     "Sample",
     "judged_samples",
     "most_of_others",
+    "tells_active",
+    "worked_alone",
 ]
 
 # numpy takes a quarter of the start of `steelyard count`, which has no use for it: whoever computes imports it.
@@ -259,18 +261,21 @@ class Launches(_Columns):
 
     def pair_values(self, benchmark: int, metric: str, role: str = USED) -> tuple[FloatArray, FloatArray]:
         """The metric of the complete pairs of a benchmark in a role: (baseline, candidate), in order of their pair."""
+        values, positions = self.metric(metric), self.complete_pairs(benchmark, role)
+        return values[positions[:, 0]], values[positions[:, 1]]
+
+    def complete_pairs(self, benchmark: int, role: str = USED) -> npt.NDArray[np.intp]:
+        """Positions of the launches of a benchmark's complete pairs in a role, shape (pairs, 2), in their order."""
         import numpy as np
 
-        values, pairs = self.metric(metric), np.asarray(self.pair, dtype=np.int64)
+        pairs = np.asarray(self.pair, dtype=np.int64)
         baseline = self.select(benchmark=benchmark, role=ROLES.index(role), side=0)
         candidate = self.select(benchmark=benchmark, role=ROLES.index(role), side=1)
-        if np.array_equal(pairs[baseline], pairs[candidate]):
-            return values[baseline], values[candidate]
-        complete = np.intersect1d(pairs[baseline], pairs[candidate])
-        return (
-            values[baseline[np.isin(pairs[baseline], complete)]],
-            values[candidate[np.isin(pairs[candidate], complete)]],
-        )
+        if not np.array_equal(pairs[baseline], pairs[candidate]):
+            complete = np.intersect1d(pairs[baseline], pairs[candidate])
+            baseline = baseline[np.isin(pairs[baseline], complete)]
+            candidate = candidate[np.isin(pairs[candidate], complete)]
+        return np.stack([baseline, candidate], axis=1)
 
 
 def most_of_others(cpu_ns: _Times) -> _Times:
@@ -279,6 +284,20 @@ def most_of_others(cpu_ns: _Times) -> _Times:
     rusage is in µs and the exit path is billed after schedstat was read, hence the allowance.
     """
     return 100_000 + 0.005 * cpu_ns
+
+
+def worked_alone(launch: Numbers) -> bool:
+    """Whether the main thread did all of one launch's work, as `Launches.worked_alone` says of many."""
+    if launch.others_ns is None or launch.cpu_ns is None:
+        return False
+    return launch.others_ns <= most_of_others(launch.cpu_ns)
+
+
+def tells_active(row: LaunchRow) -> bool:
+    """Whether `active` is defined for a launch, as `Launches.metric` has it of many."""
+    if row.samples:
+        return all(sample.time_ns("active") is not None for sample in judged_samples(row.samples))
+    return row.delay_ns is not None and worked_alone(row)
 
 
 def _of_iteration(samples: Sequence[Sequence[Any]], metric: str) -> float:

@@ -15,3 +15,5 @@ class Progress:
     change: float | None = None
     interval: tuple[float, float] | None = None
     seconds_left: float | None = None
+    allowance: str | None = None
+    """What the budget allows, where the user should know before it is spent: said once, to stay."""

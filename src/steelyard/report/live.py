@@ -19,7 +19,7 @@ _BETWEEN_REFRESHES_S = 0.25
 
 
 class LiveLine:
-    """Shows the progress on one line of a terminal and wipes it at the end; silent on anything else.
+    """Shows the progress on one line of a terminal and wipes it at the end; on anything else only what is to stay.
 
     It writes only when it is called, between two launches: a thread or a timer would run beside the launch
     that is being measured.
@@ -52,6 +52,10 @@ class LiveLine:
 
     def __call__(self, progress: Progress) -> None:
         """Show the progress, unless the last refresh was less than a quarter of a second ago."""
+        if progress.allowance is not None:
+            self.wipe()
+            encoding = self._stream.encoding or "utf-8"
+            self._write(f"steelyard: {printable.plain(progress.allowance, encoding)}\n")
         if not self._shows:
             return
         now = self._clock()

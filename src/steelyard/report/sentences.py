@@ -268,6 +268,35 @@ def _rounded_up(number: float) -> int:
     return math.ceil(number / step) * step
 
 
+def allowance(
+    settings: Settings, fewest: int, fitting: int, spent_s: float, seconds_each: float, benchmarks: int
+) -> str | None:
+    """Say, as soon as a pair took its time, that the budget is too short for a verdict; None where it is not.
+
+    A verdict takes the `fewest` pairs; so many are `fitting`, with `spent_s` gone and `seconds_each` for one more of
+    each benchmark.
+    """
+    if settings.max_time_s is None:
+        return None
+    needed_s = spent_s + fewest * seconds_each
+    if fitting >= fewest and needed_s <= settings.max_time_s:
+        return None
+    pair = "a pair" if benchmarks == 1 else f"a pair of each of the {benchmarks} benchmarks"
+    each, verdict = f"{pair} takes {figures.seconds(seconds_each)}", f"a verdict at alpha {settings.alpha:g}"
+    if fitting >= fewest:
+        usual = figures.seconds(settings.max_time_s)
+        return (
+            f"{each}, so it goes on for about {figures.seconds(needed_s)}: {verdict} takes {fewest} pairs, for which "
+            f"the usual {usual} are too short; --max-time sets a limit that holds"
+        )
+    longest = figures.seconds(settings.longest_time_s or settings.max_time_s)
+    allowed = f"at most {figures.count(fitting, 'pair')}" if fitting else "no pair but the warm-up"
+    return (
+        f"{each}, so {longest} leave time for {allowed}: too few for {verdict}, which takes {fewest}; with some to "
+        f"spare: --max-time {_rounded_up(TO_SPARE * needed_s)}"
+    )
+
+
 def resolution(verdict: Verdict | UnpairedVerdict) -> str | None:
     """Say how small a change would have been seen."""
     if verdict.resolution is None:

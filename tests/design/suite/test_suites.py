@@ -100,7 +100,7 @@ class TestResume:
 
     def test_repeats_go_on_counting(self) -> None:
         def stolen(number: int, spec: LaunchSpec) -> Measured:
-            return replace(noisy(0, 0.02, number)(number, spec), steal_ns=10_000_000)
+            return replace(noisy(0, 0.02, number)(number, spec), steal_ns=20_000_000)
 
         whole = experiment(Machine(stolen), weighing(pairs=20, max_time_s=None, warm_up=0)).run()
         begun, machine = cut(whole, 16), Machine(stolen)
@@ -121,7 +121,7 @@ class TestWaitQuiet:
             return 2.0
 
         def stolen(number: int, spec: LaunchSpec) -> Measured:
-            return replace(noisy(0, 0.02, number)(number, spec), steal_ns=10_000_000)
+            return replace(noisy(0, 0.02, number)(number, spec), steal_ns=20_000_000 if number // 2 % 4 == 0 else 0)
 
         machine, header = Machine(stolen), weighing(pairs=20, max_time_s=None, wait_quiet_s=5)
         Experiment(header, recorder(machine), machine.clock, lambda _: None, settle).run()

@@ -142,7 +142,7 @@ class TestSeveralAtOnce:
 
     def test_disturbed_pairs_among_them_are_repeated(self) -> None:
         def script(number: int, spec: LaunchSpec) -> Measured:
-            stolen = 6_000_000 if number in (4, 5, 13) else 0
+            stolen = 20_000_000 if number in (4, 5, 13) else 0
             plain = noisy(seed=number)(number, spec)
             return replace(plain, wall_ns=plain.wall_ns + stolen, steal_ns=stolen)
 
@@ -231,7 +231,7 @@ class TestDisturbance:
         plain = noisy(0, 0.02)
 
         def script(number: int, spec: LaunchSpec) -> Measured:
-            stolen = 10_000_000 if number % every == 0 else 0
+            stolen = 20_000_000 if number % every == 0 else 0
             return replace(plain(number, spec), steal_ns=stolen)
 
         return Machine(script)

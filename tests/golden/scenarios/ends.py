@@ -98,7 +98,7 @@ def interrupted_in_a_hook(world: World) -> None:
 def killed(world: World) -> None:
     pair(world)
     world.program("new", Program(wall_ns=lambda _: 12.02e6, at={12: world.kill}))
-    world.program("old", Program(at={4: {"steal_ns": 900_000}}))
+    world.program("old", Program(at={4: {"steal_ns": 20_000_000}}))
     world.run(*OLD_NEW, "--pairs", "16")
     world.run("show", world.journal())
     world.run("show")

@@ -178,8 +178,8 @@ def reference_output(world: World) -> None:
 
 @scenario
 def disturbed_pairs(world: World) -> None:
-    world.program("old", Program(at={4: {"steal_ns": 900_000}, 9: {"steal_ns": 900_000}}))
-    world.program("new", Program(at={12: {"steal_ns": 900_000, "wall_ns": 20_000_000}}))
+    world.program("old", Program(at={4: {"steal_ns": 20_000_000}, 9: {"steal_ns": 20_000_000}}))
+    world.program("new", Program(at={12: {"steal_ns": 20_000_000, "wall_ns": 20_000_000}}))
     world.run(*OLD_NEW, "--pairs", "16", "--csv", "launches.csv")
 
 
@@ -208,7 +208,7 @@ def tandem_as_it_turns_out(world: World) -> None:
 @scenario
 def wait_quiet(world: World) -> None:
     pair(world, 12.6e6)
-    world.program("old", Program(at={4: {"steal_ns": 900_000}}))
+    world.program("old", Program(at={4: {"steal_ns": 20_000_000}}))
     world.quiet_after_s = [3.5, 9.0]
     world.run(*OLD_NEW, *TWELVE, "--wait-quiet", "10")
 

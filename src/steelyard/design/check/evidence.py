@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.model.launches import Measured, Sample, judged_samples, most_of_others
+from steelyard.model.launches import Measured, Sample, judged_samples, worked_alone
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -154,19 +154,14 @@ def observed(place: tuple[str, int, int | None, int], measured: Measured, sample
 def _waits_ns(measured: Measured, samples: Sequence[Sample]) -> float:
     if all(sample.time_ns("active") is not None for sample in samples):
         return 0.0
-    waited = measured.delay_ns if _is_alone(measured) else measured.pressure_ns
+    waited = measured.delay_ns if worked_alone(measured) else measured.pressure_ns
     return float((waited or 0) + (measured.steal_ns or 0))
 
 
 def launch_ns(measured: Measured) -> float:
     """How long a launch took, without its waits for a processor where it worked in one thread."""
-    waited = (measured.delay_ns or 0) if _is_alone(measured) else 0
+    waited = (measured.delay_ns or 0) if worked_alone(measured) else 0
     return float(max(measured.wall_ns - waited, 1))
-
-
-def _is_alone(measured: Measured) -> bool:
-    """Whether it worked in one thread, the one whose waits are known."""
-    return measured.others_ns is not None and measured.others_ns <= most_of_others(measured.cpu_ns or 0)
 
 
 def _iteration_ns(sample: Sample) -> float:

@@ -189,13 +189,15 @@ def _no_pressure(record: Weighing | Run) -> Finding | None:
     )
 
 
-def withheld(verdict: Verdict, alarm: Verdict) -> Verdict:
-    """A verdict that is not given, because the control's baseline was found different from itself."""
+def withheld(verdict: Verdict, alarm: Verdict, *, copied: bool) -> Verdict:
+    """A verdict that is not given, because the control's baseline was found different from itself, or from a copy."""
     found, level = change(alarm.change or 0.0), f"p = {alarm.p_value:.2g}"
-    message = f"the control found the baseline {alarm.verdict} than itself ({found}, {level}), so no verdict is given"
+    of = "a copy of itself" if copied else "itself"
+    message = f"the control found the baseline {alarm.verdict} than {of} ({found}, {level}), so no verdict is given"
     finding = Finding(
         code="control-alarm",
         message=message,
-        remedy="look for what favours one side: --prepare, files that launches leave behind, other programs' timers",
+        remedy="look for what favours one side: --prepare, files that launches leave behind, other programs' timers"
+        + (", or where a file lies: copy both programs anew, and weigh these copies" if copied else ""),
     )
     return verdict.model_copy(update={"verdict": "undecided", "findings": [finding, *verdict.findings]})

@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
+from steelyard.design.findings import COPIED_CONTROL
 from steelyard.design.judging.findings import data_findings, medians_findings, withheld
 from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
+from steelyard.design.judging.waits import waits_finding
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
@@ -127,7 +129,11 @@ def verdicts(record: Weighing) -> list[Verdict]:
     controlled = [one for number in controls for one in _family(views, [number], times[0])] if times else []
     alarms = [control for control in controlled if control.verdict in CHANGED]
     if alarms:
-        found = [verdict if METRICS[verdict.metric].counted else withheld(verdict, alarms[0]) for verdict in found]
+        copied = any(finding.code == COPIED_CONTROL for finding in record.findings)
+        found = [
+            verdict if METRICS[verdict.metric].counted else withheld(verdict, alarms[0], copied=copied)
+            for verdict in found
+        ]
     return [*found, *controlled]
 
 
@@ -186,7 +192,11 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
         margin_needed=lacking.margin,
         baseline=sides[0],
         candidate=sides[1],
-        findings=found + medians_findings(change, judgement.verdict, sides, settings.margin),
+        findings=[
+            *found,
+            *medians_findings(change, judgement.verdict, sides, settings.margin),
+            *waits_finding(record.launches, pairs.benchmark, metric, settings.alpha),
+        ],
         **_shared(record, pairs.benchmark),
     )
 

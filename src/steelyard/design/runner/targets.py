@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from steelyard.design.findings import unshelled
 from steelyard.design.runner.draws import draw_pair
@@ -30,10 +31,17 @@ class Targets:
     """What is measured in each pair and subtracted from its launches, where they are run by a shell."""
 
 
-def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
+def targets_of(
+    record: Weighing | Run,
+    shared: Mapping[str, str],
+    hooks: Hooks | None = None,
+    copies: Mapping[tuple[int, int], str] = MappingProxyType({}),
+) -> Targets:
     """Every launch of a record; `shared` is the environment that all of them find.
 
-    Raises UsageError for a hook, or for a program that a parameter names, that is missing.
+    The commands around launches are the record's, unless they were made before. Of a benchmark's side among the
+    `copies`, that file is launched in the place of its program. Raises UsageError for a hook, or for a program that a
+    parameter names, that is missing.
     """
     settings = record.settings
     limited = with_time_limit(record)
@@ -42,6 +50,8 @@ def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
         for number in range(len(record.benchmarks))
         for side in range(len(record.subjects[:2]))
     }
+    for place, copy in copies.items():
+        subjects[place] = subjects[place].model_copy(update={"program": copy})
     makers = {place: launch_maker(subject, limited, shared) for place, subject in subjects.items()}
     names = {place: called(record, place[0], subject.name) for place, subject in subjects.items()}
     remedies = {place: _remedy(subject, settings) for place, subject in subjects.items()}
@@ -71,7 +81,7 @@ def targets_of(record: Weighing | Run, shared: Mapping[str, str]) -> Targets:
     shell = command_subject(":", "shell", "shell", shell=True) if _times_a_shell(record) else None
     return Targets(
         of,
-        hooks_of(settings, shared),
+        hooks_of(settings, shared) if hooks is None else hooks,
         None if shell is None else launch_spec(shell, limited, shared, draw_pair(settings.seed, 0, 0)),
     )
 

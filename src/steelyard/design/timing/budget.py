@@ -45,7 +45,7 @@ class Budget:
         usual, longest = self.usual_time_left(now), self.time_left(now, done)
         if usual is not None and longest is not None and seconds_per_pair > 0:
             fitting, at_most = (done + max(0, int(left / seconds_per_pair)) for left in (usual, longest))
-            limits.append(max(fitting, min(self._fewest, at_most)))
+            limits.append(max(fitting, min(self.fewest, at_most)))
         return min(limits) if limits else None
 
     def _left(self, limit_s: float | None, now: float) -> float | None:
@@ -53,9 +53,9 @@ class Budget:
 
     def _limit_s(self, done: int) -> float | None:
         longest_s = self.settings.longest_time_s
-        return longest_s if longest_s is not None and done < self._fewest else self.settings.max_time_s
+        return longest_s if longest_s is not None and done < self.fewest else self.settings.max_time_s
 
     @cached_property
-    def _fewest(self) -> int:
-        """Asked for at every pair."""
+    def fewest(self) -> int:
+        """The fewest pairs that can ever decide; asked for at every pair."""
         return fewest_differences(self.settings.alpha)

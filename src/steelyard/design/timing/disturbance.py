@@ -2,25 +2,75 @@
 
 from __future__ import annotations
 
-from steelyard.model.launches import LaunchRow
+from dataclasses import dataclass
+
+from steelyard.model.launches import IN_TANDEM, LaunchRow, tells_active
+from steelyard.model.metrics import METRICS
 
 # A pair is disturbed if this share of its time went to other work in a way that its metric does not correct for.
 DISTURBED_SHARE = 0.02
 # Repeats are worth their time on a machine that is quiet now and then; on one that never is they only cost the budget.
-# Judged by wall time, these two take +1 % on the `bursts` trace from 45 pairs to 38, repeats included, and leave 4 %
+# Judged by wall time, these take +1 % on the `bursts` trace from 45 pairs to 38, repeats included, and leave 4 %
 # instead of 13 % of identical pairs undecided; on `ambient` 29 to 24 (benchmarks/repeats_on_traces.py).
 REPEATS_PER_PAIR = 0.25
+# Most waits of a program that nearly always waits are its own doing: its threads wait for each other's processor.
+MOST_DISTURBED = 0.5
+# The kernel tells stolen time in such ticks: USER_HZ is 100 on every architecture that Steelyard runs on.
+STEAL_TICK_NS = 10_000_000
 
 
-def is_disturbed(first: LaunchRow, second: LaunchRow, metric: str) -> bool:
-    """Whether the pair lost too much time to others: stolen time always, waiting only for metrics that include it."""
-    wall = first.wall_ns + second.wall_ns
-    lost = (first.steal_ns or 0) + (second.steal_ns or 0)
-    if metric in ("wall", "delay"):
-        lost += (first.delay_ns or 0) + (second.delay_ns or 0)
-    return lost > DISTURBED_SHARE * wall
+def is_disturbed(first: LaunchRow, second: LaunchRow, metric: str, processors: int) -> bool:
+    """Whether the pair lost too much time to others: stolen time, and waiting where it is part of the metric.
+
+    What is no time loses none; a metric that is the waiting itself would be judged by its own values.
+    """
+    if METRICS[metric].unit != "ns":
+        return False
+    lost_ns = surely_stolen_ns((first.steal_ns or 0) + (second.steal_ns or 0), processors)
+    if metric == "wall" and first.order < IN_TANDEM:  # there the partner's turns are most of it
+        lost_ns += (first.delay_ns or 0) + (second.delay_ns or 0)
+    return lost_ns > DISTURBED_SHARE * (first.wall_ns + second.wall_ns)
 
 
-def may_repeat(repeated: int, kept: int) -> bool:
-    """Whether one more disturbed pair may be repeated, after `repeated` repeats for `kept` pairs that were kept."""
-    return repeated < 1 + REPEATS_PER_PAIR * kept
+def surely_stolen_ns(counted_ns: float, processors: int) -> float:
+    """What one processor surely lost while the machine's counter grew by so much.
+
+    The counter is of all processors and grows by ticks, of which the first may have been lost long before: as many
+    ticks say that more than all but one went by meanwhile.
+    """
+    return max(0.0, counted_ns - STEAL_TICK_NS) / max(1, processors)
+
+
+@dataclass
+class Repeats:
+    """Decides of one benchmark's pairs, in their order, which are repeated; `metric` is the one that judges them."""
+
+    metric: str
+    processors: int
+    kept: int = 0
+    repeated: int = 0
+    _disturbed: int = 0
+
+    def is_to_repeat(self, first: LaunchRow, second: LaunchRow) -> bool:
+        """Whether the next pair is to be repeated."""
+        pairs = self.kept + self.repeated
+        allowed = self.repeated < 1 + REPEATS_PER_PAIR * self.kept and self._disturbed <= MOST_DISTURBED * pairs
+        return self.count(first, second, repeated=allowed and self._is_disturbed(first, second))
+
+    def count(self, first: LaunchRow, second: LaunchRow, *, repeated: bool) -> bool:
+        """Count the next pair as `repeated` or kept, as it was decided, and return that."""
+        self._disturbed += self._is_disturbed(first, second)
+        if repeated:
+            self.repeated += 1
+        else:
+            self.kept += 1
+            self.metric = self._metric_with(first, second)
+        return repeated
+
+    def _is_disturbed(self, first: LaunchRow, second: LaunchRow) -> bool:
+        return is_disturbed(first, second, self._metric_with(first, second), self.processors)
+
+    def _metric_with(self, first: LaunchRow, second: LaunchRow) -> str:
+        """The metric that judges all pairs if this one is kept: `active` falls back to `wall` where it is not known."""
+        known = self.metric != "active" or (tells_active(first) and tells_active(second))
+        return self.metric if known else "wall"

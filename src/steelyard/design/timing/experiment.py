@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import expm1, isfinite
 
@@ -14,7 +14,7 @@ from steelyard.design.runner.draws import draw_places, round_order
 from steelyard.design.runner.failure import Interrupted, TookTooLongError
 from steelyard.design.runner.targets import longest_at_first_s, longest_launch_s
 from steelyard.design.timing.budget import Budget
-from steelyard.design.timing.disturbance import is_disturbed, may_repeat
+from steelyard.design.timing.disturbance import Repeats
 from steelyard.design.timing.pairing import Chosen, Pairing
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
@@ -22,6 +22,7 @@ from steelyard.model.launches import DISTURBED, ROLES, TRIED, USED, WARM_UP, Lau
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, StopReason, Weighing
+from steelyard.report.sentences import allowance
 from steelyard.stats.family import sharing_now
 from steelyard.stats.looks import next_look, plan_looks
 from steelyard.stats.paired import Judgement, is_futile
@@ -36,15 +37,19 @@ class _Open:
     """A benchmark on its way to a verdict."""
 
     number: int
+    repeats: Repeats
     control: bool = False
     warm_ups: int = 0
     attempts: int = 0
-    kept: int = 0
-    repeated: int = 0
     pairing: Pairing = field(kw_only=True)
     look_at: int = field(default_factory=lambda: next_look(0))
     judgement: Judgement | None = None
     stop: StopReason | None = None
+
+    @property
+    def kept(self) -> int:
+        """How many pairs are judged."""
+        return self.repeats.kept
 
 
 class Experiment:
@@ -72,6 +77,7 @@ class Experiment:
         self._settle, self._may_wait_s = settle, header.settings.wait_quiet_s
         self._pairs, self._visited = len(recorder.rows) // 2, len(header.benchmarks)
         self._findings: list[Finding] = []
+        self._is_allowance_told = False
         self.error: SteelyardError | None = None
 
     def run(self) -> Weighing:
@@ -82,6 +88,7 @@ class Experiment:
         try:
             self._wait_for_quiet()
             self._warm_up()
+            self._tell_allowance()
             for benchmark in self._open:
                 if benchmark.kept >= benchmark.look_at and benchmark.stop is None:
                     self._stop_or_go_on(benchmark)  # the look that an interrupted weighing still owes
@@ -90,6 +97,7 @@ class Experiment:
                 self._visited = len(still)
                 for number in round_order(self._settings.seed, rounds, still):
                     self._advance(self._open[number])
+                    self._tell_allowance()
                 rounds += 1
         except Interrupted:
             self._stop_all("interrupted")
@@ -124,12 +132,10 @@ class Experiment:
         pairs = self._measure(benchmark, number, USED, many, tandem=tandem)
         for rows in pairs:
             benchmark.attempts += 1
-            if is_disturbed(*rows, self._metric) and may_repeat(benchmark.repeated, benchmark.kept):
+            if benchmark.repeats.is_to_repeat(*rows):
                 self._recorder.discard_pair(benchmark.number, rows[0].pair)
-                benchmark.repeated += 1
                 self._wait_for_quiet()
             else:
-                benchmark.kept += 1
                 benchmark.pairing.note(rows)
         if pairs:
             self._stop_or_go_on(benchmark)
@@ -142,7 +148,7 @@ class Experiment:
     def _follow(self, benchmark: _Open, chosen: Chosen) -> bool:
         for pair in chosen.left:
             self._recorder.set_aside(benchmark.number, pair)
-            benchmark.kept -= 1
+            benchmark.repeats.kept -= 1
         self._findings += chosen.findings
         return chosen.tandem
 
@@ -167,16 +173,17 @@ class Experiment:
         self, benchmark: _Open, pair: int, role: str, many: int = 1, *, tandem: bool = False
     ) -> list[tuple[LaunchRow, LaunchRow]]:
         """Measure `many` pairs from number `pair` on; none if that failed and does not end all."""
+        longest_s = None if self._pairs else longest_at_first_s(self._header)
         draw = partial(draw_places, self._settings.seed, benchmark.number, role=role, tandem=tandem)
         places = [place for number in range(pair, pair + many) for place in draw(number)]
         try:
-            measured = self._recorder.pairs(places, None if self._pairs else longest_at_first_s(self._header))
+            measured = self._recorder.pairs(places, longest_s)
         except LaunchError as error:
             if tandem and benchmark.pairing.is_trying:
                 self._follow(benchmark, benchmark.pairing.give_up(str(error)))
                 benchmark.attempts += 1
             elif self._is_cut_short(benchmark, error):
-                self._findings.append(cut_short_finding(longest_launch_s(self._settings) or 0.0))
+                self._findings.append(cut_short_finding(longest_s or longest_launch_s(self._settings) or 0.0))
                 benchmark.stop = "time"
             else:
                 self._fail(benchmark, error, str(error))
@@ -185,9 +192,14 @@ class Experiment:
         return measured
 
     def _is_cut_short(self, benchmark: _Open, error: LaunchError) -> bool:
-        """Whether a command that was never measured took all the time by itself: the others have their verdicts."""
+        """Whether a command that was never measured took all the time by itself: the others have their verdicts.
+
+        Or may have, if it is the first of all: but where two of them take so long, nobody waits for a third.
+        """
         limited = self._settings.timeout_s is None and self._settings.harness is None
-        return limited and isinstance(error, TookTooLongError) and self._pairs > 0 and not self._has_pair(benchmark)
+        others = [one.stop for one in self._open if one is not benchmark and not one.control]
+        may_go_on = self._pairs > 0 or (len(others) > 0 and not any(others))
+        return limited and isinstance(error, TookTooLongError) and may_go_on and not self._has_pair(benchmark)
 
     def _has_pair(self, benchmark: _Open) -> bool:
         launches = self._recorder.rows.launches_of(benchmark.number)
@@ -254,6 +266,20 @@ class Experiment:
         """Elapsed seconds until a benchmark has its next pair: all that are still open take their turn."""
         return self._seconds_per_pair() * max(1, self._visited)
 
+    def _tell_allowance(self) -> None:
+        """Say once what the budget allows, if that is too little; the first pair has to show how long one takes."""
+        if self._is_allowance_told or not self._pairs:
+            return
+        self._is_allowance_told = True
+        first, now, each_s = self._open[0], self._clock(), self._seconds_per_round()
+        fitting = self._budget.pairs_in_all(first.kept, now, each_s)
+        if fitting is None:
+            return
+        spent_s = now - self._budget.started - first.kept * each_s
+        sentence = allowance(self._settings, self._budget.fewest, fitting, spent_s, each_s, self._visited)
+        if sentence is not None and first.stop is None:
+            self._watch(replace(self._progress(first), allowance=sentence))
+
     def _progress(self, benchmark: _Open) -> Progress:
         limit = self._limit(benchmark)
         judgement = benchmark.judgement
@@ -309,26 +335,24 @@ class Experiment:
 
 def _resumed(number: int, header: Weighing, rows: list[LaunchRow]) -> _Open:
     """A benchmark where an earlier session left it: at its beginning, if there was none."""
+    repeats = Repeats(timed(header.settings.metrics)[0], header.machine.cores_logical)
     pairing = Pairing(header.settings, number)
-    resumed = _Open(number, control=header.benchmarks[number].control, pairing=pairing)
+    resumed = _Open(number, repeats, control=header.benchmarks[number].control, pairing=pairing)
     if header.stop[number] == "failed":
         resumed.stop = "failed"
-    mine = [row for row in rows if row.benchmark == number]
-    sides = {role: Counter(row.pair for row in mine if ROLES[row.role] == role) for role in ROLES}
-    whole = {role: sum(count == 2 for count in pairs.values()) for role, pairs in sides.items()}
-    begun = sides[USED] | sides[DISTURBED] | sides[TRIED]
-    pairing.note(*_whole_pairs(mine))
+    begun: defaultdict[int, list[LaunchRow]] = defaultdict(list)
+    for row in rows:
+        if row.benchmark == number:
+            begun[row.pair].append(row)
+    resumed.warm_ups = sum(ROLES[launches[0].role] == WARM_UP for launches in begun.values())
     # A pair that was cut in two stays in the record, unused; the next one has a number, and so a draw, of its own.
-    resumed.warm_ups, resumed.kept, resumed.repeated = len(sides[WARM_UP]), whole[USED], whole[DISTURBED]
-    resumed.attempts = max(begun) + 1 - header.settings.warm_up if begun else 0
+    for one, other in (launches for launches in begun.values() if len(launches) == 2):
+        role = ROLES[one.role]
+        if role != WARM_UP:
+            repeats.count(one, other, repeated=role == DISTURBED)
+        repeats.kept -= role == TRIED
+        if role != DISTURBED:
+            pairing.note((one, other))
+    resumed.attempts = max(0, max(begun, default=-1) + 1 - header.settings.warm_up)
     resumed.look_at = next_look(max(0, resumed.kept - 1))
     return resumed
-
-
-def _whole_pairs(rows: Iterable[LaunchRow]) -> list[tuple[LaunchRow, LaunchRow]]:
-    """The pairs of a benchmark that have both launches, and were not disturbed, in their order."""
-    of_pair: dict[int, list[LaunchRow]] = {}
-    for row in rows:
-        if ROLES[row.role] != DISTURBED:
-            of_pair.setdefault(row.pair, []).append(row)
-    return [(pair[0], pair[1]) for pair in of_pair.values() if len(pair) == 2]

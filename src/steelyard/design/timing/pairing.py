@@ -16,7 +16,7 @@ import numpy as np
 from steelyard.design.findings import adjacent_finding
 from steelyard.design.runner.draws import tandem_first
 from steelyard.design.runner.tandem import obstacle
-from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, FloatArray, Launches, LaunchRow, most_of_others
+from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, FloatArray, Launches, LaunchRow, worked_alone
 from steelyard.model.metrics import timed
 from steelyard.model.records import Finding, Settings
 
@@ -147,7 +147,7 @@ class Pairing:
         rows = [row for pair in newest for row in pair]
         if any(row.cpu_ns is None or row.delay_ns is None for row in rows):
             return "this machine does not tell how long a process waits for a processor"
-        if any((row.others_ns or 0) > most_of_others(row.cpu_ns or 0) for row in rows):
+        if not all(worked_alone(row) for row in rows):
             return "other threads or child processes do some of the work"
         waiting = [np.median([_waiting(row) for row in rows if row.side == side] or [0]) for side in (0, 1)]
         if max(waiting) > MOST_WAITING and len(newest) > 1:

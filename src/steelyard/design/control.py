@@ -1,0 +1,78 @@
+"""The control's second side: a copy of the baseline's program, so that what lasts between two equal files shows too."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+
+from steelyard.design.findings import CONTROLS, control_finding
+from steelyard.design.runner.draws import draw_pair
+from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.targets import Targets, longest_at_first_s, subject_of, targets_of
+from steelyard.measure.elf import read_elf
+from steelyard.measure.scratch import Scratch
+from steelyard.model.errors import LaunchError
+from steelyard.model.records import Run, Subject, Weighing
+
+_OTHERS_RIGHTS = stat.S_ISUID | stat.S_ISGID
+
+
+def with_control(
+    record: Weighing | Run, targets: Targets, shared: Mapping[str, str], runner: Runner
+) -> tuple[Weighing | Run, Targets]:
+    """The record and what it launches, with a copy on the control's second side where there can be one.
+
+    The findings say whether there is. It is launched once to see that it runs, and is there for as long as the targets
+    are; a weighing that is resumed has a new one. Raises as a launch does, but for what is the copy's own failure.
+    """
+    number = next((number for number, benchmark in enumerate(record.benchmarks) if benchmark.control), None)
+    if number is None or record.stop[number] == "failed":
+        return record, targets
+    baseline = subject_of(record, number, 0)
+    try:
+        why = _why_not(baseline)
+        if why is None:
+            targets = _with_copy(record, number, targets, shared, runner)
+    except OSError as error:
+        why = f"which cannot be copied here ({error.strerror})"
+    except LaunchError:
+        why = "of which a copy does not run elsewhere"
+    called = "the shell" if baseline.shell else baseline.argv[0]
+    others = [finding for finding in record.findings if finding.code not in CONTROLS]
+    return record.model_copy(update={"findings": [*others, control_finding(called, why)]}), targets
+
+
+def _with_copy(
+    record: Weighing | Run, number: int, targets: Targets, shared: Mapping[str, str], runner: Runner
+) -> Targets:
+    """The same targets, but for a copy on one benchmark's second side, which was launched once."""
+    copy, scratch = _copied(subject_of(record, number, 0))
+    copied = targets_of(record, shared, targets.hooks, {(number, 1): copy})
+    weakref.finalize(copied, scratch.remove)
+    target = copied.of(number, 1, draw_pair(record.settings.seed, number, 0))
+    runner.trial(target.within(longest_at_first_s(record)))
+    return copied
+
+
+def _copied(subject: Subject) -> tuple[str, Scratch]:
+    scratch = Scratch("control")
+    try:
+        return str(shutil.copy(subject.program, scratch.path / Path(subject.program).name)), scratch
+    except OSError:
+        scratch.remove()
+        raise
+
+
+def _why_not(subject: Subject) -> str | None:
+    """Why a program is not copied, as a clause about it; None where it is."""
+    if subject.shell or "/" not in subject.argv[0]:
+        return "which was not given as the path of a program"
+    program = Path(subject.program)
+    if read_elf(program) is None:
+        return "which is a script, and may look for what stands beside it"
+    if program.stat().st_mode & _OTHERS_RIGHTS:
+        return "which runs with rights that a copy has not"
+    return None

@@ -1,0 +1,60 @@
+"""Whether one side waits for a processor more than the other: a cost that neither `active` nor repeated pairs show."""
+
+from __future__ import annotations
+
+from math import expm1
+
+import numpy as np
+
+from steelyard.design.timing.disturbance import DISTURBED_SHARE
+from steelyard.model.launches import DISTURBED, ROLES, USED, FloatArray, Launches
+from steelyard.model.records import Finding
+from steelyard.report import figures
+from steelyard.stats.leaning import Leaning, leaning
+from steelyard.stats.signed_rank import estimate
+
+# Of identical programs that many are called uneven at most, whatever the noise (benchmarks/uneven_waits.py).
+LEVEL = 0.001
+# A program that runs so much longer than the other is expected to wait more, and its verdict says enough.
+MOST_LONGER = 1.25
+# The metrics that other work lengthens, or that leave out what it does.
+_TIMES = ("wall", "active", "cpu", "user", "sys")
+
+
+def waits_finding(launches: Launches, benchmark: int, metric: str, alpha: float) -> list[Finding]:
+    """Say that the launches of one side waited more often, and what all pairs together say of wall time."""
+    pairs = np.concatenate([launches.complete_pairs(benchmark, role) for role in (USED, DISTURBED)])
+    if metric not in _TIMES or not len(pairs):
+        return []
+    if metric == "wall" and ROLES.index(DISTURBED) not in launches.role:
+        return []
+    found = lean(launches.column("wall_ns")[pairs], launches.column("delay_ns")[pairs])
+    times = launches.metric("wall")[pairs]
+    if found is None or not (times > 0).all():
+        return []
+    change = figures.change(expm1(estimate(np.log(times[:, 1] / times[:, 0]), alpha).centre))
+    return [_finding(found, metric, change)]
+
+
+def lean(wall: FloatArray, delay: FloatArray) -> Leaning | None:
+    """How the launches of one side waited more often, times of shape (pairs, 2); None if they surely did not."""
+    worked = np.median(np.maximum(wall - delay, 1.0), axis=0)
+    if np.isnan(worked).any() or worked.max() > MOST_LONGER * worked.min():
+        return None
+    # One bar for both launches of a pair: of its own time a longer one would have waited less by as long a wait.
+    disturbed = delay > DISTURBED_SHARE * wall.mean(axis=1, keepdims=True)
+    found = leaning(disturbed, float(worked[1] / worked.sum()))
+    return found if found.p_value <= LEVEL else None
+
+
+def _finding(found: Leaning, metric: str, change: str) -> Finding:
+    sides = {"baseline": found.baseline, "candidate": found.candidate}
+    less, more = sorted(sides, key=lambda side: sides[side])
+    hidden = "some pairs that waited were repeated" if metric == "wall" else f"{metric} leaves waits out"
+    return Finding(
+        code="uneven-waits",
+        message=f"the {more} waited for a processor in {sides[more]:.0%} of its launches, the {less} in "
+        f"{sides[less]:.0%}, which is hardly chance (p = {found.p_value:.1g}): {hidden}, and all pairs together say "
+        f"{change} of wall time",
+        remedy="waits of its own making (more threads or wake-ups) are a cost: then that is the change to go by",
+    )
