@@ -25,11 +25,12 @@ from steelyard.model.records import Finding, Settings
 FIRST, EACH_WAY = 4, 6
 # Below that the scheduler's slices of some ms are no longer many in a launch, and nothing is gained.
 SHORTEST_NS = 20_000_000
-# A target that spends more of its time than this without a processor or waiting for one waits for something else.
-MOST_WAITING = 0.1
+# A target that spends more of its time than this, and that many ns, without a processor or waiting for one waits for
+# something else.
+MOST_WAITING, LEAST_WAITING_NS = 0.1, 2_000_000
 # In margins: with less spread than this, one after the other decides soon enough.
 WORTH_TRYING = 1.0
-# What the other way may cost of this one's time to be chosen: four pairs of each tell no finer.
+# What the other way may cost of this one's time to be chosen: six pairs of each tell no finer.
 CLEARLY_LESS = 0.7
 # Pairs that spread so much more than those that are gone on with are worth less than the mixture costs.
 MUCH_NOISIER = 2.0
@@ -193,9 +194,10 @@ def _numbers_of(pairs: Sequence[_Pair]) -> list[int]:
 
 
 def _waiting(row: LaunchRow) -> float:
-    """The share of a launch's own time in which it neither ran nor waited for a processor."""
+    """The share of a launch's own time in which it neither ran nor waited for a processor; 0 for a little of it."""
     own_ns = row.wall_ns - (row.delay_ns or 0)
-    return 1 - (row.cpu_ns or 0) / max(1, own_ns)
+    waiting_ns = own_ns - (row.cpu_ns or 0)
+    return waiting_ns / own_ns if waiting_ns > LEAST_WAITING_NS else 0.0
 
 
 def _seconds_per_pair(pairs: Sequence[_Pair]) -> float:
