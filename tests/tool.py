@@ -43,7 +43,7 @@ class Done:
     @property
     def report(self) -> bytes:
         """What was printed on stdout, which `show` prints again: without what an exit status means."""
-        return self.out.partition(b"\nstatus ")[0].rstrip(b"\n") + b"\n"
+        return self.out.partition(b"\nexit ")[0].rstrip(b"\n") + b"\n"
 
     @property
     def sentence(self) -> str:

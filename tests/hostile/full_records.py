@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from struct import pack
 from typing import Any
 
 from tests.foreign import foreign_results, processes
@@ -122,4 +124,5 @@ def _imported() -> dict[str, Any]:
     fields = record.model_dump(mode="json")
     fields["provenance"] |= {"version": "1.2", "measured": ["yesterday"]}
     fields["benchmarks"][0] |= {"params": {"n": "1"}}
+    fields["benchmarks"][1] |= {"values": {"lengths": [2, 1], "float64": b64encode(pack("<3d", 1, 2.5, 3)).decode()}}
     return {**fields, "findings": [_FINDING]}

@@ -172,6 +172,7 @@ def test_very_many_benchmarks_are_not_all_printed(asked: InProcess) -> None:
         assert done.text.count("\n") < 2000
         assert "2,800 more benchmarks: --markdown FILE has all of them" in done.text
         assert (asked.folder / f"{name}.md").read_text().count("<code>") == 3000
+    assert "2,800 more benchmarks" in asked("show", "a.json").text
     done = asked("diff", "a.json", "b.json")
     assert done.text.count("\n") < 3000
     assert done.text.count("\nbenchmark ") == 200

@@ -21,9 +21,7 @@ from steelyard.model.columns import (
     packed_from,
     picked,
     places_of,
-    samples_of,
 )
-from steelyard.model.foreign import ForeignBenchmark
 from steelyard.model.launches import Launches
 from steelyard.model.numbers import Count
 
@@ -103,21 +101,3 @@ def test_a_packed_column_is_looked_at_too() -> None:
     assert Launches.model_validate({"wall_ns": array("q")}).wall_ns == array("q")
     with pytest.raises(ValidationError, match="wall_ns"):
         Launches.model_validate({"wall_ns": array("q", [0])})
-
-
-@pytest.mark.usefixtures("size")
-@pytest.mark.parametrize("told", [[[1, 2.5], [3.0]], [[True, "2"]], [array("d", [1.0])]], ids=str)
-def test_samples_that_are_taken(told: Any) -> None:
-    found = ForeignBenchmark(name="x", unit="s", values=told).values
-    assert [list(process) for process in found] == [[float(value) for value in process] for process in told]
-    assert ForeignBenchmark(name="x", unit="s", values=found).values == found
-
-
-@pytest.mark.usefixtures("size")
-@pytest.mark.parametrize("bad", [0.0, -1.0, float("nan"), float("inf"), 10**400, None, "x", []], ids=repr)
-def test_samples_that_are_refused(bad: Any) -> None:
-    for told in ([[1.0], [1.0, bad]], [[bad, 1.0]]):
-        assert samples_of(told) is None
-        with pytest.raises(ValidationError):
-            ForeignBenchmark(name="x", unit="s", values=told)
-    assert samples_of([]) is samples_of([[1.0], []]) is samples_of("12") is None

@@ -11,6 +11,7 @@ from rich.console import Console
 from steelyard.model.records import Finding, Settings, Verdict, Weighing
 from steelyard.report import figures, terminal
 from steelyard.report.strip import ZERO
+from steelyard.report.verdicts import open_end
 
 from . import records
 from .records import FASTER, LEANING, SAME, SAME_BUT_REAL, SLOWER, SUMMARY, TOO_FEW, UNDECIDED, verdict
@@ -143,7 +144,7 @@ def test_undecided_names_its_bounds_and_the_budget_that_would_decide() -> None:
 
 
 def test_the_last_line_of_an_open_end_names_strict() -> None:
-    assert flat(printed(terminal.open_end)) == (
+    assert flat(printed(open_end)) == (
         "exit status 0, as nothing was found slower; with --strict it is 4, as it stayed undecided"
     )
 

@@ -144,8 +144,8 @@ def _diff_counts(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions,
 
 
 def _diff_times(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, margin: float, world: World) -> int:
-    from steelyard.cli.outcome import said_status
     from steelyard.cli.screen import output
+    from steelyard.cli.status import said_status
     from steelyard.design.unpaired.runs import compare_runs
     from steelyard.model.metrics import timed
     from steelyard.report import unpaired

@@ -5,19 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from steelyard.cli.options import FileOptions
-from steelyard.cli.outcome import said_status
 from steelyard.cli.outputs import is_printed, write
 from steelyard.cli.screen import output
+from steelyard.cli.status import said_status
 from steelyard.design.unpaired.foreign import compare_foreign, levels
 from steelyard.design.world import World
 from steelyard.model.files import as_saved
 from steelyard.model.foreign import ForeignResults
 from steelyard.report import foreign as report
+from steelyard.report.bounds import MOST_BENCHMARKS
 
 
 def show_foreign(record: ForeignResults, files: FileOptions, world: World) -> None:
     """Print an import, and write the files asked for."""
-    described = levels(record)
+    described = levels(record.benchmarks[: None if files.markdown is not None else MOST_BENCHMARKS])
     if files.json is not None:
         write(files.json, as_saved(record, files.json))
     if files.markdown is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import signal
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions
 from steelyard.cli.outputs import Content, is_printed, write
 from steelyard.cli.say import say
 from steelyard.cli.screen import output
-from steelyard.cli.status import INTERRUPTED, of_verdicts
+from steelyard.cli.status import INTERRUPTED, said_status
 from steelyard.design.outcome import Outcome
 from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError
@@ -33,14 +33,6 @@ def shown(
             say(f"to carry on: steelyard compare --resume {shlex.quote(str(outcome.kept))}")
         return INTERRUPTED
     return said_status(_deciding(outcome), world, strict=strict, beside_data=_prints_data(files))
-
-
-def said_status(verdicts: Collection[str], world: World, *, strict: bool, beside_data: bool) -> int:
-    """The exit status of what was decided; that an undecided one has 0 is said as the last line."""
-    status = of_verdicts(verdicts, strict=strict)
-    if status != of_verdicts(verdicts, strict=True):
-        terminal.open_end(output(world.environment, beside_data=beside_data))
-    return status
 
 
 def show_outcome(outcome: Outcome, files: FileOptions, world: World, *, functions: int = SHOWN_FUNCTIONS) -> None:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from steelyard.design.world import World
 
 SLOWER = 1
 FOUND = 1
@@ -17,3 +21,14 @@ def of_verdicts(verdicts: Collection[str], *, strict: bool) -> int:
     if "slower" in verdicts:
         return SLOWER
     return UNDECIDED if strict and "undecided" in verdicts else 0
+
+
+def said_status(verdicts: Collection[str], world: World, *, strict: bool, beside_data: bool) -> int:
+    """The same; that something undecided has 0 is said as the last line."""
+    status = of_verdicts(verdicts, strict=strict)
+    if status != of_verdicts(verdicts, strict=True):
+        from steelyard.cli.screen import output
+        from steelyard.report.verdicts import open_end
+
+        open_end(output(world.environment, beside_data=beside_data))
+    return status

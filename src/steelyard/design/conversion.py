@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 import steelyard
 from steelyard.design.findings import some_names
 from steelyard.design.suite.selection import chosen_benchmarks
-from steelyard.model.columns import FLOATS, joined, lowest, samples_of
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import (
     ForeignBenchmark,
@@ -25,6 +25,7 @@ from steelyard.model.foreign import (
 )
 from steelyard.model.numbers import LEAST_VALUE, MOST_SECONDS, MOST_VALUE
 from steelyard.model.records import Finding
+from steelyard.model.samples import FLOATS, joined, samples_of
 from steelyard.subjects.formats.contents import Contents, Format, Found, grouped
 from steelyard.subjects.formats.recognise import contents_of, format_named
 from steelyard.subjects.harness import Listed
@@ -190,15 +191,15 @@ def _values(file: _File, one: Found) -> list[array[float]]:
     if not told:
         raise UsageError(f"cannot import {file.path}: it has no value of {shown(one.name)}")
     if (found := samples_of(told)) is not None:
-        numbers = joined(found)
-        if not _is_no_time(lowest(numbers), one.unit) and not _holds_true(told, numbers):
+        numbers = np.frombuffer(joined(found))
+        if not _is_no_time(float(numbers.min()), one.unit) and not _holds_true(told, numbers):
             return found
     return [array(FLOATS, [_value(file, one, value) for value in values]) for values in told]
 
 
-def _holds_true(told: list[list[Any]], numbers: array[float]) -> bool:
+def _holds_true(told: list[list[Any]], numbers: npt.NDArray[np.float64]) -> bool:
     """Whether JSON's `true` is among them, which as a number is 1: without any 1 none has to be looked at."""
-    return bool((np.frombuffer(numbers) == 1).any()) and not _NUMBERS.issuperset(map(type, chain.from_iterable(told)))
+    return bool((numbers == 1).any()) and not _NUMBERS.issuperset(map(type, chain.from_iterable(told)))
 
 
 def _is_no_time(value: float, unit: str) -> bool:

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic import PlainSerializer, SerializationInfo, ValidatorFunctionWrapHandler, WrapValidator
 
-from steelyard.model.numbers import LEAST_VALUE, MOST_VALUE
-
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
 INTEGERS: Final = "q"
-FLOATS: Final = "d"
-"""The type codes of whole numbers, 64 bits with a sign, and of floats."""
+"""The type code of whole numbers, 64 bits with a sign."""
 
 Packed: TypeAlias = "array[int] | list[Any]"
 """Numbers, packed; those of which the machine could not tell some are a list with None for these."""
@@ -108,52 +105,9 @@ def packed_from(least: int) -> WrapValidator:
     return WrapValidator(checked)
 
 
-def samples_of(lists: Any) -> list[array[float]] | None:
-    """Lists of numbers that a result can be, packed; None if there is anything else among them."""
-    if not isinstance(lists, list) or not lists or not all(isinstance(one, list | array) and one for one in lists):
-        return None
-    try:
-        found = [one if isinstance(one, array) else array(FLOATS, one) for one in lists]
-    except (TypeError, OverflowError):
-        return None
-    return found if _are_results(joined(found)) else None
-
-
-def joined(parts: Iterable[Any]) -> array[float]:
-    """All the numbers of several packed samples, one behind the other."""
-    found = array(FLOATS)
-    found.frombytes(b"".join(parts))
-    return found
-
-
-def _are_results(numbers: array[float]) -> bool:
-    if len(numbers) < _FEW:
-        return all(LEAST_VALUE <= number <= MOST_VALUE for number in numbers)
-    import numpy as np
-
-    every = np.frombuffer(numbers, dtype=np.float64)
-    return bool(every.min() >= LEAST_VALUE and every.max() <= MOST_VALUE)  # neither is true of NaN
-
-
-def _packed_samples(told: Any, one_by_one: ValidatorFunctionWrapHandler) -> list[array[float]]:
-    if (found := samples_of(told)) is not None:
-        return found
-    plain = [list(one) if isinstance(one, array) else one for one in told] if isinstance(told, list) else told
-    return [array(FLOATS, one) for one in one_by_one(plain)]
-
-
-packed_samples: Final = WrapValidator(_packed_samples)
-"""Lets lists of samples become packed ones at once; any others are looked at one by one."""
-
-
 def _unpacked(column: Any, information: SerializationInfo) -> Any:
     return list(column) if information.mode == "json" else column
 
 
-def _all_unpacked(columns: Any, information: SerializationInfo) -> Any:
-    return [_unpacked(column, information) for column in columns]
-
-
 AS_LIST: Final = PlainSerializer(_unpacked, return_type=Any)
-AS_LISTS: Final = PlainSerializer(_all_unpacked, return_type=Any)
 """In JSON a list; elsewhere as it is, for the file's own writer (`json_text`)."""

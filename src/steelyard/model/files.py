@@ -20,6 +20,7 @@ from steelyard.model.foreign import AnyRecord, ForeignResults, NotMeasuredError
 from steelyard.model.journal import assemble
 from steelyard.model.json_text import parse, pieces
 from steelyard.model.records import FORMAT, VERSION, Derived, Run, Weighing
+from steelyard.model.samples import encoded
 
 _RECORD: TypeAdapter[Weighing | Run | ForeignResults] = TypeAdapter(AnyRecord, config=ConfigDict(defer_build=True))
 _GZIP_MAGIC, _AS_GZIP = b"\x1f\x8b", 31
@@ -68,7 +69,7 @@ def _dumped(record: Weighing | Run | ForeignResults) -> dict[str, Any]:
         return _in_order(record, {**fields, "launches": record.launches.model_dump()})
     fields = record.model_dump(mode="json", exclude={"benchmarks": {"__all__": {"values"}}})
     whole = zip(record.benchmarks, fields["benchmarks"], strict=True)
-    return {**fields, "benchmarks": [_in_order(one, {**kept, "values": one.values}) for one, kept in whole]}
+    return {**fields, "benchmarks": [_in_order(one, {**kept, "values": encoded(one.values)}) for one, kept in whole]}
 
 
 def _in_order(model: BaseModel, fields: dict[str, Any]) -> dict[str, Any]:

@@ -45,9 +45,11 @@ def parse_anything(text: bytes, decoded: Callable[[bytes], str]) -> Any:
 def pieces(value: Any) -> Iterator[bytes]:
     """The JSON of a record's fields, piece by piece; raises ValueError for a number that is not finite.
 
-    Packed numbers are lists there, and have been found to be finite.
+    Packed numbers are lists there, and have been found to be finite; bytes are text without a quote in it.
     """
-    if isinstance(value, array):
+    if isinstance(value, bytes):
+        yield b'"%b"' % value
+    elif isinstance(value, array):
         yield to_json(value.tolist())
     elif isinstance(value, list) and value and all(isinstance(one, array) for one in value):
         yield to_json([one.tolist() for one in value])
@@ -69,7 +71,7 @@ def _holds_packed(value: Any) -> bool:
     """Whether there are packed numbers somewhere in it; the items of a list are alike."""
     if isinstance(value, dict):
         return any(map(_holds_packed, value.values()))
-    return isinstance(value, array) or (isinstance(value, list) and any(map(_holds_packed, value[:1])))
+    return isinstance(value, array | bytes) or (isinstance(value, list) and any(map(_holds_packed, value[:1])))
 
 
 @contextmanager

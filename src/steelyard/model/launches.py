@@ -109,7 +109,7 @@ else:
 class Launches(_Columns):
     """The raw launches of a record, one list a column, in the order in which they ran (fields as in LaunchRow)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     samples: list[list[_KeptSample]] = Field(
         default_factory=_no_launches,

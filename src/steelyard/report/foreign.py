@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 
 from rich.console import Console
 from rich.text import Text
@@ -14,8 +13,8 @@ from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.sheet import Sheet
 from steelyard.report.table import csv_text
-from steelyard.report.terminal import STYLES, emphasised
 from steelyard.report.unpaired import APART, wandered
+from steelyard.report.verdicts import STYLES, emphasised
 
 WARNING = "imported, not measured by Steelyard"
 UNPAIRED_WARNING = f"{WARNING}, and {APART}"
@@ -64,7 +63,7 @@ def effort(level: Level) -> str:
 
 
 def show(console: Console, record: ForeignResults, levels: Sequence[Level]) -> None:
-    """Print such results: where they come from, then each benchmark's level."""
+    """Print such results: where they come from, then the levels of the first benchmarks, as many as are printed."""
     sheet = Sheet(console)
     sheet.row("imported", Text(origin(record), "yellow"), style="bold yellow")
     for file in record.provenance.files[:_MOST_FILES]:
@@ -73,13 +72,14 @@ def show(console: Console, record: ForeignResults, levels: Sequence[Level]) -> N
         sheet.row("", f"and {figures.count(more, 'more file')}")
     if record.machine:
         sheet.row("machine", ", ".join(f"{name} {value}" for name, value in record.machine.items()))
-    for benchmark, level in islice(zip(record.benchmarks, levels, strict=True), MOST_BENCHMARKS):
+    shown = record.benchmarks[:MOST_BENCHMARKS]
+    for benchmark, level in zip(shown, levels[:MOST_BENCHMARKS], strict=True):
         sheet.blank()
         sheet.row("benchmark", Text(sheet.name(benchmark.name, 3 * sheet.text_width), "bold"))
         median = f"{value(level.median, benchmark.unit)} median"
         line = Text.assemble((median, "bold"), f", {direction(benchmark.higher_is_better)}")
         sheet.row("value", line, effort(level))
-    show_left_out(sheet, len(levels) - MOST_BENCHMARKS)
+    show_left_out(sheet, len(record.benchmarks) - len(shown))
     notes.show(sheet, notes.of_foreign(record))
 
 

@@ -66,7 +66,10 @@ class Sheet:
         text = printable.styled(paragraph, self.encoding)
         if cell_len(text.plain) <= self.text_width:
             return [text]
+        is_simple = self._is_plain and text.plain.isascii() and "  " not in text.plain
         text.plain = _GLUED.sub(_GLUE, text.plain)
+        if is_simple and (broken := _broken(text.plain, self.text_width)):
+            return [Text(line.replace(_GLUE, " ")) for line in broken]
         lines = []
         for line in text.wrap(self._console, self.text_width):
             line.plain = line.plain.replace(_GLUE, " ")
@@ -100,3 +103,18 @@ class Sheet:
         if cell_len(text.plain) > self.width:
             text.truncate(self.width, overflow="crop")
         self._console.print(text, no_wrap=True, crop=False, overflow="ignore", soft_wrap=True)
+
+
+def _broken(text: str, width: int) -> list[str]:
+    """Lines of words and single spaces as rich breaks them, which takes four times as long; none if a word is too long.
+
+    Every character takes one column.
+    """
+    lines = []
+    while len(text) > width:
+        end = text.rfind(" ", 0, width + 1)
+        if end <= 0:
+            return []
+        lines.append(text[:end])
+        text = text[end + 1 :]
+    return [*lines, text]

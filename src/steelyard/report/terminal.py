@@ -11,18 +11,13 @@ from rich.text import Text
 
 from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import METRICS, is_counted
-from steelyard.model.records import Run, Summary, Verdict, VerdictName, Weighing
+from steelyard.model.records import Run, Summary, Verdict, Weighing
 from steelyard.report import counting, figures, heap, notes, printable, sentences
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
+from steelyard.report.verdicts import STYLES, emphasised
 
-STYLES: dict[VerdictName, str] = {
-    "slower": "bold red",
-    "faster": "bold green",
-    "same": "bold cyan",
-    "undecided": "bold yellow",
-}
 _QUALITIES = {"quiet": "green", "noisy": "yellow", "disturbed": "red"}
 _STRIP_COLUMNS = 60
 _NAME_COLUMNS = 24
@@ -46,11 +41,6 @@ def weighing(console: Console, record: Weighing, verdicts: list[Verdict], *, fun
     heap.rows(sheet, record)
     if len(record.launches):
         _plan(sheet, record)
-
-
-def open_end(console: Console) -> None:
-    """Print as the last line what the exit status of an undecided weighing means, where it is 0."""
-    Sheet(console).row("exit", Text(sentences.not_strict(), "dim"))
 
 
 def run(console: Console, record: Run, summaries: list[Summary], *, functions: int = 10) -> None:
@@ -129,14 +119,6 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     if others:
         _others(sheet, others)
     notes.show(sheet, notes.of_weighing(record, verdicts))
-
-
-def emphasised(evidence: str, verdict: VerdictName, change: float | None) -> Text:
-    """Evidence that begins with a change, which has the verdict's colour."""
-    line = Text(evidence)
-    if change is not None:
-        line.stylize(STYLES[verdict], 0, len(figures.change(change)))
-    return line
 
 
 def _sides(sheet: Sheet, record: Weighing, verdict: Verdict) -> None:

@@ -11,7 +11,7 @@ from steelyard.report import figures, notes, sentences
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.sheet import Sheet
-from steelyard.report.terminal import STYLES, emphasised
+from steelyard.report.verdicts import STYLES, emphasised
 
 APART = (
     "measured apart: what drifted between the two looks like a change of the program, and is allowed for as far as it "

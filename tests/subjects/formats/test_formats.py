@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from steelyard.design import conversion
 from steelyard.model.errors import UsageError
-from steelyard.model.foreign import ForeignResults
+from steelyard.model.foreign import ForeignFile, ForeignResults
 from tests.foreign import CREATED
 from tests.subjects.formats import recorded
 
@@ -69,6 +70,23 @@ def test_each_format_is_recognised_and_read(name: str) -> None:
     assert all(len(file.sha256) == 64 for file in record.provenance.files)
     assert all((benchmark.seconds or 0) > 0 for benchmark in record.benchmarks)
     assert convert_files([recorded.ALL[name]], name=name, created=CREATED).benchmarks == record.benchmarks
+
+
+@pytest.mark.parametrize("name", ["pyperf", "criterion"])
+def test_a_file_is_named_with_its_hash_where_there_can_be_threads_and_where_not(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read() -> list[ForeignFile]:
+        return convert_files([recorded.ALL[name]], created=CREATED).provenance.files
+
+    with_threads = read()
+    assert all(file.sha256 == sha256(Path(file.name).read_bytes()).hexdigest() for file in with_threads)
+    monkeypatch.setattr("steelyard.subjects.formats.recognise.Thread.start", refuse)
+    assert read() == with_threads
+
+
+def refuse(thread: object) -> None:
+    raise RuntimeError(f"can't start new thread {thread}")
 
 
 def test_the_values_are_those_of_the_file() -> None:

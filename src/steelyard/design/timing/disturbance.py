@@ -26,10 +26,11 @@ def is_disturbed(first: LaunchRow, second: LaunchRow, metric: str, processors: i
     """
     if METRICS[metric].unit != "ns":
         return False
-    lost_ns = surely_stolen_ns((first.steal_ns or 0) + (second.steal_ns or 0), processors)
-    if metric == "wall" and first.order < IN_TANDEM:  # there the partner's turns are most of it
+    together = max if first.order >= IN_TANDEM else sum  # at the same time both see the same
+    lost_ns = surely_stolen_ns(together((first.steal_ns or 0, second.steal_ns or 0)), processors)
+    if metric == "wall" and first.order < IN_TANDEM:  # there the turns of the partner are most of it
         lost_ns += (first.delay_ns or 0) + (second.delay_ns or 0)
-    return lost_ns > DISTURBED_SHARE * (first.wall_ns + second.wall_ns)
+    return lost_ns > DISTURBED_SHARE * together((first.wall_ns, second.wall_ns))
 
 
 def surely_stolen_ns(counted_ns: float, processors: int) -> float:
@@ -66,6 +67,10 @@ class Repeats:
             self.kept += 1
             self.metric = self._metric_with(first, second)
         return repeated
+
+    def set_aside(self) -> None:
+        """Take back that a pair was kept."""
+        self.kept -= 1
 
     def _is_disturbed(self, first: LaunchRow, second: LaunchRow) -> bool:
         return is_disturbed(first, second, self._metric_with(first, second), self.processors)

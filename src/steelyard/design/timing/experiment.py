@@ -148,7 +148,7 @@ class Experiment:
     def _follow(self, benchmark: _Open, chosen: Chosen) -> bool:
         for pair in chosen.left:
             self._recorder.set_aside(benchmark.number, pair)
-            benchmark.repeats.kept -= 1
+            benchmark.repeats.set_aside()
         self._findings += chosen.findings
         return chosen.tandem
 
@@ -345,14 +345,21 @@ def _resumed(number: int, header: Weighing, rows: list[LaunchRow]) -> _Open:
         if row.benchmark == number:
             begun[row.pair].append(row)
     resumed.warm_ups = sum(ROLES[launches[0].role] == WARM_UP for launches in begun.values())
-    # A pair that was cut in two stays in the record, unused; the next one has a number, and so a draw, of its own.
-    for one, other in (launches for launches in begun.values() if len(launches) == 2):
-        role = ROLES[one.role]
-        if role != WARM_UP:
-            repeats.count(one, other, repeated=role == DISTURBED)
-        repeats.kept -= role == TRIED
-        if role != DISTURBED:
-            pairing.note((one, other))
+    for launches in begun.values():
+        # A pair that was cut in two stays in the record, unused; the next one has a number, and so a draw, of its own.
+        if len(launches) == 2:
+            _note(resumed, (launches[0], launches[1]))
     resumed.attempts = max(0, max(begun, default=-1) + 1 - header.settings.warm_up)
     resumed.look_at = next_look(max(0, resumed.kept - 1))
     return resumed
+
+
+def _note(resumed: _Open, pair: tuple[LaunchRow, LaunchRow]) -> None:
+    """Have a pair that an earlier session measured count as it did there."""
+    role = ROLES[pair[0].role]
+    if role != WARM_UP:
+        resumed.repeats.count(*pair, repeated=role == DISTURBED)
+    if role != DISTURBED:
+        resumed.pairing.note(pair)
+    if role == TRIED:
+        resumed.repeats.set_aside()

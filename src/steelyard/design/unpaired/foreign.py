@@ -21,7 +21,6 @@ import numpy.typing as npt
 
 from steelyard.design.findings import some_names
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
-from steelyard.model.columns import joined
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import (
     ForeignBenchmark,
@@ -33,6 +32,7 @@ from steelyard.model.foreign import (
 )
 from steelyard.model.launches import FloatArray
 from steelyard.model.records import Finding
+from steelyard.model.samples import joined
 from steelyard.stats.summary import centres, row_medians
 from steelyard.stats.unpaired import FEWEST_SECONDS, RunValues, UnpairedJudgement, judge_unpaired, least_allowance
 
@@ -42,9 +42,9 @@ _BY_COMMAND = "hyperfine"
 """Its benchmarks are called by their commands, which are others where two builds are compared."""
 
 
-def levels(record: ForeignResults) -> list[Level]:
-    """Each benchmark of an import, described."""
-    return [described.level for described in _described(record.benchmarks)]
+def levels(benchmarks: Sequence[ForeignBenchmark]) -> list[Level]:
+    """Each of some benchmarks of an import, described."""
+    return [described.level for described in _described(benchmarks)]
 
 
 class _Described(NamedTuple):

@@ -146,12 +146,16 @@ def _results(found: dict[str, Any]) -> Iterator[Result]:
     for benchmark in found["benchmarks"]:
         about = {**shared, **(benchmark.get("metadata") or {})}
         for run in benchmark["runs"]:
-            facts = {**about, **(run.get("metadata") or {})}
-            loops, inner_loops = facts.get("loops", 1), facts.get("inner_loops", 1)
+            # Not one dictionary of both: of 20,000 processes that took a third of the time that their numbers took.
+            own = run.get("metadata") or {}
+            loops = own.get("loops", about.get("loops", 1))
+            inner_loops = own.get("inner_loops", about.get("inner_loops", 1))
             if type(loops) is not int or type(inner_loops) is not int or min(loops, inner_loops) < 1:
                 raise LaunchError(
                     f"wrote {shown(loops)} loops and {shown(inner_loops)} inner loops, not integers above 0"
                 )
             values = run.get("values") or []
             values = values if isinstance(values, list) else list(values)
-            yield Result(str(facts["name"]), str(facts.get("unit", "second")), loops, inner_loops, values)
+            name = own["name"] if "name" in own else about["name"]
+            unit = own.get("unit", about.get("unit", "second"))
+            yield Result(str(name), str(unit), loops, inner_loops, values)

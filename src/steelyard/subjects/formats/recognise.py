@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from steelyard.model.errors import LaunchError, UsageError
@@ -24,6 +26,8 @@ from steelyard.subjects.responses import quoted
 FORMATS: dict[str, Format] = {
     one.name: one for one in (GOOGLE_BENCHMARK, PYPERF, HYPERFINE, PYTEST_BENCHMARK, CRITERION, GO, JMH, SWIFT)
 }
+
+_Digest = Callable[[], str]
 
 _BEGINNING = 1 << 10
 # What a reader stumbles over in JSON of another shape, or in a number that no clock tells.
@@ -65,19 +69,41 @@ def _opened(path: Path) -> tuple[Opened, list[ForeignFile]]:
     if folders := files_of(path):
         read = [(_data(file), _data(file.with_name(ABOUT))[0]) for file in folders]
         parts = tuple((decoded(data), decoded(about)) for (data, _), about in read)
-        return Opened(path, parts=parts), [one for (_, one), _ in read]
-    data, file = _data(path)
-    return Opened(path, data, _json(path, data)), [file]
+        files = [_file(file, digest) for file, ((_, digest), _) in zip(folders, read, strict=True)]
+        return Opened(path, parts=parts), files
+    data, digest = _data(path)
+    found = _json(path, data)
+    return Opened(path, data, found), [_file(path, digest)]
 
 
-def _data(path: Path) -> tuple[bytes, ForeignFile]:
+def _data(path: Path) -> tuple[bytes, _Digest]:
     data = read_bytes(path)
-    name = str(path).encode(errors="replace").decode()
-    file = ForeignFile(name=name, sha256=hashlib.sha256(data).hexdigest())
+    digest = _digest(data)
     data = plausible(path, unpacked(path, data))
     if not data.strip():
         raise UsageError(f"cannot import {path}: it is empty")
-    return data, file
+    return data, digest
+
+
+def _digest(data: bytes) -> _Digest:
+    """What tells the SHA-256 of data, which is worked out on another processor while they are parsed."""
+    found = hashlib.sha256()
+    beside = Thread(target=found.update, args=(data,), daemon=True)
+    try:
+        beside.start()
+    except RuntimeError:  # there can be no more threads here
+        found.update(data)
+        return found.hexdigest
+
+    def told() -> str:
+        beside.join()
+        return found.hexdigest()
+
+    return told
+
+
+def _file(path: Path, digest: _Digest) -> ForeignFile:
+    return ForeignFile(name=str(path).encode(errors="replace").decode(), sha256=digest())
 
 
 def _json(path: Path, data: bytes) -> Any:

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import io
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from rich.text import Text
+
+from steelyard.report.sheet import LABEL_COLUMNS, Sheet
+
+WORDS = st.lists(
+    st.one_of(
+        st.text("ab-/", max_size=30), st.sampled_from(["12.8 ms", "--pairs 30", "+1 %,", "-2 %", "größe", "日本"])
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+@given(WORDS, st.integers(50, 90))
+def test_lines_are_broken_alike_with_and_without_colours(words: list[str], width: int) -> None:
+    text = Text(" ".join(words))
+    text.stylize("bold", 0, 1)
+    consoles = (Console(file=io.StringIO(), width=width, color_system=colours) for colours in (None, "256"))
+    plain, coloured = ([line.plain.rstrip() for line in Sheet(console).wrap(text)] for console in consoles)
+    assert plain == coloured
+    assert max(map(len, plain)) <= width - LABEL_COLUMNS
