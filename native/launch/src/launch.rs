@@ -48,6 +48,7 @@ pub fn run(
     let before = before.unwrap_or_else(|| means.gauges.read());
     // That of the launch before: it would wake us for nothing.
     let _ = means.child_signal.take();
+    let delay_ns = means.gauges.own_delay_ns();
     let started = spawn::start(request, streams, &means.changed_signals)?;
     let wait = Wait::new(started, request.timeout_ns, captures, means.pidfd);
     let running = Running {
@@ -55,7 +56,8 @@ pub fn run(
         already: Schedule::default(),
         wait,
     };
-    to_the_end(vec![running], before, means, channel, leftovers)
+    let counters = (before, delay_ns);
+    to_the_end(vec![running], counters, means, channel, leftovers)
 }
 
 /// A target that is executing.
@@ -68,13 +70,14 @@ pub struct Running {
     pub wait: Wait,
 }
 
-/// Waits for the ends of all that run, and cleans up behind them.
+/// Waits for the ends of all that run, and cleans up behind them. Before their start the machine's counters were read,
+/// and how long the server had waited for a CPU.
 ///
 /// # Errors
 /// Why one of them cannot be told of, or could not be killed.
 pub fn to_the_end(
     running: Vec<Running>,
-    before: Reading,
+    (before, delay_ns): (Reading, u64),
     means: &Means,
     channel: &mut Channel,
     leftovers: &mut Leftovers,
@@ -83,7 +86,7 @@ pub fn to_the_end(
         .into_iter()
         .map(|one| ((one.started, one.already), one.wait))
         .unzip();
-    let waited = wait::for_ends(&mut waits, channel, means);
+    let waited = wait::for_ends(&mut waits, channel, means, delay_ns);
     let stop = waits.iter().find_map(|wait| wait.outcome.stop);
     for (wait, (started, _)) in waits.iter().zip(&of_each) {
         if let Some(error) = &wait.outcome.survived {

@@ -53,7 +53,7 @@ pub fn run(
         }
     };
     pinned.leave(&cpus);
-    let before = means.gauges.read();
+    let counters = (means.gauges.read(), means.gauges.own_delay_ns());
     // That of the launch before: it would wake us for nothing.
     let _ = means.child_signal.take();
     let running = released([first, second], pair.second_begins, means);
@@ -61,7 +61,7 @@ pub fn run(
         leftovers.clear();
         failure
     })?;
-    launch::to_the_end(running, before, means, channel, leftovers)
+    launch::to_the_end(running, counters, means, channel, leftovers)
 }
 
 /// The two ends of what the targets keep step by, if they are to.

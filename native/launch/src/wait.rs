@@ -204,7 +204,16 @@ impl Wait {
 ///
 /// # Errors
 /// If the system refuses to wait; the targets have then been killed.
-pub fn for_ends(waits: &mut [Wait], channel: &mut Channel, means: &Means) -> io::Result<()> {
+///
+/// `delay_ns` is how long the server had waited for a CPU when they were started: they may have ended before it
+/// came here.
+pub fn for_ends(
+    waits: &mut [Wait],
+    channel: &mut Channel,
+    means: &Means,
+    delay_ns: u64,
+) -> io::Result<()> {
+    let mut at_start = Some(delay_ns);
     loop {
         // Before the first sleep, too: a cancel may have come in one piece with its request.
         if channel.take_cancel() {
@@ -220,7 +229,7 @@ pub fn for_ends(waits: &mut [Wait], channel: &mut Channel, means: &Means) -> io:
         if waits.iter().all(|wait| wait.ended) {
             return Ok(());
         }
-        let stop = match next_event(waits, channel, means) {
+        let stop = match next_event(waits, channel, means, at_start.take()) {
             Ok(stop) => stop,
             Err(error) => {
                 kill_all(waits);
@@ -236,11 +245,12 @@ pub fn for_ends(waits: &mut [Wait], channel: &mut Channel, means: &Means) -> io:
     }
 }
 
-/// Sleeps until something happens, and sees to it; why the server is to end, if that is it.
+/// Sleeps until something happens, or but looks `at_start`, and sees to it; why the server is to end, if that is it.
 fn next_event(
     waits: &mut [Wait],
     channel: &mut Channel,
     means: &Means,
+    at_start: Option<u64>,
 ) -> io::Result<Option<Stop>> {
     let listen = waits.iter().all(|wait| wait.outcome.stop.is_none());
     let mut entries = vec![
@@ -249,12 +259,10 @@ fn next_event(
         sys::poll_entry(listen.then(|| means.signals.as_fd())),
     ];
     entries.extend(waits.iter().flat_map(Wait::entries));
-    let delay_ns = means.gauges.own_delay_ns();
+    let delay_ns = at_start.unwrap_or_else(|| means.gauges.own_delay_ns());
     let due = waits.iter().filter_map(|wait| wait.deadlines.next()).min();
-    sys::poll(
-        &mut entries,
-        due.map(|due| due.saturating_sub(sys::now_ns())),
-    )?;
+    let left_ns = due.map(|due| due.saturating_sub(sys::now_ns()));
+    sys::poll(&mut entries, at_start.map_or(left_ns, |_| Some(0)))?;
     let now_ns = sys::now_ns();
     let woken = Woken { now_ns, delay_ns };
     let ready = |place: usize| entries[place].revents != 0;

@@ -28,7 +28,7 @@ def is_disturbed(first: LaunchRow, second: LaunchRow, metric: str, processors: i
         return False
     together = max if first.order >= IN_TANDEM else sum  # at the same time both see the same
     lost_ns = surely_stolen_ns(together((first.steal_ns or 0, second.steal_ns or 0)), processors)
-    if metric == "wall":
+    if metric == "wall" and first.order < IN_TANDEM:  # there the turns of the partner are most of it
         lost_ns += (first.delay_ns or 0) + (second.delay_ns or 0)
     return lost_ns > DISTURBED_SHARE * together((first.wall_ns, second.wall_ns))
 

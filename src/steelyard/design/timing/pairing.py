@@ -17,7 +17,7 @@ from steelyard.design.findings import adjacent_finding
 from steelyard.design.judging.lockstep import in_step
 from steelyard.design.runner.draws import tandem_first
 from steelyard.design.runner.tandem import keeps_step, obstacle
-from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, FloatArray, Launches, LaunchRow, most_of_others
+from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, FloatArray, Launches, LaunchRow, worked_alone
 from steelyard.model.metrics import timed
 from steelyard.model.records import Finding, Settings
 
@@ -26,11 +26,12 @@ from steelyard.model.records import Finding, Settings
 FIRST, EACH_WAY = 4, 6
 # Below that the scheduler's slices of some ms are no longer many in a launch, and nothing is gained.
 SHORTEST_NS = 20_000_000
-# A target that spends more of its time than this without a processor or waiting for one waits for something else.
-MOST_WAITING = 0.1
+# A target that spends more of its time than this, and that many ns, without a processor or waiting for one waits for
+# something else.
+MOST_WAITING, LEAST_WAITING_NS = 0.1, 2_000_000
 # In margins: with less spread than this, one after the other decides soon enough.
 WORTH_TRYING = 1.0
-# What the other way may cost of this one's time to be chosen: four pairs of each tell no finer.
+# What the other way may cost of this one's time to be chosen: six pairs of each tell no finer.
 CLEARLY_LESS = 0.7
 # Pairs that spread so much more than those that are gone on with are worth less than the mixture costs.
 MUCH_NOISIER = 2.0
@@ -151,7 +152,7 @@ class Pairing:
         rows = [row for pair in newest for row in pair]
         if any(row.cpu_ns is None or row.delay_ns is None for row in rows):
             return "this machine does not tell how long a process waits for a processor"
-        if any((row.others_ns or 0) > most_of_others(row.cpu_ns or 0) for row in rows):
+        if not all(worked_alone(row) for row in rows):
             return "other threads or child processes do some of the work"
         if self._in_turn:
             alone = any(row.samples[-1].order is None for row in rows if row.order >= IN_TANDEM)
@@ -203,9 +204,10 @@ def _numbers_of(pairs: Sequence[_Pair]) -> list[int]:
 
 
 def _waiting(row: LaunchRow) -> float:
-    """The share of a launch's own time in which it neither ran nor waited for a processor."""
+    """The share of a launch's own time in which it neither ran nor waited for a processor; 0 for a little of it."""
     own_ns = row.wall_ns - (row.delay_ns or 0)
-    return 1 - (row.cpu_ns or 0) / max(1, own_ns)
+    waiting_ns = own_ns - (row.cpu_ns or 0)
+    return waiting_ns / own_ns if waiting_ns > LEAST_WAITING_NS else 0.0
 
 
 def _seconds_per_pair(pairs: Sequence[_Pair]) -> float:
