@@ -16,16 +16,23 @@ WRONG = ("slower", "faster")
 
 
 def on_trace(
-    name: str, metric: str, change: float, *, margin: float = 0.005, weighings: int = 100, roughly: bool = True
+    name: str,
+    metric: str,
+    change: float,
+    *,
+    margin: float = 0.005,
+    weighings: int = 100,
+    pairs: int = 252,
+    roughly: bool = True,
 ) -> Tally:
     noise = window_of(trace(name, metric))
-    return simulate(noise, change, margin=margin, alpha=ALPHA, weighings=weighings, roughly=roughly)
+    return simulate(noise, change, margin=margin, alpha=ALPHA, pairs=pairs, weighings=weighings, roughly=roughly)
 
 
 @pytest.mark.parametrize("metric", ["cpu", "active", "wall"])
 @pytest.mark.parametrize("name", TRACE_NAMES)
 def test_false_alarms_on_every_trace(name: str, metric: str) -> None:
-    assert on_trace(name, metric, 0.0).share(*WRONG) <= MOST
+    assert on_trace(name, metric, 0.0, pairs=120).share(*WRONG) <= MOST
 
 
 @pytest.mark.parametrize(("metric", "found"), [("cpu", 0.99), ("active", 0.98)])
@@ -54,8 +61,8 @@ def test_false_alarms_on_every_kind_of_noise(noise: Noise) -> None:
 
 @pytest.mark.parametrize("tick", [0.08, 0.01, 0.001])
 def test_ticks_cost_no_false_alarms_and_no_wrong_same(tick: float) -> None:
-    assert simulate(SYNTHETIC["quiet"], 0.0, tick=tick, weighings=100, roughly=True).share(*WRONG) <= MOST
-    changed = simulate(SYNTHETIC["quiet"], 0.01, tick=tick, weighings=100)
+    assert simulate(SYNTHETIC["quiet"], 0.0, tick=tick, pairs=60, weighings=100, roughly=True).share(*WRONG) <= MOST
+    changed = simulate(SYNTHETIC["quiet"], 0.01, tick=tick, pairs=60, weighings=60)
     assert changed.share("same", "faster") <= MOST
     assert changed.coverage >= 1 - MOST
 
