@@ -157,6 +157,16 @@ def test_a_killed_command_has_a_shells_status() -> None:
 
 
 @pytest.mark.real
+def test_the_status_is_known_though_whoever_started_us_ignores_ends() -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert run_in_foreground(_sh("exit 5")) == 5
+        assert signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+@pytest.mark.real
 def test_signals_are_as_without_us() -> None:
     # Python ignores SIGPIPE; and we have some blocked meanwhile.
     program = "import signal, sys; sys.exit(signal.pthread_sigmask(0, []) != set())"
