@@ -132,6 +132,17 @@ def test_a_missing_library_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         pass
 
 
+@pytest.mark.parametrize("folder", ["a b", "a:b"])
+def test_a_library_that_the_loader_would_not_find_cannot_be_used(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: str
+) -> None:
+    library = tmp_path / folder / "steelyard-clock.so"
+    library.parent.mkdir()
+    library.touch()
+    monkeypatch.setattr(still, "CLOCK", library)
+    assert not still.can_stand_still(Path(sys.executable))
+
+
 @pytest.mark.real
 def test_only_what_can_be_reached_can_stand_still(tmp_path: Path) -> None:
     assert still.can_stand_still(Path(sys.executable))
