@@ -95,7 +95,7 @@ def test_programs_that_it_starts_are_under_the_clock_too(timed: Timed) -> None:
 def test_it_is_a_clock_whatever_a_program_does(timed: Timed, tmp_path: Path, name: str, shared_cpu: int) -> None:
     program = compiled(tmp_path, name.lower(), getattr(still_programs, name), THREADED)
     _, use = timed(program, cpu=shared_cpu)
-    assert use.deadlines == (3 if name == "DEADLINES" else 0)
+    assert use.deadlines == (4 if name == "DEADLINES" else 0)
     assert (use.clocks, use.several) == (1, name == "THREADS")
 
 
