@@ -289,3 +289,11 @@ def test_disturbed_pairs_in_tandem_are_repeated_as_others(machine: Machine) -> N
 def test_each_of_two_may_take_the_time_of_both(machine: Machine) -> None:
     record = machine.weighed("--pairing", "tandem", "--timeout", "0.06", "--pairs", "20", "--margin", "0.001%")
     assert ways(record)[BESIDE] == 40
+
+
+@pytest.mark.parametrize("seed", ["1", "2", "3", "4"])
+def test_which_of_two_that_are_in_each_others_way_has_to_wait_does_not_matter(machine: Machine, seed: str) -> None:
+    machine.at = {number: {"cpu_ns": 20_000_000, "user_ns": 20_000_000} for number in range(8, 40, 2)}
+    record = machine.weighed("--pairing", "tandem", "--warmup", "3", "--pairs", "20", "--seed", seed)
+    assert ways(record, TRIED) == {ALONE: 0, BESIDE: 6}
+    assert "waits for something else" in notes(record)["adjacent"]

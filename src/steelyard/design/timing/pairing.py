@@ -159,8 +159,9 @@ class Pairing:
             return "its samples are not taken in turn: what it is built with is too old for that" if alone else None
         if self._settings.harness is not None and np.isnan(np.concatenate(self._values(newest))).any():
             return f"its samples do not tell {self._metric}"
-        waiting = [np.median([_waiting(row) for row in rows if row.side == side] or [0]) for side in (0, 1)]
-        if max(waiting) > MOST_WAITING and len(newest) > 1:
+        # Of each pair the longer wait: whose it is must not count, and of two in each other's way either may wait.
+        waiting = [max(map(_waiting, pair)) for pair in newest]
+        if len(newest) > 1 and np.median(waiting) > MOST_WAITING:
             return "it waits for something else than a processor"
         return None
 
