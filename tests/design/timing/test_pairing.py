@@ -297,3 +297,14 @@ def test_which_of_two_that_are_in_each_others_way_has_to_wait_does_not_matter(ma
     record = machine.weighed("--pairing", "tandem", "--warmup", "3", "--pairs", "20", "--seed", seed)
     assert ways(record, TRIED) == {ALONE: 0, BESIDE: 6}
     assert "waits for something else" in notes(record)["adjacent"]
+
+
+def test_what_a_look_may_have_judged_stays_judged(machine: Machine) -> None:
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        machine.noise = {ALONE: 0.03 if number > 18 else 0.0001, BESIDE: 0.0005}
+        return machine(spec, number)
+
+    machine.world.script = script
+    record = machine.weighed("--pairing", "auto", "--pairs", "120", "--margin", "0.1%")
+    assert ways(record)[BESIDE] >= 12
+    assert ways(record, TRIED) == {ALONE: 0, BESIDE: 0}

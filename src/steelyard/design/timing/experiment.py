@@ -180,7 +180,7 @@ class Experiment:
             measured = self._recorder.pairs(places, longest_s)
         except LaunchError as error:
             if tandem and benchmark.pairing.is_trying:
-                self._follow(benchmark, benchmark.pairing.give_up(str(error)))
+                self._follow(benchmark, benchmark.pairing.give_up(str(error), benchmark.attempts))
                 benchmark.attempts += 1
             elif self._is_cut_short(benchmark, error):
                 self._findings.append(cut_short_finding(longest_s or longest_launch_s(self._settings) or 0.0))
