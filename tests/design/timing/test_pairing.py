@@ -308,3 +308,13 @@ def test_what_a_look_may_have_judged_stays_judged(machine: Machine) -> None:
     record = machine.weighed("--pairing", "auto", "--pairs", "120", "--margin", "0.1%")
     assert ways(record)[BESIDE] >= 12
     assert ways(record, TRIED) == {ALONE: 0, BESIDE: 0}
+
+
+def test_auto_goes_on_one_after_the_other_where_tandem_fails_later(machine: Machine) -> None:
+    options = ("--pairs", "60", "--margin", "0.001%", "--seed", "5")
+    machine.at = {number: {"exit_code": 1} for number in (61, 62)}
+    record = machine.weighed("--pairing", "auto", *options)
+    used = ways(record)
+    assert used[BESIDE] > 24
+    assert used[ALONE] > 24
+    assert "failed with exit status 1" in notes(record)["adjacent"]

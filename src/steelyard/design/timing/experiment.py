@@ -179,7 +179,7 @@ class Experiment:
         try:
             measured = self._recorder.pairs(places, longest_s)
         except LaunchError as error:
-            if tandem and benchmark.pairing.is_trying:
+            if tandem and benchmark.pairing.may_give_up:
                 self._follow(benchmark, benchmark.pairing.give_up(str(error), benchmark.attempts))
                 benchmark.attempts += 1
             elif self._is_cut_short(benchmark, error):

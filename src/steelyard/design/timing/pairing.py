@@ -72,6 +72,11 @@ class Pairing:
         return self._stage == "adjacent"
 
     @property
+    def may_give_up(self) -> bool:
+        """Whether a failure in tandem is one of the way alone, as nobody asked for it."""
+        return not self._is_asked
+
+    @property
     def is_trying(self) -> bool:
         """Whether pairs of both ways are being compared."""
         return self._stage == "trial"
