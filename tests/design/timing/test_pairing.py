@@ -318,3 +318,10 @@ def test_auto_goes_on_one_after_the_other_where_tandem_fails_later(machine: Mach
     assert used[BESIDE] > 24
     assert used[ALONE] > 24
     assert "failed with exit status 1" in notes(record)["adjacent"]
+
+
+def test_what_fails_in_tandem_is_told_that_it_was_not_alone(machine: Machine) -> None:
+    machine.others[BESIDE] = {"exit_code": 1}
+    done = machine.world("compare", "./old", "./new", "--pairing", "tandem")
+    assert done.status == 3
+    assert "if two at once are in each other's way, choose --pairing adjacent" in done.sentence
