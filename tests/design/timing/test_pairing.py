@@ -325,3 +325,15 @@ def test_what_fails_in_tandem_is_told_that_it_was_not_alone(machine: Machine) ->
     done = machine.world("compare", "./old", "./new", "--pairing", "tandem")
     assert done.status == 3
     assert "if two at once are in each other's way, choose --pairing adjacent" in done.sentence
+
+
+def test_a_failure_is_told_rather_than_the_wait_for_what_failed(machine: Machine) -> None:
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        if not machine.world.is_paired:
+            return machine(spec, number)
+        return measured(50, timed_out=True) if program_of(spec) == "old" else measured(5, exit_code=3)
+
+    machine.world.script = script
+    for seed in ("1", "2", "3"):
+        said = machine.world("compare", "./old", "./new", "--pairing", "tandem", "--seed", seed)
+        assert "./new failed with exit status 3" in said.sentence
