@@ -22,7 +22,6 @@ struct Ready<'a> {
     gated: Gated,
     /// What it took to bring it here.
     spawn_ns: u64,
-    already: Schedule,
 }
 
 /// Runs both targets, and cleans up behind them. The reports are in the order of the requests.
@@ -82,14 +81,18 @@ fn ready<'a>(
     let (streams, captures) = spawn::open_streams(request)?;
     let begun_ns = sys::now_ns();
     let gated = spawn::start_gated(request, streams.and(socket), &means.changed_signals)?;
-    let already = Schedule::of(&gated.pid.to_string()).unwrap_or_default();
     Ok(Ready {
         request,
         captures,
         gated,
         spawn_ns: sys::now_ns() - begun_ns,
-        already,
     })
+}
+
+/// What the scheduler has counted of a child that stands at its gate.
+fn standing(gated: &Gated) -> Schedule {
+    gated.settle();
+    Schedule::of(&gated.pid.to_string()).unwrap_or_default()
 }
 
 /// Lets both go, and waits until they are executing their targets.
@@ -98,6 +101,7 @@ fn released(
     second_begins: bool,
     means: &Means,
 ) -> Result<Vec<Running>, Failure> {
+    let already: Vec<_> = both.iter().map(|one| standing(&one.gated)).collect();
     let order = if second_begins { [1, 0] } else { [0, 1] };
     let start_ns = sys::now_ns();
     for place in order {
@@ -106,7 +110,7 @@ fn released(
     }
     let mut running = Vec::new();
     let mut failure = None;
-    for one in both {
+    for (one, already) in both.into_iter().zip(already) {
         let pid = one.gated.pid;
         let started = Started {
             pid,
@@ -119,7 +123,7 @@ fn released(
             }
             Ok(()) => running.push(Running {
                 started,
-                already: one.already,
+                already,
                 wait: Wait::new(started, one.request.timeout_ns, one.captures, means.pidfd),
             }),
         }

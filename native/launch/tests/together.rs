@@ -80,6 +80,24 @@ fn what_is_done_before_the_start_is_not_counted() {
 }
 
 #[test]
+fn a_wait_before_the_start_is_no_part_of_the_time_from_then_on() {
+    let mut driver = Driver::niced();
+    if driver.hello["schedstat"] != true {
+        return;
+    }
+    // On the same processor, so that a child has to wait for it before it stands ready.
+    let mut beside = Driver::start();
+    beside.send(&with(sh("while :; do :; done"), "cpus", json!([0])));
+    let truth = with(request(&["/bin/true"], &json!({})), "cpus", json!([0]));
+    for _ in 0..80 {
+        for report in run(&mut driver, &truth, &truth) {
+            let own = number(&report, "cpu_ns") + number(&report, "delay_ns");
+            assert!(own <= number(&report, "wall_ns") + MS / 5, "{report}");
+        }
+    }
+}
+
+#[test]
 fn either_may_begin() {
     let mut driver = Driver::start();
     let scratch = Scratch::new();

@@ -8,9 +8,14 @@ use super::spawner::NOT_EXECUTED;
 use super::{fork, pipe, reap, Spawner};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
+use std::time::Duration;
 
 /// What a child says when it stands at its gate; else the number of the error that kept it from there.
 const READY: [u8; 4] = [0; 4];
+
+/// How often to look whether a child sleeps, and how long to wait in between: a second in all.
+const MOST_LOOKS: usize = 10_000;
+const BETWEEN_LOOKS: Duration = Duration::from_micros(100);
 
 /// A child in front of its target.
 pub struct Gated {
@@ -45,6 +50,17 @@ impl Gated {
             Ok(Some(number)) => Err(gated.given_up(io::Error::from_raw_os_error(number))),
             Ok(None) => Err(gated.given_up(ErrorKind::BrokenPipe.into())),
             Err(error) => Err(gated.given_up(error)),
+        }
+    }
+
+    /// Waits until the child sleeps at its gate, but not for ever. Until then it may be waiting for a CPU, which
+    /// the kernel adds to its numbers when that ends: behind the start, if that came before.
+    pub fn settle(&self) {
+        for _ in 0..MOST_LOOKS {
+            if state_letter(self.pid) != Some(b'R') {
+                return;
+            }
+            std::thread::sleep(BETWEEN_LOOKS);
         }
     }
 
@@ -91,6 +107,14 @@ impl Gated {
         let _ = reap(self.pid);
         error
     }
+}
+
+/// The letter of what a process is doing, if there is a /proc to tell.
+fn state_letter(pid: i32) -> Option<u8> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // The name stands in parentheses and may itself hold some.
+    let end = stat.iter().rposition(|&byte| byte == b')')?;
+    stat.get(end + 2).copied()
 }
 
 /// The child's whole life before the target: nothing that allocates, locks or panics.
