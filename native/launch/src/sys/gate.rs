@@ -57,7 +57,7 @@ impl Gated {
     /// the kernel adds to its numbers when that ends: behind the start, if that came before.
     pub fn settle(&self) {
         for _ in 0..MOST_LOOKS {
-            if state_letter(self.pid) != Some(b'R') {
+            if sleeps(self.pid) {
                 return;
             }
             std::thread::sleep(BETWEEN_LOOKS);
@@ -109,12 +109,17 @@ impl Gated {
     }
 }
 
-/// The letter of what a process is doing, if there is a /proc to tell.
-fn state_letter(pid: i32) -> Option<u8> {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // The name stands in parentheses and may itself hold some.
-    let end = stat.iter().rposition(|&byte| byte == b')')?;
-    stat.get(end + 2).copied()
+/// Whether a process has left its CPU to sleep. That it says it sleeps is not enough: it says so before it leaves, and
+/// may be made to wait in between. Without a /proc to tell there are no numbers of it either.
+fn sleeps(pid: i32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/status")).map_or(true, |status| {
+        let value = |key| status.lines().find_map(|line| line.strip_prefix(key));
+        match value("State:\t").and_then(|state| state.chars().next()) {
+            Some('R') => false,
+            Some('S') => value("voluntary_ctxt_switches:\t") != Some("0"),
+            _ => true,
+        }
+    })
 }
 
 /// The child's whole life before the target: nothing that allocates, locks or panics.
