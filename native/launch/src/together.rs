@@ -56,10 +56,6 @@ pub fn run(
     // That of the launch before: it would wake us for nothing.
     let _ = means.child_signal.take();
     let running = released([first, second], pair.second_begins, means);
-    let running = running.map_err(|failure| {
-        leftovers.clear();
-        failure
-    })?;
     launch::to_the_end(running, counters, means, channel, leftovers)
 }
 
@@ -95,46 +91,28 @@ fn standing(gated: &Gated) -> Schedule {
     Schedule::of(&gated.pid.to_string()).unwrap_or_default()
 }
 
-/// Lets both go, and waits until they are executing their targets.
-fn released(
-    mut both: [Ready<'_>; 2],
-    second_begins: bool,
-    means: &Means,
-) -> Result<Vec<Running>, Failure> {
+/// Lets both go. Nobody waits until they are executing their targets: the one may have ended before the other is.
+fn released<'a>(mut both: [Ready<'a>; 2], second_begins: bool, means: &Means) -> Vec<Running<'a>> {
     let already: Vec<_> = both.iter().map(|one| standing(&one.gated)).collect();
     let order = if second_begins { [1, 0] } else { [0, 1] };
     let start_ns = sys::now_ns();
     for place in order {
-        // One that is gone is told of below.
+        // One that is gone is told of at its end.
         let _ = both[place].gated.open();
     }
-    let mut running = Vec::new();
-    let mut failure = None;
-    for (one, already) in both.into_iter().zip(already) {
-        let pid = one.gated.pid;
+    let running = |(one, already): (Ready<'a>, Schedule)| {
         let started = Started {
-            pid,
+            pid: one.gated.pid,
             start_ns,
             spawn_ns: one.spawn_ns,
         };
-        match one.gated.executing() {
-            Err(error) => {
-                failure.get_or_insert(spawn::not_spawned(one.request, &error));
-            }
-            Ok(()) => running.push(Running {
-                started,
-                already,
-                wait: Wait::new(started, one.request.timeout_ns, one.captures, means.pidfd),
-            }),
+        let wait = Wait::new(started, one.request.timeout_ns, one.captures, means.pidfd);
+        Running {
+            request: one.request,
+            started,
+            already,
+            wait: wait.until_executed(one.gated.executing()),
         }
-    }
-    let Some(failure) = failure else {
-        return Ok(running);
     };
-    for Running { started, .. } in running {
-        sys::kill_group(started.pid);
-        let _ = sys::kill(started.pid);
-        let _ = sys::reap(started.pid);
-    }
-    Err(failure)
+    both.into_iter().zip(already).map(running).collect()
 }

@@ -5,7 +5,7 @@ use crate::channel::Channel;
 use crate::covariates::Reading;
 use crate::launch::Means;
 use crate::spawn::{Captures, Started};
-use crate::sys::{self, State};
+use crate::sys::{self, Executing, State};
 use crate::tail::Capture;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -42,6 +42,8 @@ pub struct Outcome {
     pub cancelled: bool,
     /// The server is to end; the target was killed.
     pub stop: Option<Stop>,
+    /// The target was not executed, for this reason.
+    pub not_executed: Option<io::Error>,
     /// The target was to be killed and goes on, for this reason.
     pub survived: Option<io::Error>,
 }
@@ -69,6 +71,8 @@ pub struct Wait {
     pid: i32,
     /// The target's own descriptor; not on kernels and behind filters that have none.
     pidfd: Option<OwnedFd>,
+    /// Until it is known whether the target is executed.
+    executing: Option<Executing>,
     deadlines: Deadlines,
     ended: bool,
     /// What comes through its streams meanwhile.
@@ -87,7 +91,7 @@ struct Woken {
 }
 
 /// Entries to poll for one target, and for all.
-const OF_ONE: usize = 4;
+const OF_ONE: usize = 5;
 const OF_ALL: usize = 3;
 
 impl Wait {
@@ -98,6 +102,7 @@ impl Wait {
         Self {
             pid: started.pid,
             pidfd: pidfd.then(|| sys::pidfd_open(started.pid).ok()).flatten(),
+            executing: None,
             deadlines: Deadlines {
                 time,
                 ..Deadlines::default()
@@ -105,6 +110,19 @@ impl Wait {
             ended: false,
             captures,
             outcome: Outcome::default(),
+        }
+    }
+
+    /// For a child of which it is yet to be seen whether it executes the target.
+    #[must_use]
+    pub fn until_executed(mut self, executing: Executing) -> Self {
+        self.executing = Some(executing);
+        self
+    }
+
+    fn hear_whether_executed(&mut self) {
+        if let Some(executing) = self.executing.take() {
+            self.outcome.not_executed = executing.error();
         }
     }
 
@@ -145,6 +163,7 @@ impl Wait {
         self.deadlines.stopped = match (self.state(end, child)?, self.deadlines.stopped) {
             (State::Ended, _) => {
                 self.outcome.end_ns = woken.now_ns;
+                self.hear_whether_executed();
                 self.outcome.late_ns = means.gauges.own_delay_ns().saturating_sub(woken.delay_ns);
                 // It is a zombie now, so its group can still be killed.
                 sys::kill_group(self.pid);
@@ -188,6 +207,7 @@ impl Wait {
             sys::poll_entry(captures.out.as_ref().and_then(Capture::as_fd)),
             sys::poll_entry(captures.err.as_ref().and_then(Capture::as_fd)),
             sys::poll_entry(captures.results.as_ref().and_then(Capture::as_fd)),
+            sys::poll_entry(self.executing.as_ref().map(Executing::as_fd)),
         ]
     }
 
@@ -225,6 +245,9 @@ pub fn for_ends(
         if waits.iter().any(|wait| wait.outcome.survived.is_some()) {
             kill_all(waits);
             return Ok(());
+        }
+        if waits.iter().any(|wait| wait.outcome.not_executed.is_some()) {
+            kill_all(waits);
         }
         if waits.iter().all(|wait| wait.ended) {
             return Ok(());
@@ -272,6 +295,9 @@ fn next_event(
     }
     for (number, wait) in waits.iter_mut().enumerate() {
         let first = OF_ALL + number * OF_ONE;
+        if ready(first + 4) {
+            wait.hear_whether_executed();
+        }
         wait.look(ready(first), child, woken, means)?;
         wait.meet_deadlines(now_ns);
         wait.receive(ready(first + 1), ready(first + 2), ready(first + 3));

@@ -98,6 +98,31 @@ fn a_wait_before_the_start_is_no_part_of_the_time_from_then_on() {
 }
 
 #[test]
+fn one_that_ends_before_the_other_is_executing_took_no_longer_for_that() {
+    let mut driver = Driver::start();
+    if driver.hello["schedstat"] != true {
+        return;
+    }
+    let truth = request(&["/bin/true"], &json!({}));
+    // So much to copy that the other one has ended meanwhile.
+    let long = "x".repeat(100_000);
+    let slow = request(
+        &["/bin/true"],
+        &json!({ "env": vec![format!("A={long}"); 18] }),
+    );
+    let rest = |report: &Value| {
+        let own = number(report, "cpu_ns") + number(report, "delay_ns");
+        number(report, "wall_ns").saturating_sub(own)
+    };
+    let mut rests: Vec<_> = (0..13)
+        .map(|_| rest(&run(&mut driver, &truth, &slow)[0]))
+        .collect();
+    rests.sort_unstable();
+    let executing = number(&driver.run(&slow), "cpu_ns");
+    assert!(rests[9] < executing / 3, "{rests:?} {executing}");
+}
+
+#[test]
 fn either_may_begin() {
     let mut driver = Driver::start();
     let scratch = Scratch::new();

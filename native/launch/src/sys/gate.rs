@@ -8,6 +8,7 @@ use super::spawner::NOT_EXECUTED;
 use super::{fork, pipe, reap, Spawner};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 /// What a child says when it stands at its gate; else the number of the error that kept it from there.
@@ -45,7 +46,7 @@ impl Gated {
             gate: Some(File::from(gate)),
             status: File::from(status),
         };
-        match gated.error() {
+        match number_from(&mut gated.status) {
             Ok(Some(0)) => Ok(gated),
             Ok(Some(number)) => Err(gated.given_up(io::Error::from_raw_os_error(number))),
             Ok(None) => Err(gated.given_up(ErrorKind::BrokenPipe.into())),
@@ -74,16 +75,9 @@ impl Gated {
             .map_or(Ok(()), |mut gate| gate.write_all(&[1]))
     }
 
-    /// Waits until a child that was let go is executing its target.
-    ///
-    /// # Errors
-    /// The error that kept it from that; it is reaped then.
-    pub fn executing(mut self) -> io::Result<()> {
-        match self.error() {
-            Ok(None) => Ok(()),
-            Ok(Some(number)) => Err(self.given_up(io::Error::from_raw_os_error(number))),
-            Err(error) => Err(self.given_up(error)),
-        }
+    /// What tells whether a child that was let go is executing its target.
+    pub fn executing(self) -> Executing {
+        Executing(self.status)
     }
 
     /// Kills and reaps the child.
@@ -91,21 +85,41 @@ impl Gated {
         let _ = self.given_up(ErrorKind::Other.into());
     }
 
-    /// What the child says next; `None` if it says nothing any more.
-    fn error(&mut self) -> io::Result<Option<i32>> {
-        let mut number = READY;
-        match self.status.read_exact(&mut number) {
-            Ok(()) => Ok(Some(i32::from_ne_bytes(number))),
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
     fn given_up(mut self, error: io::Error) -> io::Error {
         self.gate = None;
         let _ = super::kill(self.pid);
         let _ = reap(self.pid);
         error
+    }
+}
+
+/// Readable as soon as a child is executing its target, or is kept from that.
+pub struct Executing(File);
+
+impl Executing {
+    /// To poll it.
+    #[must_use]
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
+    /// The error that keeps the child from executing its target; waits until that is known.
+    #[must_use]
+    pub fn error(mut self) -> Option<io::Error> {
+        match number_from(&mut self.0) {
+            Ok(number) => number.map(io::Error::from_raw_os_error),
+            Err(error) => Some(error),
+        }
+    }
+}
+
+/// What a child says next; `None` if it says nothing any more.
+fn number_from(status: &mut File) -> io::Result<Option<i32>> {
+    let mut number = READY;
+    match status.read_exact(&mut number) {
+        Ok(()) => Ok(Some(i32::from_ne_bytes(number))),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
