@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from operator import attrgetter
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
-from steelyard.model.launches import DISTURBED, IN_TANDEM, ROLES, TRIED, USED, LaunchSpec, Measured
+from steelyard.design.runner.draws import draw_places
+from steelyard.design.timing.pairing import Chosen, Pairing
+from steelyard.model.launches import (
+    DISTURBED,
+    IN_TANDEM,
+    NUMBERS,
+    ROLES,
+    TRIED,
+    USED,
+    LaunchRow,
+    LaunchSpec,
+    Measured,
+)
+from steelyard.model.records import Settings
 from tests.world import Killed, ScriptedWorld, ctrl_c, kill, measured, program_of
 
 ALONE, BESIDE = "adjacent", "tandem"
+numbers = attrgetter(*NUMBERS)
 
 
 @dataclass
@@ -337,3 +352,29 @@ def test_a_failure_is_told_rather_than_the_wait_for_what_failed(machine: Machine
     for seed in ("1", "2", "3"):
         said = machine.world("compare", "./old", "./new", "--pairing", "tandem", "--seed", seed)
         assert "./new failed with exit status 3" in said.sentence
+
+
+def chosen(way: Literal["tandem", "auto"], seed: int, swapped: list[bool]) -> list[tuple[bool, list[int]]]:
+    """What is chosen pair by pair on a noisy machine; of swapped pairs each side has what the other one had."""
+    settings = Settings(seed=seed, margin=0.005, alpha=0.01, metrics=["active"], pairing=way, warm_up=1)
+    pairing, random = Pairing(settings, 0), np.random.default_rng(seed)
+    answers = [Chosen(tandem=False)]
+    for number, swap in enumerate(swapped):
+        places = draw_places(seed, 0, number, USED if number else "warm-up", tandem=answers[-1].tandem)
+        ms = 40 * np.exp(random.normal(0, random.choice([0.003, 0.03]), 2))
+        idle_ms = random.choice([0, 0, 0, 20], 2)
+        rows = [
+            LaunchRow._make((*place, *numbers(measured(ms[at] + idle_ms[at], cpu_ns=round(ms[at] * 1e6))), 0, ()))
+            for place in places
+            for at in [place.side ^ swap]
+        ]
+        pairing.note((rows[0], rows[1]))
+        answers.append(pairing.choose(number))
+    return [(answer.tandem, answer.left) for answer in answers]
+
+
+@pytest.mark.parametrize("way", ["tandem", "auto"])
+def test_no_choice_knows_which_side_a_launch_was_of(way: Literal["tandem", "auto"]) -> None:
+    for seed in range(40):
+        coins = np.random.default_rng(seed + 1000).random(40) < 0.5
+        assert chosen(way, seed, [bool(coin) for coin in coins]) == chosen(way, seed, [False] * 40)
