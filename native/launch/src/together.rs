@@ -20,6 +20,8 @@ struct Ready<'a> {
     request: &'a Request,
     captures: Captures,
     gated: Gated,
+    /// Its end of what both keep step by.
+    socket: Option<UnixStream>,
     /// What it took to bring it here.
     spawn_ns: u64,
 }
@@ -60,27 +62,30 @@ pub fn run(
 }
 
 /// The two ends of what the targets keep step by, if they are to.
-fn sockets(pair: &Pair) -> Result<(Option<OwnedFd>, Option<OwnedFd>), Failure> {
+fn sockets(pair: &Pair) -> Result<(Option<UnixStream>, Option<UnixStream>), Failure> {
     if !pair.lockstep {
         return Ok((None, None));
     }
     let (one, other) = UnixStream::pair()
         .map_err(|error| Failure::system(Stage::Results, "cannot make a socket", &error))?;
-    Ok((Some(one.into()), Some(other.into())))
+    Ok((Some(one), Some(other)))
 }
 
 fn ready<'a>(
     request: &'a Request,
-    socket: Option<OwnedFd>,
+    socket: Option<UnixStream>,
     means: &Means,
 ) -> Result<Ready<'a>, Failure> {
     let (streams, captures) = spawn::open_streams(request)?;
     let begun_ns = sys::now_ns();
-    let gated = spawn::start_gated(request, streams.and(socket), &means.changed_signals)?;
+    let kept = socket.as_ref().and_then(|socket| socket.try_clone().ok());
+    let streams = streams.and(socket.map(OwnedFd::from));
+    let gated = spawn::start_gated(request, streams, &means.changed_signals)?;
     Ok(Ready {
         request,
         captures,
         gated,
+        socket: kept,
         spawn_ns: sys::now_ns() - begun_ns,
     })
 }
@@ -111,7 +116,7 @@ fn released<'a>(mut both: [Ready<'a>; 2], second_begins: bool, means: &Means) ->
             request: one.request,
             started,
             already,
-            wait: wait.until_executed(one.gated.executing()),
+            wait: wait.of_two(one.gated.executing(), one.socket),
         }
     };
     both.into_iter().zip(already).map(running).collect()

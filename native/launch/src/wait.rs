@@ -8,7 +8,9 @@ use crate::spawn::{Captures, Started};
 use crate::sys::{self, Executing, State};
 use crate::tail::Capture;
 use std::io;
+use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 
 /// Why the server is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +75,8 @@ pub struct Wait {
     pidfd: Option<OwnedFd>,
     /// Until it is known whether the target is executed.
     executing: Option<Executing>,
+    /// Shut at its end, or the partner would wait for what it left behind with a copy.
+    socket: Option<UnixStream>,
     deadlines: Deadlines,
     ended: bool,
     /// What comes through its streams meanwhile.
@@ -103,6 +107,7 @@ impl Wait {
             pid: started.pid,
             pidfd: pidfd.then(|| sys::pidfd_open(started.pid).ok()).flatten(),
             executing: None,
+            socket: None,
             deadlines: Deadlines {
                 time,
                 ..Deadlines::default()
@@ -113,10 +118,11 @@ impl Wait {
         }
     }
 
-    /// For a child of which it is yet to be seen whether it executes the target.
+    /// For a child of which it is yet to be seen whether it executes the target, with its end of the socket to its partner.
     #[must_use]
-    pub fn until_executed(mut self, executing: Executing) -> Self {
+    pub fn of_two(mut self, executing: Executing, socket: Option<UnixStream>) -> Self {
         self.executing = Some(executing);
+        self.socket = socket;
         self
     }
 
@@ -164,6 +170,9 @@ impl Wait {
             (State::Ended, _) => {
                 self.outcome.end_ns = woken.now_ns;
                 self.hear_whether_executed();
+                if let Some(socket) = self.socket.take() {
+                    let _ = socket.shutdown(Shutdown::Both);
+                }
                 self.outcome.late_ns = means.gauges.own_delay_ns().saturating_sub(woken.delay_ns);
                 // It is a zombie now, so its group can still be killed.
                 sys::kill_group(self.pid);

@@ -299,6 +299,21 @@ fn those_in_lockstep_have_a_socket_that_ends_with_either() {
 }
 
 #[test]
+fn what_one_leaves_behind_keeps_nobody_in_step() {
+    let mut driver = Driver::start();
+    let leaves = "if os.fork() == 0:\n    os.setsid()\n    import time\n    time.sleep(1000)";
+    let (mut one, mut other) = (in_step("assert os.read(4, 1) == b''"), in_step(leaves));
+    for target in [&mut one, &mut other] {
+        target["results"] = json!(16);
+        target["timeout_ns"] = json!(10_000 * MS);
+    }
+    let mut pair = both(&one, &other);
+    pair["together"]["lockstep"] = json!(true);
+    let reports = driver.ask(&pair);
+    assert_eq!(reports[0]["exit_code"], 0, "{reports}");
+}
+
+#[test]
 fn lockstep_stands_behind_results() {
     let mut driver = Driver::start();
     let mut pair = both(&in_step(""), &in_step(""));
