@@ -118,7 +118,8 @@ impl Wait {
         }
     }
 
-    /// For a child of which it is yet to be seen whether it executes the target, with its end of the socket to its partner.
+    /// For a child of which it is yet to be seen whether it executes the target, and its end of the socket to its
+    /// partner.
     #[must_use]
     pub fn of_two(mut self, executing: Executing, socket: Option<UnixStream>) -> Self {
         self.executing = Some(executing);

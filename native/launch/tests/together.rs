@@ -301,7 +301,8 @@ fn those_in_lockstep_have_a_socket_that_ends_with_either() {
 #[test]
 fn what_one_leaves_behind_keeps_nobody_in_step() {
     let mut driver = Driver::start();
-    let leaves = "if os.fork() == 0:\n    os.setsid()\n    import time\n    time.sleep(1000)";
+    let leaves =
+        "import time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(1000)\ntime.sleep(0.2)";
     let (mut one, mut other) = (in_step("assert os.read(4, 1) == b''"), in_step(leaves));
     for target in [&mut one, &mut other] {
         target["results"] = json!(16);
