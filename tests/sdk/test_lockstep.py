@@ -150,6 +150,8 @@ def test_a_weighing_in_tandem_has_its_samples_in_turn(harness: Path, here: InPro
     assert done.status == 0, done.text
     launches = here.json("r.json")["launches"]
     assert len(launches["samples"]) >= 18
-    for side, order, samples in zip(launches["side"], launches["order"], launches["samples"], strict=True):
+    warmed = 2  # one after the other
+    columns = (launches[name][warmed:] for name in ("side", "order", "samples"))
+    for side, order, samples in zip(*columns, strict=True):
         assert order >= IN_TANDEM, side
         assert [sample[4] for sample in samples] == [order - IN_TANDEM] * len(samples)

@@ -52,6 +52,7 @@ pub fn run(
     let started = spawn::start(request, streams, &means.changed_signals)?;
     let wait = Wait::new(started, request.timeout_ns, captures, means.pidfd);
     let running = Running {
+        request,
         started,
         already: Schedule::default(),
         wait,
@@ -61,7 +62,9 @@ pub fn run(
 }
 
 /// A target that is executing.
-pub struct Running {
+pub struct Running<'a> {
+    /// What it is to be.
+    pub request: &'a Request,
     /// When it was started.
     pub started: Started,
     /// What the scheduler had counted of the process by then.
@@ -76,7 +79,7 @@ pub struct Running {
 /// # Errors
 /// Why one of them cannot be told of, or could not be killed.
 pub fn to_the_end(
-    running: Vec<Running>,
+    running: Vec<Running<'_>>,
     (before, delay_ns): (Reading, u64),
     means: &Means,
     channel: &mut Channel,
@@ -84,11 +87,11 @@ pub fn to_the_end(
 ) -> Result<Launched, Failure> {
     let (of_each, mut waits): (Vec<_>, Vec<_>) = running
         .into_iter()
-        .map(|one| ((one.started, one.already), one.wait))
+        .map(|one| ((one.request, one.started, one.already), one.wait))
         .unzip();
     let waited = wait::for_ends(&mut waits, channel, means, delay_ns);
     let stop = waits.iter().find_map(|wait| wait.outcome.stop);
-    for (wait, (started, _)) in waits.iter().zip(&of_each) {
+    for (wait, (_, started, _)) in waits.iter().zip(&of_each) {
         if let Some(error) = &wait.outcome.survived {
             leftovers.clear();
             let failure = not_killed(started.pid, error);
@@ -98,7 +101,7 @@ pub fn to_the_end(
     // The targets are zombies now, so their numbers can still be read.
     let ended: Vec<_> = of_each
         .iter()
-        .map(|(started, _)| {
+        .map(|(_, started, _)| {
             (
                 Schedule::of(&started.pid.to_string()),
                 sys::reap(started.pid),
@@ -108,9 +111,16 @@ pub fn to_the_end(
     let mut cleared = leftovers.clear();
     let failed = |error| Failure::system(Stage::Spawn, "cannot wait for the target", &error);
     waited.map_err(failed)?;
+    for (wait, (request, ..)) in waits.iter().zip(&of_each) {
+        if let Some(error) = &wait.outcome.not_executed {
+            let failure = spawn::not_spawned(request, error);
+            return stop.map_or(Err(failure), |stop| Ok(Launched::Stopped(stop)));
+        }
+    }
     let mut reports = Vec::new();
     let mut after = before;
-    for ((wait, (started, already)), (schedule, ended)) in waits.into_iter().zip(of_each).zip(ended)
+    for ((wait, (_, started, already)), (schedule, ended)) in
+        waits.into_iter().zip(of_each).zip(ended)
     {
         let growth = wait.outcome.after.since(before);
         after = wait.outcome.after;

@@ -20,9 +20,10 @@ struct Ready<'a> {
     request: &'a Request,
     captures: Captures,
     gated: Gated,
+    /// Its end of what both keep step by.
+    socket: Option<UnixStream>,
     /// What it took to bring it here.
     spawn_ns: u64,
-    already: Schedule,
 }
 
 /// Runs both targets, and cleans up behind them. The reports are in the order of the requests.
@@ -57,80 +58,66 @@ pub fn run(
     // That of the launch before: it would wake us for nothing.
     let _ = means.child_signal.take();
     let running = released([first, second], pair.second_begins, means);
-    let running = running.map_err(|failure| {
-        leftovers.clear();
-        failure
-    })?;
     launch::to_the_end(running, counters, means, channel, leftovers)
 }
 
 /// The two ends of what the targets keep step by, if they are to.
-fn sockets(pair: &Pair) -> Result<(Option<OwnedFd>, Option<OwnedFd>), Failure> {
+fn sockets(pair: &Pair) -> Result<(Option<UnixStream>, Option<UnixStream>), Failure> {
     if !pair.lockstep {
         return Ok((None, None));
     }
     let (one, other) = UnixStream::pair()
         .map_err(|error| Failure::system(Stage::Results, "cannot make a socket", &error))?;
-    Ok((Some(one.into()), Some(other.into())))
+    Ok((Some(one), Some(other)))
 }
 
 fn ready<'a>(
     request: &'a Request,
-    socket: Option<OwnedFd>,
+    socket: Option<UnixStream>,
     means: &Means,
 ) -> Result<Ready<'a>, Failure> {
     let (streams, captures) = spawn::open_streams(request)?;
     let begun_ns = sys::now_ns();
-    let gated = spawn::start_gated(request, streams.and(socket), &means.changed_signals)?;
-    let already = Schedule::of(&gated.pid.to_string()).unwrap_or_default();
+    let kept = socket.as_ref().and_then(|socket| socket.try_clone().ok());
+    let streams = streams.and(socket.map(OwnedFd::from));
+    let gated = spawn::start_gated(request, streams, &means.changed_signals)?;
     Ok(Ready {
         request,
         captures,
         gated,
+        socket: kept,
         spawn_ns: sys::now_ns() - begun_ns,
-        already,
     })
 }
 
-/// Lets both go, and waits until they are executing their targets.
-fn released(
-    mut both: [Ready<'_>; 2],
-    second_begins: bool,
-    means: &Means,
-) -> Result<Vec<Running>, Failure> {
+/// What the scheduler has counted of a child that stands at its gate.
+fn standing(gated: &Gated) -> Schedule {
+    gated.settle();
+    Schedule::of(&gated.pid.to_string()).unwrap_or_default()
+}
+
+/// Lets both go. Nobody waits until they are executing their targets: the one may have ended before the other is.
+fn released<'a>(mut both: [Ready<'a>; 2], second_begins: bool, means: &Means) -> Vec<Running<'a>> {
+    let already: Vec<_> = both.iter().map(|one| standing(&one.gated)).collect();
     let order = if second_begins { [1, 0] } else { [0, 1] };
     let start_ns = sys::now_ns();
     for place in order {
-        // One that is gone is told of below.
+        // One that is gone is told of at its end.
         let _ = both[place].gated.open();
     }
-    let mut running = Vec::new();
-    let mut failure = None;
-    for one in both {
-        let pid = one.gated.pid;
+    let running = |(one, already): (Ready<'a>, Schedule)| {
         let started = Started {
-            pid,
+            pid: one.gated.pid,
             start_ns,
             spawn_ns: one.spawn_ns,
         };
-        match one.gated.executing() {
-            Err(error) => {
-                failure.get_or_insert(spawn::not_spawned(one.request, &error));
-            }
-            Ok(()) => running.push(Running {
-                started,
-                already: one.already,
-                wait: Wait::new(started, one.request.timeout_ns, one.captures, means.pidfd),
-            }),
+        let wait = Wait::new(started, one.request.timeout_ns, one.captures, means.pidfd);
+        Running {
+            request: one.request,
+            started,
+            already,
+            wait: wait.of_two(one.gated.executing(), one.socket),
         }
-    }
-    let Some(failure) = failure else {
-        return Ok(running);
     };
-    for Running { started, .. } in running {
-        sys::kill_group(started.pid);
-        let _ = sys::kill(started.pid);
-        let _ = sys::reap(started.pid);
-    }
-    Err(failure)
+    both.into_iter().zip(already).map(running).collect()
 }

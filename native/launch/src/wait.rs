@@ -5,10 +5,12 @@ use crate::channel::Channel;
 use crate::covariates::Reading;
 use crate::launch::Means;
 use crate::spawn::{Captures, Started};
-use crate::sys::{self, State};
+use crate::sys::{self, Executing, State};
 use crate::tail::Capture;
 use std::io;
+use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 
 /// Why the server is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +44,8 @@ pub struct Outcome {
     pub cancelled: bool,
     /// The server is to end; the target was killed.
     pub stop: Option<Stop>,
+    /// The target was not executed, for this reason.
+    pub not_executed: Option<io::Error>,
     /// The target was to be killed and goes on, for this reason.
     pub survived: Option<io::Error>,
 }
@@ -69,6 +73,10 @@ pub struct Wait {
     pid: i32,
     /// The target's own descriptor; not on kernels and behind filters that have none.
     pidfd: Option<OwnedFd>,
+    /// Until it is known whether the target is executed.
+    executing: Option<Executing>,
+    /// Shut at its end, or the partner would wait for what it left behind with a copy.
+    socket: Option<UnixStream>,
     deadlines: Deadlines,
     ended: bool,
     /// What comes through its streams meanwhile.
@@ -87,7 +95,7 @@ struct Woken {
 }
 
 /// Entries to poll for one target, and for all.
-const OF_ONE: usize = 4;
+const OF_ONE: usize = 5;
 const OF_ALL: usize = 3;
 
 impl Wait {
@@ -98,6 +106,8 @@ impl Wait {
         Self {
             pid: started.pid,
             pidfd: pidfd.then(|| sys::pidfd_open(started.pid).ok()).flatten(),
+            executing: None,
+            socket: None,
             deadlines: Deadlines {
                 time,
                 ..Deadlines::default()
@@ -105,6 +115,21 @@ impl Wait {
             ended: false,
             captures,
             outcome: Outcome::default(),
+        }
+    }
+
+    /// For a child of which it is yet to be seen whether it executes the target, and its end of the socket to its
+    /// partner.
+    #[must_use]
+    pub fn of_two(mut self, executing: Executing, socket: Option<UnixStream>) -> Self {
+        self.executing = Some(executing);
+        self.socket = socket;
+        self
+    }
+
+    fn hear_whether_executed(&mut self) {
+        if let Some(executing) = self.executing.take() {
+            self.outcome.not_executed = executing.error();
         }
     }
 
@@ -145,6 +170,10 @@ impl Wait {
         self.deadlines.stopped = match (self.state(end, child)?, self.deadlines.stopped) {
             (State::Ended, _) => {
                 self.outcome.end_ns = woken.now_ns;
+                self.hear_whether_executed();
+                if let Some(socket) = self.socket.take() {
+                    let _ = socket.shutdown(Shutdown::Both);
+                }
                 self.outcome.late_ns = means.gauges.own_delay_ns().saturating_sub(woken.delay_ns);
                 // It is a zombie now, so its group can still be killed.
                 sys::kill_group(self.pid);
@@ -188,6 +217,7 @@ impl Wait {
             sys::poll_entry(captures.out.as_ref().and_then(Capture::as_fd)),
             sys::poll_entry(captures.err.as_ref().and_then(Capture::as_fd)),
             sys::poll_entry(captures.results.as_ref().and_then(Capture::as_fd)),
+            sys::poll_entry(self.executing.as_ref().map(Executing::as_fd)),
         ]
     }
 
@@ -225,6 +255,9 @@ pub fn for_ends(
         if waits.iter().any(|wait| wait.outcome.survived.is_some()) {
             kill_all(waits);
             return Ok(());
+        }
+        if waits.iter().any(|wait| wait.outcome.not_executed.is_some()) {
+            kill_all(waits);
         }
         if waits.iter().all(|wait| wait.ended) {
             return Ok(());
@@ -272,6 +305,9 @@ fn next_event(
     }
     for (number, wait) in waits.iter_mut().enumerate() {
         let first = OF_ALL + number * OF_ONE;
+        if ready(first + 4) {
+            wait.hear_whether_executed();
+        }
         wait.look(ready(first), child, woken, means)?;
         wait.meet_deadlines(now_ns);
         wait.receive(ready(first + 1), ready(first + 2), ready(first + 3));

@@ -80,6 +80,49 @@ fn what_is_done_before_the_start_is_not_counted() {
 }
 
 #[test]
+fn a_wait_before_the_start_is_no_part_of_the_time_from_then_on() {
+    let mut driver = Driver::niced();
+    if driver.hello["schedstat"] != true {
+        return;
+    }
+    // On the same processor, so that a child has to wait for it before it stands ready.
+    let mut beside = Driver::start();
+    beside.send(&with(sh("while :; do :; done"), "cpus", json!([0])));
+    let truth = with(request(&["/bin/true"], &json!({})), "cpus", json!([0]));
+    for _ in 0..80 {
+        for report in run(&mut driver, &truth, &truth) {
+            let own = number(&report, "cpu_ns") + number(&report, "delay_ns");
+            assert!(own <= number(&report, "wall_ns") + MS / 5, "{report}");
+        }
+    }
+}
+
+#[test]
+fn one_that_ends_before_the_other_is_executing_took_no_longer_for_that() {
+    let mut driver = Driver::start();
+    if driver.hello["schedstat"] != true {
+        return;
+    }
+    let truth = request(&["/bin/true"], &json!({}));
+    // So much to copy that the other one has ended meanwhile.
+    let long = "x".repeat(100_000);
+    let slow = request(
+        &["/bin/true"],
+        &json!({ "env": vec![format!("A={long}"); 18] }),
+    );
+    let rest = |report: &Value| {
+        let own = number(report, "cpu_ns") + number(report, "delay_ns");
+        number(report, "wall_ns").saturating_sub(own)
+    };
+    let mut rests: Vec<_> = (0..13)
+        .map(|_| rest(&run(&mut driver, &truth, &slow)[0]))
+        .collect();
+    rests.sort_unstable();
+    let executing = number(&driver.run(&slow), "cpu_ns");
+    assert!(rests[9] < executing / 3, "{rests:?} {executing}");
+}
+
+#[test]
 fn either_may_begin() {
     let mut driver = Driver::start();
     let scratch = Scratch::new();
@@ -253,6 +296,22 @@ fn those_in_lockstep_have_a_socket_that_ends_with_either() {
         (&one["exit_code"], &other["exit_code"]),
         (&json!(1), &json!(1))
     );
+}
+
+#[test]
+fn what_one_leaves_behind_keeps_nobody_in_step() {
+    let mut driver = Driver::start();
+    let leaves =
+        "import time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(1000)\ntime.sleep(0.2)";
+    let (mut one, mut other) = (in_step("assert os.read(4, 1) == b''"), in_step(leaves));
+    for target in [&mut one, &mut other] {
+        target["results"] = json!(16);
+        target["timeout_ns"] = json!(10_000 * MS);
+    }
+    let mut pair = both(&one, &other);
+    pair["together"]["lockstep"] = json!(true);
+    let reports = driver.ask(&pair);
+    assert_eq!(reports[0]["exit_code"], 0, "{reports}");
 }
 
 #[test]

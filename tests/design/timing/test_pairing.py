@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from operator import attrgetter
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
-from steelyard.model.launches import DISTURBED, IN_TANDEM, ROLES, TRIED, USED, LaunchSpec, Measured
+from steelyard.design.runner.draws import draw_places
+from steelyard.design.timing.pairing import Chosen, Pairing
+from steelyard.model.launches import (
+    DISTURBED,
+    IN_TANDEM,
+    NUMBERS,
+    ROLES,
+    TRIED,
+    USED,
+    LaunchRow,
+    LaunchSpec,
+    Measured,
+)
+from steelyard.model.records import Settings
 from tests.world import Killed, ScriptedWorld, ctrl_c, kill, measured, program_of
 
 ALONE, BESIDE = "adjacent", "tandem"
+numbers = attrgetter(*NUMBERS)
 
 
 @dataclass
@@ -289,3 +304,77 @@ def test_disturbed_pairs_in_tandem_are_repeated_as_others(machine: Machine) -> N
 def test_each_of_two_may_take_the_time_of_both(machine: Machine) -> None:
     record = machine.weighed("--pairing", "tandem", "--timeout", "0.06", "--pairs", "20", "--margin", "0.001%")
     assert ways(record)[BESIDE] == 40
+
+
+@pytest.mark.parametrize("seed", ["1", "2", "3", "4"])
+def test_which_of_two_that_are_in_each_others_way_has_to_wait_does_not_matter(machine: Machine, seed: str) -> None:
+    machine.at = {number: {"cpu_ns": 20_000_000, "user_ns": 20_000_000} for number in range(8, 40, 2)}
+    record = machine.weighed("--pairing", "tandem", "--warmup", "3", "--pairs", "20", "--seed", seed)
+    assert ways(record, TRIED) == {ALONE: 0, BESIDE: 6}
+    assert "waits for something else" in notes(record)["adjacent"]
+
+
+def test_what_a_look_may_have_judged_stays_judged(machine: Machine) -> None:
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        machine.noise = {ALONE: 0.03 if number > 18 else 0.0001, BESIDE: 0.0005}
+        return machine(spec, number)
+
+    machine.world.script = script
+    record = machine.weighed("--pairing", "auto", "--pairs", "120", "--margin", "0.1%")
+    assert ways(record)[BESIDE] >= 12
+    assert ways(record, TRIED) == {ALONE: 0, BESIDE: 0}
+
+
+def test_auto_goes_on_one_after_the_other_where_tandem_fails_later(machine: Machine) -> None:
+    options = ("--pairs", "60", "--margin", "0.001%", "--seed", "5")
+    machine.at = {number: {"exit_code": 1} for number in (61, 62)}
+    record = machine.weighed("--pairing", "auto", *options)
+    used = ways(record)
+    assert used[BESIDE] > 24
+    assert used[ALONE] > 24
+    assert "failed with exit status 1" in notes(record)["adjacent"]
+
+
+def test_what_fails_in_tandem_is_told_that_it_was_not_alone(machine: Machine) -> None:
+    machine.others[BESIDE] = {"exit_code": 1}
+    done = machine.world("compare", "./old", "./new", "--pairing", "tandem")
+    assert done.status == 3
+    assert "if two at once are in each other's way, choose --pairing adjacent" in done.sentence
+
+
+def test_a_failure_is_told_rather_than_the_wait_for_what_failed(machine: Machine) -> None:
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        if not machine.world.is_paired:
+            return machine(spec, number)
+        return measured(50, timed_out=True) if program_of(spec) == "old" else measured(5, exit_code=3)
+
+    machine.world.script = script
+    for seed in ("1", "2", "3"):
+        said = machine.world("compare", "./old", "./new", "--pairing", "tandem", "--seed", seed)
+        assert "./new failed with exit status 3" in said.sentence
+
+
+def chosen(way: Literal["tandem", "auto"], seed: int, swapped: list[bool]) -> list[tuple[bool, list[int]]]:
+    """What is chosen pair by pair on a noisy machine; of swapped pairs each side has what the other one had."""
+    settings = Settings(seed=seed, margin=0.005, alpha=0.01, metrics=["active"], pairing=way, warm_up=1)
+    pairing, random = Pairing(settings, 0), np.random.default_rng(seed)
+    answers = [Chosen(tandem=False)]
+    for number, swap in enumerate(swapped):
+        places = draw_places(seed, 0, number, USED if number else "warm-up", tandem=answers[-1].tandem)
+        ms = 40 * np.exp(random.normal(0, random.choice([0.003, 0.03]), 2))
+        idle_ms = random.choice([0, 0, 0, 20], 2)
+        rows = [
+            LaunchRow._make((*place, *numbers(measured(ms[at] + idle_ms[at], cpu_ns=round(ms[at] * 1e6))), 0, ()))
+            for place in places
+            for at in [place.side ^ swap]
+        ]
+        pairing.note((rows[0], rows[1]))
+        answers.append(pairing.choose(number))
+    return [(answer.tandem, answer.left) for answer in answers]
+
+
+@pytest.mark.parametrize("way", ["tandem", "auto"])
+def test_no_choice_knows_which_side_a_launch_was_of(way: Literal["tandem", "auto"]) -> None:
+    for seed in range(40):
+        coins = np.random.default_rng(seed + 1000).random(40) < 0.5
+        assert chosen(way, seed, [bool(coin) for coin in coins]) == chosen(way, seed, [False] * 40)

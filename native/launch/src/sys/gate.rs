@@ -8,9 +8,15 @@ use super::spawner::NOT_EXECUTED;
 use super::{fork, pipe, reap, Spawner};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
 
 /// What a child says when it stands at its gate; else the number of the error that kept it from there.
 const READY: [u8; 4] = [0; 4];
+
+/// How often to look whether a child sleeps, and how long to wait in between: a second in all.
+const MOST_LOOKS: usize = 10_000;
+const BETWEEN_LOOKS: Duration = Duration::from_micros(100);
 
 /// A child in front of its target.
 pub struct Gated {
@@ -40,11 +46,22 @@ impl Gated {
             gate: Some(File::from(gate)),
             status: File::from(status),
         };
-        match gated.error() {
+        match number_from(&mut gated.status) {
             Ok(Some(0)) => Ok(gated),
             Ok(Some(number)) => Err(gated.given_up(io::Error::from_raw_os_error(number))),
             Ok(None) => Err(gated.given_up(ErrorKind::BrokenPipe.into())),
             Err(error) => Err(gated.given_up(error)),
+        }
+    }
+
+    /// Waits until the child sleeps at its gate, but not for ever. Until then it may be waiting for a CPU, which
+    /// the kernel adds to its numbers when that ends: behind the start, if that came before.
+    pub fn settle(&self) {
+        for _ in 0..MOST_LOOKS {
+            if sleeps(self.pid) {
+                return;
+            }
+            std::thread::sleep(BETWEEN_LOOKS);
         }
     }
 
@@ -58,31 +75,14 @@ impl Gated {
             .map_or(Ok(()), |mut gate| gate.write_all(&[1]))
     }
 
-    /// Waits until a child that was let go is executing its target.
-    ///
-    /// # Errors
-    /// The error that kept it from that; it is reaped then.
-    pub fn executing(mut self) -> io::Result<()> {
-        match self.error() {
-            Ok(None) => Ok(()),
-            Ok(Some(number)) => Err(self.given_up(io::Error::from_raw_os_error(number))),
-            Err(error) => Err(self.given_up(error)),
-        }
+    /// What tells whether a child that was let go is executing its target.
+    pub fn executing(self) -> Executing {
+        Executing(self.status)
     }
 
     /// Kills and reaps the child.
     pub fn dismiss(self) {
         let _ = self.given_up(ErrorKind::Other.into());
-    }
-
-    /// What the child says next; `None` if it says nothing any more.
-    fn error(&mut self) -> io::Result<Option<i32>> {
-        let mut number = READY;
-        match self.status.read_exact(&mut number) {
-            Ok(()) => Ok(Some(i32::from_ne_bytes(number))),
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
-            Err(error) => Err(error),
-        }
     }
 
     fn given_up(mut self, error: io::Error) -> io::Error {
@@ -91,6 +91,49 @@ impl Gated {
         let _ = reap(self.pid);
         error
     }
+}
+
+/// Readable as soon as a child is executing its target, or is kept from that.
+pub struct Executing(File);
+
+impl Executing {
+    /// To poll it.
+    #[must_use]
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
+    /// The error that keeps the child from executing its target; waits until that is known.
+    #[must_use]
+    pub fn error(mut self) -> Option<io::Error> {
+        match number_from(&mut self.0) {
+            Ok(number) => number.map(io::Error::from_raw_os_error),
+            Err(error) => Some(error),
+        }
+    }
+}
+
+/// What a child says next; `None` if it says nothing any more.
+fn number_from(status: &mut File) -> io::Result<Option<i32>> {
+    let mut number = READY;
+    match status.read_exact(&mut number) {
+        Ok(()) => Ok(Some(i32::from_ne_bytes(number))),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a process has left its CPU to sleep. That it says it sleeps is not enough: it says so before it leaves, and
+/// may be made to wait in between. Without a /proc to tell there are no numbers of it either.
+fn sleeps(pid: i32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/status")).map_or(true, |status| {
+        let value = |key| status.lines().find_map(|line| line.strip_prefix(key));
+        match value("State:\t").and_then(|state| state.chars().next()) {
+            Some('R') => false,
+            Some('S') => value("voluntary_ctxt_switches:\t") != Some("0"),
+            _ => true,
+        }
+    })
 }
 
 /// The child's whole life before the target: nothing that allocates, locks or panics.

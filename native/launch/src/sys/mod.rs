@@ -10,7 +10,7 @@ pub use descriptors::{
     capturing_pipe, close_all_on_exec, open_on_stdin, pidfd_open, pipe, poll, poll_entry, receive,
     SignalFd,
 };
-pub use gate::Gated;
+pub use gate::{Executing, Gated};
 pub use processes::{
     block_signals, change_of, enterable, exit_is_pending, fix_addresses, fork, kill, kill_group,
     next_signal, own_affinity, own_pid, own_processor, peek_child, randomize_addresses, reap,

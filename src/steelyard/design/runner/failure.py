@@ -57,6 +57,14 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
         raise LaunchError(f"{target.name} {how}{_last_line(measured)}: {target.remedy}")
 
 
+def beside_its_partner(error: LaunchError) -> LaunchError:
+    """The failure of a launch that ran at the same time as its partner, which may have been in its way."""
+    return LaunchError(
+        f"{error} (It ran at the same time as the other side: if two at once are in each other's way, choose "
+        "--pairing adjacent.)"
+    )
+
+
 def check_hook_ended(option: str, measured: Measured) -> None:
     """Raise MeasurementError if a command that surrounds launches failed, Interrupted if it was cut short."""
     if measured.cancelled:

@@ -11,7 +11,7 @@ from math import expm1, isfinite
 from steelyard.design.findings import cold_finding, cut_short_finding, longer_finding, survivors
 from steelyard.design.judging.judgement import MetricPairs, look_at
 from steelyard.design.runner.draws import draw_places, round_order
-from steelyard.design.runner.failure import Interrupted, TookTooLongError
+from steelyard.design.runner.failure import Interrupted, TookTooLongError, beside_its_partner
 from steelyard.design.runner.targets import longest_at_first_s, longest_launch_s
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.disturbance import Repeats
@@ -179,13 +179,14 @@ class Experiment:
         try:
             measured = self._recorder.pairs(places, longest_s)
         except LaunchError as error:
-            if tandem and benchmark.pairing.is_trying:
-                self._follow(benchmark, benchmark.pairing.give_up(str(error)))
+            if tandem and benchmark.pairing.may_give_up:
+                self._follow(benchmark, benchmark.pairing.give_up(str(error), benchmark.attempts))
                 benchmark.attempts += 1
             elif self._is_cut_short(benchmark, error):
                 self._findings.append(cut_short_finding(longest_s or longest_launch_s(self._settings) or 0.0))
                 benchmark.stop = "time"
             else:
+                error = beside_its_partner(error) if tandem else error
                 self._fail(benchmark, error, str(error))
             return []
         self._pairs += many

@@ -20,6 +20,7 @@ from steelyard.design.runner.tandem import keeps_step, obstacle
 from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, FloatArray, Launches, LaunchRow, worked_alone
 from steelyard.model.metrics import timed
 from steelyard.model.records import Finding, Settings
+from steelyard.stats.looks import FIRST_LOOK
 
 # So many pairs one after the other tell whether it is worth trying the other way, and else twice as many; and then so
 # many of each way which is the better one.
@@ -71,6 +72,11 @@ class Pairing:
         return self._stage == "adjacent"
 
     @property
+    def may_give_up(self) -> bool:
+        """Whether a failure in tandem is one of the way alone, as nobody asked for it."""
+        return not self._is_asked
+
+    @property
     def is_trying(self) -> bool:
         """Whether pairs of both ways are being compared."""
         return self._stage == "trial"
@@ -85,38 +91,50 @@ class Pairing:
         if self.is_settled:
             return Chosen(tandem=False)
         if unfit := self._unfit():
-            return self._settled(unfit if self._is_asked or self._tandem() else None)
+            return self._settled(unfit if self._is_asked or self._tandem() else None, attempts)
         if self._stage == "auto" and self._is_short():
-            return self._settled(None)
+            return self._settled(None, attempts)
         while self._stage == "auto" and attempts >= self._look_at:
             self._consider_trial()
         if self._stage == "trial" and attempts >= self._trial_from + 2 * EACH_WAY:
-            return self._decided()
+            return self._decided(attempts)
         return Chosen(tandem=self._stage == "tandem" or (self.is_trying and self._tandem_is_next(attempts)))
 
-    def give_up(self, why: str) -> Chosen:
-        """Go on one after the other, as a pair in tandem failed."""
-        return self._settled(f"in tandem {why}")
+    def give_up(self, why: str, attempts: int) -> Chosen:
+        """Go on one after the other, as a pair in tandem failed after so many behind the warm-up."""
+        return self._settled(f"in tandem {why}", attempts)
 
     def _tandem_is_next(self, attempts: int) -> bool:
         block, second = divmod(attempts - self._trial_from, 2)
         return tandem_first(self._settings.seed, self._benchmark, block) != bool(second)
 
-    def _settled(self, why: str | None) -> Chosen:
+    def _settled(self, why: str | None, attempts: int) -> Chosen:
+        left = self._left(self._tandem(), attempts)
         self._stage = "adjacent"
-        return Chosen(False, _numbers_of(self._tandem()), [adjacent_finding(why)] if why else [])
+        return Chosen(False, left, [adjacent_finding(why)] if why else [])
 
-    def _decided(self) -> Chosen:
+    def _left(self, pairs: Sequence[_Pair], attempts: int) -> list[int]:
+        """The numbers of these, to be set aside; none once a look may have judged them.
+
+        Its part of alpha is spent: looks at others from the first one on would spend that again.
+        """
+        looked_at = self._trial_from if self.is_trying else attempts
+        if looked_at >= FIRST_LOOK:
+            return []
+        return [pair[0].pair for pair in pairs if pair[0].role == ROLES.index(USED)]
+
+    def _decided(self, attempts: int) -> Chosen:
         begun = self._settings.warm_up + self._trial_from
         tried = [pair for pair in self._measured() if begun <= pair[0].pair < begun + 2 * EACH_WAY]
         adjacent, tandem = ([pair for pair in tried if _is_tandem(pair) == way] for way in (False, True))
         if min(len(adjacent), len(tandem)) < EACH_WAY / 2:
-            return self._settled(None)
+            return self._settled(None, attempts)
         alone, beside = self._level(adjacent), self._level(tandem)
         if beside > (1 + MOST_CROWDED) * alone > 0:
             return self._settled(
                 f"beside its like the program took {beside / alone - 1:.0%} longer, as the two share the caches of a "
-                "processor, and a change may weigh otherwise there"
+                "processor, and a change may weigh otherwise there",
+                attempts,
             )
         spreads = [self._spread(adjacent), self._spread(tandem)]
         costs = [
@@ -124,11 +142,11 @@ class Pairing:
             for spread, seconds in zip(spreads, map(_seconds_per_pair, (adjacent, tandem)), strict=True)
         ]
         takes_tandem = costs[1] < CLEARLY_LESS * costs[0]
-        self._stage = "tandem" if takes_tandem else "adjacent"
         chosen, other = (spreads[1], spreads[0]) if takes_tandem else spreads
-        if other <= MUCH_NOISIER * chosen:
-            return Chosen(takes_tandem)
-        return Chosen(takes_tandem, _numbers_of(self._adjacent() if takes_tandem else tandem))
+        is_noisier = other > MUCH_NOISIER * chosen
+        left = self._left(self._adjacent() if takes_tandem else tandem, attempts) if is_noisier else []
+        self._stage = "tandem" if takes_tandem else "adjacent"
+        return Chosen(takes_tandem, left)
 
     def _consider_trial(self) -> None:
         """Try both ways if one after the other will take long: with much noise, and no change that is far larger."""
@@ -159,8 +177,9 @@ class Pairing:
             return "its samples are not taken in turn: what it is built with is too old for that" if alone else None
         if self._settings.harness is not None and np.isnan(np.concatenate(self._values(newest))).any():
             return f"its samples do not tell {self._metric}"
-        waiting = [np.median([_waiting(row) for row in rows if row.side == side] or [0]) for side in (0, 1)]
-        if max(waiting) > MOST_WAITING and len(newest) > 1:
+        # Of each pair the longer wait: whose it is must not count, and of two in each other's way either may wait.
+        waiting = [max(map(_waiting, pair)) for pair in newest]
+        if len(newest) > 1 and np.median(waiting) > MOST_WAITING:
             return "it waits for something else than a processor"
         return None
 
@@ -196,11 +215,6 @@ class Pairing:
 
 def _is_tandem(pair: _Pair) -> bool:
     return pair[0].order >= IN_TANDEM
-
-
-def _numbers_of(pairs: Sequence[_Pair]) -> list[int]:
-    """The numbers of those that are not set aside yet."""
-    return [pair[0].pair for pair in pairs if pair[0].role == ROLES.index(USED)]
 
 
 def _waiting(row: LaunchRow) -> float:
