@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steelyard.stats import joint, repeated, sequential, weighted
-from steelyard.stats.joint_looks import plan_looks
+from steelyard.stats.looks import plan_looks
 from steelyard.stats.sequential import Hypothesis
 
 FloatArray = npt.NDArray[np.float64]

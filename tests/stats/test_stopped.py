@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats import sequential, stopped, weighted
-from steelyard.stats.joint_looks import plan_looks
+from steelyard.stats.looks import plan_looks
 from steelyard.stats.sequential import Hypothesis
 from steelyard.stats.weighted import Estimate
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats import sequential
-from steelyard.stats.joint_looks import Look
+from steelyard.stats.looks import Look
 from steelyard.stats.sequential import Hypothesis
 from steelyard.stats.weighted import Estimate
 

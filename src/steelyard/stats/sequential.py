@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats import joint, sign_flip, weighted
-from steelyard.stats.joint_looks import Look, plan_looks
+from steelyard.stats.looks import Look, plan_looks
 from steelyard.stats.quantiles import NORMAL, normal_quantile
 
 FloatArray = npt.NDArray[np.float64]

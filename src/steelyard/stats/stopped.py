@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats import joint, sequential, weighted
-from steelyard.stats.joint_looks import Look
+from steelyard.stats.looks import Look
 from steelyard.stats.quantiles import normal_quantile
 from steelyard.stats.weighted import Estimate
 
