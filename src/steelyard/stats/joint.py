@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+FlipArray = npt.NDArray[np.uint16]
 Totals = npt.NDArray[np.float32]
 
 BITS = 16
@@ -42,14 +43,14 @@ _LARGE = 2.0
 class Test(NamedTuple):
     """How the test of one hypothesis stands after some looks."""
 
-    dropped: IntArray
+    dropped: FlipArray
     """The flips that the looks have dropped, shape (k,). Flip 0 turns no sign: it is what was observed."""
     rejected: bool
     bound: float
     """The newest look dropped what is beyond it: the size of a sum, by the root of its scores' squares."""
 
 
-BEGUN = Test(np.empty(0, dtype=np.int64), rejected=False, bound=inf)
+BEGUN = Test(np.empty(0, dtype=np.uint16), rejected=False, bound=inf)
 
 
 class Flipped(NamedTuple):
@@ -83,7 +84,7 @@ def look(test: Test, seen: Flipped, may_drop: int) -> Test:
     left = seen.sizes.copy()
     left[test.dropped] = -1
     bound = _size_after(left, may_drop, seen.root)
-    dropped = np.concatenate([test.dropped, np.flatnonzero(left > bound)])
+    dropped = np.concatenate([test.dropped, np.flatnonzero(left > bound).astype(np.uint16)])
     return Test(dropped, test.rejected or bool(left[0] > bound), bound / seen.root)
 
 

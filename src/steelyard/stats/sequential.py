@@ -31,8 +31,8 @@ _EXACTLY = 2e-4
 _EXACTLY_EVERY = 2
 # A sum below so many roots of its scores' squares has no p-value of `_EXACTLY` or less.
 _NO_TAIL = 3.0
-# How many sets of tests are remembered, so that the next look goes on from them.
-_REMEMBERED = 1024
+# At how many looks the tests are remembered, so that the next look goes on from them.
+_REMEMBERED = 4096
 
 
 class Hypothesis(NamedTuple):
@@ -64,7 +64,7 @@ def tested(
 ) -> list[Result]:
     """Test hypotheses at all of the looks. `keep` is for those that the next look will ask again."""
     follow = _memory.follow if keep else _follow
-    standings = follow(d, levels, looks, tuple(hypotheses))
+    standings = follow(d, levels, looks, hypotheses)
     return [
         Result(_is_rejected(looks, one, asked.alpha), int(np.sign(one.total)))
         for one, asked in zip(standings, hypotheses, strict=True)
@@ -77,7 +77,7 @@ def _is_rejected(looks: Sequence[Look], standing: Standing, alpha: float) -> boo
 
 
 def _follow(
-    d: FloatArray, levels: FloatArray, looks: Sequence[Look], hypotheses: tuple[Hypothesis, ...]
+    d: FloatArray, levels: FloatArray, looks: Sequence[Look], hypotheses: Sequence[Hypothesis]
 ) -> list[Standing]:
     standings = [Standing()] * len(hypotheses)
     for taken in range(1, len(looks) + 1):
@@ -145,36 +145,37 @@ def _exact(signed: FloatArray) -> float:
 
 
 class _Memory:
-    """How the newest weighings stand: a look goes on from the one before, instead of from the first.
+    """How the hypotheses of the newest weighings stand: a look goes on from the one before, instead of from the first.
 
     They are found by what the values are, so that nothing depends on what was judged before.
     """
 
     def __init__(self) -> None:
-        self._standings: OrderedDict[tuple[object, ...], list[Standing]] = OrderedDict()
+        self._standings: OrderedDict[tuple[bytes, Look], dict[Hypothesis, Standing]] = OrderedDict()
 
     def follow(
-        self, d: FloatArray, levels: FloatArray, looks: Sequence[Look], hypotheses: tuple[Hypothesis, ...]
+        self, d: FloatArray, levels: FloatArray, looks: Sequence[Look], hypotheses: Sequence[Hypothesis]
     ) -> list[Standing]:
-        missing: list[tuple[object, ...]] = []
+        missing: list[dict[Hypothesis, Standing]] = []
         standings = [Standing()] * len(hypotheses)
         for look in reversed(looks):
-            key = (_digest(d[: look.pairs], levels[: look.pairs]), look, hypotheses)
-            if key in self._standings:
-                standings = self._standings[key]
-                self._standings.move_to_end(key)
+            known = self._at((_digest(d[: look.pairs], levels[: look.pairs]), look))
+            if all(asked in known for asked in hypotheses):
+                standings = [known[asked] for asked in hypotheses]
                 break
-            missing.append(key)
+            missing.append(known)
         while missing:
             taken = len(looks) - len(missing) + 1
             standings = _next(d, levels, looks[:taken], hypotheses, standings)
-            self._keep(missing.pop(), standings)
+            missing.pop().update(zip(hypotheses, standings, strict=True))
         return standings
 
-    def _keep(self, key: tuple[object, ...], standings: list[Standing]) -> None:
-        self._standings[key] = standings
+    def _at(self, place: tuple[bytes, Look]) -> dict[Hypothesis, Standing]:
+        known = self._standings.setdefault(place, {})
+        self._standings.move_to_end(place)
         if len(self._standings) > _REMEMBERED:
             self._standings.popitem(last=False)
+        return known
 
 
 _memory = _Memory()
@@ -190,7 +191,7 @@ def bounds(
     """For each look and each hypothesis: beyond which `sizes` the look rejects it, about."""
     found = []
     for taken in range(1, len(looks) + 1):
-        standings = _memory.follow(d, levels, looks[:taken], tuple(hypotheses))
+        standings = _memory.follow(d, levels, looks[:taken], hypotheses)
         share = _share_of_exact(looks[:taken])
         most = 1.0 if looks[0].last else _EXACTLY
         exact = [normal_quantile(share * min(asked.alpha, most)) if share else inf for asked in hypotheses]
@@ -209,7 +210,7 @@ def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: flo
 
     With `roughly` it is about that in any case, but at most `alpha` exactly if `alpha` rejects.
     """
-    standing = _memory.follow(d, levels, looks, (Hypothesis(0.0, alpha),))[0]
+    standing = _memory.follow(d, levels, looks, [Hypothesis(0.0, alpha)])[0]
     if standing.exact <= _EXACTLY or looks[0].last:
         return standing.exact
     is_rejected = _is_rejected(looks, standing, alpha)
