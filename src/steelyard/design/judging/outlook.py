@@ -10,8 +10,9 @@ import numpy as np
 
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
 from steelyard.model.records import Settings, Verdict, Weighing
-from steelyard.stats.looks import FIRST_LOOK, plan_looks
+from steelyard.stats.looks import FIRST_LOOK
 from steelyard.stats.paired import Judgement, guess_of_few, margin_needed, pairs_needed
+from steelyard.stats.sequential import level_at_end
 
 # As many pairs ahead as will have taken most of the looks that there are.
 _FAR_AHEAD = 100
@@ -31,8 +32,8 @@ def needed(judgement: Judgement, settings: Settings) -> Needed:
         return Needed()
     shown = judgement.look.pairs
     # A later budget ends at a look that may spend about what is left after the looks until now.
-    level = plan_looks(2 * shown, settings.alpha, ended=True)[-1].level
-    margin = margin_needed(judgement, plan_looks(shown, settings.alpha, ended=True)[-1].level)
+    level = level_at_end(2 * shown, settings.alpha)
+    margin = margin_needed(judgement, level_at_end(shown, settings.alpha))
     known = margin is not None and margin > settings.margin and isfinite(margin)
     return Needed(pairs_needed(judgement, settings.margin, level), margin if known else None)
 
@@ -42,7 +43,7 @@ def needed_by_few(differences: FloatArray, settings: Settings) -> Needed:
     guess = guess_of_few(differences, settings.alpha)
     if guess is None:
         return Needed(FIRST_LOOK)
-    level = plan_looks(_FAR_AHEAD, settings.alpha, ended=True)[-1].level
+    level = level_at_end(_FAR_AHEAD, settings.alpha)
     pairs = pairs_needed(guess, settings.margin, level)
     return Needed(None if pairs is None else max(FIRST_LOOK, pairs))  # as many pairs decide at no margin
 
