@@ -66,6 +66,17 @@ def flipped(signed: FloatArray) -> Flipped:
     return Flipped(np.abs(sums(whole)), max(1.0, float(np.sqrt((whole**2).sum()))))
 
 
+def larger(one: Flipped, other: Flipped, counts: float) -> Flipped:
+    """Of two kinds of scores, after each flip the larger sum by its root, where one of the other kind `counts` less."""
+    sizes = np.maximum(one.sizes / np.float32(one.root), other.sizes * np.float32(counts / other.root))
+    return Flipped(sizes, 1.0)
+
+
+def p_value(seen: Flipped) -> float:
+    """The share of the flips whose sums are as large as what was observed; exact for the first 17 pairs."""
+    return float(np.mean(seen.sizes >= seen.sizes[0]))
+
+
 def rounded(signed: FloatArray) -> FloatArray:
     """Signed scores (..., n) in whole units, so small that few sums are equal, of which none could be dropped."""
     units = min(_UNITS, _EXACT // max(1, signed.shape[-1]))

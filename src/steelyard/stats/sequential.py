@@ -4,6 +4,10 @@ Most of alpha is spent by the flips of `stats.joint`. They are too few to share 
 do: of each alpha the first 0.0002 goes to exact tests at every second look, whose levels add up to it. Both reject all
 that they reject with a smaller alpha, so their sum does too, which Holm's and Benjamini and Hochberg's procedures need.
 
+Each test is two at once. The scores of `stats.phases` find most, but what a candidate has only in some of its launches
+they may take for a storm; ranks do not. So the larger of the two sums is what counts, where that of the ranks counts a
+little less: it costs next to nothing, as both mostly go together, and the flips know how much.
+
 Shapes: differences d and levels, (n,) both, of as many pairs as the newest look has, in the order in which they ran.
 """
 
@@ -31,6 +35,8 @@ _EXACTLY = 2e-4
 _EXACTLY_EVERY = 2
 # A sum below so many roots of its scores' squares has no p-value of `_EXACTLY` or less.
 _NO_TAIL = 3.0
+# What a sum of ranks counts beside one of scores, and what the scores get of an exact test's level.
+_RANKS_COUNT, _SCORES_SHARE = 0.9, 0.75
 # At how many looks the tests are remembered, so that the next look goes on from them.
 _REMEMBERED = 4096
 
@@ -93,16 +99,16 @@ def _next(
     standings: Sequence[Standing],
 ) -> list[Standing]:
     """Take the last of the looks."""
-    scored = _scored(d, levels, looks[-1].pairs, [asked.change for asked in hypotheses])
-    totals = joint.rounded(scored).sum(axis=1).tolist()
+    signed = _signed(d, levels, looks[-1].pairs, [asked.change for asked in hypotheses])
+    totals = _larger(signed).tolist()
     if looks[0].last:
-        return [Standing(exact=_exact(row), total=total) for row, total in zip(scored, totals, strict=True)]
+        return [Standing(exact=_exact(both), total=total) for both, total in zip(signed, totals, strict=True)]
     share = _share_of_exact(looks)
     taken = []
-    for before, row, total, asked in zip(standings, scored, totals, hypotheses, strict=True):
-        exact = min(before.exact, _tail(row) / share) if share else before.exact
+    for before, both, total, asked in zip(standings, signed, totals, hypotheses, strict=True):
+        exact = min(before.exact, _tail(both, total) / share) if share else before.exact
         may_drop = units(looks[-1], asked.alpha)
-        test = joint.look(before.test, joint.flipped(row), may_drop) if may_drop else before.test._replace(bound=inf)
+        test = joint.look(before.test, _flipped(both), may_drop) if may_drop else before.test._replace(bound=inf)
         taken.append(Standing(test, exact, total))
     return taken
 
@@ -135,13 +141,28 @@ def _share_of_exact(looks: Sequence[Look]) -> float:
     return looks[-1].share - (earlier[-1] if earlier else 0.0)
 
 
-def _tail(signed: FloatArray) -> float:
-    """The p-value of the sum of signed scores (n,); 1 where it is certainly not a small one."""
-    return 1.0 if signed.sum() ** 2 < _NO_TAIL**2 * (signed**2).sum() else _exact(signed)
+def _tail(both: FloatArray, total: float) -> float:
+    """The p-value of the larger sum; 1 where it is certainly not a small one."""
+    return 1.0 if abs(total) < _NO_TAIL * _RANKS_COUNT else _exact(both)
 
 
-def _exact(signed: FloatArray) -> float:
-    return float(sign_flip.sums(signed[None, :])[1][0])
+def _exact(both: FloatArray) -> float:
+    if both.shape[1] <= joint.BITS + 1:
+        return joint.p_value(_flipped(both))
+    by_scores, by_ranks = sign_flip.sums(both)[1].tolist()
+    return float(min(1.0, by_scores / _SCORES_SHARE, by_ranks / (1 - _SCORES_SHARE)))
+
+
+def _flipped(both: FloatArray) -> joint.Flipped:
+    """Flip signed scores and signed ranks, (2, n)."""
+    return joint.larger(joint.flipped(both[0]), joint.flipped(both[1]), _RANKS_COUNT)
+
+
+def _larger(signed: FloatArray) -> FloatArray:
+    """The larger of the sums of scores and of ranks, (r,), each by the root of its squares; signed is (r, 2, n)."""
+    whole = joint.rounded(signed)
+    sums = whole.sum(axis=2) / np.maximum(np.sqrt((whole**2).sum(axis=2)), 1.0) * [1.0, _RANKS_COUNT]
+    return np.asarray(np.where(np.abs(sums[:, 0]) >= np.abs(sums[:, 1]), sums[:, 0], sums[:, 1]))
 
 
 class _Memory:
@@ -200,9 +221,8 @@ def bounds(
 
 
 def sizes(d: FloatArray, levels: FloatArray, pairs: int, changes: npt.ArrayLike) -> FloatArray:
-    """The sizes of the sums of scores of the first pairs, by the roots of the squares, (r,) for changes (r,)."""
-    whole = joint.rounded(_scored(d, levels, pairs, changes))
-    return np.asarray(np.abs(whole.sum(axis=1)) / np.maximum(np.sqrt((whole**2).sum(axis=1)), 1.0))
+    """The sizes of the sums of the first pairs, by the roots of the squares, (r,) for changes (r,)."""
+    return np.asarray(np.abs(_larger(_signed(d, levels, pairs, changes))))
 
 
 def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float, *, roughly: bool) -> float:
@@ -219,7 +239,7 @@ def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: flo
         about = min(1.0, 2 * NORMAL.cdf(-size) * alpha / nominal_level(looks, alpha))
         return min(about, alpha) if is_rejected else max(about, float(np.nextafter(alpha, 1.0)))
     low, high = 0, int((alpha - _EXACTLY) * joint.FLIPS + 1e-6)
-    sums = [joint.flipped(_scored(d, levels, look.pairs, [0.0])[0]) for look in looks]
+    sums = [_flipped(_signed(d, levels, look.pairs, [0.0])[0]) for look in looks]
     while high - low > 1:
         middle = (low + high) // 2
         tried, test = middle / joint.FLIPS + _EXACTLY, joint.BEGUN
@@ -229,8 +249,10 @@ def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: flo
     return high / joint.FLIPS + _EXACTLY
 
 
-def _scored(d: FloatArray, levels: FloatArray, pairs: int, changes: npt.ArrayLike) -> FloatArray:
-    return weighted.signed_scores(d[:pairs], levels[:pairs], changes)
+def _signed(d: FloatArray, levels: FloatArray, pairs: int, changes: npt.ArrayLike) -> FloatArray:
+    """Signed scores and signed ranks of the first pairs for hypothesised changes (r,), shape (r, 2, pairs)."""
+    scores = weighted.signed_scores(d[:pairs], levels[:pairs], changes)
+    return np.stack([scores, weighted.signed_ranks(d[:pairs], changes)], axis=1)
 
 
 def nominal_level(looks: Sequence[Look], alpha: float) -> float:

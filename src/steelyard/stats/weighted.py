@@ -20,7 +20,7 @@ from steelyard.stats.quantiles import normal_quantile
 from steelyard.stats.signed_rank import Estimate
 from steelyard.stats.signed_rank import estimate as by_ranks
 
-__all__ = ["Estimate", "Tested", "estimate", "roughly", "signed_scores", "tested"]
+__all__ = ["Estimate", "Tested", "estimate", "roughly", "signed_ranks", "signed_scores", "tested"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -93,6 +93,16 @@ def signed_scores(d: FloatArray, levels: FloatArray, changes: npt.ArrayLike) -> 
     """Return the signed scores, (r, n), of differences d (n,) at levels (n,) for hypothesised changes (r,)."""
     x = d[None, :] - np.atleast_1d(np.asarray(changes, dtype=np.float64))[:, None]
     return np.asarray(np.sign(x) * phases.scores(np.abs(x), levels))
+
+
+def signed_ranks(d: FloatArray, changes: npt.ArrayLike) -> FloatArray:
+    """Return the signed ranks (Wilcoxon), (r, n), of differences d (n,) for hypothesised changes (r,).
+
+    Equal sizes have ranks in the order of their pairs.
+    """
+    x = d[None, :] - np.atleast_1d(np.asarray(changes, dtype=np.float64))[:, None]
+    ranks = np.argsort(np.argsort(np.abs(x), axis=1, kind="stable"), axis=1) + 1.0
+    return np.asarray(np.sign(x) * ranks)
 
 
 def _around(centre: float, half: float, d: FloatArray) -> FloatArray:
