@@ -84,6 +84,38 @@ def test_other_values_at_an_earlier_look_are_not_taken_for_those_that_are_rememb
     assert is_rejected(d, levels, 30, 0.0, 0.01, ended=False) == fresh.rejected
 
 
+def slow_in_some(pairs: int, share: float, seed: int) -> tuple[FloatArray, FloatArray]:
+    """A candidate that is 20 % slower in a share of its launches, and as fast as the baseline in the others."""
+    generator = np.random.default_rng(seed)
+    baseline, candidate = 0.003 * generator.standard_normal((2, pairs))
+    candidate += np.log(1.2) * (generator.random(pairs) < share)
+    return candidate - baseline, (candidate + baseline) / 2
+
+
+def test_what_a_candidate_has_only_in_some_of_its_launches_is_found() -> None:
+    """By their scores alone it would be taken for a storm: these find it in none of ten."""
+    found = [is_rejected(*slow_in_some(60, 0.45, seed), 60, 0.0, 0.01, ended=False) for seed in range(10)]
+    assert sum(found) >= 8
+
+
+def test_what_half_of_the_launches_are_far_from_is_not_the_same() -> None:
+    """The calm half says that the change is within a margin of 0.5 %, at both of its ends."""
+    for seed in range(10):
+        d, levels = slow_in_some(40, 0.45, seed)
+        asked = [Hypothesis(-0.005, 0.01), Hypothesis(0.005, 0.01)]
+        less, more = sequential.tested(d, levels, plan_looks(40, ended=False), asked, keep=False)
+        assert not (less.rejected and more.rejected)
+
+
+def test_scores_and_ranks_together_reject_no_more_than_alpha() -> None:
+    """Of all signs of 10 pairs in a calm and a stormy half."""
+    sizes = np.array([1.0, 1.1, 0.9, 1.2, 0.8, 9.0, 13.0, 8.0, 11.0, 10.0]) / 100
+    signs = 1.0 - 2.0 * (np.arange(1 << 10)[:, None] >> np.arange(10) & 1)
+    levels = sizes / 2
+    rejected = [is_rejected(row * sizes, levels, 10, 0.0, 0.02, ended=True) for row in signs]
+    assert 0.01 < np.mean(rejected) <= 0.02
+
+
 def test_a_budget_of_one_look_has_all_of_alpha_exactly() -> None:
     d, levels = np.linspace(0.01, 0.02, 8), np.zeros(8)
     assert is_rejected(d, levels, 8, 0.0, 2 / 2**8, ended=True)

@@ -55,7 +55,9 @@ class Standing(NamedTuple):
     exact: float = inf
     """The least p-value of the looks with exact tests, by the share of alpha that each may spend."""
     total: float = 0.0
-    """The newest sum of scores: above 0 where the differences are larger than the hypothesis has them."""
+    """The newest sum, of scores or of ranks: above 0 where the differences are larger than the hypothesis has them."""
+    is_opposed: bool = False
+    """Whether the two newest sums say the opposite of each other, so that no single change describes the pairs."""
 
 
 class Result(NamedTuple):
@@ -72,14 +74,16 @@ def tested(
     follow = _memory.follow if keep else _follow
     standings = follow(d, levels, looks, hypotheses)
     return [
-        Result(_is_rejected(looks, one, asked.alpha), int(np.sign(one.total)))
+        Result(_is_rejected(looks, one, asked), int(np.sign(one.total)))
         for one, asked in zip(standings, hypotheses, strict=True)
     ]
 
 
-def _is_rejected(looks: Sequence[Look], standing: Standing, alpha: float) -> bool:
+def _is_rejected(looks: Sequence[Look], standing: Standing, asked: Hypothesis) -> bool:
+    if asked.change and standing.is_opposed:
+        return False  # nothing is the same as what half of the launches are far from
     # A single look has nothing to share, and an exact test wastes nothing.
-    return standing.test.rejected or standing.exact <= (alpha if looks[0].last else min(alpha, _EXACTLY))
+    return standing.test.rejected or standing.exact <= (asked.alpha if looks[0].last else min(asked.alpha, _EXACTLY))
 
 
 def _follow(
@@ -100,17 +104,23 @@ def _next(
 ) -> list[Standing]:
     """Take the last of the looks."""
     signed = _signed(d, levels, looks[-1].pairs, [asked.change for asked in hypotheses])
-    totals = _larger(signed).tolist()
+    newest = [_standing(sums) for sums in _sums(signed).tolist()]
     if looks[0].last:
-        return [Standing(exact=_exact(both), total=total) for both, total in zip(signed, totals, strict=True)]
+        return [one._replace(exact=_exact(both)) for one, both in zip(newest, signed, strict=True)]
     share = _share_of_exact(looks)
     taken = []
-    for before, both, total, asked in zip(standings, signed, totals, hypotheses, strict=True):
-        exact = min(before.exact, _tail(both, total) / share) if share else before.exact
+    for before, one, both, asked in zip(standings, newest, signed, hypotheses, strict=True):
+        exact = min(before.exact, _tail(both, one.total) / share) if share else before.exact
         may_drop = units(looks[-1], asked.alpha)
         test = joint.look(before.test, _flipped(both), may_drop) if may_drop else before.test._replace(bound=inf)
-        taken.append(Standing(test, exact, total))
+        taken.append(one._replace(test=test, exact=exact))
     return taken
+
+
+def _standing(sums: Sequence[float]) -> Standing:
+    """What the newest sums say by themselves."""
+    smaller, larger = sorted(sums, key=abs)
+    return Standing(total=larger, is_opposed=smaller * larger < 0)
 
 
 def units(look: Look, alpha: float) -> int:
@@ -158,11 +168,11 @@ def _flipped(both: FloatArray) -> joint.Flipped:
     return joint.larger(joint.flipped(both[0]), joint.flipped(both[1]), _RANKS_COUNT)
 
 
-def _larger(signed: FloatArray) -> FloatArray:
-    """The larger of the sums of scores and of ranks, (r,), each by the root of its squares; signed is (r, 2, n)."""
+def _sums(signed: FloatArray) -> FloatArray:
+    """The sums of scores and of ranks, (r, 2), each by the root of its squares, as they count; signed is (r, 2, n)."""
     whole = joint.rounded(signed)
-    sums = whole.sum(axis=2) / np.maximum(np.sqrt((whole**2).sum(axis=2)), 1.0) * [1.0, _RANKS_COUNT]
-    return np.asarray(np.where(np.abs(sums[:, 0]) >= np.abs(sums[:, 1]), sums[:, 0], sums[:, 1]))
+    roots = np.maximum(np.sqrt((whole**2).sum(axis=2)), 1.0)
+    return np.asarray(whole.sum(axis=2) / roots * [1.0, _RANKS_COUNT])
 
 
 class _Memory:
@@ -222,7 +232,7 @@ def bounds(
 
 def sizes(d: FloatArray, levels: FloatArray, pairs: int, changes: npt.ArrayLike) -> FloatArray:
     """The sizes of the sums of the first pairs, by the roots of the squares, (r,) for changes (r,)."""
-    return np.asarray(np.abs(_larger(_signed(d, levels, pairs, changes))))
+    return np.asarray(np.abs(_sums(_signed(d, levels, pairs, changes))).max(axis=1))
 
 
 def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float, *, roughly: bool) -> float:
@@ -233,7 +243,7 @@ def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: flo
     standing = _memory.follow(d, levels, looks, [Hypothesis(0.0, alpha)])[0]
     if standing.exact <= _EXACTLY or looks[0].last:
         return standing.exact
-    is_rejected = _is_rejected(looks, standing, alpha)
+    is_rejected = _is_rejected(looks, standing, Hypothesis(0.0, alpha))
     if roughly or not is_rejected:
         size = float(sizes(d, levels, looks[-1].pairs, [0.0])[0])
         about = min(1.0, 2 * NORMAL.cdf(-size) * alpha / nominal_level(looks, alpha))
