@@ -69,7 +69,7 @@ def test_false_alarms_on_every_kind_of_noise(noise: Noise) -> None:
 @pytest.mark.parametrize("tick", [0.08, 0.01, 0.001])
 def test_ticks_cost_no_false_alarms_and_no_wrong_same(tick: float) -> None:
     assert false_alarms(SYNTHETIC["quiet"], tick) <= MOST
-    changed = simulate(SYNTHETIC["quiet"], 0.01, alpha=ALPHA, pairs=30, tick=tick, weighings=WEIGHINGS)
+    changed = simulate(SYNTHETIC["quiet"], 0.01, alpha=ALPHA, pairs=20, tick=tick, weighings=WEIGHINGS // 2)
     assert changed.share("same", "faster") <= MOST
     assert changed.coverage >= 1 - MOST
 
