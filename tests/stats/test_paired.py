@@ -101,6 +101,22 @@ def test_a_rough_judgement_is_about_the_exact_one() -> None:
     assert 0 < abs(rough.lower - exact.lower) + abs(rough.upper - exact.upper) < 0.3 * width
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_look_on_the_way_decides_what_the_record_says_in_the_end(seed: int) -> None:
+    """Equal launches first and then others, of which the scores and a rough estimate say different things."""
+    generator = np.random.default_rng(seed)
+    d = np.concatenate([np.zeros(9), 0.4 + 0.014 * generator.standard_normal(14)])
+    baseline = np.exp(np.concatenate([np.zeros(9), 0.01 * generator.standard_normal(14)]))
+    asked = (lambda n: (baseline[:n], baseline[:n] * np.exp(d[:n])), 23, MARGIN, 0.01)
+    on_the_way = judge(*asked, ended=False, newest_only=True, roughly=True)
+    derived = judge(*asked, ended=False)
+    assert on_the_way is not None
+    assert derived is not None
+    assert on_the_way.verdict == derived.verdict
+    assert derived.p_value <= 0.01
+    assert derived.lower > 0, "what the tests reject is not in the interval"
+
+
 def test_no_pairs_no_judgement() -> None:
     baseline, candidate = pair_values(0.1, 0.01, 11)
     assert judge(lambda n: (baseline[:n], candidate[:n]), 11, MARGIN, 0.01, ended=False) is None
@@ -207,8 +223,8 @@ class TestFuture:
         needed = pairs_needed(judgement, MARGIN, 0.003)
         assert needed is not None
         assert needed > 45
-        decided = [weigh_seed(0.0, 0.02, needed, seed) != "undecided" for seed in range(40)]
-        assert np.mean(decided) > 0.6
+        decided = [weigh_seed(0.0, 0.02, needed, seed) != "undecided" for seed in range(16)]
+        assert np.mean(decided) > 0.5
 
     def test_no_number_of_pairs_sees_through_a_clock_coarser_than_the_margin(self) -> None:
         d = np.linspace(-0.015, 0.015, 12)
@@ -228,7 +244,7 @@ def test_a_change_of_the_resolution_is_found_nine_times_out_of_ten() -> None:
     noise, rules = 0.01 / np.sqrt(2), Rules(MARGIN, 0.003)
     generator = np.random.default_rng(3)
     smallest = []
-    for _ in range(200):
+    for _ in range(60):
         found = resolution(
             judge_look(*sides(generator.normal(0, noise, 50)), only_look(50), rules, roughly=True), MARGIN
         )
@@ -237,9 +253,9 @@ def test_a_change_of_the_resolution_is_found_nine_times_out_of_ten() -> None:
     change = float(np.median(smallest))
     verdicts = [
         judge_look(*sides(generator.normal(change, noise, 50)), only_look(50), rules, roughly=True).verdict
-        for _ in range(300)
+        for _ in range(120)
     ]
-    assert verdicts.count("slower") / 300 == pytest.approx(0.9, abs=0.04)
+    assert verdicts.count("slower") / 120 == pytest.approx(0.9, abs=0.06)
 
 
 def test_no_resolution_without_an_interval() -> None:

@@ -78,10 +78,14 @@ def p_value(seen: Flipped) -> float:
 
 
 def rounded(signed: FloatArray) -> FloatArray:
-    """Signed scores (..., n) in whole units, so small that few sums are equal, of which none could be dropped."""
+    """Signed scores (..., n) in whole units, so small that few sums are equal, of which none could be dropped.
+
+    At least one unit: a score that were rounded to 0 would take its sign out of the test.
+    """
     units = min(_UNITS, _EXACT // max(1, signed.shape[-1]))
-    largest = np.maximum(np.abs(signed).max(axis=-1, keepdims=True), np.finfo(np.float64).tiny)
-    return np.asarray(np.rint(signed / largest * units))
+    sizes = np.abs(signed)
+    largest = np.maximum(sizes.max(axis=-1, keepdims=True), np.finfo(np.float64).tiny)
+    return np.asarray(np.copysign(np.maximum(np.rint(sizes / largest * units), sizes > 0), signed))
 
 
 def look(test: Test, seen: Flipped, may_drop: int) -> Test:

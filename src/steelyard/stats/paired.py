@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import copysign, expm1, floor, isfinite, log10, sqrt
 
 import numpy as np
@@ -97,8 +98,8 @@ def judge_look(
 
     `quantisation` is the largest change that the clock's rounding can hide (see `clock_quantisation`). The p-value is
     the smallest alpha that would have rejected "no change" by now, at most alpha exactly when alpha rejects it; above
-    alpha it is only about that. With `roughly` a look that does not decide has an interval from its standard error,
-    which takes a tenth of the time.
+    alpha it is only about that. With `roughly` it is about that everywhere, and a look that does not decide has an
+    interval from its standard error, which takes a tenth of the time.
     """
     d, levels = _differences(baseline, candidate)
     tests = _tests(d, levels, looks, rules)
@@ -106,12 +107,12 @@ def judge_look(
     if roughly and not tests.may_decide:
         found = _rough(weighted.roughly(d, levels, level), tests)
     else:
-        around = weighted.estimate(d, levels, level, tests.changes)
-        lower, upper = repeated.interval(d, levels, looks, rules.alpha, around, tests.changes)
-        found = replace(around, lower=lower, upper=upper)
+        found = _estimate(d.tobytes(), levels.tobytes(), tuple(looks), rules.alpha, tests.changes)
     is_change = tests.is_change and excludes_no_change((found.lower, found.upper))
-    p_value = sequential.p_value(d, levels, looks, rules.alpha, roughly=roughly and not tests.may_decide)
+    p_value = sequential.p_value(d, levels, looks, rules.alpha, roughly=roughly)
     undecided = Judgement("undecided", found, is_change, looks[-1], len(looks), quantisation, p_value)
+    if not tests.may_decide:  # whatever a rough estimate says: the exact one is asked in the end
+        return undecided
     interval = (undecided.lower, undecided.upper)
     verdict = verdict_of(found.centre, interval, rules.margin, is_change=is_change)
     if verdict in CHANGED:
@@ -119,6 +120,14 @@ def judge_look(
         centre = stopped.median_unbiased(d, levels, looks, alpha, found, bound)
         found = replace(found, centre=min(max(centre, found.lower), found.upper))
     return replace(undecided, verdict=verdict, estimate=found)
+
+
+@lru_cache(maxsize=256)
+def _estimate(
+    d: bytes, levels: bytes, looks: tuple[Look, ...], alpha: float, asked: tuple[float, float, float]
+) -> Estimate:
+    """The estimate and its repeated interval; a family asks for a member's again with each share of alpha."""
+    return repeated.estimate(np.frombuffer(d), np.frombuffer(levels), looks, alpha, asked)
 
 
 @dataclass(frozen=True)
@@ -196,7 +205,7 @@ def judge(
             looks[:taken],
             rules,
             quantisation=0.0 if exact else clock_quantisation(baseline, candidate),
-            roughly=roughly or taken < len(looks),
+            roughly=roughly,
         )
         if judgement.verdict != "undecided":
             break

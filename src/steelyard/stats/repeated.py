@@ -8,14 +8,16 @@ then tried by the test itself: each end has been rejected.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf
 
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats import sequential
+from steelyard.stats import sequential, weighted
 from steelyard.stats.looks import Look
 from steelyard.stats.sequential import Hypothesis
+from steelyard.stats.signed_rank import estimate as by_ranks
 from steelyard.stats.weighted import Estimate
 
 FloatArray = npt.NDArray[np.float64]
@@ -27,8 +29,27 @@ _REACH, _NEAREST, _STEPS = 2.5, 0.05, 14
 _PARTS, _ROUNDS = 5, 2
 # Looks at less than this share of the pairs hardly ever reject what the later ones accept.
 _RECENT = 0.7
-# An end that the test accepts after all is moved out by this share of the half-width, then by twice as much, ...
+# An end is moved out by half of this share of the half-width: four in five are rejected there, and to try one takes all
+# looks again. One that the test accepts after all is moved out by this share, then by twice as much, ...
 _OUTWARD, _MOVES = 0.04, 6
+
+
+def estimate(
+    d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float, known: Sequence[float]
+) -> Estimate:
+    """Return estimate and interval at the last of the looks.
+
+    Where no single change describes the pairs, as those of a candidate that is slow in some of its launches, they are
+    those of the ranks: what most of the averages of two pairs show.
+    """
+    level = sequential.nominal_level(looks, alpha)
+    around = weighted.estimate(d, levels, level, known)
+    if sequential.is_described(d, levels, around.centre):
+        lower, upper = interval(d, levels, looks, alpha, around, known)
+    else:
+        around = by_ranks(d, level)
+        lower, upper = _Accept(d, levels, looks, [Hypothesis(change, alpha) for change in known]).outside(around)
+    return replace(around, centre=min(max(around.centre, lower), upper), lower=lower, upper=upper)
 
 
 def interval(
@@ -47,14 +68,13 @@ def interval(
     grid = np.unique(np.concatenate([around.centre - away, [around.centre], around.centre + away, known]))
     accepted = np.flatnonzero(accept(grid))
     if not len(accepted):
-        return around.lower, around.upper
+        return accept.outside(by_ranks(d, sequential.nominal_level(looks, alpha)))
     edges = np.concatenate([[grid[0] - half], grid, [grid[-1] + half]])
     inner, outer = grid[accepted[[0, -1]]], edges[[accepted[0], accepted[-1] + 2]]
     for _ in range(_ROUNDS):
         inner, outer = _narrowed(accept, inner, outer)
     ends = [
-        _End(float(place), step, accept.rejected)
-        for place, step in zip(outer, (-half * _OUTWARD, half * _OUTWARD), strict=True)
+        _End(float(place), side * half * _OUTWARD, accept.rejected) for place, side in zip(outer, (-1, 1), strict=True)
     ]
     for _ in range(_MOVES):
         moving = [end for end in ends if not end.is_known]
@@ -82,6 +102,15 @@ class _Accept:
     def rejected(self) -> FloatArray:
         """The known changes that are rejected."""
         return np.asarray(self._known[self._is_rejected])
+
+    def outside(self, found: Estimate) -> tuple[float, float]:
+        """Of an interval, what lies about its centre between the changes that are rejected.
+
+        Where nothing at all is accepted, as no single change describes the pairs, the ranks tell how far most reach.
+        """
+        lower = max([found.lower, *np.nextafter(self.rejected[self.rejected < found.centre], inf)])
+        upper = min([found.upper, *np.nextafter(self.rejected[self.rejected > found.centre], -inf)])
+        return float(lower), float(upper)
 
     def __call__(self, changes: FloatArray) -> BoolArray:
         """Whether each of the changes, (r,), seems to be accepted; of the known ones, whether it is."""
@@ -111,7 +140,7 @@ class _End:
         beyond = barriers[(barriers - place) * step >= 0]
         self._limit = float(beyond[np.argmin(np.abs(beyond - place))]) if len(beyond) else inf * step
         self._step = step
-        self.place, self.is_known = place, False
+        self.place, self.is_known = place + step / 2, False
         self._stay_within()
 
     def move(self, *, is_rejected: bool) -> None:

@@ -37,6 +37,8 @@ _EXACTLY_EVERY = 2
 _NO_TAIL = 3.0
 # What a sum of ranks counts beside one of scores, and what the scores get of an exact test's level.
 _RANKS_COUNT, _SCORES_SHARE = 0.9, 0.75
+# So many standard deviations the ranks' sum is off 0 at the change where the scores cancel once in a hundred times.
+_FAR_OFF = 2.5
 # At how many looks the tests are remembered, so that the next look goes on from them.
 _REMEMBERED = 4096
 
@@ -61,7 +63,7 @@ class Standing(NamedTuple):
 
 
 class Result(NamedTuple):
-    """Whether a hypothesis is rejected by now, and the sign of the newest sum of scores."""
+    """Whether a hypothesis is rejected by now, and the sign of the newest sums, 0 if they have not the same one."""
 
     rejected: bool
     side: int
@@ -74,7 +76,7 @@ def tested(
     follow = _memory.follow if keep else _follow
     standings = follow(d, levels, looks, hypotheses)
     return [
-        Result(_is_rejected(looks, one, asked), int(np.sign(one.total)))
+        Result(_is_rejected(looks, one, asked), 0 if one.is_opposed else int(np.sign(one.total)))
         for one, asked in zip(standings, hypotheses, strict=True)
     ]
 
@@ -228,6 +230,11 @@ def bounds(
         exact = [normal_quantile(share * min(asked.alpha, most)) if share else inf for asked in hypotheses]
         found.append([min(one.test.bound, also) for one, also in zip(standings, exact, strict=True)])
     return found
+
+
+def is_described(d: FloatArray, levels: FloatArray, change: float) -> bool:
+    """Whether a change describes the ranks of all pairs about as well as it does the scores, where these cancel."""
+    return abs(float(_sums(_signed(d, levels, len(d), [change]))[0, 1])) < _FAR_OFF
 
 
 def sizes(d: FloatArray, levels: FloatArray, pairs: int, changes: npt.ArrayLike) -> FloatArray:

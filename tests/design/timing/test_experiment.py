@@ -205,8 +205,10 @@ class TestStopping:
             assert (shown[-1].change, shown[-1].interval) == (verdict.change, verdict.interval)
 
     def test_false_alarms_of_whole_weighings(self) -> None:
-        words = Counter(verdicts(weigh(noisy(0, 0.01, seed), max_time_s=8.0)[0])[0].verdict for seed in range(150))
-        assert words["slower"] + words["faster"] <= 1
+        """At an alpha that few weighings tell from more: over 5 alarms in 24 are as rare as 1 in 1,000 if it holds."""
+        records = [weigh(noisy(0, 0.01, seed), pairs=24, max_time_s=None, alpha=0.05)[0] for seed in range(24)]
+        words = Counter(verdicts(record)[0].verdict for record in records)
+        assert words["slower"] + words["faster"] <= 5
 
 
 class TestSeveralBenchmarks:
@@ -291,7 +293,7 @@ class TestEndsBadly:
         record = experiment(machine, weighing(warm_up=0)).run()
         assert record.stop == ["interrupted"]
         assert len(record.launches) == 41
-        assert verdicts(record)[0].pairs == 18
+        assert verdicts(record)[0].pairs == 19
 
     def test_an_interrupt_between_launches_starts_no_other(self) -> None:
         machine = Machine(noisy())
