@@ -50,4 +50,4 @@ def test_the_server_replies_with_all_that_is_measured() -> None:
 
 
 def test_the_server_is_asked_for_all_that_fixes_one_process() -> None:
-    assert set(types("Request")) - {"then"} == names(LaunchSpec) - {"repeat"}
+    assert set(types("Request")) - {"then"} == names(LaunchSpec) - {"repeat", "lockstep"}
