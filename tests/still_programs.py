@@ -134,6 +134,11 @@ int main(void) {
     unsigned long expired;
     timerfd_settime(timer, TFD_TIMER_ABSTIME, &times, NULL);
     if (read(timer, &expired, 8) != 8 || !slept(start)) return 3;
+    pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+    pthread_rwlock_rdlock(&lock);
+    start = now();
+    time = later(0.02);
+    if (pthread_rwlock_clockwrlock(&lock, CLOCK_MONOTONIC, &time) == 0 || !slept(start)) return 4;
     return 0;
 }
 """

@@ -115,11 +115,12 @@ def test_how_much_was_left_out_is_said_and_the_status_is_the_commands(
 
 
 def test_limits_that_were_met_are_said(said: Still, foreground: Foreground) -> None:
-    foreground.numbers |= {"clocks": 1200, "several": 2, "unknown": 1}
+    foreground.numbers |= {"clocks": 1200, "several": 2, "unknown": 1, "slow": 3}
     assert said("true")[1].splitlines() == [
         "steelyard: the clock stood still for 1.235 s of waiting (1,200 processes)",
         "  2 processes asked for the time in several threads: the clock went on as usual there",
         "  1 process could not read the wait: the clock went on as usual there",
+        "  3 processes read the wait at every question, some 0.4 µs: shorter samples than 50 µs are too long by it",
     ]
 
 
@@ -153,6 +154,16 @@ def test_input_output_and_status_are_the_commands(tool: Tool) -> None:
 def test_a_killed_command_has_a_shells_status() -> None:
     assert run_in_foreground(_sh("kill -9 $$")) == 137
     assert run_in_foreground(_sh("exit 200")) == 200
+
+
+@pytest.mark.real
+def test_the_status_is_known_though_whoever_started_us_ignores_ends() -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert run_in_foreground(_sh("exit 5")) == 5
+        assert signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGCHLD, before)
 
 
 @pytest.mark.real

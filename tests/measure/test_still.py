@@ -95,7 +95,7 @@ def test_programs_that_it_starts_are_under_the_clock_too(timed: Timed) -> None:
 def test_it_is_a_clock_whatever_a_program_does(timed: Timed, tmp_path: Path, name: str, shared_cpu: int) -> None:
     program = compiled(tmp_path, name.lower(), getattr(still_programs, name), THREADED)
     _, use = timed(program, cpu=shared_cpu)
-    assert use.deadlines == (3 if name == "DEADLINES" else 0)
+    assert use.deadlines == (4 if name == "DEADLINES" else 0)
     assert (use.clocks, use.several) == (1, name == "THREADS")
 
 
@@ -130,6 +130,17 @@ def test_a_missing_library_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert not still.can_stand_still(Path(sys.executable))
     with pytest.raises(MeasurementError, match="reinstall steelyard"), standing_still(LaunchSpec(b"a", (b"a",), ())):
         pass
+
+
+@pytest.mark.parametrize("folder", ["a b", "a:b"])
+def test_a_library_that_the_loader_would_not_find_cannot_be_used(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: str
+) -> None:
+    library = tmp_path / folder / "steelyard-clock.so"
+    library.parent.mkdir()
+    library.touch()
+    monkeypatch.setattr(still, "CLOCK", library)
+    assert not still.can_stand_still(Path(sys.executable))
 
 
 @pytest.mark.real

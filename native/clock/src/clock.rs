@@ -119,7 +119,7 @@ fn answer(clock: c_int, last: &AtomicI64, elapsed_ns: i64) -> i64 {
         if PACE.load(Relaxed) == USUAL {
             return elapsed_ns - LEFT_OUT_NS.load(Relaxed);
         }
-        return never_back(last, without_errors(|| looked(clock)));
+        return never_back(last, without_errors(|| looked(clock, last)));
     }
     never_back(last, elapsed_ns - LEFT_OUT_NS.load(Relaxed))
 }
@@ -135,7 +135,7 @@ fn never_back(last: &AtomicI64, ns: i64) -> i64 {
 /// The answer of a clock, after a look at how long the thread has waited.
 #[cold]
 #[inline(never)]
-fn looked(clock: c_int) -> i64 {
+fn looked(clock: c_int, last: &AtomicI64) -> i64 {
     for _ in 0..TRIES {
         let look = LOOKS.fetch_add(1, Relaxed).wrapping_add(1);
         if !may_stand_still() {
@@ -145,18 +145,36 @@ fn looked(clock: c_int) -> i64 {
         let Some(left_out_ns) = left_out_by_now() else {
             break;
         };
-        let ns = elapsed_ns(clock) - left_out_ns;
+        let elapsed_ns = elapsed_ns(clock);
         // Else it may have waited in between, and the mark is one that a signal handler has set.
         let is_whole = mark::is_set() && LOOKS.load(Relaxed) == look;
         if !is_whole {
             mark::clear();
         }
-        note(left_out_ns);
         if is_whole || !mark::is_known() {
-            return ns;
+            let ns = elapsed_ns - left_out_ns;
+            let too_much_ns = too_much(clock, last.load(Relaxed).saturating_sub(ns), left_out_ns);
+            note(left_out_ns - too_much_ns);
+            return ns + too_much_ns;
         }
+        note(left_out_ns);
     }
     elapsed_ns(clock) - LEFT_OUT_NS.load(Relaxed)
+}
+
+/// What of a wait that was found is not left out, as the clock would go back by it.
+///
+/// The kernel counts a wait from when the rival was woken, though the thread goes on for some 10 us until
+/// another processor's call for that is heard. Left out, the clock would stand until so much has gone by, and
+/// the sample that begins meanwhile would be too short.
+fn too_much(clock: c_int, back_ns: i64, left_out_ns: i64) -> i64 {
+    if clock == CLOCK_MONOTONIC_COARSE {
+        return 0; // it lags, and that is no wait
+    }
+    let found_ns = left_out_ns - LEFT_OUT_NS.load(Relaxed);
+    let ns = back_ns.min(found_ns).max(0);
+    BASE_NS.fetch_add(ns, Relaxed);
+    ns
 }
 
 /// Whether the calling thread has the clock, or gets it now.
@@ -217,7 +235,7 @@ pub fn left_out_ns() -> i64 {
     // SAFETY: takes nothing.
     let is_owner = OWNER.load(Relaxed) == unsafe { pthread_self() };
     if is_owner && PACE.load(Relaxed) == STILL && !mark::is_set() {
-        without_errors(|| looked(CLOCK_MONOTONIC));
+        without_errors(|| looked(CLOCK_MONOTONIC, &LAST_NS[0]));
     }
     LEFT_OUT_NS.load(Relaxed)
 }
@@ -316,6 +334,24 @@ mod tests {
         fresh();
         assert!(still_ns() >= after);
         assert_eq!(PACE.load(Relaxed), STILL);
+    }
+
+    #[test]
+    fn a_wait_that_is_longer_than_the_time_meanwhile_does_not_stop_the_clock() {
+        let _alone = crate::alone();
+        if !is_told() {
+            return;
+        }
+        fresh();
+        let before = still_ns();
+        BASE_NS.fetch_sub(1_000_000_000_000, Relaxed); // as if the kernel told of so long a wait
+        mark::clear();
+        let (start, at_first) = (Instant::now(), still_ns());
+        let left_out = LEFT_OUT_NS.load(Relaxed);
+        while start.elapsed() < Duration::from_millis(5) {}
+        let told = still_ns() - at_first + LEFT_OUT_NS.load(Relaxed) - left_out;
+        assert!(at_first >= before);
+        assert!(told >= 4_900_000, "{told}");
     }
 
     #[test]

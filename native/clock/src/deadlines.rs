@@ -103,6 +103,8 @@ static NANOSLEEP: Next = Next::new(b"clock_nanosleep\0");
 static COND_TIMEDWAIT: Next = Next::new(b"pthread_cond_timedwait\0");
 static COND_CLOCKWAIT: Next = Next::new(b"pthread_cond_clockwait\0");
 static MUTEX_CLOCKLOCK: Next = Next::new(b"pthread_mutex_clocklock\0");
+static READ_CLOCKLOCK: Next = Next::new(b"pthread_rwlock_clockrdlock\0");
+static WRITE_CLOCKLOCK: Next = Next::new(b"pthread_rwlock_clockwrlock\0");
 static SEM_CLOCKWAIT: Next = Next::new(b"sem_clockwait\0");
 static TIMERFD_SETTIME: Next = Next::new(b"timerfd_settime\0");
 
@@ -181,6 +183,34 @@ pub unsafe extern "C" fn pthread_mutex_clocklock(
     unsafe { lock(&MUTEX_CLOCKLOCK, mutex, clock, time) }
 }
 
+/// `pthread_rwlock_clockrdlock`.
+///
+/// # Safety
+/// As above.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C" fn pthread_rwlock_clockrdlock(
+    of_many: *mut c_void,
+    clock: c_int,
+    time: *const TimeSpec,
+) -> c_int {
+    // SAFETY: as above.
+    unsafe { lock(&READ_CLOCKLOCK, of_many, clock, time) }
+}
+
+/// `pthread_rwlock_clockwrlock`.
+///
+/// # Safety
+/// As above.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C" fn pthread_rwlock_clockwrlock(
+    of_many: *mut c_void,
+    clock: c_int,
+    time: *const TimeSpec,
+) -> c_int {
+    // SAFETY: as above.
+    unsafe { lock(&WRITE_CLOCKLOCK, of_many, clock, time) }
+}
+
 /// `sem_clockwait`.
 ///
 /// # Safety
@@ -197,7 +227,7 @@ pub unsafe extern "C" fn sem_clockwait(
 
 unsafe fn lock(next: &Next, what: *mut c_void, clock: c_int, time: *const TimeSpec) -> c_int {
     let is_ours = clock == CLOCK_MONOTONIC;
-    // SAFETY: both functions that come here have this type.
+    // SAFETY: all functions that come here have this type.
     unsafe {
         match next.get::<LockByClock>() {
             Some(real) => with_moved(is_ours, time, |time| real(what, clock, time)),
@@ -271,6 +301,31 @@ mod tests {
         assert_eq!(status, 0);
         assert!(now().ns() >= deadline.ns());
         assert!(start.elapsed().as_millis() >= 19);
+        clock::lag_by(0);
+    }
+
+    #[test]
+    fn a_lock_is_waited_for_until_the_programs_own_clock_says_so() {
+        let _alone = crate::alone();
+        const TIMED_OUT: c_int = 110;
+        clock::begin();
+        clock::begin_anew();
+        let mut of_many = [0_u64; 16];
+        let of_many = of_many.as_mut_ptr().cast();
+        let past = TimeSpec::of_ns(1);
+        // SAFETY: zeros are a lock that is free, and larger than one.
+        unsafe {
+            assert_eq!(
+                pthread_rwlock_clockrdlock(of_many, CLOCK_MONOTONIC, &past),
+                0
+            );
+            clock::lag_by(1_000_000_000_000);
+            let deadline = now().later_by(20_000_000);
+            let start = std::time::Instant::now();
+            let found = pthread_rwlock_clockwrlock(of_many, CLOCK_MONOTONIC, &deadline);
+            assert_eq!(found, TIMED_OUT);
+            assert!(start.elapsed().as_millis() >= 19);
+        }
         clock::lag_by(0);
     }
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from steelyard.measure.still import StillUse
 
 
+_AS_USUAL = ": the clock went on as usual there"
+
+
 @dataclass(frozen=True, kw_only=True)
 class StillOptions(Options):
     """What `still` is asked."""
@@ -62,15 +65,16 @@ def still(options: StillOptions, world: World) -> int:
 
 
 def _tell(use: StillUse | None, program: Path) -> None:
-    """Say what the clocks left out, and where one went on as usual."""
+    """Say what the clocks left out, and which limits were met."""
     if use is None:
         say("how long the clock stood still is not known: the command has removed the file that says so")
         return
     limits = [
-        f"  {_processes(count)} {why}: the clock went on as usual there"
-        for count, why in (
-            (use.several, "asked for the time in several threads"),
-            (use.unknown, "could not read the wait"),
+        f"  {_processes(count)} {what}"
+        for count, what in (
+            (use.several, f"asked for the time in several threads{_AS_USUAL}"),
+            (use.unknown, f"could not read the wait{_AS_USUAL}"),
+            (use.slow, "read the wait at every question, some 0.4 µs: shorter samples than 50 µs are too long by it"),
         )
         if count
     ]

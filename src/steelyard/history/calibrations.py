@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from steelyard.history.store import Store
 from steelyard.model.calibration import Calibration, InterruptedCalibration
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.files import write_atomically
+from steelyard.model.files import described, write_atomically
 
 
 def store(calibration: Calibration, environment: Mapping[str, str]) -> Path:
@@ -59,7 +59,7 @@ def load_calibration(key: str, environment: Mapping[str, str]) -> Calibration | 
         calibration = Calibration.model_validate_json(data)
     except ValidationError as error:
         raise UsageError(
-            f"the calibration {path} is damaged, or another version's ({_first(error)}): "
+            f"the calibration {path} is damaged, or another version's ({described(error)}): "
             "make a new one with steelyard calibrate, or remove the file"
         ) from error
     if calibration.machine != key:
@@ -76,9 +76,3 @@ def _path(key: str, environment: Mapping[str, str]) -> Path:
 
 def _interrupted_path(key: str, environment: Mapping[str, str]) -> Path:
     return _path(key, environment).with_suffix(".interrupted.json")
-
-
-def _first(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(step) for step in first["loc"])
-    return f"{place}: {first['msg']}" if place else str(first["msg"])

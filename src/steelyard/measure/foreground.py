@@ -53,9 +53,14 @@ def run_in_foreground(spec: LaunchSpec) -> int:
     Raises NotFoundError and NotExecutableError.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _MEANT_FOR_IT | {signal.SIGCHLD})
+    ignored = signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN
+    if ignored:  # as whoever started us may have it: then the kernel keeps no status of what ends
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         return _ended(_started(spec, before))
     finally:
+        if ignored:
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         # What came for it as it ended is not for us to die of.
         while signal.sigtimedwait(_MEANT_FOR_IT, 0) is not None:
             pass

@@ -56,9 +56,14 @@ def _is_privileged(program: Path) -> bool:
     return bool(other_user or other_group or capable)
 
 
+def can_be_named(library: Path) -> bool:
+    """Whether the loader takes the library's path for one."""
+    return not any(character in str(library) for character in " :")
+
+
 def preloaded(spec: LaunchSpec, library: Path, variables: dict[bytes, bytes]) -> LaunchSpec:
     """The launch with a library preloaded and variables set; raises MeasurementError for a path with a blank in it."""
-    if any(character in str(library) for character in " :"):
+    if not can_be_named(library):
         raise MeasurementError(f"{library} cannot be preloaded, as there is a blank or a colon in its path: move it")
     entries = dict(entry.partition(b"=")[::2] for entry in spec.env)
     before = entries.get(_PRELOAD, b"")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.measure.native import CLOCK
-from steelyard.measure.preloading import is_of_musl, preloaded, refusal
+from steelyard.measure.preloading import can_be_named, is_of_musl, preloaded, refusal
 from steelyard.measure.scratch import scratch_folder
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import LaunchSpec
@@ -62,7 +62,7 @@ def can_stand_still(program: Path) -> bool:
         check_clock()
     except MeasurementError:
         return False
-    return " " not in str(CLOCK) and refusal(program, CLOCK) is None
+    return can_be_named(CLOCK) and refusal(program, CLOCK) is None
 
 
 def check_clock() -> None:

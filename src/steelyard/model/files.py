@@ -182,7 +182,7 @@ def _loaded(path: Path) -> Weighing | Run | ForeignResults:
         return _RECORD.validate_python(fields)
     except ValidationError as error:
         raise UsageError(
-            f"{path} is damaged: {_describe(error)}; it was not written by steelyard as it stands"
+            f"{path} is damaged: {described(error)}; it was not written by steelyard as it stands"
         ) from error
 
 
@@ -303,10 +303,11 @@ def _check_format(path: Path, fields: Any) -> None:
         )
 
 
-def _describe(error: ValidationError) -> str:
+def described(error: ValidationError) -> str:
+    """The first thing that is wrong, and where."""
     first = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(step) for step in first["loc"])
-    return f"{place}: {first['msg']}" if place else str(first["msg"])
+    place, what = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
+    return f"{place}: {what}" if place else what
 
 
 def _first_line(error: BaseException) -> str:

@@ -81,7 +81,7 @@ def test_the_test_case_of_a_benchmark_runs(driver: Driver, name: str) -> None:
     (sample,) = driver.run(name)
     assert sample.loops % 5 == 0
     assert driver.measured
-    (mean,) = [one.sample for one in results_from(driver.measured.results or b"") if one.name == name]
+    (mean,) = [one.sample() for one in results_from(driver.measured.results or b"") if one.name == name]
     assert sample == mean
     assert sample.ns > sample.loops  # of all of them: none adds ten numbers in a nanosecond
 
@@ -155,6 +155,13 @@ def test_a_report() -> None:
     assert answer(report(one(mean="2.73108e+06"))) == (Sample(700, 1_911_756_000),)
     failed = '<BenchmarkResults name="b"><failed message="no"/></BenchmarkResults>'
     assert results_from(report(failed)) == [Result("a", "a / b", error="no")]
+
+
+def test_a_mean_of_nothing_hides_no_benchmark() -> None:
+    text = report(one("c", mean="0"), one())
+    listing = replace(PLAIN, results=text.encode(), results_bytes=len(text))
+    assert [listed.name for listed in Catch2().listed(listing)] == ["a / c", "a / b"]
+    assert answer(text) == (Sample(700, 1050),)
 
 
 def test_errors_are_of_their_kind() -> None:
