@@ -69,7 +69,8 @@ def follow(noise: Noise, change: float, pairs: int, generator: np.random.Generat
         return Followed()
 
     def decides(more: int, margin: float) -> int:
-        return weigh_once(noise(generator, more) * factors, margin=margin, alpha=ALPHA).verdict != "undecided"
+        again = weigh_once(noise(generator, more) * factors, margin=margin, alpha=ALPHA, roughly=True)
+        return again.verdict != "undecided"
 
     found = Followed()
     if hint.pairs is not None and hint.pairs <= MOST_PAIRS:

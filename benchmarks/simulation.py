@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats.family import judge_family, step_down
-from steelyard.stats.paired import Judgement, Worked, judge
+from steelyard.stats.paired import Judgement, judge
 from steelyard.stats.verdict import CHANGED
 
 FloatArray = npt.NDArray[np.float64]
@@ -170,7 +170,7 @@ def simulate_suite(
     alarms = []
     for _ in range(suites):
         values = [noise(generator, pairs) for _ in range(benchmarks)]
-        found = step_down(benchmarks, _judge_member(values, [Worked() for _ in values], pairs, alpha, shared=shared))
+        found = step_down(benchmarks, _judge_member(values, pairs, alpha, shared=shared))
         alarms.append(sum(one is not None and one.verdict in CHANGED for one in found))
     return SuiteTally(suites, sum(count > 0 for count in alarms), sum(alarms))
 
@@ -204,10 +204,8 @@ def simulate_discoveries(
     for _ in range(suites):
         values = [noise(generator, pairs) for _ in range(members)]
         values[:changed] = [one * np.array([1.0, 1.0 + change]) for one in values[:changed]]
-        worked = [Worked() for _ in values]
-        shared, alone = (_judge_member(values, worked, pairs, alpha, shared=either) for either in (True, False))
         for family in shares:
-            judge_member = alone if family == "none" else shared
+            judge_member = _judge_member(values, pairs, alpha, shared=family != "none")
             judged = judge_family(family, members, judge_member)
             named = [one is not None and one.verdict in CHANGED for one in judged]
             shares[family].append(sum(named[changed:]) / max(1, sum(named)))
@@ -216,12 +214,12 @@ def simulate_discoveries(
 
 
 def _judge_member(
-    values: list[FloatArray], worked: list[Worked], pairs: int, alpha: float, *, shared: bool
+    values: list[FloatArray], pairs: int, alpha: float, *, shared: bool
 ) -> Callable[[int, float], Judgement | None]:
     def judge_member(member: int, sharing: float) -> Judgement | None:
-        (one, other), known = values[member].T, worked[member]
-        first, members = lambda n: (one[:n], other[:n]), sharing if shared else 1.0
-        return judge(first, pairs, 0.005, alpha, ended=True, roughly=True, members=members, worked=known)
+        one, other = values[member].T
+        members = sharing if shared else 1.0
+        return judge(lambda n: (one[:n], other[:n]), pairs, 0.005, alpha, ended=True, roughly=True, members=members)
 
     return judge_member
 

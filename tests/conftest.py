@@ -9,6 +9,10 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+# Before numpy is there to read it, and in the C library's environment only, as the tool does: many small products of
+# matrices would wait for threads of which each has a processor to itself on no busy machine.
+os.putenv("OPENBLAS_NUM_THREADS", os.environ.get("OPENBLAS_NUM_THREADS", "1"))
+
 import numpy as np
 import pytest
 from hypothesis import settings

@@ -161,7 +161,7 @@ def test_medians_that_point_the_other_way_are_explained(scripted: ScriptedWorld)
 
     scripted.script = script
     text = said(scripted("compare", "./old", "./new", "--pairs", "13", "--warmup", "0"))
-    assert re.search(r"old median 11.00 ms .*new median 10.10 ms .*slower \+", text)
+    assert re.search(r"old median 11.00 ms .*new median 10.10 ms .*slower \+1.00 %", text)
     assert text.count("the medians point the other way: each launch is compared with the one next to it") == 1
 
 

@@ -1,63 +1,60 @@
-"""When to look at a growing set of pairs, and what each look may spend of the error.
+"""When to look at a growing set of pairs, and what share of the error may be spent by then.
 
-The looks are at 12, 15, 18, 23, 29, 36, ... pairs, and their levels add up to alpha however many there are, so the
-budget need not be known when the first is taken. That the levels simply add up (Bonferroni over the looks) holds for
-every joint behaviour of the looks: for drift, bursts and any other change of the noise within a weighing, where the
-usual group-sequential boundaries assume independent increments.
-
-The last look, at the end of the budget, may spend all that is left: whether it is the last depends on the clock and
-on `--pairs`, never on which side was slower.
+The looks are at 12, 13, 14, 15, 17, 19, ... pairs, each about a tenth more. The share of alpha that all looks until n
+pairs may spend is 1 - 0.9 sqrt(12 / n): it goes on however many looks there are, so the budget need not be known when
+the first is taken. The last look, at the end of the budget, may spend all that is left: whether it is the last depends
+on the clock and on `--pairs`, never on which side was slower. `stats.sequential` spends it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import sqrt
 
-# Against looks at 10, 15, 22, 33, ... (x1.5), which pay for fewer looks but wait longer for each: +1 % on the `bursts`
-# trace takes 29 pairs instead of 33 in the median, and no row of benchmarks/verdicts_on_traces.py gets worse.
 FIRST_LOOK = 12
-GROWTH = 1.25
-# Each look but the last spends this share of what the looks before it left. 0.1 balances early verdicts on large
-# changes against late ones on small: 0.15 finds +1 % no sooner and leaves 1 % more of the identical pairs undecided.
-SHARE = 0.1
+# Finer looks gain next to nothing (x1.05: -1 % of the pairs), and cost a look's time each.
+GROWTH = 1.1
+# What the first look may spend. It balances early verdicts on large changes against late ones on small.
+FIRST_SHARE = 0.1
 
 
 def look_sizes() -> Iterator[int]:
-    """Pairs at the first, second, ... look, without end: 12, 15, 18, 23, 29, 36, ..."""
+    """Pairs at the first, second, ... look, without end: 12, 13, 14, 15, 17, 19, ..."""
     size = float(FIRST_LOOK)
     while True:
         yield int(size)
         size *= GROWTH
 
 
+def share_spent(pairs: int) -> float:
+    """What share of alpha the looks until so many pairs may spend, if none of them is the last."""
+    return 1 - (1 - FIRST_SHARE) * sqrt(FIRST_LOOK / pairs)
+
+
 @dataclass(frozen=True)
 class Look:
-    """One look: at how many pairs, at which level, and whether it ends the budget."""
+    """One look: at how many pairs, between which shares of alpha it may spend, and whether it ends the budget."""
 
     pairs: int
-    level: float
+    share_before: float
+    share: float
     last: bool
 
 
-def plan_looks(pairs: int, alpha: float, *, ended: bool) -> list[Look]:
-    """The looks taken by the time `pairs` pairs are in; `ended` if the budget ended there.
-
-    A level is a fixed part of alpha, so that what a smaller alpha rejects a larger one rejects too, which the shares of
-    alpha that several benchmarks get by Holm or Benjamini and Hochberg rest on. That is why what a look could not
-    spend, because its test is discrete, is not passed on.
-    """
+def plan_looks(pairs: int, *, ended: bool) -> list[Look]:
+    """The looks taken by the time `pairs` pairs are in; `ended` if the budget ended there."""
     looks: list[Look] = []
     if pairs == 0:
         return looks
-    left = alpha
+    before = 0.0
     for size in look_sizes():
         last = ended and size >= pairs
         if size > pairs and not last:
             break
-        look = Look(min(size, pairs), left if last else SHARE * left, last)
-        looks.append(look)
-        left -= look.level
+        share = 1.0 if last else share_spent(size)
+        looks.append(Look(min(size, pairs), before, share, last))
+        before = share
         if last or size >= pairs:
             break
     return looks

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import copysign, expm1, floor, isfinite, log10, sqrt
 
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats import weighted
+from steelyard.stats import repeated, sequential, stopped, weighted
 from steelyard.stats.looks import Look, plan_looks
 from steelyard.stats.quantiles import NORMAL, normal_quantile
+from steelyard.stats.sequential import Hypothesis, Result
 from steelyard.stats.signed_rank import Estimate, estimate
-from steelyard.stats.verdict import VerdictName, excludes_no_change, found_nine_times_in_ten, log_margin, verdict_of
+from steelyard.stats.verdict import (
+    CHANGED,
+    VerdictName,
+    excludes_no_change,
+    found_nine_times_in_ten,
+    log_margin,
+    verdict_of,
+)
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -68,93 +77,99 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Worked:
-    """What was worked out of one benchmark's pairs, for those who ask again with another share of alpha.
+class Rules:
+    """What a weighing is judged by: `margin`, relative, and how many benchmarks (`members`) share `alpha`."""
 
-    The p-values of the changes that a verdict asks about, by pairs; and the estimates, by pairs and level.
-    """
-
-    p_values: dict[int, list[float]] = field(default_factory=dict)
-    estimates: dict[tuple[int, float], Estimate] = field(default_factory=dict)
+    margin: float
+    alpha: float
+    members: float = 1
 
 
 def judge_look(
     baseline: FloatArray,
     candidate: FloatArray,
-    look: Look,
-    margin: float,
+    looks: Sequence[Look],
+    rules: Rules,
     *,
-    looks: int,
-    alpha: float,
     quantisation: float = 0.0,
-    strict_level: float | None = None,
     roughly: bool = False,
-    worked: Worked | None = None,
 ) -> Judgement:
-    """Judge positive values of `look.pairs` pairs, (n,) each, in the order in which they were measured, at one look.
+    """Judge positive values of pairs, (n,) each, in the order in which they were measured, at the last of the looks.
 
-    `quantisation` is the largest change that the clock's rounding can hide (see `clock_quantisation`); `strict_level`
-    is this look's level for `slower` and `faster` if it is another than the interval's. The p-value is adjusted for the
-    looks: it is at most alpha exactly when the interval of this look excludes "no change". With `roughly` a look that
-    does not decide has an interval from its standard error, which takes a tenth of the time. `worked` is of the same
-    pairs and margin.
+    `quantisation` is the largest change that the clock's rounding can hide (see `clock_quantisation`). The p-value is
+    the smallest alpha that would have rejected "no change" by now, at most alpha exactly when alpha rejects it; above
+    alpha it is only about that. With `roughly` it is about that everywhere, and a look that does not decide has an
+    interval from its standard error, which takes a tenth of the time.
     """
-    worked = Worked() if worked is None else worked
-    strict_level = look.level if strict_level is None else strict_level
     d, levels = _differences(baseline, candidate)
-    none = _p_values(d, levels, margin, worked)[0]
-    if roughly and not _may_decide(worked.p_values[look.pairs], look.level, strict_level):
-        centre = _agreeing(weighted.roughly(d, levels, look.level), none)
+    tests = _tests(d, levels, looks, rules)
+    level = sequential.nominal_level(looks, rules.alpha)
+    if roughly and not tests.may_decide:
+        found = _rough(weighted.roughly(d, levels, level), tests)
     else:
-        centre = _estimate(d, levels, look.level, margin, worked)
-        if not excludes_no_change((centre.lower, centre.upper)):
-            # The interval holds also what lies between two accepted changes, and the p-value says what it says.
-            none = max(none, float(np.nextafter(look.level, 1)))
-    is_change = none <= strict_level and excludes_no_change((centre.lower, centre.upper))
-    adjusted = min(1.0, none * alpha / look.level)
-    undecided = Judgement("undecided", centre, is_change, look, looks, quantisation, adjusted)
-    if not _may_decide(worked.p_values[look.pairs], look.level, strict_level):
+        found = _estimate(d.tobytes(), levels.tobytes(), tuple(looks), rules.alpha, tests.changes)
+    is_change = tests.is_change and excludes_no_change((found.lower, found.upper))
+    p_value = sequential.p_value(d, levels, looks, rules.alpha, roughly=roughly)
+    undecided = Judgement("undecided", found, is_change, looks[-1], len(looks), quantisation, p_value)
+    if not tests.may_decide:  # whatever a rough estimate says: the exact one is asked in the end
         return undecided
     interval = (undecided.lower, undecided.upper)
-    return replace(undecided, verdict=verdict_of(centre.centre, interval, margin, is_change=is_change))
+    verdict = verdict_of(found.centre, interval, rules.margin, is_change=is_change)
+    if verdict in CHANGED:
+        bound, alpha = log_margin(rules.margin), rules.alpha / rules.members
+        centre = stopped.median_unbiased(d, levels, looks, alpha, found, bound)
+        found = replace(found, centre=min(max(centre, found.lower), found.upper))
+    return replace(undecided, verdict=verdict, estimate=found)
 
 
-def _may_decide(p_values: Sequence[float], level: float, strict_level: float) -> bool:
-    """Whether a look's tests allow a verdict: whether "no change" is rejected, or both margins are."""
-    none, *margins = p_values
-    return none <= strict_level or max(margins) <= level
+@lru_cache(maxsize=256)
+def _estimate(
+    d: bytes, levels: bytes, looks: tuple[Look, ...], alpha: float, asked: tuple[float, float, float]
+) -> Estimate:
+    """The estimate and its repeated interval; a family asks for a member's again with each share of alpha."""
+    return repeated.estimate(np.frombuffer(d), np.frombuffer(levels), looks, alpha, asked)
 
 
-def _p_values(d: FloatArray, levels: FloatArray, margin: float, worked: Worked) -> list[float]:
-    if len(d) not in worked.p_values:
-        worked.p_values[len(d)] = weighted.tested(d, levels, _asked(margin)).p_values.tolist()
-    return worked.p_values[len(d)]
+@dataclass(frozen=True)
+class _Tests:
+    """The tests that make a verdict, at one look: those of no change, and of the margins below and above it."""
+
+    changes: tuple[float, float, float]
+    results: list[Result]
+    is_change: bool
+    """Whether "no change" is rejected, and with the share of alpha that a change gets."""
+
+    @property
+    def may_decide(self) -> bool:
+        """Whether they allow a verdict: a change is beyond a margin where its scores sum up beyond it."""
+        _, less, more = self.results
+        return (self.is_change and (less.side <= 0 or more.side >= 0)) or (less.rejected and more.rejected)
 
 
-def _estimate(d: FloatArray, levels: FloatArray, level: float, margin: float, worked: Worked) -> Estimate:
-    key = (len(d), level)
-    if key not in worked.estimates:
-        worked.estimates[key] = weighted.estimate(d, levels, level, _asked(margin))
-    return worked.estimates[key]
+def _tests(d: FloatArray, levels: FloatArray, looks: Sequence[Look], rules: Rules) -> _Tests:
+    bound = log_margin(rules.margin)
+    changes = (0.0, -bound, bound)
+    results = sequential.tested(d, levels, looks, [Hypothesis(change, rules.alpha) for change in changes], keep=True)
+    is_change = results[0].rejected
+    if is_change and rules.members != 1:
+        strict = Hypothesis(0.0, rules.alpha / rules.members)
+        is_change = sequential.tested(d, levels, looks, [strict], keep=True)[0].rejected
+    return _Tests(changes, results, is_change)
 
 
-def _agreeing(rough: Estimate, none: float) -> Estimate:
-    """A rough interval that holds "no change" if that is not rejected, whose p-value is `none`."""
-    if none <= rough.level:
-        return rough
-    return replace(rough, lower=min(rough.lower, 0.0), upper=max(rough.upper, 0.0))
+def _rough(found: Estimate, tests: _Tests) -> Estimate:
+    """An interval that says of no change what its test says."""
+    if not tests.results[0].rejected:
+        return replace(found, lower=min(found.lower, 0.0), upper=max(found.upper, 0.0))
+    if found.centre > 0:
+        return replace(found, lower=max(found.lower, LEAST_CHANGE))
+    return replace(found, upper=min(found.upper, -LEAST_CHANGE))
 
 
 def _differences(baseline: FloatArray, candidate: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The pairs' differences and their levels."""
     before, after = np.log(baseline), np.log(candidate)
     return after - before, (after + before) / 2
-
-
-def _asked(margin: float) -> list[float]:
-    """The changes whose tests make a verdict: none, and the margins."""
-    bound = log_margin(margin)
-    return [0.0, -bound, bound]
 
 
 def judge(
@@ -168,38 +183,29 @@ def judge(
     roughly: bool = False,
     exact: bool = False,
     members: float = 1,
-    worked: Worked | None = None,
 ) -> Judgement | None:
     """Replay the looks at `pairs` pairs and stop at the first that decides; else the newest look's judgement.
 
     `values(n)` gives the positive values of the first n pairs, (baseline, candidate), shape (n,) each. `ended` says
     that the budget ended with these pairs, which makes the last look the final one. `newest_only` judges just the
     newest look, for a caller that has judged the others before; `roughly` is for one that shows the interval to nobody.
-    `exact` values are counts, which no clock rounds. `members` is how many benchmarks share alpha for `slower` and
-    `faster` (`stats.family`); `worked` remembers for another number of them. None if there are too few pairs for any
-    look.
+    `exact` values are counts, which no clock rounds.
+    `members` is how many benchmarks share alpha for `slower` and `faster` (`stats.family`). None if there are too few
+    pairs for any look.
     """
-    worked = Worked() if worked is None else worked
-    looks = plan_looks(pairs, alpha, ended=ended)
-    strict = looks if members == 1 else plan_looks(pairs, alpha / members, ended=ended)
-    planned = list(enumerate(zip(looks, strict, strict=True), start=1))
+    looks, rules = plan_looks(pairs, ended=ended), Rules(margin, alpha, members)
     judgement = None
-    for number, (look, strict_look) in planned[-1:] if newest_only else planned:
-        baseline, candidate = values(look.pairs)
-        tested = _p_values(*_differences(baseline, candidate), margin, worked)
-        if number < len(planned) and not _may_decide(tested, look.level, strict_look.level):
+    for taken in range(len(looks) if newest_only and looks else 1, len(looks) + 1):
+        baseline, candidate = values(looks[taken - 1].pairs)
+        if taken < len(looks) and not _tests(*_differences(baseline, candidate), looks[:taken], rules).may_decide:
             continue
         judgement = judge_look(
             baseline,
             candidate,
-            look,
-            margin,
-            looks=number,
-            alpha=alpha,
+            looks[:taken],
+            rules,
             quantisation=0.0 if exact else clock_quantisation(baseline, candidate),
-            strict_level=strict_look.level,
             roughly=roughly,
-            worked=worked,
         )
         if judgement.verdict != "undecided":
             break
@@ -238,7 +244,7 @@ def resolution(judgement: Judgement, margin: float) -> float | None:
     error = judgement.estimate.standard_error
     if not isfinite(error):
         return None
-    return found_nine_times_in_ten(error, normal_quantile(judgement.look.level), margin) + judgement.quantisation
+    return found_nine_times_in_ten(error, normal_quantile(judgement.estimate.level), margin) + judgement.quantisation
 
 
 def chance_of_verdict(judgement: Judgement, margin: float, pairs: int, level: float) -> float:
@@ -287,7 +293,7 @@ def guess_of_few(d: FloatArray, alpha: float) -> Judgement | None:
     centre = estimate(d, alpha).centre
     half_width = normal_quantile(alpha) * FEW_UNDERSTATE * float(np.std(d, ddof=1)) / sqrt(n)
     guess = Estimate(centre, centre - half_width, centre + half_width, n, alpha)
-    return Judgement("undecided", guess, False, Look(n, alpha, last=True), 0, 0.0, 1.0)
+    return Judgement("undecided", guess, False, plan_looks(n, ended=True)[-1], 0, 0.0, 1.0)
 
 
 def margin_needed(judgement: Judgement, level: float) -> float | None:

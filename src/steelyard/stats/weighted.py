@@ -20,7 +20,7 @@ from steelyard.stats.quantiles import normal_quantile
 from steelyard.stats.signed_rank import Estimate
 from steelyard.stats.signed_rank import estimate as by_ranks
 
-__all__ = ["Estimate", "Tested", "estimate", "roughly", "tested"]
+__all__ = ["Estimate", "Tested", "estimate", "roughly", "signed_ranks", "signed_scores", "tested"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -43,7 +43,7 @@ class Tested(NamedTuple):
 
 def tested(d: FloatArray, levels: FloatArray, changes: npt.ArrayLike) -> Tested:
     """Test hypothesised changes (r,), log-ratios, of differences d (n,) at levels (n,), in the order of the pairs."""
-    return Tested(*sign_flip.sums(_scored(d, levels, changes)))
+    return Tested(*sign_flip.sums(signed_scores(d, levels, changes)))
 
 
 def estimate(d: FloatArray, levels: FloatArray, level: float, asked: Sequence[float] = ()) -> Estimate:
@@ -56,7 +56,7 @@ def estimate(d: FloatArray, levels: FloatArray, level: float, asked: Sequence[fl
     if not 0 < half < inf:
         return rough
     grid = np.union1d(_around(rough.centre, half, d), np.asarray(asked, dtype=np.float64))
-    scored = _scored(d, levels, grid)
+    scored = signed_scores(d, levels, grid)
     accepted = np.flatnonzero(~sign_flip.rejects(scored, level))
     if not len(accepted):
         accepted = np.array([int(np.argmin(np.abs(grid - rough.centre)))])
@@ -78,7 +78,7 @@ def roughly(d: FloatArray, levels: FloatArray, level: float) -> Estimate:
         return by_ranks(d, level)
     error = step
     for _ in range(_ROUGH_STEPS):
-        scored = _scored(d, levels, [centre - step, centre, centre + step])
+        scored = signed_scores(d, levels, [centre - step, centre, centre + step])
         below, here, above = scored.sum(axis=1).tolist()
         slope = (below - above) / (2 * step)
         if slope <= 0:
@@ -89,9 +89,20 @@ def roughly(d: FloatArray, levels: FloatArray, level: float) -> Estimate:
     return Estimate(centre, centre - half, centre + half, n, level)
 
 
-def _scored(d: FloatArray, levels: FloatArray, changes: npt.ArrayLike) -> FloatArray:
+def signed_scores(d: FloatArray, levels: FloatArray, changes: npt.ArrayLike) -> FloatArray:
+    """Return the signed scores, (r, n), of differences d (n,) at levels (n,) for hypothesised changes (r,)."""
     x = d[None, :] - np.atleast_1d(np.asarray(changes, dtype=np.float64))[:, None]
     return np.asarray(np.sign(x) * phases.scores(np.abs(x), levels))
+
+
+def signed_ranks(d: FloatArray, changes: npt.ArrayLike) -> FloatArray:
+    """Return the signed ranks (Wilcoxon), (r, n), of differences d (n,) for hypothesised changes (r,).
+
+    Equal sizes have ranks in the order of their pairs.
+    """
+    x = d[None, :] - np.atleast_1d(np.asarray(changes, dtype=np.float64))[:, None]
+    ranks = np.argsort(np.argsort(np.abs(x), axis=1, kind="stable"), axis=1) + 1.0
+    return np.asarray(np.sign(x) * ranks)
 
 
 def _around(centre: float, half: float, d: FloatArray) -> FloatArray:

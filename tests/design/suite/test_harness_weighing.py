@@ -280,12 +280,14 @@ class TestErrorRates:
         )
 
     def test_no_more_false_alarms_than_alpha(self) -> None:
-        """The smallest margin, so that it is the test alone that keeps them rare."""
+        """The smallest margin, so that it is the test alone that keeps them rare: over 9 alarms in 60 suites are as
+        rare as 1 in 1,000 if it does.
+        """
         alarms = 0
-        for seed in range(300):
-            record = weigh(self.suites(seed), pairs=14, max_time_s=None, margin=1e-5)
+        for seed in range(60):
+            record = weigh(self.suites(seed), pairs=14, max_time_s=None, margin=1e-5, alpha=0.05)
             alarms += any(verdict.verdict in ("slower", "faster") for verdict in verdicts(record))
-        assert alarms <= 3
+        assert alarms <= 9
 
     def test_two_percent_are_found(self) -> None:
         for seed in range(10):

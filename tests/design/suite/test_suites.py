@@ -58,7 +58,7 @@ class TestResume:
     def undisturbed() -> tuple[Weighing, Script]:
         def by_place(number: int, spec: LaunchSpec) -> Measured:  # noqa: ARG001
             """A launch that depends on its draw alone, so that repeating a plan repeats its numbers."""
-            return noisy(0.004, 0.01, seed=crc32(b"".join(spec.env) + spec.program))(0, spec)
+            return noisy(0.003, 0.01, seed=crc32(b"".join(spec.env) + spec.program))(0, spec)
 
         return experiment(Machine(by_place), weighing(pairs=70, max_time_s=None)).run(), by_place
 

@@ -22,7 +22,7 @@ from steelyard.model.metrics import METRICS, PER_ITERATION, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
 from steelyard.stats.family import judge_family
 from steelyard.stats.modes import modes
-from steelyard.stats.paired import Judgement, Worked, judge, resolution
+from steelyard.stats.paired import Judgement, judge, resolution
 from steelyard.stats.signed_rank import estimate
 from steelyard.stats.summary import centre, median_interval
 from steelyard.stats.verdict import CHANGED
@@ -102,13 +102,7 @@ def _unknown(launches: Launches, metric: str) -> str:
 
 
 def look_at(
-    pairs: MetricPairs,
-    settings: Settings,
-    *,
-    ended: bool,
-    newest_only: bool,
-    members: float = 1,
-    worked: Worked | None = None,
+    pairs: MetricPairs, settings: Settings, *, ended: bool, newest_only: bool, members: float = 1
 ) -> Judgement | None:
     """Judge the pairs so far, with alpha shared among `members` benchmarks; None before the first look."""
     return judge(
@@ -121,7 +115,6 @@ def look_at(
         roughly=newest_only,
         exact=not METRICS[pairs.metric].rounded,
         members=members,
-        worked=worked,
     )
 
 
@@ -157,14 +150,12 @@ def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verd
     """The verdicts of some benchmarks in one metric, which share alpha; `views` are the record, a benchmark each."""
     settings = views[0].settings
     pairs = [MetricPairs(views[number].launches, number, metric) for number in members]
-    worked = [Worked() for _ in members]
     undefined: dict[int, str] = {}
 
     def judge_member(member: int, sharing: float) -> Judgement | None:
         ended = views[0].stop[members[member]] in ("pairs", "time")
         try:
-            one, known = pairs[member], worked[member]
-            return look_at(one, settings, ended=ended, newest_only=False, members=sharing, worked=known)
+            return look_at(pairs[member], settings, ended=ended, newest_only=False, members=sharing)
         except MeasurementError as error:
             if metric == settings.metrics[0] and settings.harness is None:
                 raise

@@ -10,10 +10,11 @@ import numpy as np
 
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
 from steelyard.model.records import Settings, Verdict, Weighing
-from steelyard.stats.looks import FIRST_LOOK, plan_looks
+from steelyard.stats.looks import FIRST_LOOK
 from steelyard.stats.paired import Judgement, guess_of_few, margin_needed, pairs_needed
+from steelyard.stats.sequential import level_at_end
 
-# As many pairs ahead as will have taken most of the looks that there are.
+# About what budget is to be told from few pairs.
 _FAR_AHEAD = 100
 
 
@@ -30,11 +31,15 @@ def needed(judgement: Judgement, settings: Settings) -> Needed:
     if judgement.verdict != "undecided":
         return Needed()
     shown = judgement.look.pairs
-    # A later budget ends at a look that may spend about what is left after the looks until now.
-    level = plan_looks(2 * shown, settings.alpha, ended=True)[-1].level
-    margin = margin_needed(judgement, plan_looks(shown, settings.alpha, ended=True)[-1].level)
+    margin = margin_needed(judgement, level_at_end(shown, settings.alpha))
     known = margin is not None and margin > settings.margin and isfinite(margin)
-    return Needed(pairs_needed(judgement, settings.margin, level), margin if known else None)
+    return Needed(_pairs_needed(judgement, settings, 2 * shown), margin if known else None)
+
+
+def _pairs_needed(judgement: Judgement, settings: Settings, about: int) -> int | None:
+    """The budget that would decide, told from about how large it is: the more looks, the less is left for the last."""
+    first = pairs_needed(judgement, settings.margin, level_at_end(about, settings.alpha))
+    return first and pairs_needed(judgement, settings.margin, level_at_end(first, settings.alpha))
 
 
 def needed_by_few(differences: FloatArray, settings: Settings) -> Needed:
@@ -42,8 +47,7 @@ def needed_by_few(differences: FloatArray, settings: Settings) -> Needed:
     guess = guess_of_few(differences, settings.alpha)
     if guess is None:
         return Needed(FIRST_LOOK)
-    level = plan_looks(_FAR_AHEAD, settings.alpha, ended=True)[-1].level
-    pairs = pairs_needed(guess, settings.margin, level)
+    pairs = _pairs_needed(guess, settings, _FAR_AHEAD)
     return Needed(None if pairs is None else max(FIRST_LOOK, pairs))  # as many pairs decide at no margin
 
 

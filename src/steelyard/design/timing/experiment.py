@@ -24,8 +24,9 @@ from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, StopReason, Weighing
 from steelyard.report.sentences import allowance
 from steelyard.stats.family import sharing_now
-from steelyard.stats.looks import next_look, plan_looks
+from steelyard.stats.looks import next_look
 from steelyard.stats.paired import Judgement, is_futile
+from steelyard.stats.sequential import level_at_end
 from steelyard.stats.verdict import CHANGED
 
 # Short pairs are measured several at once, for so many seconds.
@@ -254,8 +255,8 @@ class Experiment:
         judgement, limit = benchmark.judgement, self._limit(benchmark)
         if judgement is None or limit is None or limit <= benchmark.kept:
             return None
-        last = plan_looks(limit, self._settings.alpha, ended=True)[-1]
-        return "futile" if is_futile(judgement, self._settings.margin, limit, last.level) else None
+        level = level_at_end(limit, self._settings.alpha)
+        return "futile" if is_futile(judgement, self._settings.margin, limit, level) else None
 
     def _limit(self, benchmark: _Open) -> int | None:
         return self._budget.pairs_in_all(benchmark.kept, self._clock(), self._seconds_per_round())

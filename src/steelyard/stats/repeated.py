@@ -1,0 +1,155 @@
+"""The repeated interval: the changes that no look of a weighing has rejected until now (Jennison and Turnbull 1989).
+
+It covers the true change at all looks together as often as it says, so at the one where a weighing stops, too. Its ends
+are looked for with the bounds that the joint test has at a few known changes, as these hardly depend on the change, and
+then tried by the test itself: each end has been rejected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.stats import sequential, weighted
+from steelyard.stats.looks import Look
+from steelyard.stats.sequential import Hypothesis
+from steelyard.stats.signed_rank import estimate as by_ranks
+from steelyard.stats.weighted import Estimate
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+# The ends are looked for up to so many half-widths of an interval of this look alone, in so many steps that grow with
+# the distance; then so much closer, in parts.
+_REACH, _NEAREST, _STEPS = 2.5, 0.05, 14
+_PARTS, _ROUNDS = 5, 2
+# Looks at less than this share of the pairs hardly ever reject what the later ones accept.
+_RECENT = 0.7
+# An end is moved out by half of this share of the half-width: four in five are rejected there, and to try one takes all
+# looks again. One that the test accepts after all is moved out by this share, then by twice as much, ...
+_OUTWARD, _MOVES = 0.04, 6
+
+
+def estimate(
+    d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float, known: Sequence[float]
+) -> Estimate:
+    """Return estimate and interval at the last of the looks.
+
+    Where no single change describes the pairs, as those of a candidate that is slow in some of its launches, they are
+    those of the ranks: what most of the averages of two pairs show.
+    """
+    level = sequential.nominal_level(looks, alpha)
+    around = weighted.estimate(d, levels, level, known)
+    if sequential.is_described(d, levels, around.centre):
+        lower, upper = interval(d, levels, looks, alpha, around, known)
+    else:
+        around = by_ranks(d, level)
+        lower, upper = _Accept(d, levels, looks, [Hypothesis(change, alpha) for change in known]).outside(around)
+    return replace(around, centre=min(max(around.centre, lower), upper), lower=lower, upper=upper)
+
+
+def interval(
+    d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float, around: Estimate, known: Sequence[float]
+) -> tuple[float, float]:
+    """Return the ends of the hull of the accepted changes, of differences d (n,) at levels (n,).
+
+    `around` has the interval of the newest look alone. The `known` changes have been tested at every look: the interval
+    holds those that are accepted, and ends before those that are rejected outside.
+    """
+    half = (around.upper - around.lower) / 2
+    if not 0 < half < inf:
+        return around.lower, around.upper
+    accept = _Accept(d, levels, looks, [Hypothesis(change, alpha) for change in known])
+    away = np.geomspace(_NEAREST, _REACH, _STEPS) * half
+    grid = np.unique(np.concatenate([around.centre - away, [around.centre], around.centre + away, known]))
+    accepted = np.flatnonzero(accept(grid))
+    if not len(accepted):
+        return accept.outside(by_ranks(d, sequential.nominal_level(looks, alpha)))
+    edges = np.concatenate([[grid[0] - half], grid, [grid[-1] + half]])
+    inner, outer = grid[accepted[[0, -1]]], edges[[accepted[0], accepted[-1] + 2]]
+    for _ in range(_ROUNDS):
+        inner, outer = _narrowed(accept, inner, outer)
+    ends = [
+        _End(float(place), side * half * _OUTWARD, accept.rejected) for place, side in zip(outer, (-1, 1), strict=True)
+    ]
+    for _ in range(_MOVES):
+        moving = [end for end in ends if not end.is_known]
+        asked = [Hypothesis(end.place, alpha) for end in moving]
+        tests = sequential.tested(d, levels, looks, asked, keep=False) if asked else []
+        for end, test in zip(moving, tests, strict=True):
+            end.move(is_rejected=test.rejected)
+    return ends[0].place, ends[1].place
+
+
+class _Accept:
+    """Whether the looks seem to accept changes: by the bounds that they have for the known ones."""
+
+    def __init__(self, d: FloatArray, levels: FloatArray, looks: Sequence[Look], known: Sequence[Hypothesis]) -> None:
+        self._d, self._levels = d, levels
+        known = sorted(known)
+        self._known = np.array([one.change for one in known])
+        tests = sequential.tested(d, levels, looks, known, keep=True)
+        self._is_rejected = np.array([one.rejected for one in tests])
+        bounds = sequential.bounds(d, levels, looks, known)
+        recent = _RECENT * looks[-1].pairs
+        self._bounds = [(look.pairs, at) for look, at in zip(looks, bounds, strict=True) if look.pairs >= recent]
+
+    @property
+    def rejected(self) -> FloatArray:
+        """The known changes that are rejected."""
+        return np.asarray(self._known[self._is_rejected])
+
+    def outside(self, found: Estimate) -> tuple[float, float]:
+        """Of an interval, what lies about its centre between the changes that are rejected.
+
+        Where nothing at all is accepted, as no single change describes the pairs, the ranks tell how far most reach.
+        """
+        lower = max([found.lower, *np.nextafter(self.rejected[self.rejected < found.centre], inf)])
+        upper = min([found.upper, *np.nextafter(self.rejected[self.rejected > found.centre], -inf)])
+        return float(lower), float(upper)
+
+    def __call__(self, changes: FloatArray) -> BoolArray:
+        """Whether each of the changes, (r,), seems to be accepted; of the known ones, whether it is."""
+        accepted = np.ones(len(changes), dtype=np.bool_)
+        for pairs, bounds in self._bounds:
+            at = np.interp(changes, self._known, bounds)
+            accepted &= sequential.sizes(self._d, self._levels, pairs, changes) <= at
+        held = self._known[~self._is_rejected]
+        return np.asarray((accepted | np.isin(changes, held)) & ~np.isin(changes, self.rejected))
+
+
+def _narrowed(accept: _Accept, inner: FloatArray, outer: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Two places, (2,), of which the inner one is accepted and the outer one is not, closer to each other."""
+    shares = np.linspace(0, 1, _PARTS + 1)
+    points = inner[:, None] + shares * (outer - inner)[:, None]
+    accepted = accept(points[:, 1:-1].ravel()).reshape(2, -1)
+    accepted = np.concatenate([np.ones((2, 1), dtype=np.bool_), accepted], axis=1)
+    last = accepted.shape[1] - 1 - np.argmax(accepted[:, ::-1], axis=1)
+    rows = np.arange(2)
+    return np.asarray(points[rows, last]), np.asarray(points[rows, last + 1])
+
+
+class _End:
+    """An end that moves outward until the test rejects it, or to what is known to be rejected."""
+
+    def __init__(self, place: float, step: float, barriers: FloatArray) -> None:
+        beyond = barriers[(barriers - place) * step >= 0]
+        self._limit = float(beyond[np.argmin(np.abs(beyond - place))]) if len(beyond) else inf * step
+        self._step = step
+        self.place, self.is_known = place + step / 2, False
+        self._stay_within()
+
+    def move(self, *, is_rejected: bool) -> None:
+        """Take what the test says of this place."""
+        self.is_known = is_rejected
+        if not is_rejected:
+            self.place, self._step = self.place + self._step, 2 * self._step
+            self._stay_within()
+
+    def _stay_within(self) -> None:
+        if (self.place - self._limit) * self._step >= 0:  # intervals hold their ends
+            self.place, self.is_known = float(np.nextafter(self._limit, -inf * self._step)), True

@@ -1,0 +1,302 @@
+"""Tests of hypothesised changes over the looks of a weighing: what is rejected by now, the p-value, and the interval.
+
+Most of alpha is spent by the flips of `stats.joint`. They are too few to share out a small one, as several benchmarks
+do: of each alpha the first 0.0002 goes to exact tests at every second look, whose levels add up to it. Both reject all
+that they reject with a smaller alpha, so their sum does too, which Holm's and Benjamini and Hochberg's procedures need.
+
+Each test is two at once. The scores of `stats.phases` find most, but what a candidate has only in some of its launches
+they may take for a storm; ranks do not. So the larger of the two sums is what counts, where that of the ranks counts a
+little less: it costs next to nothing, as both mostly go together, and the flips know how much.
+
+Shapes: differences d and levels, (n,) both, of as many pairs as the newest look has, in the order in which they ran.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.stats import joint, sign_flip, weighted
+from steelyard.stats.looks import Look, plan_looks
+from steelyard.stats.quantiles import NORMAL, normal_quantile
+
+FloatArray = npt.NDArray[np.float64]
+
+# What the exact tests get of alpha, at most.
+_EXACTLY = 2e-4
+# They are every so many looks: their levels add up, so more of them would cost more than they gain.
+_EXACTLY_EVERY = 2
+# A sum below so many roots of its scores' squares has no p-value of `_EXACTLY` or less.
+_NO_TAIL = 3.0
+# What a sum of ranks counts beside one of scores, and what the scores get of an exact test's level.
+_RANKS_COUNT, _SCORES_SHARE = 0.9, 0.75
+# So many standard deviations the ranks' sum is off 0 at the change where the scores cancel once in a hundred times.
+_FAR_OFF = 2.5
+# At how many looks the tests are remembered, so that the next look goes on from them.
+_REMEMBERED = 4096
+
+
+class Hypothesis(NamedTuple):
+    """A change (log-ratio) to be rejected or not, and the alpha of all looks together."""
+
+    change: float
+    alpha: float
+
+
+class Standing(NamedTuple):
+    """How a hypothesis stands after some looks."""
+
+    test: joint.Test = joint.BEGUN
+    exact: float = inf
+    """The least p-value of the looks with exact tests, by the share of alpha that each may spend."""
+    total: float = 0.0
+    """The newest sum, of scores or of ranks: above 0 where the differences are larger than the hypothesis has them."""
+    is_opposed: bool = False
+    """Whether the two newest sums say the opposite of each other, so that no single change describes the pairs."""
+
+
+class Result(NamedTuple):
+    """Whether a hypothesis is rejected by now, and the sign of the newest sums, 0 if they have not the same one."""
+
+    rejected: bool
+    side: int
+
+
+def tested(
+    d: FloatArray, levels: FloatArray, looks: Sequence[Look], hypotheses: Sequence[Hypothesis], *, keep: bool
+) -> list[Result]:
+    """Test hypotheses at all of the looks. `keep` is for those that the next look will ask again."""
+    follow = _memory.follow if keep else _follow
+    standings = follow(d, levels, looks, hypotheses)
+    return [
+        Result(_is_rejected(looks, one, asked), 0 if one.is_opposed else int(np.sign(one.total)))
+        for one, asked in zip(standings, hypotheses, strict=True)
+    ]
+
+
+def _is_rejected(looks: Sequence[Look], standing: Standing, asked: Hypothesis) -> bool:
+    if asked.change and standing.is_opposed:
+        return False  # nothing is the same as what half of the launches are far from
+    # A single look has nothing to share, and an exact test wastes nothing.
+    return standing.test.rejected or standing.exact <= (asked.alpha if looks[0].last else min(asked.alpha, _EXACTLY))
+
+
+def _follow(
+    d: FloatArray, levels: FloatArray, looks: Sequence[Look], hypotheses: Sequence[Hypothesis]
+) -> list[Standing]:
+    standings = [Standing()] * len(hypotheses)
+    for taken in range(1, len(looks) + 1):
+        standings = _next(d, levels, looks[:taken], hypotheses, standings)
+    return standings
+
+
+def _next(
+    d: FloatArray,
+    levels: FloatArray,
+    looks: Sequence[Look],
+    hypotheses: Sequence[Hypothesis],
+    standings: Sequence[Standing],
+) -> list[Standing]:
+    """Take the last of the looks."""
+    signed = _signed(d, levels, looks[-1].pairs, [asked.change for asked in hypotheses])
+    newest = [_standing(sums) for sums in _sums(signed).tolist()]
+    if looks[0].last:
+        return [one._replace(exact=_exact(both)) for one, both in zip(newest, signed, strict=True)]
+    share = _share_of_exact(looks)
+    taken = []
+    for before, one, both, asked in zip(standings, newest, signed, hypotheses, strict=True):
+        exact = min(before.exact, _tail(both, one.total) / share) if share else before.exact
+        may_drop = units(looks[-1], asked.alpha)
+        test = joint.look(before.test, _flipped(both), may_drop) if may_drop else before.test._replace(bound=inf)
+        taken.append(one._replace(test=test, exact=exact))
+    return taken
+
+
+def _standing(sums: Sequence[float]) -> Standing:
+    """What the newest sums say by themselves."""
+    smaller, larger = sorted(sums, key=abs)
+    return Standing(total=larger, is_opposed=smaller * larger < 0)
+
+
+def units(look: Look, alpha: float) -> int:
+    """How many flips a look may drop of those that alpha allows, but for what goes to the exact tests.
+
+    Each flip that alpha allows has a look of its own, whatever alpha is, and a larger alpha allows more of them: no
+    look may drop fewer then.
+    """
+    places = _places()[: int(max(0.0, alpha - _EXACTLY) * joint.FLIPS + 1e-6)]
+    return int(((places >= look.share_before) & (places < look.share)).sum())
+
+
+@lru_cache(maxsize=1)
+def _places() -> FloatArray:
+    """Numbers in [0, 1) of which the first few, however many, are spread evenly (van der Corput)."""
+    places = np.zeros(1)
+    for bit in range(1, joint.BITS + 1):
+        places = np.concatenate([places, places + 0.5**bit])
+    return places
+
+
+def _share_of_exact(looks: Sequence[Look]) -> float:
+    """The share of alpha that the last of the looks may spend in an exact test; 0 if it has none."""
+    number = len(looks) - 1
+    if number % _EXACTLY_EVERY and not looks[-1].last:
+        return 0.0
+    earlier = [looks[before].share for before in range(0, number, _EXACTLY_EVERY)]
+    return looks[-1].share - (earlier[-1] if earlier else 0.0)
+
+
+def _tail(both: FloatArray, total: float) -> float:
+    """The p-value of the larger sum; 1 where it is certainly not a small one."""
+    return 1.0 if abs(total) < _NO_TAIL * _RANKS_COUNT else _exact(both)
+
+
+def _exact(both: FloatArray) -> float:
+    if both.shape[1] <= joint.BITS + 1:
+        return joint.p_value(_flipped(both))
+    by_scores, by_ranks = sign_flip.sums(both)[1].tolist()
+    return float(min(1.0, by_scores / _SCORES_SHARE, by_ranks / (1 - _SCORES_SHARE)))
+
+
+def _flipped(both: FloatArray) -> joint.Flipped:
+    """Flip signed scores and signed ranks, (2, n)."""
+    return joint.larger(joint.flipped(both[0]), joint.flipped(both[1]), _RANKS_COUNT)
+
+
+def _sums(signed: FloatArray) -> FloatArray:
+    """The sums of scores and of ranks, (r, 2), each by the root of its squares, as they count; signed is (r, 2, n)."""
+    whole = joint.rounded(signed)
+    roots = np.maximum(np.sqrt((whole**2).sum(axis=2)), 1.0)
+    return np.asarray(whole.sum(axis=2) / roots * [1.0, _RANKS_COUNT])
+
+
+class _Memory:
+    """How the hypotheses of the newest weighings stand: a look goes on from the one before, instead of from the first.
+
+    They are found by what the values are, so that nothing depends on what was judged before.
+    """
+
+    def __init__(self) -> None:
+        self._standings: OrderedDict[tuple[bytes, Look], dict[Hypothesis, Standing]] = OrderedDict()
+
+    def follow(
+        self, d: FloatArray, levels: FloatArray, looks: Sequence[Look], hypotheses: Sequence[Hypothesis]
+    ) -> list[Standing]:
+        missing: list[dict[Hypothesis, Standing]] = []
+        standings = [Standing()] * len(hypotheses)
+        for look in reversed(looks):
+            known = self._at((_digest(d[: look.pairs], levels[: look.pairs]), look))
+            if all(asked in known for asked in hypotheses):
+                standings = [known[asked] for asked in hypotheses]
+                break
+            missing.append(known)
+        while missing:
+            taken = len(looks) - len(missing) + 1
+            standings = _next(d, levels, looks[:taken], hypotheses, standings)
+            missing.pop().update(zip(hypotheses, standings, strict=True))
+        return standings
+
+    def _at(self, place: tuple[bytes, Look]) -> dict[Hypothesis, Standing]:
+        known = self._standings.setdefault(place, {})
+        self._standings.move_to_end(place)
+        if len(self._standings) > _REMEMBERED:
+            self._standings.popitem(last=False)
+        return known
+
+
+_memory = _Memory()
+
+
+def _digest(d: FloatArray, levels: FloatArray) -> bytes:
+    return blake2b(d.tobytes() + levels.tobytes(), digest_size=16).digest()
+
+
+def bounds(
+    d: FloatArray, levels: FloatArray, looks: Sequence[Look], hypotheses: Sequence[Hypothesis]
+) -> list[list[float]]:
+    """For each look and each hypothesis: beyond which `sizes` the look rejects it, about."""
+    found = []
+    for taken in range(1, len(looks) + 1):
+        standings = _memory.follow(d, levels, looks[:taken], hypotheses)
+        share = _share_of_exact(looks[:taken])
+        most = 1.0 if looks[0].last else _EXACTLY
+        exact = [normal_quantile(share * min(asked.alpha, most)) if share else inf for asked in hypotheses]
+        found.append([min(one.test.bound, also) for one, also in zip(standings, exact, strict=True)])
+    return found
+
+
+def is_described(d: FloatArray, levels: FloatArray, change: float) -> bool:
+    """Whether a change describes the ranks of all pairs about as well as it does the scores, where these cancel."""
+    return abs(float(_sums(_signed(d, levels, len(d), [change]))[0, 1])) < _FAR_OFF
+
+
+def sizes(d: FloatArray, levels: FloatArray, pairs: int, changes: npt.ArrayLike) -> FloatArray:
+    """The sizes of the sums of the first pairs, by the roots of the squares, (r,) for changes (r,)."""
+    return np.asarray(np.abs(_sums(_signed(d, levels, pairs, changes))).max(axis=1))
+
+
+def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float, *, roughly: bool) -> float:
+    """The smallest alpha with which "no change" would have been rejected by now; above `alpha` only about that.
+
+    With `roughly` it is about that in any case, but at most `alpha` exactly if `alpha` rejects.
+    """
+    standing = _memory.follow(d, levels, looks, [Hypothesis(0.0, alpha)])[0]
+    if standing.exact <= _EXACTLY or looks[0].last:
+        return standing.exact
+    is_rejected = _is_rejected(looks, standing, Hypothesis(0.0, alpha))
+    if roughly or not is_rejected:
+        size = float(sizes(d, levels, looks[-1].pairs, [0.0])[0])
+        about = min(1.0, 2 * NORMAL.cdf(-size) * alpha / nominal_level(looks, alpha))
+        return min(about, alpha) if is_rejected else max(about, float(np.nextafter(alpha, 1.0)))
+    low, high = 0, int((alpha - _EXACTLY) * joint.FLIPS + 1e-6)
+    sums = [_flipped(_signed(d, levels, look.pairs, [0.0])[0]) for look in looks]
+    while high - low > 1:
+        middle = (low + high) // 2
+        tried, test = middle / joint.FLIPS + _EXACTLY, joint.BEGUN
+        for look, seen in zip(looks, sums, strict=True):
+            test = joint.look(test, seen, units(look, tried))
+        low, high = (low, middle) if test.rejected else (middle, high)
+    return high / joint.FLIPS + _EXACTLY
+
+
+def _signed(d: FloatArray, levels: FloatArray, pairs: int, changes: npt.ArrayLike) -> FloatArray:
+    """Signed scores and signed ranks of the first pairs for hypothesised changes (r,), shape (r, 2, pairs)."""
+    scores = weighted.signed_scores(d[:pairs], levels[:pairs], changes)
+    return np.stack([scores, weighted.signed_ranks(d[:pairs], changes)], axis=1)
+
+
+def nominal_level(looks: Sequence[Look], alpha: float) -> float:
+    """About the level at which the last of the looks tests, told from noise that is always the same.
+
+    For what only has to be about right: how wide an interval is to be, what a later look would find.
+    """
+    if looks[0].last:
+        return alpha
+    bound = _typical(tuple(looks), alpha).bound
+    by_flips = 2 * NORMAL.cdf(-bound) if bound < inf else 0.0
+    return max(by_flips, (looks[-1].share - looks[-1].share_before) * min(alpha, _EXACTLY))
+
+
+@lru_cache(maxsize=1024)
+def _typical(looks: tuple[Look, ...], alpha: float) -> joint.Test:
+    test = _typical(looks[:-1], alpha) if len(looks) > 1 else joint.BEGUN
+    return joint.look(test, _typical_sums(looks[-1].pairs), units(looks[-1], alpha))
+
+
+@lru_cache(maxsize=4)
+def _typical_sums(pairs: int) -> joint.Flipped:
+    """Scores that are alike but for ties."""
+    spread = np.arange(pairs) * 0.618033988749895 % 1
+    return joint.flipped(np.asarray(0.7 + 0.3 * spread, dtype=np.float64))
+
+
+def level_at_end(pairs: int, alpha: float) -> float:
+    """About the level at which a budget of so many pairs is judged at its end."""
+    return nominal_level(plan_looks(pairs, ended=True), alpha)

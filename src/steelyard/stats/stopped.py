@@ -1,0 +1,96 @@
+"""An estimate of the change that stopping did not make too large.
+
+A weighing stops where its estimate happens to be large, so that the estimate at the stopping look is optimistic: by
+0.15 to 0.3 points for a change of 1 % in noise of 2 to 5 %. The change shown is the one with which half of all
+weighings would come out above this one, in the order of the looks (Armitage 1957; Siegmund 1978): those that stop
+earlier on this side are above, those at this look are as their estimates are, all others below. What other weighings
+would have shown is told by flipping the signs of this one's scores, so nothing is assumed of how the noise went. That
+the scores and the bounds stay as they are, whatever the flips, is an approximation; no verdict rests on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.stats import joint, sequential, weighted
+from steelyard.stats.looks import Look
+from steelyard.stats.quantiles import normal_quantile
+from steelyard.stats.weighted import Estimate
+
+FloatArray = npt.NDArray[np.float64]
+
+# So many of the flips, and so many halvings of the way: their error is a hundredth of the estimate's.
+_FLIPS, _HALVINGS = 4096, 10
+_HALF = 0.5
+
+
+def median_unbiased(
+    d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float, found: Estimate, bound: float
+) -> float:
+    """Return the change between `bound`, the margin's, and the estimate `found` of a weighing that stopped beyond it.
+
+    All are log-ratios; d and levels, (n,), are those of the last of the looks, the one that found a change.
+    """
+    if found.centre < 0:
+        mirrored = replace(found, centre=-found.centre, lower=-found.upper, upper=-found.lower)
+        return -median_unbiased(-d, levels, looks, alpha, mirrored, bound)
+    paths = _paths(d, levels, looks, found) if len(looks) > 1 else None
+    if paths is None or found.centre <= bound:
+        return found.centre
+    nominal = [sequential.nominal_level(looks[: number + 1], alpha) for number in range(len(looks))]
+    bounds = np.array([normal_quantile(level) for level in nominal])
+    # A change swells the scores it is tested with, as it does the standard deviation about 0.
+    reach = paths.spread * bounds / np.sqrt(np.maximum(1 - bounds**2 / [look.pairs for look in looks], 1e-9))
+    stop_at = np.maximum(reach, bound)
+    stop_at[-1] = found.centre
+    low, high = bound, found.centre
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        too_high = _share_above(middle + paths.errors, stop_at, bound - reach) > _HALF
+        low, high = (low, middle) if too_high else (middle, high)
+    return (low + high) / 2
+
+
+def _share_above(paths: FloatArray, stop_at: FloatArray, same_within: FloatArray) -> float:
+    """How many of the paths, (looks, flips), stop above; those that come to the last look, at its estimate or above."""
+    above = paths >= stop_at[:, None]
+    ended = above | (paths <= -stop_at[:, None]) | (np.abs(paths) < same_within[:, None])
+    first = np.argmax(ended, axis=0)
+    return float(above[first, np.arange(paths.shape[1])].mean())
+
+
+class _Paths(NamedTuple):
+    """What other weighings would have shown at each look."""
+
+    errors: FloatArray
+    """By how much their estimates are off, shape (looks, _FLIPS)."""
+    spread: FloatArray
+    """The standard deviation of those, shape (looks,)."""
+
+
+def _paths(d: FloatArray, levels: FloatArray, looks: Sequence[Look], found: Estimate) -> _Paths | None:
+    """None where the scores tell of no slope."""
+    step = found.standard_error
+    scored = weighted.signed_scores(d, levels, [found.centre - step, found.centre, found.centre + step])
+    whole = joint.rounded(scored[1])
+    unit = float(np.abs(scored[1]).sum() / np.abs(whole).sum())
+    squares = np.cumsum(whole**2)[[look.pairs - 1 for look in looks]]
+    # How the sum falls as the change rises: at every look as the squares of the scores until then, which are its
+    # variance and, but for a factor, its information.
+    slope = float(scored[0].sum() - scored[2].sum()) / (2 * step * unit) * squares / squares[-1]
+    if not slope[0] > 0:
+        return None
+    sums = np.stack([joint.sums(whole[: look.pairs])[_chosen()] for look in looks])
+    return _Paths(sums / slope[:, None], np.sqrt(squares) / slope)
+
+
+@lru_cache(maxsize=1)
+def _chosen() -> npt.NDArray[np.int64]:
+    """Flips that have nothing to do with each other."""
+    return np.random.default_rng(1).choice(joint.FLIPS, _FLIPS, replace=False)

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from steelyard.stats import joint
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def scores_of_looks(generator: np.random.Generator, sizes: list[int]) -> list[FloatArray]:
+    """Whatever a look makes of what the signs do not touch: nothing that the looks have in common."""
+    return [np.exp(generator.normal(0, generator.uniform(0, 3), size)) for size in sizes]
+
+
+def follow(signs: FloatArray, scores: list[FloatArray], may_drop: list[int]) -> joint.Test:
+    test = joint.BEGUN
+    for seen, most in zip(scores, may_drop, strict=True):
+        test = joint.look(test, joint.flipped(signs[: len(seen)] * seen), most)
+    return test
+
+
+@pytest.mark.parametrize("pairs", [1, 40, 700])
+def test_the_sums_are_those_of_each_flip(pairs: int) -> None:
+    generator = np.random.default_rng(pairs)
+    signed = joint.rounded(generator.normal(size=pairs))
+    sums = joint.sums(signed)
+    words = [joint.flips_of(pair) for pair in range(pairs)]
+    for flip in [0, 1, joint.FLIPS - 1, *generator.integers(0, joint.FLIPS, 30).tolist()]:
+        signs = [-1 if (word & flip).bit_count() % 2 else 1 for word in words]
+        assert sums[flip] == (signed * signs).sum()
+
+
+def test_the_flips_of_the_first_pairs_are_all_there_are_and_never_change() -> None:
+    words = [joint.flips_of(pair) for pair in range(20)]
+    assert words[: joint.BITS + 1] == [0, *(1 << bit for bit in range(joint.BITS))]
+    assert words[joint.BITS + 1 :] == [50127, 13414, 55322]  # else a record would be judged anew
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_all_signs_no_more_are_rejected_than_the_looks_may_spend(seed: int) -> None:
+    """Exactly, for whatever scores: here all signs of ten pairs are tried."""
+    sizes, shares = [5, 8, 10], [0.05, 0.1, 0.1]
+    scores = scores_of_looks(np.random.default_rng(seed), sizes)
+    may_drop = [int(share * joint.FLIPS) for share in shares]
+    rejected = [
+        follow(np.array(signs), scores, may_drop).rejected for signs in product([-1.0, 1.0], repeat=10) if signs[0] > 0
+    ]  # sums are two-sided, so that the other half says the same
+    assert 0.15 < np.mean(rejected) <= 0.25
+
+
+def test_what_one_look_dropped_a_later_one_need_not_pay_for() -> None:
+    """The same sums again have nothing to drop at the bound of before: all that is spent goes further."""
+    scores = np.exp(np.random.default_rng(1).normal(size=40))
+    spent = joint.FLIPS // 100
+    first = follow(np.ones(40), [scores], [spent])
+    both = follow(np.ones(40), [scores, scores], [spent, spent])
+    assert both.bound < first.bound
+    assert len(both.dropped) == pytest.approx(2 * spent, rel=0.02)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32), st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=1, max_size=5))
+def test_a_test_that_may_drop_more_at_every_look_drops_all_that_another_does(
+    seed: int, allowed: list[tuple[int, int]]
+) -> None:
+    generator = np.random.default_rng(seed)
+    scores = scores_of_looks(generator, [12 + 3 * look for look in range(len(allowed))])
+    signs = np.where(generator.random(60) < 0.5, -1.0, 1.0)
+    less = follow(signs, scores, [few for few, _ in allowed])
+    more = follow(signs, scores, [few + others for few, others in allowed])
+    assert set(less.dropped.tolist()) <= set(more.dropped.tolist())
+    assert more.rejected or not less.rejected
+
+
+def test_equal_sums_are_dropped_together_or_not_at_all() -> None:
+    test = joint.look(joint.BEGUN, joint.flipped(np.ones(8)), joint.FLIPS // 128 - 1)
+    assert (len(test.dropped), test.rejected) == (0, False)
+    test = joint.look(joint.BEGUN, joint.flipped(np.ones(8)), joint.FLIPS // 128)
+    assert (len(test.dropped), test.rejected) == (joint.FLIPS // 128, True)
+
+
+def test_differences_of_zero_reject_nothing() -> None:
+    assert not joint.look(joint.BEGUN, joint.flipped(np.zeros(30)), 1000).rejected

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from steelyard.stats import joint, repeated, sequential, weighted
+from steelyard.stats.looks import plan_looks
+from steelyard.stats.sequential import Hypothesis
+
+FloatArray = npt.NDArray[np.float64]
+ALPHAS = st.floats(1e-6, 0.2)
+
+
+def values(change: float, noise: float, pairs: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    generator = np.random.default_rng(seed)
+    storm = np.where(np.arange(pairs) // 20 % 2, 4.0, 1.0)
+    return change + noise * storm * generator.standard_normal(pairs), 0.01 * generator.standard_normal(pairs)
+
+
+def is_rejected(d: FloatArray, levels: FloatArray, pairs: int, change: float, alpha: float, *, ended: bool) -> bool:
+    looks = plan_looks(pairs, ended=ended)
+    return sequential.tested(d, levels, looks, [Hypothesis(change, alpha)], keep=True)[0].rejected
+
+
+@given(st.integers(12, 3000), ALPHAS, ALPHAS, st.booleans())
+def test_every_look_may_drop_at_least_as_much_for_a_larger_alpha(
+    pairs: int, alpha: float, other: float, ended: bool
+) -> None:
+    looks = plan_looks(pairs, ended=ended)
+    less, more = ([sequential.units(look, one) for look in looks] for one in sorted((alpha, other)))
+    assert all(few <= many for few, many in zip(less, more, strict=True))
+    assert sum(more) <= max(alpha, other) * joint.FLIPS
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 2**32), st.floats(0, 0.03), ALPHAS, ALPHAS)
+def test_what_a_smaller_alpha_rejects_a_larger_one_rejects(
+    seed: int, change: float, alpha: float, other: float
+) -> None:
+    """Holm's and Benjamini and Hochberg's procedures rest on it."""
+    d, levels = values(change, 0.01, 60, seed)
+    less, more = (is_rejected(d, levels, 60, 0.0, one, ended=False) for one in sorted((alpha, other)))
+    assert more or not less
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.01, 0.001, 0.0001, 0.000_01])
+def test_a_plain_change_is_found_with_every_share_of_alpha(alpha: float) -> None:
+    d, levels = values(0.05, 0.01, 60, 1)
+    assert is_rejected(d, levels, 60, 0.0, alpha, ended=False)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_p_value_is_the_smallest_alpha_that_rejects(seed: int) -> None:
+    d, levels = values(0.012, 0.01, 40, seed)
+    looks = plan_looks(40, ended=True)
+    found = sequential.p_value(d, levels, looks, 0.05, roughly=False)
+    rough = sequential.p_value(d, levels, looks, 0.05, roughly=True)
+    assert (found <= 0.05) == (rough <= 0.05) == is_rejected(d, levels, 40, 0.0, 0.05, ended=True)
+    if found <= 0.05:
+        assert is_rejected(d, levels, 40, 0.0, found * 1.0001, ended=True)
+        assert not is_rejected(d, levels, 40, 0.0, found * 0.9 - 2 / joint.FLIPS, ended=True)
+
+
+def test_a_look_says_the_same_whether_the_earlier_ones_are_remembered_or_not() -> None:
+    d, levels = values(0.012, 0.01, 80, 5)
+    asked = [Hypothesis(0.0, 0.01), Hypothesis(0.005, 0.01)]
+    step_by_step = [
+        sequential.tested(d[:pairs], levels[:pairs], plan_looks(pairs, ended=False), asked, keep=True)
+        for pairs in range(12, 81)
+    ]
+    at_once = sequential.tested(d, levels, plan_looks(80, ended=False), asked, keep=False)
+    assert step_by_step[-1] == at_once
+    assert {one[0].rejected for one in step_by_step} == {False, True}
+
+
+def test_other_values_at_an_earlier_look_are_not_taken_for_those_that_are_remembered() -> None:
+    d, levels = values(0.05, 0.01, 30, 5)
+    assert is_rejected(d, levels, 30, 0.0, 0.01, ended=False)
+    d[:20] = np.where(np.arange(20) % 2, 0.01, -0.01)
+    fresh = sequential.tested(d, levels, plan_looks(30, ended=False), [Hypothesis(0.0, 0.01)], keep=False)[0]
+    assert is_rejected(d, levels, 30, 0.0, 0.01, ended=False) == fresh.rejected
+
+
+def slow_in_some(pairs: int, share: float, seed: int) -> tuple[FloatArray, FloatArray]:
+    """A candidate that is 20 % slower in a share of its launches, and as fast as the baseline in the others."""
+    generator = np.random.default_rng(seed)
+    baseline, candidate = 0.003 * generator.standard_normal((2, pairs))
+    candidate += np.log(1.2) * (generator.random(pairs) < share)
+    return candidate - baseline, (candidate + baseline) / 2
+
+
+def test_what_a_candidate_has_only_in_some_of_its_launches_is_found() -> None:
+    """By their scores alone it would be taken for a storm: these find it in none of ten."""
+    found = [is_rejected(*slow_in_some(60, 0.45, seed), 60, 0.0, 0.01, ended=False) for seed in range(10)]
+    assert sum(found) >= 8
+
+
+def test_what_half_of_the_launches_are_far_from_is_not_the_same() -> None:
+    """The calm half says that the change is within a margin of 0.5 %, at both of its ends."""
+    for seed in range(10):
+        d, levels = slow_in_some(40, 0.45, seed)
+        asked = [Hypothesis(-0.005, 0.01), Hypothesis(0.005, 0.01)]
+        less, more = sequential.tested(d, levels, plan_looks(40, ended=False), asked, keep=False)
+        assert not (less.rejected and more.rejected)
+
+
+def test_scores_and_ranks_together_reject_no_more_than_alpha() -> None:
+    """Of all signs of 10 pairs in a calm and a stormy half."""
+    sizes = np.array([1.0, 1.1, 0.9, 1.2, 0.8, 9.0, 13.0, 8.0, 11.0, 10.0]) / 100
+    signs = 1.0 - 2.0 * (np.arange(1 << 10)[:, None] >> np.arange(10) & 1)
+    levels = sizes / 2
+    rejected = [is_rejected(row * sizes, levels, 10, 0.0, 0.02, ended=True) for row in signs]
+    assert 0.01 < np.mean(rejected) <= 0.02
+
+
+def test_a_budget_of_one_look_has_all_of_alpha_exactly() -> None:
+    d, levels = np.linspace(0.01, 0.02, 8), np.zeros(8)
+    assert is_rejected(d, levels, 8, 0.0, 2 / 2**8, ended=True)
+    assert not is_rejected(d, levels, 8, 0.0, 1.9 / 2**8, ended=True)
+
+
+@pytest.mark.parametrize("pairs", [14, 60, 150])
+def test_the_ends_of_the_repeated_interval_are_rejected_and_what_is_well_inside_is_not(pairs: int) -> None:
+    d, levels = values(0.01, 0.01, pairs, pairs)
+    looks = plan_looks(pairs, ended=True)
+    around = weighted.estimate(d, levels, sequential.nominal_level(looks, 0.01))
+    known = (0.0, -0.005, 0.005)
+    lower, upper = repeated.interval(d, levels, looks, 0.01, around, known)
+    inside = np.linspace(lower, upper, 7)[1:-1]
+    asked = [Hypothesis(float(change), 0.01) for change in (lower, upper, *inside, *known)]
+    low, high, *rest = [one.rejected for one in sequential.tested(d, levels, looks, asked, keep=False)]
+    assert (low or is_next_to(lower, known), high or is_next_to(upper, known)) == (True, True)
+    assert not any(rest[:5])
+    for change, gone in zip(known, rest[5:], strict=True):
+        assert (lower <= change <= upper) == (not gone)
+
+
+def is_next_to(place: float, known: tuple[float, ...]) -> bool:
+    return any(place in (np.nextafter(change, 1), np.nextafter(change, -1)) for change in known)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.01, 1e-5])
+def test_the_nominal_level_is_one_and_a_late_look_s_is_far_below_alpha(alpha: float) -> None:
+    levels = [sequential.level_at_end(pairs, alpha) for pairs in (8, 30, 300)]
+    assert levels[0] == alpha
+    assert all(0 < level < alpha for level in levels[1:])

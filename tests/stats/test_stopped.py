@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.stats import sequential, stopped, weighted
+from steelyard.stats.looks import plan_looks
+from steelyard.stats.sequential import Hypothesis
+from steelyard.stats.weighted import Estimate
+
+FloatArray = npt.NDArray[np.float64]
+CHANGE, NOISE, BOUND, ALPHA = 0.01, 0.02, 0.005, 0.01
+
+
+def stop(d: FloatArray, levels: FloatArray) -> tuple[int, Estimate]:
+    """The look at which a weighing stops, and its estimate."""
+    for pairs in (look.pairs for look in plan_looks(len(d), ended=False)):
+        looks = plan_looks(pairs, ended=False)
+        asked = [Hypothesis(0.0, ALPHA)]
+        if sequential.tested(d[:pairs], levels[:pairs], looks, asked, keep=True)[0].rejected:
+            level = sequential.nominal_level(looks, ALPHA)
+            found = weighted.roughly(d[:pairs], levels[:pairs], level)
+            if found.centre >= BOUND:
+                return pairs, found
+    raise AssertionError("a change of 1 % is found in so many pairs")
+
+
+def test_half_of_the_estimates_are_above_the_change_where_stopping_makes_most_too_large() -> None:
+    above, corrected = [], []
+    for seed in range(60):
+        d = CHANGE + NOISE * np.random.default_rng(seed).standard_normal(250)
+        levels = np.zeros(250)
+        pairs, found = stop(d, levels)
+        looks = plan_looks(pairs, ended=False)
+        unbiased = stopped.median_unbiased(d[:pairs], levels[:pairs], looks, ALPHA, found, BOUND)
+        assert BOUND <= unbiased <= found.centre
+        above.append(found.centre)
+        corrected.append(unbiased)
+    assert np.mean(above) > CHANGE + 0.001
+    assert abs(np.mean(corrected) - CHANGE) < 0.001
+    assert 0.35 < np.mean(np.array(corrected) > CHANGE) < 0.6
+
+
+def test_a_faster_program_s_estimate_is_the_mirror_of_a_slower_one_s() -> None:
+    d = CHANGE + NOISE * np.random.default_rng(2).standard_normal(60)
+    levels, looks = np.zeros(60), plan_looks(60, ended=True)
+    found = weighted.roughly(d, levels, 0.001)
+    mirrored = Estimate(-found.centre, -found.upper, -found.lower, found.n, found.level)
+    there = stopped.median_unbiased(d, levels, looks, ALPHA, found, BOUND)
+    back = stopped.median_unbiased(-d, levels, looks, ALPHA, mirrored, BOUND)
+    assert back == -there
+    assert there < found.centre
+
+
+def test_a_weighing_of_one_look_could_not_stop_early() -> None:
+    d = CHANGE + NOISE * np.random.default_rng(2).standard_normal(8)
+    found = weighted.roughly(d, np.zeros(8), 0.05)
+    looks = plan_looks(8, ended=True)
+    assert stopped.median_unbiased(d, np.zeros(8), looks, ALPHA, found, BOUND) == found.centre
