@@ -7,6 +7,7 @@ import html
 import json
 import re
 from importlib import resources
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +61,13 @@ def test_a_suite_is_weighed_and_shown_again(here: InProcess) -> None:
 
     with (here.folder / "launches.csv").open(newline="") as file:
         found = list(csv.DictReader(file))
-    expected = [
-        [str(number), *map(str, sample)] for (each,) in rows(record, "samples") for number, sample in enumerate(each)
-    ]
     columns = ("sample", *(f"sample_{name}" for name in Sample._fields))
-    assert [[row[name] for name in columns] for row in found] == expected
+    expected = [
+        dict(zip_longest(columns, [str(number), *map(str, sample)], fillvalue=""))
+        for (each,) in rows(record, "samples")
+        for number, sample in enumerate(each)
+    ]
+    assert [{name: row[name] for name in columns} for row in found] == expected
     table = (here.folder / "table.md").read_text()
     assert "**1 slower, 2 same**" in table
     assert "| <code>b</code> | active | **slower** |" in table

@@ -17,8 +17,8 @@ HARNESS_SOURCE = SOURCE / "steelyard" / "harness"
 
 # From the bottom up: each of these imports from those before it, and from nothing else of this package.
 FLOORS = (
-    "faults names signature arguments counting loop",
-    "declare worker",
+    "faults names signature partner counting loop",
+    "arguments declare worker",
     "entry bodies",
     "find response",
     "suite",
