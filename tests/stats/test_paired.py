@@ -19,6 +19,7 @@ from steelyard.stats.paired import (
     pairs_needed,
     resolution,
 )
+from steelyard.stats.sequential import nominal_level
 
 FloatArray = npt.NDArray[np.float64]
 MARGIN = 0.005
@@ -208,12 +209,12 @@ class TestFuture:
     def test_predicted_chances_come_true(self) -> None:
         """Of many weighings at their 45th pair, the predicted share reaches a verdict at the 150th."""
         predicted, reached = [], []
-        for seed in range(200):
+        for seed in range(400):
             generator = np.random.default_rng(seed)
             d = generator.normal(generator.normal(0, 0.01), 0.02, 150)
             now = judge_look(*sides(d[:45]), only_look(45), RULES, roughly=True)
             if now.verdict == "undecided":
-                predicted.append(chance_of_verdict(now, MARGIN, 150, 0.005))
+                predicted.append(chance_of_verdict(now, MARGIN, 150, nominal_level(only_look(150), 0.005)))
                 later = judge_look(*sides(d), only_look(150), Rules(MARGIN, 0.005), roughly=True)
                 reached.append(later.verdict != "undecided")
         assert np.mean(reached) == pytest.approx(np.mean(predicted), abs=0.06)

@@ -147,3 +147,7 @@ def test_the_nominal_level_is_one_and_a_late_look_s_is_far_below_alpha(alpha: fl
     levels = [sequential.level_at_end(pairs, alpha) for pairs in (8, 30, 300)]
     assert levels[0] == alpha
     assert all(0 < level < alpha for level in levels[1:])
+
+
+def test_the_level_at_the_end_of_an_endless_budget_is_known_at_once() -> None:
+    assert 0 < sequential.level_at_end(10**15, 0.01) < sequential.level_at_end(1000, 0.01)

@@ -2,7 +2,8 @@
 
 The weights of `stats.phases` trust the calm: of a change that shows only in storms little is seen in the estimate. So
 the calmer half of the pairs and the stormier half are looked at by themselves. Which half a pair is in hangs on its
-size and its level, not on its sign, so each half is centred at the change if that is the same in both.
+size and its level, not on its sign, so each half is centred at the change if that is the same in both. Sizes are those
+about the change that the scores find, which is the calm one: that by ranks is far from both halves.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats import phases
+from steelyard.stats import phases, weighted
 from steelyard.stats.signed_rank import Estimate, estimate, fewest_differences
 
 FloatArray = npt.NDArray[np.float64]
@@ -36,11 +37,12 @@ class Halves:
         return apart and abs(self.calm.centre - self.storm.centre) >= by
 
 
-def halves_of(d: FloatArray, levels: FloatArray, centre: float) -> Halves | None:
-    """The halves of differences d (n,) at levels (n,), about their `centre`; None of too few, or without storms."""
+def halves_of(d: FloatArray, levels: FloatArray) -> Halves | None:
+    """The halves of differences d (n,) at levels (n,); None of too few, or without storms."""
     half = len(d) // 2
     if half < fewest_differences(LEVEL):
         return None
+    centre = weighted.estimate(d, levels, LEVEL).centre
     scale = phases.scales(np.abs(d - centre)[None, :], levels)[0]
     order = np.argsort(scale, kind="stable")
     calm, storm = order[:half], order[-half:]

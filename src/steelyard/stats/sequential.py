@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats import joint, sign_flip, weighted
-from steelyard.stats.looks import Look, plan_looks
+from steelyard.stats.looks import Look, look_sizes, plan_looks
 from steelyard.stats.quantiles import NORMAL, normal_quantile
 
 FloatArray = npt.NDArray[np.float64]
@@ -39,6 +39,8 @@ _NO_TAIL = 3.0
 _RANKS_COUNT, _SCORES_SHARE = 0.9, 0.75
 # So many standard deviations the ranks' sum is off 0 at the change where the scores cancel once in a hundred times.
 _FAR_OFF = 2.5
+# At the end of a budget of more pairs than these, the level changes the interval's width by little.
+_FAR_END = 20_000
 # At how many looks the tests are remembered, so that the next look goes on from them.
 _REMEMBERED = 4096
 
@@ -273,12 +275,12 @@ def _signed(d: FloatArray, levels: FloatArray, pairs: int, changes: npt.ArrayLik
 
 
 def nominal_level(looks: Sequence[Look], alpha: float) -> float:
-    """About the level at which the last of the looks tests, told from noise that is always the same.
+    """About the level at which the last of the looks tests scores, told from noise that is always the same.
 
     For what only has to be about right: how wide an interval is to be, what a later look would find.
     """
     if looks[0].last:
-        return alpha
+        return alpha if looks[0].pairs <= joint.BITS + 1 else _SCORES_SHARE * alpha
     bound = _typical(tuple(looks), alpha).bound
     by_flips = 2 * NORMAL.cdf(-bound) if bound < inf else 0.0
     return max(by_flips, (looks[-1].share - looks[-1].share_before) * min(alpha, _EXACTLY))
@@ -298,5 +300,10 @@ def _typical_sums(pairs: int) -> joint.Flipped:
 
 
 def level_at_end(pairs: int, alpha: float) -> float:
-    """About the level at which a budget of so many pairs is judged at its end."""
-    return nominal_level(plan_looks(pairs, ended=True), alpha)
+    """About the level at which a budget of so many pairs is judged at its end.
+
+    It is that of a budget that ends at one of the looks' sizes, so that it is found once, however the budget changes
+    from pair to pair, and soon, however long it is.
+    """
+    most = min(pairs, _FAR_END)
+    return nominal_level(plan_looks(next(size for size in look_sizes() if size >= most), ended=True), alpha)

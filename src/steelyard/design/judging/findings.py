@@ -54,10 +54,10 @@ def medians_findings(shown: float, verdict: VerdictName, sides: tuple[Side, Side
     ]
 
 
-def storm_findings(pairs: tuple[FloatArray, FloatArray], centre: float, margin: float) -> list[Finding]:
-    """That calm and stormy pairs, positive values (n,) a side, disagree on the change, whose log-ratio is `centre`."""
+def storm_findings(pairs: tuple[FloatArray, FloatArray], margin: float) -> list[Finding]:
+    """That calm and stormy pairs, positive values (n,) a side, disagree on the change."""
     baseline, candidate = (np.log(side) for side in pairs)
-    halves = halves_of(candidate - baseline, (baseline + candidate) / 2, centre)
+    halves = halves_of(candidate - baseline, (baseline + candidate) / 2)
     if halves is None or not halves.disagree(log_margin(margin)):
         return []
     calm, storm = (change(expm1(half.centre)) for half in (halves.calm, halves.storm))

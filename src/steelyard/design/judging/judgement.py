@@ -188,7 +188,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
     sides = _sides(baseline, candidate, metric, settings)
     change = expm1(judgement.estimate.centre)
     found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement)
-    storms = storm_findings((baseline, candidate), judgement.estimate.centre, settings.margin)
+    storms = storm_findings((baseline, candidate), settings.margin)
     return Verdict(
         metric=metric,
         verdict=judgement.verdict,
