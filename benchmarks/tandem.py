@@ -1,7 +1,7 @@
 """Pairs one after the other, in tandem, and as it turns out (auto): noise, verdicts and how long they take.
 
     python benchmarks/tandem.py [--minutes M | --weighings N] [--programs A,B] [--loads A,B] [--changes A,B]
-                                [--max-time S]
+                                [--options "--pairs 15 --alpha 5%"]
 
 Whole weighings of the installed `steelyard`, at default settings but for `--pairing`, which take turns, so that a bad
 minute meets every way. Loads: `none`; `bursts` of other work; `neighbour`, a program that walks through memory all the
@@ -15,6 +15,7 @@ import argparse
 import itertools
 import os
 import random
+import shlex
 import statistics
 import subprocess
 import sys
@@ -282,7 +283,7 @@ if __name__ == "__main__":
     parser.add_argument(
         "--changes", type=lambda text: [float(each) for each in text.split(",")], default=CHANGES, help="0,0.01"
     )
-    parser.add_argument("--max-time", help="of a weighing")
+    parser.add_argument("--options", default="", help="further ones of `compare`")
     parsed = parser.parse_args()
-    OPTIONS += ["--max-time", parsed.max_time] if parsed.max_time else []
+    OPTIONS += shlex.split(parsed.options)
     main(parsed)
