@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Literal
@@ -149,13 +150,19 @@ def test_threads_that_come_later_leave_the_processor_time_of_all(machine: Machin
 def test_auto_goes_on_in_tandem_where_that_is_the_less_noisy_way(machine: Machine) -> None:
     machine.change = 0.01
     record = machine.weighed("--pairing", "auto")
-    used, tried = ways(record), ways(record, TRIED)
+    used = ways(record)
     assert record["verdict"] == "slower"
-    assert used[ALONE] == 0
-    assert used[BESIDE] >= 24
-    assert tried == {ALONE: 20, BESIDE: 0}
+    assert used[ALONE] == 36
+    assert used[BESIDE] >= 12
+    assert ways(record, TRIED) == {ALONE: 0, BESIDE: 0}
     adjacent = machine.weighed("--pairing", "adjacent")
     assert len(adjacent["launches"]["role"]) > 1.5 * len(record["launches"]["role"])
+
+
+def test_auto_looks_while_it_tries(machine: Machine) -> None:
+    machine.noise, machine.change = {ALONE: 0.014, BESIDE: 0.0001}, 0.02
+    pairs = sum(ways(machine.weighed("--pairing", "auto")).values()) / 2
+    assert 12 < pairs < 24
 
 
 def test_auto_tries_nothing_where_there_is_little_noise(machine: Machine) -> None:
@@ -176,9 +183,9 @@ def test_auto_leaves_short_programs_as_they_are(machine: Machine) -> None:
 def test_auto_stays_with_one_after_the_other_where_that_is_no_noisier(machine: Machine) -> None:
     machine.noise[BESIDE] = 0.2
     record = machine.weighed("--pairing", "auto", "--pairs", "60")
-    assert ways(record)[BESIDE] == 0
-    assert ways(record)[ALONE] >= 60
-    assert ways(record, TRIED) == {ALONE: 0, BESIDE: 12}
+    used = ways(record)
+    assert used[BESIDE] == 12
+    assert used[ALONE] > 36
 
 
 def test_auto_keeps_all_where_both_ways_are_alike(machine: Machine) -> None:
@@ -194,8 +201,8 @@ def test_auto_keeps_all_where_both_ways_are_alike(machine: Machine) -> None:
 def test_auto_stays_where_the_caches_hold_one_and_not_two(machine: Machine) -> None:
     machine.crowded = 1.3
     record = machine.weighed("--pairing", "auto", "--pairs", "60")
-    assert ways(record)[BESIDE] == 0
-    assert "took 30% longer" in notes(record)["adjacent"].replace("29%", "30%").replace("31%", "30%")
+    assert ways(record)[BESIDE] == 12
+    assert re.search("took (2[6-9]|3[0-4])% longer", notes(record)["adjacent"])
 
 
 def test_the_choice_knows_no_sign(machine: Machine) -> None:
@@ -235,8 +242,8 @@ def test_an_interrupted_weighing_goes_on_as_it_would_have(machine: Machine, way:
         resumed = machine.world("compare", "--resume", "r.json", "--json", "s.json")
         assert resumed.status in (0, 1), resumed
         record = json.loads((machine.world.folder / "s.json").read_text())
-        assert ways(record)[ALONE] <= 1  # the half of the pair that was cut in two
-        assert ways(record)[BESIDE] >= 40
+        assert ways(record)[ALONE] <= ways(whole)[ALONE] + 1  # the half of the pair that was cut in two
+        assert ways(record)[BESIDE] >= 30
         assert ways(record, TRIED)[BESIDE] == ways(whole, TRIED)[BESIDE] == 0
 
 
@@ -330,8 +337,8 @@ def test_auto_goes_on_one_after_the_other_where_tandem_fails_later(machine: Mach
     machine.at = {number: {"exit_code": 1} for number in (61, 62)}
     record = machine.weighed("--pairing", "auto", *options)
     used = ways(record)
-    assert used[BESIDE] > 24
-    assert used[ALONE] > 24
+    assert used[BESIDE] > 12
+    assert used[ALONE] > 36
     assert "failed with exit status 1" in notes(record)["adjacent"]
 
 

@@ -143,7 +143,7 @@ class Experiment:
             self._watch(self._progress(benchmark))
 
     def _choose(self, benchmark: _Open) -> bool:
-        """Whether the next pair runs in tandem; what is left of the other way with that is not judged."""
+        """Whether the next pair runs in tandem; what a target that is none for it left is not judged."""
         return self._follow(benchmark, benchmark.pairing.choose(benchmark.attempts))
 
     def _follow(self, benchmark: _Open, chosen: Chosen) -> bool:
@@ -217,7 +217,7 @@ class Experiment:
 
     def _stop_or_go_on(self, benchmark: _Open) -> None:
         ended = self._budget_end(benchmark)
-        if ended is None and (benchmark.kept < benchmark.look_at or benchmark.pairing.is_trying):
+        if ended is None and benchmark.kept < benchmark.look_at:
             return
         try:
             benchmark.judgement = self._look(benchmark, ended=ended is not None)

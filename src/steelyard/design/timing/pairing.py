@@ -22,9 +22,11 @@ from steelyard.model.metrics import timed
 from steelyard.model.records import Finding, Settings
 from steelyard.stats.looks import FIRST_LOOK
 
-# So many pairs one after the other tell whether it is worth trying the other way, and else twice as many; and then so
-# many of each way which is the better one.
-FIRST, EACH_WAY = 4, 6
+# If the first look decides nothing, its pairs tell whether it is worth trying the other way, and else twice as many;
+# and then so many of each way which is the better one. No pair is lost by that.
+EACH_WAY = 6
+# A budget of fewer pairs than so many times these ends before the better way would pay.
+WORTH_CHOOSING = 4
 # Below that the scheduler's slices of some ms are no longer many in a launch, and nothing is gained.
 SHORTEST_NS = 20_000_000
 # A target that spends more of its time than this, and that many ns, without a processor or waiting for one waits for
@@ -34,8 +36,6 @@ MOST_WAITING, LEAST_WAITING_NS = 0.1, 2_000_000
 WORTH_TRYING = 1.0
 # What the other way may cost of this one's time to be chosen: six pairs of each tell no finer.
 CLEARLY_LESS = 0.7
-# Pairs that spread so much more than those that are gone on with are worth less than the mixture costs.
-MUCH_NOISIER = 2.0
 # Beside its like a program has half of the caches. Where it takes so much longer there, a change may, too.
 MOST_CROWDED = 0.2
 
@@ -46,12 +46,13 @@ class Chosen:
 
     tandem: bool
     left: list[int] = field(default_factory=list)
-    """Numbers of pairs that were tried, and are not judged."""
+    """Numbers of pairs in tandem of a target that turned out to be none for it: they are not judged."""
     findings: list[Finding] = field(default_factory=list)
 
 
 _Pair = tuple[LaunchRow, LaunchRow]
-_MEASURED = (ROLES.index(USED), ROLES.index(TRIED))
+_USED = ROLES.index(USED)
+_MEASURED = (_USED, ROLES.index(TRIED))
 
 
 class Pairing:
@@ -64,7 +65,7 @@ class Pairing:
         self._stage: str = "adjacent" if obstacle(settings) else settings.pairing
         self._in_turn = self._stage != "adjacent" and keeps_step(settings)
         self._pairs: list[_Pair] = []
-        self._look_at, self._trial_from = FIRST, 0
+        self._look_at, self._trial_from = FIRST_LOOK, 0
 
     @property
     def is_settled(self) -> bool:
@@ -75,11 +76,6 @@ class Pairing:
     def may_give_up(self) -> bool:
         """Whether a failure in tandem is one of the way alone, as nobody asked for it."""
         return not self._is_asked
-
-    @property
-    def is_trying(self) -> bool:
-        """Whether pairs of both ways are being compared."""
-        return self._stage == "trial"
 
     def note(self, *pairs: _Pair) -> None:
         """Have pairs that were measured, in their order, decide about those to come."""
@@ -98,7 +94,7 @@ class Pairing:
             self._consider_trial()
         if self._stage == "trial" and attempts >= self._trial_from + 2 * EACH_WAY:
             return self._decided(attempts)
-        return Chosen(tandem=self._stage == "tandem" or (self.is_trying and self._tandem_is_next(attempts)))
+        return Chosen(tandem=self._stage == "tandem" or (self._stage == "trial" and self._tandem_is_next(attempts)))
 
     def give_up(self, why: str, attempts: int) -> Chosen:
         """Go on one after the other, as a pair in tandem failed after so many behind the warm-up."""
@@ -109,19 +105,10 @@ class Pairing:
         return tandem_first(self._settings.seed, self._benchmark, block) != bool(second)
 
     def _settled(self, why: str | None, attempts: int) -> Chosen:
-        left = self._left(self._tandem(), attempts)
+        # Once a look may have judged them they stay: the looks at others would spend its part of alpha again.
+        left = [] if attempts >= FIRST_LOOK else [pair[0].pair for pair in self._tandem() if pair[0].role == _USED]
         self._stage = "adjacent"
         return Chosen(False, left, [adjacent_finding(why)] if why else [])
-
-    def _left(self, pairs: Sequence[_Pair], attempts: int) -> list[int]:
-        """The numbers of these, to be set aside; none once a look may have judged them.
-
-        Its part of alpha is spent: looks at others from the first one on would spend that again.
-        """
-        looked_at = self._trial_from if self.is_trying else attempts
-        if looked_at >= FIRST_LOOK:
-            return []
-        return [pair[0].pair for pair in pairs if pair[0].role == ROLES.index(USED)]
 
     def _decided(self, attempts: int) -> Chosen:
         begun = self._settings.warm_up + self._trial_from
@@ -136,23 +123,15 @@ class Pairing:
                 "processor, and a change may weigh otherwise there",
                 attempts,
             )
-        spreads = [self._spread(adjacent), self._spread(tandem)]
-        costs = [
-            spread**2 * seconds
-            for spread, seconds in zip(spreads, map(_seconds_per_pair, (adjacent, tandem)), strict=True)
-        ]
-        takes_tandem = costs[1] < CLEARLY_LESS * costs[0]
-        chosen, other = (spreads[1], spreads[0]) if takes_tandem else spreads
-        is_noisier = other > MUCH_NOISIER * chosen
-        left = self._left(self._adjacent() if takes_tandem else tandem, attempts) if is_noisier else []
-        self._stage = "tandem" if takes_tandem else "adjacent"
-        return Chosen(takes_tandem, left)
+        cost, beside_cost = (self._spread(pairs) ** 2 * _seconds_per_pair(pairs) for pairs in (adjacent, tandem))
+        self._stage = "tandem" if beside_cost < CLEARLY_LESS * cost else "adjacent"
+        return Chosen(self._stage == "tandem")
 
     def _consider_trial(self) -> None:
         """Try both ways if one after the other will take long: with much noise, and no change that is far larger."""
         begun, end = self._settings.warm_up, self._settings.warm_up + self._look_at
         pairs = [pair for pair in self._measured() if begun <= pair[0].pair < end]
-        far = self._settings.pairs is None or self._settings.pairs >= 5 * (self._look_at + EACH_WAY)
+        far = self._settings.pairs is None or self._settings.pairs >= WORTH_CHOOSING * self._look_at
         spread = self._spread(pairs) if len(pairs) > 1 else 0.0
         if far and spread > WORTH_TRYING * self._settings.margin and np.median(self._sizes(pairs)) < 2 * spread:
             self._stage, self._trial_from = "trial", self._look_at
