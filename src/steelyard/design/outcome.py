@@ -24,9 +24,9 @@ class Outcome:
     """What went wrong when it was put on the store, which changes nothing of what was measured."""
 
 
-def recall(path: Path) -> Outcome:
-    """A kept record, with its verdicts derived anew."""
-    record = load(path)
+def recall(path: Path, largest_bytes: int | None = None) -> Outcome:
+    """A kept record, with its verdicts derived anew; raises UsageError for one larger than `largest_bytes`."""
+    record = load(path, largest_bytes)
     error = _failure(record)
     return Outcome(derive(record) if error is None or _is_partial(record) else record, error)
 
