@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from math import log1p
 from pathlib import Path
 
 from steelyard.design.outcome import Outcome, recall
-from steelyard.model.errors import MeasurementError
+from steelyard.model.errors import SteelyardError
 from steelyard.model.foreign import NotMeasuredError
 from steelyard.model.gate import GateReport, Judged, Standing
 from steelyard.model.limits import Limit, Limits
@@ -19,8 +19,6 @@ from steelyard.stats.verdict import CHANGED, against_limit
 
 # By the control every verdict is withheld: its figures are there, but say nothing.
 _WITHHELD = "control-alarm"
-
-Recall = Callable[[Path], Outcome]
 
 
 @dataclass(frozen=True)
@@ -32,13 +30,13 @@ class _Read:
     problem: str | None
 
 
-def gate(records: Sequence[tuple[str, Path]], limits: Limits, recall: Recall = recall) -> GateReport:
+def gate(records: Sequence[tuple[str, Path]], limits: Limits, *, largest_bytes: int | None = None) -> GateReport:
     """Hold the records, each with the name it is spoken of by, to the limits.
 
-    Raises UsageError for a file that is there and is no record. One that is not there, or from which nothing follows,
-    is a problem of the report.
+    A record that is not there, is none, is larger than `largest_bytes` or tells nothing is a problem of the report: a
+    gate without data is none that was passed.
     """
-    read = [_read(name, path, recall) for name, path in records]
+    read = [_read(name, path, largest_bytes) for name, path in records]
     weighings = [one.weighing for one in read if one.weighing is not None]
     judged = [one for weighing in weighings for one in _judged(weighing, limits)]
     report = GateReport(limits, weighings, judged)
@@ -48,15 +46,16 @@ def gate(records: Sequence[tuple[str, Path]], limits: Limits, recall: Recall = r
     return GateReport(limits, weighings, judged, [*problems, *_unheld(report)], _unused(report))
 
 
-def _read(name: str, path: Path, recall: Recall) -> _Read:
+def _read(name: str, path: Path, largest_bytes: int | None) -> _Read:
     if not path.exists():
         return _Read(name, None, f"there is no record {name}: the weighing ended before it wrote one, or elsewhere")
     try:
-        outcome = recall(path)
+        outcome = recall(path, largest_bytes)
     except NotMeasuredError:
         return _Read(name, None, f"{name} was imported from another tool: a gate needs a weighing, by steelyard compare")
-    except MeasurementError as undefined:
-        return _Read(name, None, f"{name}: {undefined}")
+    except SteelyardError as unread:
+        said = str(unread)
+        return _Read(name, None, said if name in said else f"{name}: {said}")
     record = outcome.record
     if isinstance(record, Run):
         return _Read(
