@@ -34,7 +34,7 @@ class ForgeOptions(Options):
         bool,
         typer.Option(
             "--github",
-            help="Write the job's summary, annotations and outputs, and with GITHUB_TOKEN the comment on its pull request.",
+            help="Write the job's summary, annotations and outputs; with GITHUB_TOKEN the pull request's comment.",
         ),
     ] = False
     gitlab: Annotated[
@@ -63,8 +63,8 @@ class GateOptions(Options):
             "--fail-above",
             metavar="[PATTERN][:METRIC]=PERCENT",
             rich_help_panel=WHAT_IS_JUDGED,
-            help="Fail where a slowdown is surely above it: 5%, 'BM_sort*=2%', instructions=0.5%, 'BM_io*=never'; may be "
-            "repeated, the one that names most counts.  [default: where the verdict is slower]",
+            help="Fail where a slowdown is surely above it: 5%, 'BM_sort*=2%', instructions=0.5%, 'BM_io*=never'; may "
+            "be repeated, the one that names most counts.  [default: where the verdict is slower]",
         ),
     ] = None
     require: Annotated[
@@ -76,7 +76,8 @@ class GateOptions(Options):
         ),
     ] = None
     strict: Annotated[
-        bool, typer.Option("--strict", rich_help_panel=WHAT_IS_JUDGED, help="Exit with status 4 if any stays undecided.")
+        bool,
+        typer.Option("--strict", rich_help_panel=WHAT_IS_JUDGED, help="Exit with status 4 if any stays undecided."),
     ] = False
     markdown: Markdown = None
     junit: Annotated[
@@ -164,16 +165,14 @@ def _write(report: GateReport, options: GateOptions) -> None:
 
 def _show(report: GateReport, world: World, *, beside_data: bool, is_log: bool) -> None:
     """Print it; in a log that a runner reads commands from, so that no name in it is one."""
-    from contextlib import nullcontext
+    from contextlib import ExitStack
 
     from steelyard.report import gate_terminal
 
     console = output(world.environment, beside_data=beside_data)
-    if is_log:
-        from steelyard.forges.github import no_commands
+    with ExitStack() as quoting:
+        if is_log:
+            from steelyard.forges.github import no_commands
 
-        quoting = no_commands(console.file)
-    else:
-        quoting = nullcontext()
-    with quoting:
+            quoting.enter_context(no_commands(console.file))
         gate_terminal.show(console, report)

@@ -100,7 +100,9 @@ class Client:
                 answer = self._once(method, self.base.rstrip("/") + path, data)
             except _UnansweredError as error:
                 if method != "GET" or attempt == _TRIES:
-                    raise ForgeError(f"{self.forge} did not answer ({self._said(str(error))})", is_passing=True) from None
+                    raise ForgeError(
+                        f"{self.forge} did not answer ({self._said(str(error))})", is_passing=True
+                    ) from None
                 self._pause(pause_s, str(error))
             else:
                 if answer.status < 300:
@@ -156,7 +158,9 @@ class Client:
             parts.append(part)
             size += len(part)
             if size > self.largest_bytes:
-                raise ForgeError(f"{self.forge} answered more than {self.largest_bytes >> 20} MiB: nothing is read of it")
+                raise ForgeError(
+                    f"{self.forge} answered more than {self.largest_bytes >> 20} MiB: nothing is read of it"
+                )
             if self._left_s() <= 0:
                 raise _UnansweredError("its answer took too long")
         return b"".join(parts)
@@ -175,7 +179,8 @@ class Client:
     def _pause(self, wanted_s: float, why: str) -> None:
         if wanted_s >= self._left_s():
             raise ForgeError(
-                f"{self.forge} cannot answer now ({self._said(why)}) and asks to wait {wanted_s:.0f} s: run the job again later"
+                f"{self.forge} cannot answer now ({self._said(why)}) and asks to wait {wanted_s:.0f} s: run the job again "
+                "later"
             )
         self.sleep(wanted_s)
 

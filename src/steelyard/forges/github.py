@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
-from steelyard.forges.errors import ForgeError, NothingToCommentError, explained
 from steelyard.forges.client import Client
+from steelyard.forges.errors import ForgeError, NothingToCommentError, explained
 
 API, GRAPHQL = "https://api.github.com", "https://api.github.com/graphql"
 _VERSION = "2022-11-28"
@@ -143,10 +143,11 @@ def _number_of_run(run: Mapping[str, Any], repository: str, api: Client) -> int:
     path = f"/repos/{repository}/pulls?state=open&head={quote(f'{owner}:{branch}', safe='')}"
     with explained(_MISSING):
         found = [pull for pull in api.pages(path) if isinstance(pull, dict) and _head(pull) == commit]
-    numbers = [pull["number"] for pull in found if type(pull.get("number")) is int]
+    numbers = [number for pull in found if type(number := pull.get("number")) is int]
     if not numbers:
         raise ForgeError(
-            f"no open pull request has {str(commit)[:12]} as its head: there is a newer commit, or it was closed; no comment"
+            f"no open pull request has {str(commit)[:12]} as its head (there is a newer commit, or it was closed): no "
+            "comment"
         )
     return numbers[0]
 
@@ -194,7 +195,7 @@ class Comments:
             return _place(self._api.ask("POST", self._of_pull, {"body": text}))
 
     def _author(self) -> str:
-        """Who the token writes as. Only GraphQL tells it of the token of a job; where it does not, it is that token's."""
+        """Who the token writes as. Of a job's token only GraphQL tells it; where that does not, it is the usual one."""
         try:
             answer = self._graphql.ask("POST", "", {"query": "query { viewer { login } }"})
         except ForgeError as error:

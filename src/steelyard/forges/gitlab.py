@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from steelyard.forges.errors import ForgeError, NothingToCommentError, explained
 from steelyard.forges.client import Client
+from steelyard.forges.errors import ForgeError, NothingToCommentError, explained
 
 _MISSING = {
     401: "GITLAB_TOKEN is not valid, or no longer",
@@ -19,7 +19,7 @@ def client(environment: Mapping[str, str]) -> Client:
     token = environment.get("GITLAB_TOKEN", "").strip()
     if not token:
         raise ForgeError(
-            "no note without GITLAB_TOKEN, a project's access token with the scope `api`, among the variables of the job: "
+            "no note without GITLAB_TOKEN, a project's access token with the scope `api`, among the job's variables: "
             "its own CI_JOB_TOKEN cannot write notes"
         )
     base = environment.get("CI_API_V4_URL", "")
@@ -42,8 +42,8 @@ class Notes:
         merge_request = environment.get("CI_MERGE_REQUEST_IID", "")
         if not merge_request:
             raise NothingToCommentError(
-                "this pipeline is of no merge request (there is no CI_MERGE_REQUEST_IID): no note; have the job run where "
-                '`$CI_PIPELINE_SOURCE == "merge_request_event"`'
+                "this pipeline is of no merge request (there is no CI_MERGE_REQUEST_IID): no note; have the job run "
+                'where `$CI_PIPELINE_SOURCE == "merge_request_event"`'
             )
         if not (_is_number(project) and _is_number(merge_request)):
             raise ForgeError("CI_PROJECT_ID and CI_MERGE_REQUEST_IID have to be numbers: no note")

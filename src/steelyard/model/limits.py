@@ -44,7 +44,9 @@ class Limits(_Limits):
 
     limits: list[Limit] = Field(default_factory=list)
     strict: bool = Field(default=False, description="what stays undecided fails too")
-    require: list[str] = Field(default_factory=list, description="patterns: each has to be of a benchmark with a verdict")
+    require: list[str] = Field(
+        default_factory=list, description="patterns: each has to be of a benchmark with a verdict"
+    )
 
     def of(self, benchmark: str, metrics: Collection[str], *, deciding: bool) -> Limit | None:
         """The limit of a benchmark in a metric: the one that names most (a metric before a pattern), then the last.

@@ -19,7 +19,9 @@ def xml(report: GateReport) -> str:
     for weighing in report.weighings:
         lines += _suite(" / ".join(subject.name for subject in weighing.subjects), cases[id(weighing)], report)
     if report.problems:
-        lines += [f'  <testsuite name="gate" tests="{len(report.problems)}" failures="0" errors="{len(report.problems)}">']
+        lines += [
+            f'  <testsuite name="gate" tests="{len(report.problems)}" failures="0" errors="{len(report.problems)}">'
+        ]
         lines += [line for problem in report.problems for line in _case("gate", problem, _node("error", problem, ""))]
         lines += ["  </testsuite>"]
     return "\n".join([*lines, "</testsuites>", ""])
@@ -59,5 +61,3 @@ def _case(of: str, name: str, outcome: str | None, seconds: float = 0.0) -> Iter
 
 def _quoted(text: str) -> str:
     return quoteattr(plain(text))
-
-

@@ -39,7 +39,7 @@ _FAMILIES: tuple[tuple[str, str, Callable[[Judged], float | None]], ...] = (
 
 
 def text(report: GateReport) -> str:
-    """The report as OpenMetrics text: a gauge for each figure, labelled by benchmark, metric and place of the weighing."""
+    """The report as OpenMetrics text: a gauge for each figure, labelled by benchmark and metric."""
     return "\n".join([*_lines(report), "# EOF", ""])
 
 

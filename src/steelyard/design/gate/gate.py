@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from math import log1p
 from pathlib import Path
 
-from steelyard.design.outcome import Outcome, recall
+from steelyard.design.outcome import recall
 from steelyard.model.errors import SteelyardError
 from steelyard.model.foreign import NotMeasuredError
 from steelyard.model.gate import GateReport, Judged, Standing
@@ -49,10 +49,14 @@ def gate(records: Sequence[tuple[str, Path]], limits: Limits, *, largest_bytes: 
 def _read(name: str, path: Path, largest_bytes: int | None) -> _Read:
     if not path.exists():
         return _Read(name, None, f"there is no record {name}: the weighing ended before it wrote one, or elsewhere")
+    if largest_bytes is not None and path.is_symlink() and not path.is_relative_to("/dev"):
+        return _Read(name, None, f"{name} is a link: it is not followed to what a stranger may have chosen")
     try:
         outcome = recall(path, largest_bytes)
     except NotMeasuredError:
-        return _Read(name, None, f"{name} was imported from another tool: a gate needs a weighing, by steelyard compare")
+        return _Read(
+            name, None, f"{name} was imported from another tool: a gate needs a weighing, by steelyard compare"
+        )
     except SteelyardError as unread:
         said = str(unread)
         return _Read(name, None, said if name in said else f"{name}: {said}")
@@ -154,4 +158,3 @@ def _unused(report: GateReport) -> list[Finding]:
         Finding(code="unused-limit", message=f"the limit {each} fits no benchmark", remedy="mend its pattern")
         for each in unused
     ]
-
