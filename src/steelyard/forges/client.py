@@ -179,8 +179,8 @@ class Client:
     def _pause(self, wanted_s: float, why: str) -> None:
         if wanted_s >= self._left_s():
             raise ForgeError(
-                f"{self.forge} cannot answer now ({self._said(why)}) and asks to wait {wanted_s:.0f} s: run the job again "
-                "later"
+                f"{self.forge} cannot answer now ({self._said(why)}) and asks to wait {wanted_s:.0f} s: run the job "
+                "again later"
             )
         self.sleep(wanted_s)
 
