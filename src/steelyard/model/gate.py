@@ -17,12 +17,13 @@ GateVerdict = Literal["slower", "failed", "undecided", "passed"]
 
 @dataclass(frozen=True)
 class Judged:
-    """One benchmark in one metric against its limit.
+    """One benchmark in one metric against its limit, of the weighing in the record `source`.
 
     `limit` is None where the verdict itself decides, by the margin of its weighing. What is not `deciding` is shown and
     changes nothing. `reason` is why its measuring stopped.
     """
 
+    source: str
     weighing: Weighing
     verdict: Verdict
     limit: Limit | None
@@ -38,13 +39,14 @@ class Judged:
 
 @dataclass(frozen=True)
 class GateReport:
-    """All that a gate read, benchmark by benchmark.
+    """All that a gate read, benchmark by benchmark. `sources` are the names of the records of the `weighings`.
 
     `problems` are why there is no answer, wholly or in part: no data, a missing baseline, benchmarks that failed.
     `findings` are about the gate itself, not about a weighing.
     """
 
     limits: Limits
+    sources: list[str] = field(default_factory=list)
     weighings: list[Weighing] = field(default_factory=list)
     judged: list[Judged] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)

@@ -21,6 +21,8 @@ SUMMARY_BYTES = 1 << 20
 """What GitHub takes as the summary of a step."""
 FEWEST_BYTES = 16_384
 """What is never left out fits into so many."""
+# No page has room for more.
+_MOST_ROWS = 10_000
 # Of a finding; of a name, a processor or a limit.
 _LONGEST_TEXT, _LONGEST_WORDS = 600, 120
 _HEADINGS = {"slower": "slower", "failed": "no answer", "undecided": "undecided", "passed": "nothing slower"}
@@ -38,12 +40,14 @@ class _Section:
     rows: list[str]
     noun: str
     after: list[str] = field(default_factory=lambda: [""])
+    hidden: int = 0
+    """Rows that were not even made."""
 
     def lines(self, most: int) -> list[str]:
         """The section with so many of its rows."""
         if not self.rows:
             return []
-        left = len(self.rows) - most
+        left = len(self.rows) - most + self.hidden
         # A blank line before it, as what follows a table's last row is its next one.
         said = ["", f"_{figures.count(left, f'more {self.noun}')} left out here: the record has all of them._"]
         return [*self.before, *self.rows[:most], *(said if left else []), *self.after]
@@ -55,9 +59,9 @@ class _Section:
 
 def page(report: GateReport, title: str = "Steelyard", most_bytes: int = SUMMARY_BYTES) -> str:
     """The page as Markdown, in at most so many bytes of UTF-8, which have to be `FEWEST_BYTES` or more."""
-    verdict = f"**{_HEADINGS[report.verdict]}**: {escape(gate_words.headline(report))}"
     tally = gate_words.tally(report)
-    head = [f"### {_words(title)}", "", verdict + (f" ({tally})" if tally else ""), ""]
+    verdict = escape(gate_words.headline(report)) + (f" ({tally})" if tally else "")
+    head = [f"### {_words(title)}: {_HEADINGS[report.verdict]}", "", verdict, ""]
     sections, tail = _sections(report), _origin(report)
     room = most_bytes - _size([*head, *tail]) - sum(section.fixed() for section in sections)
     body: list[str] = []
@@ -85,16 +89,21 @@ def _sections(report: GateReport) -> list[_Section]:
     kinds: dict[_Kind, list[Judged]] = {"above": [], "changed": [], "open": [], "same": [], "beside": []}
     for one in report.judged:
         kinds[_kind(one)].append(one)
+    several = len(report.weighings) > 1
+    problems = report.problems if len(report.problems) > 1 else []  # the first one is above
     same, beside = (figures.count(len(kinds[kind]), "verdict") for kind in ("same", "beside"))
-    undecided = items(map(_open, worst_first(kinds["open"])))
+    undecided = items(_open(one, several=several) for one in worst_first(kinds["open"])[:_MOST_ROWS])
+    hidden = max(0, len(kinds["open"]) - _MOST_ROWS)
     return [
         _Section([], list(dict.fromkeys(_subjects(weighing) for weighing in report.weighings)), "weighing"),
-        _Section(["**What is missing**", ""], items(map(_text, report.problems)), "problem"),
-        _tabled(["**Above the limit**", ""], kinds["above"]),
-        _tabled(["**Changed within the limit**", ""], kinds["changed"]),
-        _Section(["**What could not be decided**", ""], undecided, "verdict"),
-        _fold(f"Not changed: {same}", _tabled([], kinds["same"])),
-        _fold(f"Undecided, and within the limit or without one: {beside}", _tabled([], kinds["beside"])),
+        _Section(["**What is missing**", ""], items(map(_text, problems)), "problem"),
+        _tabled(["**Above the limit**", ""], kinds["above"], several=several),
+        _tabled(["**Changed within the limit**", ""], kinds["changed"], several=several),
+        _Section(["**What could not be decided**", ""], undecided, "verdict", hidden=hidden),
+        _fold(f"Not changed: {same}", _tabled([], kinds["same"], several=several)),
+        _fold(
+            f"Undecided, and within the limit or without one: {beside}", _tabled([], kinds["beside"], several=several)
+        ),
         _fold("Findings", _Section([], items(_findings(report)), "finding")),
         _fold("How it was measured", _Section([], items(map(_text, _measured(report))), "line")),
     ]
@@ -110,9 +119,12 @@ def _kind(one: Judged) -> _Kind:
     return "same" if one.verdict.verdict == "same" else "beside"
 
 
-def _tabled(before: list[str], judged: Sequence[Judged]) -> _Section:
-    rows = table(map(_row, worst_first(judged)))
-    return _Section([*before, *table([_TITLES, _RULE])], rows, "verdict")
+def _tabled(before: list[str], judged: Sequence[Judged], *, several: bool) -> _Section:
+    """The verdicts as a table, of `several` weighings with the record of each."""
+    rows = table(_row(one, several=several) for one in worst_first(judged)[:_MOST_ROWS])
+    heads = [[*_TITLES, "record"], [*_RULE, ":--"]] if several else [_TITLES, _RULE]
+    hidden = max(0, len(judged) - _MOST_ROWS)
+    return _Section([*before, *table(heads)], rows, "verdict", hidden=hidden)
 
 
 def _fold(title: str, section: _Section) -> _Section:
@@ -120,7 +132,7 @@ def _fold(title: str, section: _Section) -> _Section:
     return replace(section, before=opening, after=["", "</details>", ""])
 
 
-def _row(one: Judged) -> list[str]:
+def _row(one: Judged, *, several: bool) -> list[str]:
     verdict = one.verdict
     return [
         code(verdict.benchmark),
@@ -130,6 +142,7 @@ def _row(one: Judged) -> list[str]:
         gate_words.limit(one),
         _level(verdict.baseline, verdict.metric),
         _level(verdict.candidate, verdict.metric),
+        *([code(one.source)] if several else []),
     ]
 
 
@@ -139,11 +152,11 @@ def _level(side: Side | None, metric: str) -> str:
     return f"{figures.quantity(side.median, metric)} ± {figures.percent(side.spread)}"
 
 
-def _open(one: Judged) -> str:
+def _open(one: Judged, *, several: bool) -> str:
     verdict = one.verdict
-    return f"{code(verdict.benchmark)}, {_words(verdict.metric)} {gate_words.change(verdict)}: " + _text(
-        gate_words.why_open(one)
-    )
+    of = f" of {code(one.source)}" if several else ""
+    name = f"{code(verdict.benchmark)}{of}, {_words(verdict.metric)}"
+    return f"{name} {gate_words.change(verdict)}: {_text(gate_words.why_open(one))}"
 
 
 def _subjects(weighing: Weighing) -> str:

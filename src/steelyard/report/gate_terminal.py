@@ -24,13 +24,17 @@ _WORDS: dict[GateVerdict, tuple[str, str]] = {
 def show(console: Console, report: GateReport) -> None:
     """Print the answer, what it hangs on, and what stands in its way."""
     sheet = Sheet(console)
+    several = len(report.weighings) > 1
     word, style = _WORDS[report.verdict]
     sheet.row(word, gate_words.headline(report), *([tally] if (tally := gate_words.tally(report)) else []), style=style)
     _list(sheet, "missing", [Text(problem) for problem in report.problems[1:]])
-    _list(sheet, "slower", [_line(sheet, one) for one in report.slower])
+    _list(sheet, "slower", [_line(sheet, one, several=several) for one in report.slower])
     changed = [one for one in report.judged if _is_changed(one)]
-    _list(sheet, "changed", [_line(sheet, one) for one in worst_first(changed)])
-    opened = [_line(sheet, one).append(f": {gate_words.why_open(one)}") for one in worst_first(report.undecided)]
+    _list(sheet, "changed", [_line(sheet, one, several=several) for one in worst_first(changed)])
+    opened = [
+        _line(sheet, one, several=several).append(f": {gate_words.why_open(one)}")
+        for one in worst_first(report.undecided)
+    ]
     _list(sheet, "open", opened)
     _list(sheet, "note", [Text(finding.message) for finding in report.findings])
 
@@ -40,11 +44,12 @@ def _is_changed(one: Judged) -> bool:
     return one.verdict.verdict in ("slower", "faster") and not is_listed
 
 
-def _line(sheet: Sheet, one: Judged) -> Text:
+def _line(sheet: Sheet, one: Judged, *, several: bool) -> Text:
     verdict = one.verdict
+    source = f" ({sheet.name(one.source, sheet.text_width)})" if several else ""
     name = sheet.name(verdict.benchmark, sheet.text_width)
     known = f"{verdict.metric} {gate_words.change(verdict)}, limit {gate_words.limit(one)}"
-    return Text.assemble((name, "bold"), f" {known}")
+    return Text.assemble((name, "bold"), f" {known}{source}")
 
 
 def _list(sheet: Sheet, label: str, lines: Sequence[Text]) -> None:

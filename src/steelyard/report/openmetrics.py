@@ -44,7 +44,6 @@ def text(report: GateReport) -> str:
 
 
 def _lines(report: GateReport) -> Iterator[str]:
-    places = {id(weighing): place for place, weighing in enumerate(report.weighings)}
     several = len(report.weighings) > 1
     for name, meaning, value_of in _FAMILIES:
         yield f"# TYPE {name} gauge"
@@ -52,16 +51,16 @@ def _lines(report: GateReport) -> Iterator[str]:
         seen: set[str] = set()
         for one in report.judged:
             value = value_of(one)
-            labels = _labels(one, places[id(one.weighing)] if several else None)
+            labels = _labels(one, several=several)
             if value is not None and isfinite(value) and labels not in seen:
                 seen.add(labels)
                 yield f"{name}{{{labels}}} {value:.9g}"
 
 
-def _labels(one: Judged, place: int | None) -> str:
+def _labels(one: Judged, *, several: bool) -> str:
     named = {"benchmark": one.verdict.benchmark, "metric": one.verdict.metric}
-    if place is not None:
-        named["weighing"] = str(place)
+    if several:
+        named["record"] = one.source
     return ",".join(f'{name}="{_escaped(value)}"' for name, value in named.items())
 
 

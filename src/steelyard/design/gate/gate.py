@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from math import log1p
 from pathlib import Path
@@ -37,13 +37,13 @@ def gate(records: Sequence[tuple[str, Path]], limits: Limits, *, largest_bytes: 
     gate without data is none that was passed.
     """
     read = [_read(name, path, largest_bytes) for name, path in records]
-    weighings = [one.weighing for one in read if one.weighing is not None]
-    judged = [one for weighing in weighings for one in _judged(weighing, limits)]
-    report = GateReport(limits, weighings, judged)
+    weighings = {one.name: one.weighing for one in read if one.weighing is not None}
+    judged = [one for name, weighing in weighings.items() for one in _judged(name, weighing, limits)]
+    report = GateReport(limits, list(weighings), list(weighings.values()), judged)
     problems = [one.problem for one in read if one.problem is not None]
     problems += _without_data(report)
     problems += [] if judged or problems else ["no benchmark was measured"]
-    return GateReport(limits, weighings, judged, [*problems, *_unheld(report)], _unused(report))
+    return replace(report, problems=[*problems, *_unheld(report)], findings=_unused(report))
 
 
 def _read(name: str, path: Path, largest_bytes: int | None) -> _Read:
@@ -72,7 +72,7 @@ def _read(name: str, path: Path, largest_bytes: int | None) -> _Read:
     return _Read(name, record, None if outcome.error is None else f"{name}: {outcome.error}")
 
 
-def _judged(weighing: Weighing, limits: Limits) -> list[Judged]:
+def _judged(name: str, weighing: Weighing, limits: Limits) -> list[Judged]:
     verdicts = weighing.derived.verdicts if weighing.derived else []
     asked = weighing.settings.metrics
     places: Counter[int] = Counter()
@@ -81,14 +81,16 @@ def _judged(weighing: Weighing, limits: Limits) -> list[Judged]:
         if not verdict.control:
             place = places[verdict.index]
             places[verdict.index] += 1
-            judged.append(_held(weighing, verdict, limits, metric=asked[min(place, len(asked) - 1)], first=place == 0))
+            metric = asked[min(place, len(asked) - 1)]
+            judged.append(_held(name, weighing, verdict, limits, metric=metric, first=place == 0))
     return judged
 
 
-def _held(weighing: Weighing, verdict: Verdict, limits: Limits, *, metric: str, first: bool) -> Judged:
+def _held(name: str, weighing: Weighing, verdict: Verdict, limits: Limits, *, metric: str, first: bool) -> Judged:
     """A verdict in the `metric` that was asked for, which may not be the one that it is of."""
     limit = limits.of(verdict.benchmark, {metric, verdict.metric}, deciding=first)
     return Judged(
+        source=name,
         weighing=weighing,
         verdict=verdict,
         limit=limit,
