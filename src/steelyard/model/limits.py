@@ -13,7 +13,7 @@ from steelyard.model.metrics import METRICS
 
 NEVER = "never"
 MOST_PERCENT = 1000.0
-_PERCENT = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*%?")
+_PERCENT = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*%?")
 _EXAMPLE = "write for example 5%, 'BM_sort*=2%', instructions=0.5% or 'BM_sort*:max_rss=never'"
 
 

@@ -12,12 +12,12 @@ from steelyard.report.printable import plain
 
 def xml(report: GateReport) -> str:
     """The report as XML: above its limit is a failure, without data an error, undecided is skipped if not strict."""
-    cases: dict[int, list[Judged]] = {id(weighing): [] for weighing in report.weighings}
+    cases: dict[str, list[Judged]] = {source: [] for source in report.sources}
     for one in report.deciding:
-        cases[id(one.weighing)].append(one)
+        cases[one.source].append(one)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
-    for source, weighing in zip(report.sources, report.weighings, strict=True):
-        lines += _suite(source, cases[id(weighing)], report)
+    for source, some in cases.items():
+        lines += _suite(source, some, report)
     if report.problems:
         lines += [
             f'  <testsuite name="gate" tests="{len(report.problems)}" failures="0" errors="{len(report.problems)}">'
