@@ -12,7 +12,6 @@ from steelyard.cli.command import Options, command
 from steelyard.cli.inputs import STANDARD_STREAM, readable
 from steelyard.cli.options import OUTPUT, WHAT_IS_JUDGED, Markdown
 from steelyard.cli.outputs import check_writable, is_printed, write
-from steelyard.cli.screen import output
 from steelyard.cli.status import of_gate
 from steelyard.model.errors import UsageError
 
@@ -99,8 +98,8 @@ class GateOptions(Options):
 @command(
     GateOptions,
     examples=(
-        "steelyard compare ./old ./new -o weighing.json.gz; steelyard gate weighing.json.gz --fail-above 2%",
-        "steelyard gate shards/*.json.gz --require 'BM_sort*' --strict --github",
+        "steelyard compare 'sleep .1' 'sleep .11' -o weighing.json; steelyard gate weighing.json",
+        "steelyard gate weighing.json --fail-above 5% --fail-above 'sleep*=20%' --strict --markdown -",
     ),
 )
 def gate(options: GateOptions, world: World) -> int:
@@ -167,6 +166,7 @@ def _show(report: GateReport, world: World, *, beside_data: bool, is_log: bool) 
     """Print it; in a log that a runner reads commands from, so that no name in it is one."""
     from contextlib import ExitStack
 
+    from steelyard.cli.screen import output
     from steelyard.report import gate_terminal
 
     console = output(world.environment, beside_data=beside_data)
