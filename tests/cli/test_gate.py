@@ -281,6 +281,7 @@ def test_a_name_is_text_wherever_it_stands(job: Job, name: str) -> None:
     # As many lines, cells and elements as with a plain name: nothing of it is anything but text.
     for count in ("\n", "|", "<", ">", "**", "`", "_"):
         assert page.count(count) == summary.read_text().count(count), count
+    assert not [line for line in page.splitlines() if line.startswith(("/", "::"))]
     assert not re.search(r"@(?=\w)|[#!](?=\d)", re.sub(r"&#\d+;", "", page))
     commands = [line for line in log.splitlines() if line.startswith("::")]
     assert len(commands) == len([line for line in expected.text.splitlines() if line.startswith("::")]) == 3

@@ -150,6 +150,16 @@ def test_a_client_whose_time_is_up_asks_no_more(client: Client, forge: Forge, ti
     assert forge.asked == []
 
 
+def test_an_answer_that_never_ends_is_left_when_the_time_is_up(client: Client, forge: Forge, time: Time) -> None:
+    def slowly(_: Asked) -> Reply:
+        time.now += 100
+        return Reply(200, [])
+
+    forge.first = [slowly]
+    assert "time" in refused(client)
+    assert len(forge.asked) == 1
+
+
 # --- the token
 
 
