@@ -84,6 +84,18 @@ def test_a_long_problem_or_finding_is_cut_and_hides_no_other() -> None:
     assert "note&#58; short" in page or "note: short (do)" in page
 
 
+def test_benchmarks_without_a_verdict_are_in_sight() -> None:
+    findings = [
+        Finding(code="added", message="only in ./new, so not compared: parse"),
+        Finding(code="failed", message="walk: exit status 3"),
+        Finding(code="short-launch", message="a launch takes 1 ms"),
+    ]
+    page = gate_markdown.page(report(judged("slower"), findings=tuple(findings)))
+    before, folded = page.split("<details>", 1)
+    assert "- only in ./new, so not compared&#58; parse\n- walk&#58; exit status 3\n" in before
+    assert ("a launch takes" in folded, "only in" in folded) == (True, False)
+
+
 def test_the_worst_is_first() -> None:
     changes = [0.1, 0.3, 0.2]
     each = [

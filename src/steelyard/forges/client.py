@@ -108,7 +108,9 @@ class Client:
                 if answer.status < 300:
                     return answer
                 self._check_worth_another(method, answer, last=attempt == _TRIES)
-                self._pause(_wanted_pause(answer) or pause_s, f"status {answer.status}")
+                wanted_s = _wanted_pause(answer)
+                why = f"status {answer.status}" + (f", asks to wait {wanted_s:.0f} s" if wanted_s else "")
+                self._pause(wanted_s or pause_s, why)
             pause_s *= 2
         raise AssertionError
 
@@ -179,7 +181,7 @@ class Client:
     def _pause(self, wanted_s: float, why: str) -> None:
         if wanted_s >= self._left_s():
             raise ForgeError(
-                f"{self.forge} cannot answer now ({self._said(why)}) and asks to wait {wanted_s:.0f} s: run the job "
+                f"{self.forge} cannot answer in the {self.total_s:.0f} s that it has ({self._said(why)}): run the job "
                 "again later"
             )
         self.sleep(wanted_s)

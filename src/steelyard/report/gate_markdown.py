@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from steelyard.model.gate import GateReport, Judged, worst_first
-from steelyard.model.records import Side, Weighing
+from steelyard.model.records import Finding, Side, Weighing
 from steelyard.report import figures, gate_words, notes
 from steelyard.report.markup import code, document, escape, items, table
 
@@ -29,6 +29,7 @@ _HEADINGS = {"slower": "slower", "failed": "no answer", "undecided": "undecided"
 _TITLES = ["benchmark", "metric", "verdict", "change", "limit", "baseline", "candidate"]
 _RULE = [":--", ":--", ":--", "--:", "--:", "--:", "--:"]
 
+_WITHOUT_VERDICT = ("added", "removed", "failed")
 _Kind = Literal["above", "changed", "open", "same", "beside"]
 
 
@@ -93,6 +94,7 @@ def _sections(report: GateReport) -> list[_Section]:
     problems = report.problems if len(report.problems) > 1 else []  # the first one is above
     same, beside = (figures.count(len(kinds[kind]), "verdict") for kind in ("same", "beside"))
     undecided = items(_open(one, several=several) for one in worst_first(kinds["open"])[:_MOST_ROWS])
+    undecided += items(f"{_text(finding.message)}" for finding in _uncompared(report))
     hidden = max(0, len(kinds["open"]) - _MOST_ROWS)
     return [
         _Section([], list(dict.fromkeys(_subjects(weighing) for weighing in report.weighings)), "weighing"),
@@ -170,12 +172,20 @@ def _subjects(weighing: Weighing) -> str:
 
 def _findings(report: GateReport) -> list[str]:
     found = [notes.Note(finding.message, finding.remedy) for finding in report.findings]
+    said = {finding.message for finding in _uncompared(report)}
     for weighing in report.weighings:
         verdicts = weighing.derived.verdicts if weighing.derived else []
         found += [note for note in notes.of_weighing(weighing, verdicts) if note not in found[:100]]
+    found = [note for note in found if note.message not in said]
     return notes.markdown(
         replace(note, message=_cut(note.message), remedy=_cut(note.remedy) if note.remedy else None) for note in found
     )
+
+
+def _uncompared(report: GateReport) -> list[Finding]:
+    """What was found of benchmarks that only one side has, or that failed: each has no verdict."""
+    found = (finding for weighing in report.weighings for finding in weighing.findings)
+    return list({finding.message: finding for finding in found if finding.code in _WITHOUT_VERDICT}.values())
 
 
 def _measured(report: GateReport) -> list[str]:
