@@ -5,9 +5,9 @@ from __future__ import annotations
 from steelyard.model.gate import GateReport, Judged
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Verdict, Weighing
-from steelyard.report import figures, sentences
+from steelyard.report import figures, printable, sentences
 
-_LONGEST_PROBLEM = 400
+_LONGEST_PROBLEM, _LONGEST_NAME = 400, 60
 
 
 def headline(report: GateReport) -> str:
@@ -20,7 +20,10 @@ def headline(report: GateReport) -> str:
     many = figures.count(len(report.deciding), "verdict")
     if report.slower:
         above = "is above its limit" if len(report.slower) == 1 else "are above their limits"
-        return f"{len(report.slower):,} of {many} {above}"
+        worst = report.slower[0].verdict
+        name = printable.shorten(printable.plain(worst.benchmark), _LONGEST_NAME)
+        which = "; the worst" if len(report.slower) > 1 else ""
+        return f"{len(report.slower):,} of {many} {above}{which}: {name}, {change(worst)}"
     if report.undecided:
         return f"nothing is above its limit, and {len(report.undecided):,} of {many} stayed open"
     return f"nothing is above its limit, {many}"
