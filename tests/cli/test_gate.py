@@ -180,6 +180,13 @@ def test_one_in_which_nothing_was_measured_is_no_pass(job: Job) -> None:
     assert "no answer" in done.text
 
 
+def test_one_that_was_interrupted_before_it_was_decided_is_no_pass(job: Job) -> None:
+    done = job("gate", changed(job, "open", stop=["interrupted"]))
+    assert done.status == 3
+    assert "changed.json was interrupted with 1 benchmark open" in " ".join(done.text.split())
+    assert job("gate", changed(job, "same", stop=["interrupted"])).status == 0
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -452,6 +459,13 @@ def test_on_gitlab_it_is_a_note(job: Job, forge: Forge) -> None:
     del job.variables["GITLAB_TOKEN"]
     assert job("gate", "slower.json", "--gitlab").err == b""
     assert "CI_JOB_TOKEN cannot write notes" in err(job("gate", "slower.json", "--comment"))
+
+
+def test_data_on_standard_output_stand_alone(job: Job, forge: Forge) -> None:
+    pull_request(job, forge)
+    done = job("gate", "slower.json", "--github", "--markdown", "-")
+    assert done.text == job.file("summary.md").removesuffix("\n")
+    assert "\n::error title=" in err(done)
 
 
 def test_many_annotations_are_few(job: Job, forge: Forge) -> None:

@@ -172,6 +172,14 @@ def test_no_redirect_takes_the_token_elsewhere(client: Client, forge: Forge, sta
         assert other.asked == []
 
 
+@pytest.mark.parametrize(
+    "place", ["", "http://[", "http://x:99999/", "//elsewhere/", "\\\\elsewhere", "file:///etc/passwd"]
+)
+def test_a_redirect_to_nonsense_is_not_followed(client: Client, forge: Forge, place: str) -> None:
+    forge.always = Reply(301, None, {"Location": place})
+    assert "redirects" in refused(client)
+
+
 def test_a_repository_that_moved_is_followed_on_the_same_host(client: Client, forge: Forge) -> None:
     def moved(_: Asked) -> Reply:
         return Reply(301, {"message": "Moved Permanently"}, {"Location": f"{forge.address}{PATH}"})
@@ -193,7 +201,9 @@ def test_the_token_is_in_no_representation(client: Client) -> None:
     assert TOKEN not in repr(client)
 
 
-@pytest.mark.parametrize("base", ["", "github.com", "file:///etc/passwd", "ftp://x", "http://"])
+@pytest.mark.parametrize(
+    "base", ["", "github.com", "file:///etc/passwd", "ftp://x", "http://", "http://[", "http://x:99999"]
+)
 def test_what_is_no_address_is_refused(base: str) -> None:
     with pytest.raises(ForgeError, match="is no URL"):
         Client("GitHub", base, {}, ())

@@ -78,6 +78,20 @@ def test_a_comment_whose_writing_was_not_answered_is_looked_for_first(forge: For
     assert number == len(forge.comments) == 1
 
 
+def test_the_token_goes_to_no_other_host_for_its_owner_s_name(forge: Forge, job: dict[str, str]) -> None:
+    del job["GITHUB_GRAPHQL_URL"]
+    put(job, "first")
+    assert forge.asked[0].path == "/graphql"
+
+
+def test_all_requests_have_one_minute_together(forge: Forge, job: dict[str, str]) -> None:
+    api = github.client(job)
+    api.ends_s = 0.0
+    with pytest.raises(ForgeError, match="time for it was up"):
+        sticky.put(github.Comments.of(job, api), "Steelyard", "text")
+    assert forge.asked == []
+
+
 def test_where_the_token_s_owner_is_not_told_it_is_that_of_a_job(forge: Forge, job: dict[str, str]) -> None:
     forge.comment(f"{sticky.marker('Steelyard')}\nfirst", BOT)
     forge.first = [Reply(403, {"message": "Resource not accessible by integration"})]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import IO, TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -126,11 +126,11 @@ def gate(options: GateOptions, world: World) -> int:
         largest_bytes=_LARGEST_IN_CI if is_in_ci else None,
     )
     _write(report, options)
-    _show(report, world, beside_data=is_printed(*outputs), is_log=forge.github)
+    log = _show(report, world, beside_data=is_printed(*outputs), is_log=forge.github)
     if is_in_ci:
         from steelyard.cli.gate_forge import say_where_reviewed
 
-        say_where_reviewed(report, forge, world.environment)
+        say_where_reviewed(report, forge, world.environment, log)
     return of_gate(report.verdict, strict=options.strict)
 
 
@@ -162,8 +162,8 @@ def _write(report: GateReport, options: GateOptions) -> None:
         write(options.markdown, gate_markdown.page(report, options.forge.title))
 
 
-def _show(report: GateReport, world: World, *, beside_data: bool, is_log: bool) -> None:
-    """Print it; in a log that a runner reads commands from, so that no name in it is one."""
+def _show(report: GateReport, world: World, *, beside_data: bool, is_log: bool) -> IO[str]:
+    """Print it, and return where; in a log that a runner reads commands from, so that no name in it is one."""
     from contextlib import ExitStack
 
     from steelyard.cli.screen import output
@@ -176,3 +176,4 @@ def _show(report: GateReport, world: World, *, beside_data: bool, is_log: bool) 
 
             quoting.enter_context(no_commands(console.file))
         gate_terminal.show(console, report)
+    return console.file

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from steelyard.cli.say import say
 from steelyard.cli.status import of_gate
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 _MOST_ANNOTATIONS = 9
 
 
-def say_where_reviewed(report: GateReport, options: ForgeOptions, environment: Mapping[str, str]) -> None:
-    """Write what was asked for; say what could not be written."""
+def say_where_reviewed(report: GateReport, options: ForgeOptions, environment: Mapping[str, str], log: IO[str]) -> None:
+    """Write what was asked for, annotations to the `log`; say what could not be written."""
     if options.github:
-        _annotate(report, options.title)
+        _annotate(report, options.title, log)
         with _said():
             _summarise(report, options.title, environment)
         with _said():
@@ -77,8 +77,8 @@ def _notes(environment: Mapping[str, str]) -> sticky.Comments:
 # --- what GitHub's runner reads
 
 
-def _annotate(report: GateReport, title: str) -> None:
-    errors = [f"{plain(problem)}" for problem in report.problems]
+def _annotate(report: GateReport, title: str, log: IO[str]) -> None:
+    errors = list(report.problems)
     errors += [
         f"{one.verdict.benchmark}: {one.verdict.metric} {gate_words.change(one.verdict)}, above the limit of "
         f"{gate_words.limit(one)}"
@@ -90,7 +90,7 @@ def _annotate(report: GateReport, title: str) -> None:
     ]
     for name, messages in (("error", errors), ("warning", warnings)):
         for message in _few(messages):
-            print(github.command(name, plain(message), plain(title)))
+            print(github.command(name, plain(message), plain(title)), file=log)
 
 
 def _few(messages: list[str]) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -45,11 +44,14 @@ class Answer:
         return 'rel="next"' in (self.headers.get("Link") or "")
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """urllib would send the token along to wherever it is told to go."""
+class _AsAnswered(urllib.request.HTTPErrorProcessor):
+    """Every status is an answer. Nothing is followed: urllib would send the token along to wherever it is told to go."""
 
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Follow none: they come back as answers."""
+    def http_response(self, request: urllib.request.Request, response: Any) -> Any:  # noqa: ARG002 - its parent has it
+        """Give the answer back as it is."""
+        return response
+
+    https_response = http_response
 
 
 @dataclass
@@ -65,13 +67,16 @@ class Client:
     timeout_s: float = TIMEOUT_S
     total_s: float = TOTAL_S
     largest_bytes: int = LARGEST_BYTES
+    ends_s: float | None = None
+    """When the time of all requests is up, by the clock; what a copy has in common with its original."""
 
     def __post_init__(self) -> None:
-        if urlsplit(self.base).scheme not in ("http", "https") or not urlsplit(self.base).hostname:
+        scheme, host, _ = _origin(self.base)
+        if scheme not in ("http", "https") or not host:
             raise ForgeError(f"the address of {self.forge}'s API is no URL: {self._said(self.base)!r}")
-        self._ends = self.clock() + self.total_s
+        self.ends_s = self.clock() + self.total_s if self.ends_s is None else self.ends_s
         # Their proxies are those of the environment, as everywhere.
-        self._opener = urllib.request.build_opener(_NoRedirects)
+        self._opener = urllib.request.build_opener(_AsAnswered)
 
     def ask(self, method: str, path: str, data: Any = None) -> Any:
         """What the API answers, read as JSON; raises ForgeError that says what is missing."""
@@ -121,14 +126,21 @@ class Client:
             answer = self._request(method, url, data)
             if answer.status not in (301, 302, 307, 308):
                 return answer
-            target = urljoin(url, answer.headers.get("Location") or "")
-            if _origin(target) != _origin(url):
-                raise ForgeError(
-                    f"{self.forge} redirects to {self._said(urlsplit(target).netloc)}, and the token goes to no other "
-                    f"host than {urlsplit(url).netloc}: set the API's address right"
-                )
-            url = target
+            url = self._redirected(url, answer.headers.get("Location") or "")
         raise ForgeError(f"{self.forge} redirects in a circle: is {self._shown_base()} its API?")
+
+    def _redirected(self, url: str, wanted: str) -> str:
+        """Where a redirect leads, if that is on the same host."""
+        try:
+            target = urljoin(url, wanted)
+        except ValueError:
+            target = ""
+        if _origin(target) != _origin(url):
+            raise ForgeError(
+                f"{self.forge} redirects to {self._said(wanted)!r}, and the token goes to no other host than that of "
+                f"{self._shown_base()}: set the API's address right"
+            )
+        return target
 
     def _request(self, method: str, url: str, data: Any) -> Answer:
         body = None if data is None else json.dumps(data).encode()
@@ -140,18 +152,12 @@ class Client:
         if timeout_s <= 0:
             raise _UnansweredError("the time for it was up")
         try:
-            with closing(self._opened(request, timeout_s)) as response:
+            with closing(self._opener.open(request, timeout=timeout_s)) as response:
                 return Answer(response.status, response.headers, self._body(response))
         except (OSError, http.client.HTTPException) as error:
             raise _UnansweredError(_reason(error)) from None
         except ValueError as error:  # a header's value that is none: the token has a line break
             raise ForgeError(f"{self.forge} cannot be asked: the token or the API's address is damaged") from error
-
-    def _opened(self, request: urllib.request.Request, timeout_s: float) -> Any:
-        try:
-            return self._opener.open(request, timeout=timeout_s)
-        except urllib.error.HTTPError as answer:
-            return answer
 
     def _body(self, response: Any) -> bytes:
         """All of it; raises ForgeError if it is too much, or `_UnansweredError` if it comes too slowly."""
@@ -187,7 +193,7 @@ class Client:
         self.sleep(wanted_s)
 
     def _left_s(self) -> float:
-        return self._ends - self.clock()
+        return (self.ends_s or 0.0) - self.clock()
 
     def _read(self, answer: Answer) -> Any:
         try:
@@ -233,8 +239,12 @@ def _reason(error: Exception) -> str:
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port
+    """Scheme, host and port; of what is no URL nothing."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme, parts.hostname, parts.port
+    except ValueError:
+        return "", None, None
 
 
 def _is_too_soon(answer: Answer) -> bool:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from steelyard.forges.client import Client
 from steelyard.forges.errors import ForgeError, NothingToCommentError, explained
 
-API, GRAPHQL = "https://api.github.com", "https://api.github.com/graphql"
+API = "https://api.github.com"
 _VERSION = "2022-11-28"
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _LARGEST_EVENT_BYTES = 32 << 20
@@ -171,7 +171,8 @@ class Comments:
     @classmethod
     def of(cls, environment: Mapping[str, str], api: Client) -> Comments:
         """Those on the pull request of this job; raises ForgeError."""
-        graphql = replace(api, base=environment.get("GITHUB_GRAPHQL_URL") or GRAPHQL)
+        # Where there is none the usual author serves; but no token goes to another host than the job's own.
+        graphql = replace(api, base=environment.get("GITHUB_GRAPHQL_URL") or f"{api.base.rstrip('/')}/graphql")
         return cls(api, pull_request(environment, api), graphql)
 
     def own(self) -> Iterator[tuple[int, str]]:

@@ -15,6 +15,7 @@ from steelyard.model.foreign import NotMeasuredError
 from steelyard.model.gate import GateReport, Judged, Standing
 from steelyard.model.limits import Limit, Limits
 from steelyard.model.records import Finding, Run, Verdict, Weighing
+from steelyard.report.figures import count
 from steelyard.stats.verdict import CHANGED, against_limit
 
 # By the control every verdict is withheld: its figures are there, but say nothing.
@@ -41,9 +42,10 @@ def gate(records: Sequence[tuple[str, Path]], limits: Limits, *, largest_bytes: 
     judged = [one for name, weighing in weighings.items() for one in _judged(name, weighing, limits)]
     report = GateReport(limits, list(weighings), list(weighings.values()), judged)
     problems = [one.problem for one in read if one.problem is not None]
-    problems += _without_data(report)
+    problems += [*_without_data(report), *_interrupted(report)]
     problems += [] if judged or problems else ["no benchmark was measured"]
-    return replace(report, problems=[*problems, *_unheld(report)], findings=_unused(report))
+    problems += _unheld(report) if weighings else []
+    return replace(report, problems=problems, findings=_unused(report))
 
 
 def _read(name: str, path: Path, largest_bytes: int | None) -> _Read:
@@ -118,9 +120,23 @@ def _log(change: float) -> float:
 
 
 def _without_data(report: GateReport) -> list[str]:
-    """What has to be decided and has no number at all; not where its whole record has a problem that says so."""
-    missing = [one for one in report.deciding if one.verdict.change is None or not one.verdict.pairs]
+    """What has to be decided and has no number at all."""
+    missing = [one for one in report.deciding if _has_no_data(one)]
     return [f"{one.verdict.benchmark}: nothing was measured of {one.verdict.metric}{_why(one)}" for one in missing]
+
+
+def _has_no_data(one: Judged) -> bool:
+    return one.verdict.change is None or not one.verdict.pairs
+
+
+def _interrupted(report: GateReport) -> list[str]:
+    """Which weighings were ended before some of their benchmarks were: that these stayed open is no answer."""
+    left = (one for one in report.undecided if one.reason == "interrupted" and not _has_no_data(one))
+    ended = Counter(one.source for one in left)
+    return [
+        f"{source} was interrupted with {count(many, 'benchmark')} open: steelyard compare --resume carries it on"
+        for source, many in ended.items()
+    ]
 
 
 def _why(one: Judged) -> str:
