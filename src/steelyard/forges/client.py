@@ -45,9 +45,9 @@ class Answer:
 
 
 class _AsAnswered(urllib.request.HTTPErrorProcessor):
-    """Every status is an answer. Nothing is followed: urllib would send the token along to wherever it is told to go."""
+    """Every status is an answer. Nothing is followed: urllib would take the token along wherever it is sent."""
 
-    def http_response(self, request: urllib.request.Request, response: Any) -> Any:  # noqa: ARG002 - its parent has it
+    def http_response(self, request: urllib.request.Request, response: Any) -> Any:  # noqa: ARG002 - as given
         """Give the answer back as it is."""
         return response
 
