@@ -61,7 +61,23 @@ def test_an_interrupted_weighing_says_so_in_its_first_line() -> None:
 def test_nothing_given_is_taken_for_markup(text: str) -> None:
     safe = escape(text)
     assert not re.search(r"[|`<>*_~\[\]\\@!:$\n\r]|#(?!\d+;)", safe)
-    assert html.unescape(safe).isprintable()
+    shown = html.unescape(safe)
+    assert shown.replace("\u200b", "").isprintable()
+    assert not re.search(r"@\w|[#!]\d", shown)
+
+
+@pytest.mark.parametrize(
+    "text", ["@user", "see a@b", "#1", "a/b#12", "GH-7", "gh-7", "!3", "~bug", '%"v1"', "&4", "$5"]
+)
+def test_nobody_and_nothing_is_mentioned(text: str) -> None:
+    shown = html.unescape(escape(text))
+    assert shown != text
+    assert shown.replace("\u200b", "") == text
+
+
+@pytest.mark.parametrize("text", ["100 % of it", "#include", "a & b", "$HOME/x", "5 ~ 6", "not GH-", "x = !y", "a: 1"])
+def test_what_mentions_nothing_is_copied_as_it_was(text: str) -> None:
+    assert html.unescape(escape(text)) == text
 
 
 @pytest.mark.parametrize("name", ["a|b", "`a`", "a\nb", "<script>", "**a**", "@all #1 https://x", "\x1b[1m"])

@@ -34,7 +34,7 @@ _COMMANDS = {
     },
     "Count": {"count": "count:count", "calibrate": "calibrate:calibrate"},
     "Look at benchmarks": {"check": "check:check"},
-    "Look at results": {"show": "show:show", "import": "import_command:import_"},
+    "Look at results": {"show": "show:show", "gate": "gate:gate", "import": "import_command:import_"},
     "Read": {"docs": "docs:docs"},
 }
 """Under each heading the commands, and where the function of each is: what is not asked for is not imported."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
+    from steelyard.model.gate import GateVerdict
 
 SLOWER = 1
 FOUND = 1
@@ -21,6 +22,13 @@ def of_verdicts(verdicts: Collection[str], *, strict: bool) -> int:
     if "slower" in verdicts:
         return SLOWER
     return UNDECIDED if strict and "undecided" in verdicts else 0
+
+
+def of_gate(verdict: GateVerdict, *, strict: bool) -> int:
+    """The exit status of a gate."""
+    if verdict == "undecided":
+        return UNDECIDED if strict else 0
+    return {"slower": SLOWER, "failed": FAILED, "passed": 0}[verdict]
 
 
 def said_status(verdicts: Collection[str], world: World, *, strict: bool, beside_data: bool) -> int:

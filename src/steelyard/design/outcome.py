@@ -5,9 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError, UnwrittenError
+from steelyard.model.errors import (
+    InterruptedBeforeStart,
+    LaunchError,
+    MeasurementError,
+    SteelyardError,
+    UnwrittenError,
+    UsageError,
+)
 from steelyard.model.files import load, with_derived
+from steelyard.model.metrics import METRICS
 from steelyard.model.records import Derived, Run, Weighing
+from steelyard.subjects.suite import MOST_BENCHMARKS
 
 NOTHING_MEASURED = "interrupted before anything was measured"
 
@@ -24,11 +33,26 @@ class Outcome:
     """What went wrong when it was put on the store, which changes nothing of what was measured."""
 
 
-def recall(path: Path) -> Outcome:
-    """A kept record, with its verdicts derived anew."""
-    record = load(path)
+def recall(path: Path, largest_bytes: int | None = None) -> Outcome:
+    """A kept record, with its verdicts derived anew.
+
+    With `largest_bytes` it is one that a stranger may have made: raises UsageError if it is larger, or such that it
+    takes far longer to judge than to write.
+    """
+    record = load(path, largest_bytes)
+    if largest_bytes is not None:
+        _check_extent(path, record)
     error = _failure(record)
     return Outcome(derive(record) if error is None or _is_partial(record) else record, error)
+
+
+def _check_extent(path: Path, record: Weighing | Run) -> None:
+    for many, most, what in (
+        (len(record.benchmarks), MOST_BENCHMARKS, "benchmarks"),
+        (len(record.settings.metrics), len(METRICS), "metrics"),
+    ):
+        if many > most:
+            raise UsageError(f"{path} has {many:,} {what}, more than a weighing has: is it the right file?")
 
 
 def derive(record: Weighing | Run) -> Weighing | Run:

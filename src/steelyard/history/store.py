@@ -64,6 +64,13 @@ class Store:
         except OSError as error:
             raise UsageError("no folder can be written to keep the record in: set XDG_STATE_HOME") from error
 
+    def named(self, name: str) -> Path | None:
+        """The kept record or journal of this name, with or without its ending; None if there is none."""
+        if Path(name).name != name:
+            return None
+        endings = ("", ".json.gz", ".json", _JOURNAL)
+        return next((path for end in endings if (path := self.folder / f"{name}{end}").is_file()), None)
+
     def new_name(self, kind: str) -> Path:
         """A path without suffix for a record that starts now, and is not taken."""
         stamp = self._now().strftime("%Y%m%dT%H%M%S.%f")

@@ -140,9 +140,12 @@ def _make_alike(path: Path, file: int) -> None:
     os.fchmod(file, mode)
 
 
-def load(path: Path) -> Weighing | Run:
-    """Read what Steelyard measured, a record or a journal; raises UsageError, and NotMeasuredError for an import."""
-    record = load_any(path)
+def load(path: Path, largest_bytes: int | None = None) -> Weighing | Run:
+    """Read what Steelyard measured, a record or a journal; raises UsageError, and NotMeasuredError for an import.
+
+    What is larger than `largest_bytes`, as it is or unpacked, is refused before it is parsed.
+    """
+    record = load_any(path, largest_bytes)
     if isinstance(record, ForeignResults):
         raise NotMeasuredError(
             f"{path} was imported, and not measured by steelyard: look at it with steelyard show, or compare it with "
@@ -152,10 +155,10 @@ def load(path: Path) -> Weighing | Run:
     return record
 
 
-def load_any(path: Path) -> Weighing | Run | ForeignResults:
+def load_any(path: Path, largest_bytes: int | None = None) -> Weighing | Run | ForeignResults:
     """Read a record of any kind, or a journal; raises UsageError, naming the file and what is wrong with it."""
     with within_memory(path):
-        return _loaded(path)
+        return _loaded(path, largest_bytes)
 
 
 @contextmanager
@@ -167,9 +170,9 @@ def within_memory(path: Path) -> Iterator[None]:
         raise UsageError(f"{path} takes more memory to be read than there is: read it on a larger machine") from error
 
 
-def _loaded(path: Path) -> Weighing | Run | ForeignResults:
+def _loaded(path: Path, largest_bytes: int | None) -> Weighing | Run | ForeignResults:
     try:
-        fields = _fields(plausible(path, unpacked(path, read_bytes(path))))
+        fields = _fields(plausible(path, unpacked(path, read_bytes(path, largest_bytes), largest_bytes)))
     except (ValueError, RecursionError) as error:
         raise UsageError(
             f"{path} is not a weighing: it is truncated, or no JSON at all ({_first_line(error)})"
@@ -195,8 +198,9 @@ def schema() -> dict[str, Any]:
     }
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, largest_bytes: int | None = None) -> bytes:
     """What is in a file or comes through a pipe; raises UsageError if it cannot be read, or is too large."""
+    most = largest_bytes or _LARGEST_BYTES
     try:
         with open(path, "rb", opener=_open_at_once) as file:
             mode = os.fstat(file.fileno()).st_mode
@@ -204,11 +208,11 @@ def read_bytes(path: Path) -> bytes:
                 raise UsageError(f"cannot read {path}: it is no file; check the path")
             begun = _begun(path, file.fileno()) if stat.S_ISFIFO(mode) else b""
             os.set_blocking(file.fileno(), True)
-            data = begun + file.read(_LARGEST_BYTES + 1)
+            data = begun + file.read(most + 1)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}; check the path and its permissions") from error
-    if len(data) > _LARGEST_BYTES:
-        raise _too_large(path)
+    if len(data) > most:
+        raise _too_large(path, most)
     return data
 
 
@@ -232,17 +236,18 @@ def _begun(path: Path, pipe: int) -> bytes:
     raise UsageError(f"cannot read {path}: it is a pipe that nobody writes to; check the path")
 
 
-def unpacked(path: Path, data: bytes) -> bytes:
+def unpacked(path: Path, data: bytes, largest_bytes: int | None = None) -> bytes:
     """What was compressed by gzip, or else the data themselves; raises UsageError if that is damaged or too large."""
     if not data.startswith(_GZIP_MAGIC):
         return data
+    most = largest_bytes or _LARGEST_BYTES
     try:
         unpacker = zlib.decompressobj(wbits=_AS_GZIP)
-        unpacked = unpacker.decompress(data, _LARGEST_BYTES)
+        unpacked = unpacker.decompress(data, most)
     except zlib.error as error:
         raise UsageError(f"{path} is a damaged gzip file ({error}): copy it again") from error
     if unpacker.unconsumed_tail:
-        raise _too_large(path)
+        raise _too_large(path, most)
     if not unpacker.eof:
         raise UsageError(f"{path} is a truncated gzip file: copy it again")
     if unpacker.unused_data:
@@ -250,8 +255,11 @@ def unpacked(path: Path, data: bytes) -> bytes:
     return unpacked
 
 
-def _too_large(path: Path) -> UsageError:
-    return UsageError(f"{path} is larger than any weighing (over {_LARGEST_BYTES >> 20} MiB): is it the right file?")
+def _too_large(path: Path, largest_bytes: int) -> UsageError:
+    most = f"over {largest_bytes >> 20} MiB"
+    if largest_bytes < _LARGEST_BYTES:
+        return UsageError(f"{path} is larger than what is read here ({most}): weigh fewer benchmarks, or fewer pairs")
+    return UsageError(f"{path} is larger than any weighing ({most}): is it the right file?")
 
 
 def plausible(path: Path, data: bytes) -> bytes:

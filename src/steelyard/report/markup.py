@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from steelyard.report import printable
 
 # As entities these stay text: no table cell, code span, link, emphasis, formula or mention begins with one.
 _SPECIAL = frozenset('&<>|`*_~[]\\#@!:${}^"')
+# Forges look for who and what is mentioned in the text that was rendered, where an entity is its character again: such
+# a character has to stand apart from what it would name. @user, #1, GH-1; GitLab's !1, ~label, %1, $1, &1.
+_MENTION = re.compile(r"""([@~](?=[\w"'])|[#!%$&](?=[\d"'])|(?<!\w)GH-(?=\d))""", re.IGNORECASE)
+_APART = "\u200b"
 _LONGEST_NAME = 120
 
 
 def escape(text: str) -> str:
-    """Make any text safe within a table cell: nothing of it is taken for Markdown or HTML."""
+    """Make any text safe within a table cell: nothing of it is taken for Markdown or HTML, and nobody is mentioned."""
+    apart = _MENTION.sub(rf"\1{_APART}", printable.plain(text))
+    return _entities(apart)
+
+
+def _entities(text: str) -> str:
     return "".join(
-        f"&#{ord(character)};" if character in _SPECIAL else character for character in printable.plain(text)
+        f"&#{ord(character)};" if character in _SPECIAL or character == _APART else character for character in text
     )
 
 
@@ -34,5 +44,5 @@ def items(texts: Iterable[str]) -> list[str]:
 
 
 def code(text: str) -> str:
-    """Show a name or a command as code; a cut one keeps both ends."""
-    return f"<code>{escape(printable.shorten(printable.plain(text), _LONGEST_NAME))}</code>"
+    """Show a name or a command as code, where no mention is looked for; a cut one keeps both ends."""
+    return f"<code>{_entities(printable.shorten(printable.plain(text), _LONGEST_NAME))}</code>"

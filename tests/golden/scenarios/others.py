@@ -51,6 +51,18 @@ def check_a_suite(world: World) -> None:
 
 
 @scenario
+def gate(world: World) -> None:
+    ours = {"kept": Bench(), "slow": Bench(), "fast": Bench(), "gone": Bench()}
+    theirs = {"kept": Bench(), "slow": Bench(each_ns=1200.0), "fast": Bench(each_ns=900.0), "new": Bench()}
+    world.program("old", Program(benchmarks=ours))
+    world.program("new", Program(benchmarks=theirs))
+    world.run("compare", "./old", "./new", *PROTOCOL, "--pairs", "20", "--json", "weighing.json.gz")
+    world.run("gate", "weighing.json.gz", "--markdown", "page.md", "--junit", "junit.xml", "--metrics", "metrics.txt")
+    world.run("gate", "weighing.json.gz", "--fail-above", "*s*=never", "--require", "gone")
+    world.run("gate", "missing.json", "--fail-above", "cost=1%", "--markdown", "-")
+
+
+@scenario
 def check_the_protocol(world: World) -> None:
     world.program("old", Program(benchmarks={"a": Bench(), "b": Bench()}))
     world.program("new", Program(benchmarks={"a": Bench(error="out of luck")}, at={4: {"results": b"what?\n"}}))

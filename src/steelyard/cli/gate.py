@@ -1,0 +1,179 @@
+"""`steelyard gate`: hold kept weighings to limits, and say so where code is reviewed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, ClassVar
+
+import typer
+
+from steelyard.cli.command import Options, command
+from steelyard.cli.inputs import STANDARD_STREAM, readable
+from steelyard.cli.options import OUTPUT, WHAT_IS_JUDGED, Markdown
+from steelyard.cli.outputs import check_writable, is_printed, write
+from steelyard.cli.status import of_gate
+from steelyard.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from steelyard.design.world import World
+    from steelyard.model.gate import GateReport
+
+# A weighing of 400,000 launches. What comes from elsewhere is read beside a token, by a job that has to end.
+_LARGEST_IN_CI = 64 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForgeOptions(Options):
+    """What is said where code is reviewed; tokens come from the environment only."""
+
+    panel: ClassVar[str] = "Where code is reviewed"
+
+    github: Annotated[
+        bool,
+        typer.Option(
+            "--github",
+            help="Write the job's summary, annotations and outputs; with GITHUB_TOKEN the pull request's comment.",
+        ),
+    ] = False
+    gitlab: Annotated[
+        bool, typer.Option("--gitlab", help="With GITLAB_TOKEN write the note on the pipeline's merge request.")
+    ] = False
+    comment: Annotated[
+        bool, typer.Option("--comment", help="The comment or note alone; says what is missing where there can be none.")
+    ] = False
+    title: Annotated[
+        str,
+        typer.Option(metavar="TEXT", help="Heads the page; each title has a comment of its own."),
+    ] = "Steelyard"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOptions(Options):
+    """What `gate` is asked."""
+
+    records: Annotated[
+        list[Path],
+        typer.Argument(metavar="RECORD...", help="Kept weighings: files, or names of kept records; - is stdin."),
+    ]
+    fail_above: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-above",
+            metavar="[PATTERN][:METRIC]=PERCENT",
+            rich_help_panel=WHAT_IS_JUDGED,
+            help="Fail where a slowdown is surely above it: 5%, 'BM_sort*=2%', instructions=0.5%, 'BM_io*=never'; may "
+            "be repeated, the one that names most counts.  [default: where the verdict is slower]",
+        ),
+    ] = None
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN",
+            rich_help_panel=WHAT_IS_JUDGED,
+            help="Fail unless such a benchmark has a verdict; may be repeated.",
+        ),
+    ] = None
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", rich_help_panel=WHAT_IS_JUDGED, help="Exit with status 4 if any stays undecided."),
+    ] = False
+    markdown: Markdown = None
+    junit: Annotated[
+        Path | None,
+        typer.Option("--junit", metavar="FILE", rich_help_panel=OUTPUT, help="Write JUnit's XML; - is stdout."),
+    ] = None
+    metrics: Annotated[
+        Path | None,
+        typer.Option(
+            "--metrics",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            help="Write OpenMetrics text, as GitLab's metrics reports read it; - is stdout.",
+        ),
+    ] = None
+    forge: ForgeOptions = ForgeOptions()
+
+
+@command(
+    GateOptions,
+    examples=(
+        "steelyard compare 'sleep .1' 'sleep .11' -o weighing.json; steelyard gate weighing.json",
+        "steelyard gate weighing.json --fail-above 5% --fail-above 'sleep*=20%' --strict --markdown -",
+    ),
+)
+def gate(options: GateOptions, world: World) -> int:
+    """Hold kept weighings to limits: the page, and the exit status, of a CI job (steelyard docs ci).
+
+    A gate without data, without a baseline or with benchmarks that failed has no answer, and fails.
+
+    Exit status: 0 nothing is slower, 1 something is above its limit, 2 wrong usage, 3 there is no answer, 4 undecided
+    (with --strict).
+    """
+    from steelyard.design.gate.gate import gate as held
+    from steelyard.model.limits import limits_from
+
+    limits = limits_from(options.fail_above or [], strict=options.strict, require=options.require or ())
+    outputs = (options.markdown, options.junit, options.metrics)
+    check_writable(*outputs)
+    _check_kept(options, outputs)
+    forge = options.forge
+    is_in_ci = forge.github or forge.gitlab or forge.comment
+    paths = _found(options.records, world)
+    report = held(
+        list(zip(map(str, options.records), paths, strict=True)),
+        limits,
+        largest_bytes=_LARGEST_IN_CI if is_in_ci else None,
+    )
+    _write(report, options)
+    log = _show(report, world, beside_data=is_printed(*outputs), is_log=forge.github)
+    if is_in_ci:
+        from steelyard.cli.gate_forge import say_where_reviewed
+
+        say_where_reviewed(report, forge, world.environment, log)
+    return of_gate(report.verdict, strict=options.strict)
+
+
+def _check_kept(options: GateOptions, outputs: tuple[Path | None, ...]) -> None:
+    """Nothing that is read may be written over."""
+    read = {path.resolve() for path in options.records if path != STANDARD_STREAM}
+    for path in outputs:
+        if path is not None and not is_printed(path) and path.resolve() in read:
+            raise UsageError(f"{path} would overwrite a record: give another file")
+
+
+def _found(records: list[Path], world: World) -> list[Path]:
+    """Where each is: a file, or a kept record by its name."""
+    paths = readable(*records)
+    if all(path.exists() for path in paths):
+        return paths
+    store = world.store()
+    return [path if path.exists() else store.named(str(path)) or path for path in paths]
+
+
+def _write(report: GateReport, options: GateOptions) -> None:
+    from steelyard.report import gate_markdown, junit, openmetrics
+
+    if options.junit is not None:
+        write(options.junit, junit.xml(report))
+    if options.metrics is not None:
+        write(options.metrics, openmetrics.text(report))
+    if options.markdown is not None:
+        write(options.markdown, gate_markdown.page(report, options.forge.title))
+
+
+def _show(report: GateReport, world: World, *, beside_data: bool, is_log: bool) -> IO[str]:
+    """Print it, and return where; in a log that a runner reads commands from, so that no name in it is one."""
+    from contextlib import ExitStack
+
+    from steelyard.cli.screen import output
+    from steelyard.report import gate_terminal
+
+    console = output(world.environment, beside_data=beside_data)
+    with ExitStack() as quoting:
+        if is_log:
+            from steelyard.forges.github import no_commands
+
+            quoting.enter_context(no_commands(console.file))
+        gate_terminal.show(console, report)
+    return console.file

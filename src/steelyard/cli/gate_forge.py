@@ -1,0 +1,123 @@
+"""What `gate` says on GitHub and GitLab. Whatever goes wrong there is a sentence, and changes no exit status."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from steelyard.cli.say import say
+from steelyard.cli.status import of_gate
+from steelyard.forges import github, gitlab, sticky
+from steelyard.forges.errors import ForgeError, NothingToCommentError
+from steelyard.report import gate_markdown, gate_words
+from steelyard.report.printable import plain
+
+if TYPE_CHECKING:
+    from steelyard.cli.gate import ForgeOptions
+    from steelyard.model.gate import GateReport
+
+# GitHub shows ten of each kind of a step.
+_MOST_ANNOTATIONS = 9
+
+
+def say_where_reviewed(report: GateReport, options: ForgeOptions, environment: Mapping[str, str], log: IO[str]) -> None:
+    """Write what was asked for, annotations to the `log`; say what could not be written."""
+    if options.github:
+        _annotate(report, options.title, log)
+        with _said():
+            _summarise(report, options.title, environment)
+        with _said():
+            _set_outputs(report, environment)
+    comment, on_gitlab = options.comment, environment.get("GITLAB_CI") == "true"
+    if options.gitlab or (comment and on_gitlab and not options.github):
+        _comment(report, options, _notes, environment, is_asked=comment or "GITLAB_TOKEN" in environment)
+    if options.github or (comment and not on_gitlab and not options.gitlab):
+        _comment(report, options, _comments, environment, is_asked=comment or bool(environment.get("GITHUB_TOKEN")))
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    try:
+        yield
+    except ForgeError as error:
+        say(str(error))
+
+
+def _comment(
+    report: GateReport,
+    options: ForgeOptions,
+    comments: Callable[[Mapping[str, str]], sticky.Comments],
+    environment: Mapping[str, str],
+    *,
+    is_asked: bool,
+) -> None:
+    """Write the comment; without a token only if one `is_asked` for, else there is none to be missed."""
+    if not is_asked:
+        return
+    page = gate_markdown.page(report, options.title, gate_markdown.COMMENT_BYTES - 200)
+    try:
+        say(f"the comment is on {sticky.put(comments(environment), options.title, page)}")
+    except NothingToCommentError as error:
+        if options.comment:
+            say(str(error))
+    except ForgeError as error:
+        say(str(error))
+
+
+def _comments(environment: Mapping[str, str]) -> sticky.Comments:
+    return github.Comments.of(environment, github.client(environment))
+
+
+def _notes(environment: Mapping[str, str]) -> sticky.Comments:
+    return gitlab.Notes.of(environment, gitlab.client(environment))
+
+
+# --- what GitHub's runner reads
+
+
+def _annotate(report: GateReport, title: str, log: IO[str]) -> None:
+    errors = list(report.problems)
+    errors += [
+        f"{one.verdict.benchmark}: {one.verdict.metric} {gate_words.change(one.verdict)}, above the limit of "
+        f"{gate_words.limit(one)}"
+        for one in report.slower
+    ]
+    warnings = [
+        f"{one.verdict.benchmark}: {one.verdict.metric} {gate_words.change(one.verdict)}: {gate_words.why_open(one)}"
+        for one in report.undecided
+    ]
+    for name, messages in (("error", errors), ("warning", warnings)):
+        for message in _few(messages):
+            print(github.command(name, plain(message), plain(title)), file=log)
+
+
+def _few(messages: list[str]) -> list[str]:
+    more = len(messages) - _MOST_ANNOTATIONS
+    return messages if more <= 1 else [*messages[:_MOST_ANNOTATIONS], f"and {more:,} more: the summary has them"]
+
+
+def _summarise(report: GateReport, title: str, environment: Mapping[str, str]) -> None:
+    path = Path(environment.get("GITHUB_STEP_SUMMARY") or "")
+    if not path.name:
+        raise ForgeError("GITHUB_STEP_SUMMARY does not say where the summary is: none is written outside of a job")
+    room = gate_markdown.SUMMARY_BYTES - (path.stat().st_size if path.exists() else 0) - 1
+    if room < gate_markdown.FEWEST_BYTES:
+        raise ForgeError("the job's summary is full: the page is not added to it")
+    github.append(path, gate_markdown.page(report, title, room) + "\n")
+
+
+def _set_outputs(report: GateReport, environment: Mapping[str, str]) -> None:
+    path = Path(environment.get("GITHUB_OUTPUT") or "")
+    if not path.name:
+        raise ForgeError("GITHUB_OUTPUT does not say where outputs are: none are set outside of a job")
+    values = {
+        "verdict": report.verdict,
+        "status": str(of_gate(report.verdict, strict=report.limits.strict)),
+        "slower": str(len(report.slower)),
+        "undecided": str(len(report.undecided)),
+        "verdicts": str(len(report.deciding)),
+        "headline": plain(gate_words.headline(report)),
+    }
+    github.append(path, github.outputs(values))

@@ -1,0 +1,1 @@
+"""Records of weighings held to limits."""

@@ -1,0 +1,178 @@
+"""A gate: records of weighings, and whether what they say keeps to its limits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from math import log1p
+from pathlib import Path
+
+from steelyard.design.outcome import recall
+from steelyard.model.errors import SteelyardError
+from steelyard.model.foreign import NotMeasuredError
+from steelyard.model.gate import GateReport, Judged, Standing
+from steelyard.model.limits import Limit, Limits
+from steelyard.model.records import Finding, Run, Verdict, Weighing
+from steelyard.report.figures import count
+from steelyard.stats.verdict import CHANGED, against_limit
+
+# By the control every verdict is withheld: its figures are there, but say nothing.
+_WITHHELD = "control-alarm"
+
+
+@dataclass(frozen=True)
+class _Read:
+    """One record as it was read, or why it tells nothing."""
+
+    name: str
+    weighing: Weighing | None
+    problem: str | None
+
+
+def gate(records: Sequence[tuple[str, Path]], limits: Limits, *, largest_bytes: int | None = None) -> GateReport:
+    """Hold the records, each with the name it is spoken of by, to the limits.
+
+    A record that is not there, is none, is larger than `largest_bytes` or tells nothing is a problem of the report: a
+    gate without data is none that was passed.
+    """
+    read = [_read(name, path, largest_bytes) for name, path in records]
+    weighings = {one.name: one.weighing for one in read if one.weighing is not None}
+    judged = [one for name, weighing in weighings.items() for one in _judged(name, weighing, limits)]
+    report = GateReport(limits, list(weighings), list(weighings.values()), judged)
+    problems = [one.problem for one in read if one.problem is not None]
+    problems += [*_without_data(report), *_interrupted(report)]
+    problems += [] if judged or problems else ["no benchmark was measured"]
+    problems += _unheld(report) if weighings else []
+    return replace(report, problems=problems, findings=_unused(report))
+
+
+def _read(name: str, path: Path, largest_bytes: int | None) -> _Read:
+    if not path.exists():
+        return _Read(name, None, f"there is no record {name}: the weighing ended before it wrote one, or elsewhere")
+    if largest_bytes is not None and path.is_symlink() and not path.is_relative_to("/dev"):
+        return _Read(name, None, f"{name} is a link: it is not followed to what a stranger may have chosen")
+    try:
+        outcome = recall(path, largest_bytes)
+    except NotMeasuredError:
+        return _Read(
+            name, None, f"{name} was imported from another tool: a gate needs a weighing, by steelyard compare"
+        )
+    except SteelyardError as unread:
+        said = str(unread)
+        return _Read(name, None, said if name in said else f"{name}: {said}")
+    record = outcome.record
+    if isinstance(record, Run):
+        return _Read(
+            name,
+            None,
+            f"{name} is a run of one side, without a baseline: weigh both by steelyard compare",
+        )
+    if record.is_empty():
+        return _Read(name, None, f"{name}: {outcome.error or 'nothing was measured'}")
+    return _Read(name, record, None if outcome.error is None else f"{name}: {outcome.error}")
+
+
+def _judged(name: str, weighing: Weighing, limits: Limits) -> list[Judged]:
+    verdicts = weighing.derived.verdicts if weighing.derived else []
+    asked = weighing.settings.metrics
+    places: Counter[int] = Counter()
+    judged = []
+    for verdict in verdicts:
+        if not verdict.control:
+            place = places[verdict.index]
+            places[verdict.index] += 1
+            metric = asked[min(place, len(asked) - 1)]
+            judged.append(_held(name, weighing, verdict, limits, metric=metric, first=place == 0))
+    return judged
+
+
+def _held(name: str, weighing: Weighing, verdict: Verdict, limits: Limits, *, metric: str, first: bool) -> Judged:
+    """A verdict in the `metric` that was asked for, which may not be the one that it is of."""
+    limit = limits.of(verdict.benchmark, {metric, verdict.metric}, deciding=first)
+    return Judged(
+        source=name,
+        weighing=weighing,
+        verdict=verdict,
+        limit=limit,
+        standing=_standing(verdict, limit),
+        deciding=first or limit is not None,
+        reason=weighing.stop[verdict.index],
+    )
+
+
+def _standing(verdict: Verdict, limit: Limit | None) -> Standing:
+    if limit is not None and limit.above is None:
+        return "within"
+    if limit is None:
+        return "above" if verdict.verdict == "slower" else "open" if verdict.verdict == "undecided" else "within"
+    is_withheld = any(finding.code == _WITHHELD for finding in verdict.findings)
+    if is_withheld or verdict.change is None or verdict.interval is None:
+        return "open"
+    interval = (_log(verdict.interval[0]), _log(verdict.interval[1]))
+    certain = verdict.verdict in CHANGED or None
+    return against_limit(_log(verdict.change), interval, limit.above or 0.0, is_change=certain)
+
+
+def _log(change: float) -> float:
+    return log1p(change) if change > -1 else float("-inf")
+
+
+def _without_data(report: GateReport) -> list[str]:
+    """What has to be decided and has no number at all."""
+    missing = [one for one in report.deciding if _has_no_data(one)]
+    return [f"{one.verdict.benchmark}: nothing was measured of {one.verdict.metric}{_why(one)}" for one in missing]
+
+
+def _has_no_data(one: Judged) -> bool:
+    return one.verdict.change is None or not one.verdict.pairs
+
+
+def _interrupted(report: GateReport) -> list[str]:
+    """Which weighings were ended before some of their benchmarks were: that these stayed open is no answer."""
+    left = (one for one in report.undecided if one.reason == "interrupted" and not _has_no_data(one))
+    ended = Counter(one.source for one in left)
+    return [
+        f"{source} was interrupted with {count(many, 'benchmark')} open: steelyard compare --resume carries it on"
+        for source, many in ended.items()
+    ]
+
+
+def _why(one: Judged) -> str:
+    undefined = [finding.message for finding in one.verdict.findings if finding.code == "undefined"]
+    return f" ({undefined[0]})" if undefined else ""
+
+
+def _unheld(report: GateReport) -> list[str]:
+    """What is required and is not there, and metrics with a limit that nothing was measured in."""
+    names = {one.verdict.benchmark for one in report.deciding if one.verdict.change is not None}
+    wanted = [
+        f"required benchmark {pattern} has no verdict: it was renamed, removed, or it failed"
+        for pattern in report.limits.require
+        if not any(fnmatchcase(name, pattern) for name in names)
+    ]
+    measured = {one.verdict.metric for one in report.judged}
+    # Where `active` is not defined the verdict is of another metric, and the limit of that name still has to hold.
+    asked = {metric for weighing in report.weighings for metric in weighing.settings.metrics}
+    limited = dict.fromkeys(limit.metric for limit in report.limits.limits if limit.metric)
+    lacking = [metric for metric in limited if metric not in measured | asked]
+    return wanted + [
+        f"{metric} has a limit and was not measured: weigh with --metric {metric}" for metric in lacking if metric
+    ]
+
+
+def _unused(report: GateReport) -> list[Finding]:
+    """Limits of benchmarks that there are not."""
+    if not report.judged:
+        return []
+    names = {one.verdict.benchmark for one in report.judged}
+    unused = [
+        str(limit)
+        for limit in report.limits.limits
+        if limit.benchmark and not any(fnmatchcase(name, limit.benchmark) for name in names)
+    ]
+    return [
+        Finding(code="unused-limit", message=f"the limit {each} fits no benchmark", remedy="mend its pattern")
+        for each in unused
+    ]

@@ -1,0 +1,1 @@
+"""The forges where code is reviewed: GitHub, GitLab."""

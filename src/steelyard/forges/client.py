@@ -1,0 +1,259 @@
+"""A forge's API over HTTP: bounded in time, size and tries; the token goes to that one host and into no message."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from email.message import Message
+from typing import Any, Final
+from urllib.parse import urljoin, urlsplit
+
+from steelyard.forges.errors import ForgeError
+
+TIMEOUT_S: Final = 10.0
+"""The longest wait for a connection, or for more of an answer."""
+TOTAL_S: Final = 60.0
+"""The longest that all requests of a client take together, pauses included."""
+LARGEST_BYTES: Final = 32 << 20
+"""A page of 100 comments of 64 KiB each, whose characters may be escaped."""
+_TRIES, _REDIRECTS, _MOST_PAGES, _PER_PAGE = 5, 3, 100, 100
+_FIRST_PAUSE_S = 1.0
+_STRETCH = 1 << 16
+_LONGEST_SAID = 200
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back: a status, its headers, what is in it."""
+
+    status: int
+    headers: Message
+    body: bytes
+
+    def json(self) -> Any:
+        """Its body as JSON; raises ValueError."""
+        return json.loads(self.body)
+
+    def has_next(self) -> bool:
+        """Whether it is a page that another follows."""
+        return 'rel="next"' in (self.headers.get("Link") or "")
+
+
+class _AsAnswered(urllib.request.HTTPErrorProcessor):
+    """Every status is an answer. Nothing is followed: urllib would take the token along wherever it is sent."""
+
+    def http_response(self, request: urllib.request.Request, response: Any) -> Any:  # noqa: ARG002 - as given
+        """Give the answer back as it is."""
+        return response
+
+    https_response = http_response
+
+
+@dataclass
+class Client:
+    """Requests to one API. `headers` hold the secrets of `secrets`, which no message shows."""
+
+    forge: str
+    base: str
+    headers: Mapping[str, str] = field(repr=False)
+    secrets: tuple[str, ...] = field(repr=False)
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    timeout_s: float = TIMEOUT_S
+    total_s: float = TOTAL_S
+    largest_bytes: int = LARGEST_BYTES
+    ends_s: float | None = None
+    """When the time of all requests is up, by the clock; what a copy has in common with its original."""
+
+    def __post_init__(self) -> None:
+        scheme, host, _ = _origin(self.base)
+        if scheme not in ("http", "https") or not host:
+            raise ForgeError(f"the address of {self.forge}'s API is no URL: {self._said(self.base)!r}")
+        self.ends_s = self.clock() + self.total_s if self.ends_s is None else self.ends_s
+        # Their proxies are those of the environment, as everywhere.
+        self._opener = urllib.request.build_opener(_AsAnswered)
+
+    def ask(self, method: str, path: str, data: Any = None) -> Any:
+        """What the API answers, read as JSON; raises ForgeError that says what is missing."""
+        answer = self.send(method, path, data)
+        return self._read(answer)
+
+    def pages(self, path: str) -> Iterator[Any]:
+        """The items of a list, page by page; raises ForgeError."""
+        for page in range(1, _MOST_PAGES + 1):
+            answer = self.send("GET", f"{path}{'&' if '?' in path else '?'}per_page={_PER_PAGE}&page={page}")
+            found = self._read(answer)
+            if not isinstance(found, list):
+                raise ForgeError(f"{self.forge} answered something else than a list: is {self._shown_base()} its API?")
+            yield from found
+            if not answer.has_next():
+                return
+
+    def send(self, method: str, path: str, data: Any = None) -> Answer:
+        """The answer to a request, once it is neither an error nor «later»; raises ForgeError.
+
+        One that may have changed something is not sent twice, unless it was refused for coming too soon.
+        """
+        pause_s = _FIRST_PAUSE_S
+        for attempt in range(1, _TRIES + 1):
+            try:
+                answer = self._once(method, self.base.rstrip("/") + path, data)
+            except _UnansweredError as error:
+                if method != "GET" or attempt == _TRIES:
+                    raise ForgeError(
+                        f"{self.forge} did not answer ({self._said(str(error))})", is_passing=True
+                    ) from None
+                self._pause(pause_s, str(error))
+            else:
+                if answer.status < 300:
+                    return answer
+                self._check_worth_another(method, answer, last=attempt == _TRIES)
+                wanted_s = _wanted_pause(answer)
+                why = f"status {answer.status}" + (f", asks to wait {wanted_s:.0f} s" if wanted_s else "")
+                self._pause(wanted_s or pause_s, why)
+            pause_s *= 2
+        raise AssertionError
+
+    # --- one request
+
+    def _once(self, method: str, url: str, data: Any) -> Answer:
+        for _ in range(_REDIRECTS + 1):
+            answer = self._request(method, url, data)
+            if answer.status not in (301, 302, 307, 308):
+                return answer
+            url = self._redirected(url, answer.headers.get("Location") or "")
+        raise ForgeError(f"{self.forge} redirects in a circle: is {self._shown_base()} its API?")
+
+    def _redirected(self, url: str, wanted: str) -> str:
+        """Where a redirect leads, if that is on the same host."""
+        try:
+            target = urljoin(url, wanted)
+        except ValueError:
+            target = ""
+        if _origin(target) != _origin(url):
+            raise ForgeError(
+                f"{self.forge} redirects to {self._said(wanted)!r}, and the token goes to no other host than that of "
+                f"{self._shown_base()}: set the API's address right"
+            )
+        return target
+
+    def _request(self, method: str, url: str, data: Any) -> Answer:
+        body = None if data is None else json.dumps(data).encode()
+        headers = {"User-Agent": "steelyard", "Accept": "application/json", **self.headers}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        request = urllib.request.Request(url, body, headers, method=method)  # noqa: S310 - http(s), by __post_init__
+        timeout_s = min(self.timeout_s, self._left_s())
+        if timeout_s <= 0:
+            raise _UnansweredError("the time for it was up")
+        try:
+            with closing(self._opener.open(request, timeout=timeout_s)) as response:
+                return Answer(response.status, response.headers, self._body(response))
+        except (OSError, http.client.HTTPException) as error:
+            raise _UnansweredError(_reason(error)) from None
+        except ValueError as error:  # a header's value that is none: the token has a line break
+            raise ForgeError(f"{self.forge} cannot be asked: the token or the API's address is damaged") from error
+
+    def _body(self, response: Any) -> bytes:
+        """All of it; raises ForgeError if it is too much, or `_UnansweredError` if it comes too slowly."""
+        parts, size = [], 0
+        while part := response.read1(_STRETCH):
+            parts.append(part)
+            size += len(part)
+            if size > self.largest_bytes:
+                raise ForgeError(
+                    f"{self.forge} answered more than {self.largest_bytes >> 20} MiB: nothing is read of it"
+                )
+            if self._left_s() <= 0:
+                raise _UnansweredError("its answer took too long")
+        return b"".join(parts)
+
+    # --- what is done about it
+
+    def _check_worth_another(self, method: str, answer: Answer, *, last: bool) -> None:
+        too_soon = _is_too_soon(answer)
+        passing = answer.status >= 500
+        if too_soon and not last:
+            return
+        if passing and method == "GET" and not last:
+            return
+        raise ForgeError(self._trouble(answer, too_soon=too_soon), status=answer.status, is_passing=passing)
+
+    def _pause(self, wanted_s: float, why: str) -> None:
+        if wanted_s >= self._left_s():
+            raise ForgeError(
+                f"{self.forge} cannot answer in the {self.total_s:.0f} s that it has ({self._said(why)}): run the job "
+                "again later"
+            )
+        self.sleep(wanted_s)
+
+    def _left_s(self) -> float:
+        return (self.ends_s or 0.0) - self.clock()
+
+    def _read(self, answer: Answer) -> Any:
+        try:
+            return answer.json()
+        except (ValueError, RecursionError):
+            raise ForgeError(f"{self.forge} answered no JSON: is {self._shown_base()} its API?") from None
+
+    def _trouble(self, answer: Answer, *, too_soon: bool) -> str:
+        said = self._message(answer)
+        if too_soon:
+            return f"{self.forge} allows no more requests now (status {answer.status}{said}): run the job again later"
+        return f"{self.forge} answered with status {answer.status}{said}"
+
+    def _message(self, answer: Answer) -> str:
+        """What the API says of an error, if it does."""
+        try:
+            found = answer.json()
+        except (ValueError, RecursionError):
+            return ""
+        message = (found.get("message") or found.get("error")) if isinstance(found, dict) else None
+        return f", {self._said(message)}" if isinstance(message, str) else ""
+
+    def _shown_base(self) -> str:
+        parts = urlsplit(self.base)
+        return self._said(f"{parts.scheme}://{parts.hostname}{parts.path}")
+
+    def _said(self, text: str) -> str:
+        """Some text from outside, cut, and without what is secret."""
+        for secret in self.secrets:
+            text = text.replace(secret, "***") if secret else text
+        return text if len(text) <= _LONGEST_SAID else f"{text[: _LONGEST_SAID - 1]}…"
+
+
+class _UnansweredError(Exception):
+    """No answer, or not all of it."""
+
+
+def _reason(error: Exception) -> str:
+    reason = getattr(error, "reason", None) or error
+    if isinstance(reason, TimeoutError):
+        return "its time was up"
+    return str(reason) or type(reason).__name__
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    """Scheme, host and port; of what is no URL nothing."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme, parts.hostname, parts.port
+    except ValueError:
+        return "", None, None
+
+
+def _is_too_soon(answer: Answer) -> bool:
+    """Whether it was refused for the number of requests: GitHub says so by 403 as well."""
+    spent = answer.headers.get("X-RateLimit-Remaining") == "0" or "Retry-After" in answer.headers
+    return answer.status == 429 or (answer.status == 403 and (spent or b"secondary rate limit" in answer.body))
+
+
+def _wanted_pause(answer: Answer) -> float | None:
+    """The seconds that it asks to wait; a date, or another's word for it, is as good as none."""
+    wanted = answer.headers.get("Retry-After") or ""
+    return float(wanted) if wanted.strip().isascii() and wanted.strip().isdigit() and len(wanted) < 10 else None

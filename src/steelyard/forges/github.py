@@ -1,0 +1,221 @@
+"""GitHub: what a job writes for its runner, whose pull request it is, and the comment on that."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import quote
+
+from steelyard.forges.client import Client
+from steelyard.forges.errors import ForgeError, NothingToCommentError, explained
+
+API = "https://api.github.com"
+_VERSION = "2022-11-28"
+_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
+_LARGEST_EVENT_BYTES = 32 << 20
+# The identity of the token that each job is given.
+_USUAL_AUTHOR = "github-actions[bot]"
+_PERMISSION = "the job needs `permissions: pull-requests: write`"
+_MISSING = {
+    401: "GITHUB_TOKEN is not valid, or no longer",
+    403: f"{_PERMISSION}, which no job for a pull request from a fork gets (steelyard docs ci)",
+    404: f"there is no such repository or pull request, or the token may not see it; {_PERMISSION}",
+    422: "it does not take this comment",
+}
+
+
+# --- what the runner reads
+
+
+def command(name: str, message: str, title: str) -> str:
+    """A workflow command, `::error title=...::...`, whatever is in its texts."""
+    return f"::{name} title={_escaped(title).replace(':', '%3A').replace(',', '%2C')}::{_escaped(message)}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+@contextmanager
+def no_commands(log: IO[str]) -> Iterator[None]:
+    """Have the runner take nothing for a command of what is written to the log meanwhile."""
+    token = secrets.token_hex(16)
+    log.write(f"::stop-commands::{token}\n")
+    try:
+        yield
+    finally:
+        log.write(f"::{token}::\n")
+        log.flush()
+
+
+def outputs(values: Mapping[str, str]) -> str:
+    """What sets a step's outputs when it is appended to its file, whatever is in them."""
+    lines = []
+    for name, value in values.items():
+        end = f"steelyard_{secrets.token_hex(16)}"
+        lines.append(f"{name}<<{end}\n{value}\n{end}\n")
+    return "".join(lines)
+
+
+def append(path: Path, text: str) -> None:
+    """Append to a file of the runner; raises ForgeError."""
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise ForgeError(f"cannot write {path}: {error.strerror}") from error
+
+
+# --- whose pull request
+
+
+@dataclass(frozen=True)
+class PullRequest:
+    """A pull request of a repository, `owner/name`."""
+
+    repository: str
+    number: int
+
+
+def client(environment: Mapping[str, str]) -> Client:
+    """The API as the job's environment has it; raises ForgeError where there is no token."""
+    token = environment.get("GITHUB_TOKEN", "").strip()
+    if not token:
+        raise ForgeError("no comment without GITHUB_TOKEN in the environment of this step: pass it by `env:`")
+    headers = {"Authorization": f"Bearer {token}", "X-GitHub-Api-Version": _VERSION}
+    return Client("GitHub", environment.get("GITHUB_API_URL") or API, headers, (token,))
+
+
+def pull_request(environment: Mapping[str, str], api: Client) -> PullRequest:
+    """The pull request that the job's event is about; raises ForgeError where it is about none.
+
+    Of a `workflow_run` it is the open one whose head is the commit that ran: by the event, which the runner wrote, and
+    never by anything that the run itself has left.
+    """
+    repository = environment.get("GITHUB_REPOSITORY", "")
+    if not _REPOSITORY.fullmatch(repository):
+        raise ForgeError("GITHUB_REPOSITORY does not say which repository this is: no comment outside of a job")
+    event = _event(environment.get("GITHUB_EVENT_PATH"))
+    number = _number_in(event)
+    if number is not None:
+        return PullRequest(repository, number)
+    run = event.get("workflow_run")
+    if not isinstance(run, dict):
+        raise NothingToCommentError("the event of this job is about no pull request: no comment")
+    if run.get("event") not in ("pull_request", "pull_request_target"):
+        raise NothingToCommentError("the workflow that ran was not about a pull request: no comment")
+    return PullRequest(repository, _number_of_run(run, repository, api))
+
+
+def _event(path: str | None) -> dict[str, Any]:
+    if not path:
+        raise ForgeError("GITHUB_EVENT_PATH does not say what this job is about: no comment outside of a job")
+    try:
+        with Path(path).open("rb") as file:
+            event = json.loads(file.read(_LARGEST_EVENT_BYTES))
+    except OSError as error:
+        raise ForgeError(f"cannot read the job's event, {path}: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise ForgeError(f"the job's event, {path}, is no JSON") from error
+    return event if isinstance(event, dict) else {}
+
+
+def _number_in(event: Mapping[str, Any]) -> int | None:
+    pull = event.get("pull_request")
+    issue = event.get("issue")
+    about = pull if isinstance(pull, dict) else issue if isinstance(issue, dict) and issue.get("pull_request") else None
+    number = about.get("number") if about is not None else None
+    return number if type(number) is int and number > 0 else None
+
+
+def _number_of_run(run: Mapping[str, Any], repository: str, api: Client) -> int:
+    """The event names no pull request from a fork, only its branch and commit."""
+    head, branch, commit = run.get("head_repository"), run.get("head_branch"), run.get("head_sha")
+    owner = head["owner"].get("login") if isinstance(head, dict) and isinstance(head.get("owner"), dict) else None
+    if not all(isinstance(one, str) and one for one in (owner, branch, commit)):
+        raise ForgeError("the event does not tell the branch that ran, perhaps its fork is gone: no comment")
+    path = f"/repos/{repository}/pulls?state=open&head={quote(f'{owner}:{branch}', safe='')}"
+    with explained(_MISSING):
+        found = [pull for pull in api.pages(path) if isinstance(pull, dict) and _head(pull) == commit]
+    numbers = [number for pull in found if type(number := pull.get("number")) is int]
+    if not numbers:
+        raise ForgeError(
+            f"no open pull request has {str(commit)[:12]} as its head (there is a newer commit, or it was closed): no "
+            "comment"
+        )
+    return numbers[0]
+
+
+def _head(pull: Mapping[str, Any]) -> Any:
+    head = pull.get("head")
+    return head.get("sha") if isinstance(head, dict) else None
+
+
+# --- its comment
+
+
+class Comments:
+    """The comments on a pull request that were written with the job's token."""
+
+    def __init__(self, api: Client, pull: PullRequest, graphql: Client) -> None:
+        self._api, self._graphql = api, graphql
+        self._comments = f"/repos/{pull.repository}/issues/comments"
+        self._of_pull = f"/repos/{pull.repository}/issues/{pull.number}/comments"
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str], api: Client) -> Comments:
+        """Those on the pull request of this job; raises ForgeError."""
+        # Where there is none the usual author serves; but no token goes to another host than the job's own.
+        graphql = replace(api, base=environment.get("GITHUB_GRAPHQL_URL") or f"{api.base.rstrip('/')}/graphql")
+        return cls(api, pull_request(environment, api), graphql)
+
+    def own(self) -> Iterator[tuple[int, str]]:
+        """Number and text of each; raises ForgeError."""
+        with explained(_MISSING):
+            author = self._author()
+            for comment in self._api.pages(self._of_pull):
+                if isinstance(comment, dict) and _is_by(author, comment.get("user")):
+                    number, text = comment.get("id"), comment.get("body")
+                    if type(number) is int and isinstance(text, str):
+                        yield number, text
+
+    def update(self, number: int, text: str) -> str:
+        """Write another text over a comment; raises ForgeError."""
+        with explained(_MISSING):
+            return _place(self._api.ask("PATCH", f"{self._comments}/{number}", {"body": text}))
+
+    def create(self, text: str) -> str:
+        """Write a new comment; raises ForgeError."""
+        with explained(_MISSING):
+            return _place(self._api.ask("POST", self._of_pull, {"body": text}))
+
+    def _author(self) -> str:
+        """Who the token writes as. Of a job's token only GraphQL tells it; where that does not, it is the usual one."""
+        try:
+            answer = self._graphql.ask("POST", "", {"query": "query { viewer { login } }"})
+        except ForgeError as error:
+            if error.status in (403, 404):
+                return _USUAL_AUTHOR
+            raise
+        data = answer.get("data") if isinstance(answer, dict) else None
+        viewer = data.get("viewer") if isinstance(data, dict) else None
+        login = viewer.get("login") if isinstance(viewer, dict) else None
+        return login if isinstance(login, str) and login else _USUAL_AUTHOR
+
+
+def _is_by(author: str, user: Any) -> bool:
+    """Whether a comment's user is the author; an app's name may be told without what marks it as one."""
+    if not isinstance(user, dict):
+        return False
+    return user.get("login") == author or (user.get("type") == "Bot" and user.get("login") == f"{author}[bot]")
+
+
+def _place(comment: Any) -> str:
+    place = comment.get("html_url") if isinstance(comment, dict) else None
+    return place if isinstance(place, str) else "the pull request"

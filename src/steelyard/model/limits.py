@@ -1,0 +1,95 @@
+"""The limits of a gate: how much slower which benchmark may get in which metric before the gate fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from fnmatch import fnmatchcase
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from steelyard.model.errors import UsageError
+from steelyard.model.metrics import METRICS
+
+NEVER = "never"
+MOST_PERCENT = 1000.0
+_PERCENT = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*%?")
+_EXAMPLE = "write for example 5%, 'BM_sort*=2%', instructions=0.5% or 'BM_sort*:max_rss=never'"
+
+
+class _Limits(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Limit(_Limits):
+    """One limit: of the benchmarks of a pattern (all of them, if there is none), in a metric (the deciding one)."""
+
+    above: float | None = Field(ge=0, description="relative change above which it fails; null for one that never does")
+    benchmark: str | None = Field(default=None, description="a pattern of names; * and ? as in a shell")
+    metric: str | None = Field(default=None, description="a metric's name; of the deciding metric, if it is null")
+
+    def is_of(self, benchmark: str, metrics: Collection[str], *, deciding: bool) -> bool:
+        """Whether it holds for a benchmark in a metric, of any of these names, which may be the `deciding` one."""
+        in_metric = deciding if self.metric is None else self.metric in metrics
+        return in_metric and (self.benchmark is None or fnmatchcase(benchmark, self.benchmark))
+
+    def __str__(self) -> str:
+        named = [part for part in (self.benchmark, self.metric) if part is not None]
+        above = NEVER if self.above is None else f"{100 * self.above:.6g}%"
+        return "=".join([":".join(named), above]) if named else above
+
+
+class Limits(_Limits):
+    """What a gate holds a weighing to. Without a limit a benchmark fails where its verdict is `slower`."""
+
+    limits: list[Limit] = Field(default_factory=list)
+    strict: bool = Field(default=False, description="what stays undecided fails too")
+    require: list[str] = Field(
+        default_factory=list, description="patterns: each has to be of a benchmark with a verdict"
+    )
+
+    def of(self, benchmark: str, metrics: Collection[str], *, deciding: bool) -> Limit | None:
+        """The limit of a benchmark in a metric: the one that names most (a metric before a pattern), then the last.
+
+        The metric has two names where the one that was asked for is not defined, and another serves.
+        """
+        fitting = [limit for limit in self.limits if limit.is_of(benchmark, metrics, deciding=deciding)]
+        return max(reversed(fitting), key=_names, default=None)
+
+
+def _names(limit: Limit) -> int:
+    return 2 * (limit.metric is not None) + (limit.benchmark is not None)
+
+
+def limit_from(text: str) -> Limit:
+    """Read `[PATTERN][:METRIC]=PERCENT`, or `PERCENT` alone; raises UsageError that says what is wrong with it.
+
+    What stands alone before the last `=` is a metric if there is one of that name, else a pattern of benchmarks.
+    """
+    of, _, amount = text.strip().rpartition("=")
+    pattern, metric = _parted(of.strip())
+    return Limit(above=_share(text, amount.strip()), benchmark=pattern or None, metric=metric)
+
+
+def limits_from(texts: Sequence[str], *, strict: bool = False, require: Sequence[str] = ()) -> Limits:
+    """Limits as they stand on the command line or in a file; raises UsageError as `limit_from`."""
+    return Limits(limits=[limit_from(text) for text in texts], strict=strict, require=list(require))
+
+
+def _parted(of: str) -> tuple[str, str | None]:
+    if of in METRICS:
+        return "", of
+    pattern, colon, metric = of.rpartition(":")
+    return (pattern, metric) if colon and metric in METRICS else (of, None)
+
+
+def _share(text: str, amount: str) -> float | None:
+    if amount == NEVER:
+        return None
+    match = _PERCENT.fullmatch(amount)
+    if match is None:
+        shown = text if len(text) <= 60 else f"{text[:57]}..."
+        raise UsageError(f"{shown!r} is no limit: {_EXAMPLE}")
+    if (percent := float(match[1])) > MOST_PERCENT:
+        raise UsageError(f"a limit of {amount} is out of range: 0% to {MOST_PERCENT:g}%")
+    return percent / 100

@@ -1,0 +1,215 @@
+"""A gate's page: the verdict first, then what changed and what could not be decided; the rest folded.
+
+It goes where there is room for so much: into a comment, or into a job's summary. What does not fit is left out by whole
+rows, the least telling first, and the page says how many. What came from outside is text, whatever is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from steelyard.model.gate import GateReport, Judged, worst_first
+from steelyard.model.records import Finding, Side, Weighing
+from steelyard.report import figures, gate_words, notes
+from steelyard.report.markup import code, document, escape, items, table
+
+COMMENT_BYTES = 65_536
+"""GitHub takes so many characters; that no reading of that is exceeded, so many bytes are written."""
+SUMMARY_BYTES = 1 << 20
+"""What GitHub takes as the summary of a step."""
+FEWEST_BYTES = 16_384
+"""What is never left out fits into so many."""
+# No page has room for more.
+_MOST_ROWS = 10_000
+# Of a finding; of a name, a processor or a limit.
+_LONGEST_TEXT, _LONGEST_WORDS = 600, 120
+_HEADINGS = {"slower": "slower", "failed": "no answer", "undecided": "undecided", "passed": "nothing slower"}
+_TITLES = ["benchmark", "metric", "verdict", "change", "limit", "baseline", "candidate"]
+_RULE = [":--", ":--", ":--", "--:", "--:", "--:", "--:"]
+
+_WITHOUT_VERDICT = ("added", "removed", "failed")
+_Kind = Literal["above", "changed", "open", "same", "beside"]
+
+
+@dataclass(frozen=True)
+class _Section:
+    """Rows of one `noun` between what introduces them and what closes them; nothing at all without any."""
+
+    before: list[str]
+    rows: list[str]
+    noun: str
+    after: list[str] = field(default_factory=lambda: [""])
+    hidden: int = 0
+    """Rows that were not even made."""
+
+    def lines(self, most: int) -> list[str]:
+        """The section with so many of its rows."""
+        if not self.rows:
+            return []
+        left = len(self.rows) - most + self.hidden
+        # A blank line before it, as what follows a table's last row is its next one.
+        said = ["", f"_{figures.count(left, f'more {self.noun}')} left out here: the record has all of them._"]
+        return [*self.before, *self.rows[:most], *(said if left else []), *self.after]
+
+    def fixed(self) -> int:
+        """The bytes that it takes without its rows, with what is said of those that are left out."""
+        return _size([*self.before, *self.after]) + 100 if self.rows else 0
+
+
+def page(report: GateReport, title: str = "Steelyard", most_bytes: int = SUMMARY_BYTES) -> str:
+    """The page as Markdown, in at most so many bytes of UTF-8, which have to be `FEWEST_BYTES` or more."""
+    tally = gate_words.tally(report)
+    verdict = escape(gate_words.headline(report)) + (f" ({tally})" if tally else "")
+    head = [f"### {_words(title)}: {_HEADINGS[report.verdict]}", "", verdict, ""]
+    sections, tail = _sections(report), _origin(report)
+    room = most_bytes - _size([*head, *tail]) - sum(section.fixed() for section in sections)
+    body: list[str] = []
+    for section in sections:
+        most, room = _granted(section.rows, room)
+        body += section.lines(most)
+    return document([*head, *body, *tail])
+
+
+def _granted(rows: Sequence[str], room: int) -> tuple[int, int]:
+    """How many of the rows fit into so many bytes, and what is left of these."""
+    for number, row in enumerate(rows):
+        if (size := _size([row])) > room:
+            return number, room
+        room -= size
+    return len(rows), room
+
+
+def _size(lines: Iterable[str]) -> int:
+    return len(document(lines).encode())
+
+
+def _sections(report: GateReport) -> list[_Section]:
+    """In the order of the page, which is that of their weight."""
+    kinds: dict[_Kind, list[Judged]] = {"above": [], "changed": [], "open": [], "same": [], "beside": []}
+    for one in report.judged:
+        kinds[_kind(one)].append(one)
+    several = len(report.weighings) > 1
+    problems = report.problems if len(report.problems) > 1 else []  # the first one is above
+    same, beside = (figures.count(len(kinds[kind]), "verdict") for kind in ("same", "beside"))
+    undecided = items(_open(one, several=several) for one in worst_first(kinds["open"])[:_MOST_ROWS])
+    undecided += items(f"{_text(finding.message)}" for finding in _uncompared(report))
+    hidden = max(0, len(kinds["open"]) - _MOST_ROWS)
+    return [
+        _Section([], list(dict.fromkeys(_subjects(weighing) for weighing in report.weighings)), "weighing"),
+        _Section(["**What is missing**", ""], items(map(_text, problems)), "problem"),
+        _tabled(["**Above the limit**", ""], kinds["above"], several=several),
+        _tabled(["**Changed within the limit**", ""], kinds["changed"], several=several),
+        _Section(["**What could not be decided**", ""], undecided, "verdict", hidden=hidden),
+        _fold(f"Not changed: {same}", _tabled([], kinds["same"], several=several)),
+        _fold(
+            f"Undecided, and within the limit or without one: {beside}", _tabled([], kinds["beside"], several=several)
+        ),
+        _fold("Findings", _Section([], items(_findings(report)), "finding")),
+        _fold("How it was measured", _Section([], items(map(_text, _measured(report))), "line")),
+    ]
+
+
+def _kind(one: Judged) -> _Kind:
+    if one.deciding and one.standing == "above":
+        return "above"
+    if one.deciding and one.standing == "open":
+        return "open"
+    if one.verdict.verdict in ("slower", "faster"):
+        return "changed"
+    return "same" if one.verdict.verdict == "same" else "beside"
+
+
+def _tabled(before: list[str], judged: Sequence[Judged], *, several: bool) -> _Section:
+    """The verdicts as a table, of `several` weighings with the record of each."""
+    rows = table(_row(one, several=several) for one in worst_first(judged)[:_MOST_ROWS])
+    heads = [[*_TITLES, "record"], [*_RULE, ":--"]] if several else [_TITLES, _RULE]
+    hidden = max(0, len(judged) - _MOST_ROWS)
+    return _Section([*before, *table(heads)], rows, "verdict", hidden=hidden)
+
+
+def _fold(title: str, section: _Section) -> _Section:
+    opening = [f"<details><summary>{escape(title)}</summary>", "", *section.before]
+    return replace(section, before=opening, after=["", "</details>", ""])
+
+
+def _row(one: Judged, *, several: bool) -> list[str]:
+    verdict = one.verdict
+    return [
+        code(verdict.benchmark),
+        _words(verdict.metric),
+        f"**{verdict.verdict}**",
+        gate_words.change(verdict),
+        gate_words.limit(one),
+        _level(verdict.baseline, verdict.metric),
+        _level(verdict.candidate, verdict.metric),
+        *([code(one.source)] if several else []),
+    ]
+
+
+def _level(side: Side | None, metric: str) -> str:
+    if side is None:
+        return figures.NOT_KNOWN
+    return f"{figures.quantity(side.median, metric)} ± {figures.percent(side.spread)}"
+
+
+def _open(one: Judged, *, several: bool) -> str:
+    verdict = one.verdict
+    of = f" of {code(one.source)}" if several else ""
+    name = f"{code(verdict.benchmark)}{of}, {_words(verdict.metric)}"
+    return f"{name} {gate_words.change(verdict)}: {_text(gate_words.why_open(one))}"
+
+
+def _subjects(weighing: Weighing) -> str:
+    baseline, *candidates = (code(subject.name) for subject in weighing.subjects[:4])
+    more = len(weighing.subjects) - 1 - len(candidates)
+    others = f" and {more} more" if more else ""
+    return f"baseline {baseline}, {'candidates' if len(weighing.subjects) > 2 else 'candidate'} " + (
+        f"{', '.join(candidates)}{others}  "
+    )
+
+
+def _findings(report: GateReport) -> list[str]:
+    found = [notes.Note(finding.message, finding.remedy) for finding in report.findings]
+    said = {finding.message for finding in _uncompared(report)}
+    for weighing in report.weighings:
+        verdicts = weighing.derived.verdicts if weighing.derived else []
+        found += [note for note in notes.of_weighing(weighing, verdicts) if note not in found[:100]]
+    found = [note for note in found if note.message not in said]
+    return notes.markdown(
+        replace(note, message=_cut(note.message), remedy=_cut(note.remedy) if note.remedy else None) for note in found
+    )
+
+
+def _uncompared(report: GateReport) -> list[Finding]:
+    """What was found of benchmarks that only one side has, or that failed: each has no verdict."""
+    found = (finding for weighing in report.weighings for finding in weighing.findings)
+    return list({finding.message: finding for finding in found if finding.code in _WITHOUT_VERDICT}.values())
+
+
+def _measured(report: GateReport) -> list[str]:
+    """The method, the machines, how small a change would have been seen, and what disturbed it."""
+    machines = [f"machine: {machine}" for machine in gate_words.machines(report)]
+    smallest, disturbed = gate_words.resolution(report), gate_words.noise(report)
+    seen = [f"resolution: {smallest}"] if smallest else []
+    return [*gate_words.methods(report), *machines, *seen, *([f"noise: {disturbed}"] if disturbed else [])]
+
+
+def _origin(report: GateReport) -> list[str]:
+    if not report.weighings:
+        return []
+    first = report.weighings[0]
+    return [f"<sub>Steelyard {_words(first.tool)}, {_words(first.created)}</sub>"]
+
+
+def _text(text: str) -> str:
+    return escape(_cut(text))
+
+
+def _words(text: str) -> str:
+    return escape(text if len(text) <= _LONGEST_WORDS else f"{text[: _LONGEST_WORDS - 1]}…")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"

@@ -1,0 +1,61 @@
+"""A gate on a terminal, or in a job's log: the verdict, then what changed and what could not be decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from steelyard.model.gate import GateReport, GateVerdict, Judged, worst_first
+from steelyard.report import figures, gate_words
+from steelyard.report.bounds import MOST_BENCHMARKS
+from steelyard.report.sheet import Sheet
+from steelyard.report.verdicts import STYLES
+
+_WORDS: dict[GateVerdict, tuple[str, str]] = {
+    "slower": ("slower", STYLES["slower"]),
+    "failed": ("no answer", "bold red"),
+    "undecided": ("undecided", STYLES["undecided"]),
+    "passed": ("passed", STYLES["faster"]),
+}
+
+
+def show(console: Console, report: GateReport) -> None:
+    """Print the answer, what it hangs on, and what stands in its way."""
+    sheet = Sheet(console)
+    several = len(report.weighings) > 1
+    word, style = _WORDS[report.verdict]
+    sheet.row(word, gate_words.headline(report), *([tally] if (tally := gate_words.tally(report)) else []), style=style)
+    _list(sheet, "missing", [Text(problem) for problem in report.problems[1:]])
+    _list(sheet, "slower", [_line(sheet, one, several=several) for one in report.slower])
+    changed = [one for one in report.judged if _is_changed(one)]
+    _list(sheet, "changed", [_line(sheet, one, several=several) for one in worst_first(changed)])
+    opened = [
+        _line(sheet, one, several=several).append(f": {gate_words.why_open(one)}")
+        for one in worst_first(report.undecided)
+    ]
+    _list(sheet, "open", opened)
+    _list(sheet, "note", [Text(finding.message) for finding in report.findings])
+
+
+def _is_changed(one: Judged) -> bool:
+    is_listed = one.deciding and one.standing != "within"
+    return one.verdict.verdict in ("slower", "faster") and not is_listed
+
+
+def _line(sheet: Sheet, one: Judged, *, several: bool) -> Text:
+    verdict = one.verdict
+    source = f" ({sheet.name(one.source, sheet.text_width)})" if several else ""
+    name = sheet.name(verdict.benchmark, sheet.text_width)
+    known = f"{verdict.metric} {gate_words.change(verdict)}, limit {gate_words.limit(one)}"
+    return Text.assemble((name, "bold"), f" {known}{source}")
+
+
+def _list(sheet: Sheet, label: str, lines: Sequence[Text]) -> None:
+    if not lines:
+        return
+    sheet.blank()
+    more = len(lines) - MOST_BENCHMARKS
+    rest = [Text(f"{figures.count(more, 'more')}: --markdown FILE has all of them")] if more > 0 else []
+    sheet.row(label, *lines[:MOST_BENCHMARKS], *rest)

@@ -1,0 +1,117 @@
+"""What a gate says, in sentences, for every format that speaks to people."""
+
+from __future__ import annotations
+
+from steelyard.model.gate import GateReport, Judged
+from steelyard.model.metrics import METRICS
+from steelyard.model.records import Verdict, Weighing
+from steelyard.report import figures, printable, sentences
+
+_LONGEST_PROBLEM, _LONGEST_NAME = 400, 60
+
+
+def headline(report: GateReport) -> str:
+    """The answer in a few words, without its first, which is the verdict's: `2 of 40 benchmarks are slower ...`."""
+    if report.problems:
+        first = report.problems[0]
+        shown = first if len(first) <= _LONGEST_PROBLEM else f"{first[: _LONGEST_PROBLEM - 1]}…"
+        more = len(report.problems) - 1
+        return shown + (f" (and {figures.count(more, 'more problem')})" if more else "")
+    many = figures.count(len(report.deciding), "verdict")
+    if report.slower:
+        above = "is above its limit" if len(report.slower) == 1 else "are above their limits"
+        worst = report.slower[0].verdict
+        name = printable.shorten(printable.plain(worst.benchmark), _LONGEST_NAME)
+        which = "; the worst" if len(report.slower) > 1 else ""
+        return f"{len(report.slower):,} of {many} {above}{which}: {name}, {change(worst)}"
+    if report.undecided:
+        return f"nothing is above its limit, and {len(report.undecided):,} of {many} stayed open"
+    return f"nothing is above its limit, {many}"
+
+
+def tally(report: GateReport) -> str:
+    """Count the verdicts that the answer hangs on: `1 slower, 3 same`."""
+    return sentences.tally([one.verdict for one in report.deciding])
+
+
+def limit(judged: Judged) -> str:
+    """Write the limit of one benchmark."""
+    above = judged.above
+    return "none" if above is None else figures.percent(above)
+
+
+def change(verdict: Verdict) -> str:
+    """Write a change with its interval, as far as both are known."""
+    if verdict.change is None:
+        return figures.NOT_KNOWN
+    return figures.change(verdict.change) + (f" {figures.interval(verdict.interval)}" if verdict.interval else "")
+
+
+def why_open(judged: Judged) -> str:
+    """Say why it is not known whether a benchmark keeps to its limit, and what would tell."""
+    verdict, settings = judged.verdict, judged.weighing.settings
+    if verdict.change is None:
+        undefined = [finding.message for finding in verdict.findings if finding.code == "undefined"]
+        return undefined[0] if undefined else "no pair was measured to its end"
+    said = [finding.message for finding in verdict.findings if finding.code == "control-alarm"]
+    if judged.limit is not None and verdict.interval is not None and not said:
+        said.append(f"the limit of {limit(judged)} lies within the interval")
+    if verdict.verdict == "undecided" and not said:
+        said = sentences.explanation(verdict, settings, judged.reason)
+    if smallest := sentences.resolution(verdict):
+        said.append(smallest)
+    return "; ".join(said)
+
+
+def methods(report: GateReport) -> list[str]:
+    """Say how it was measured, judged and held to limits: what holds of several weighings once."""
+    said = dict.fromkeys(_method(weighing) for weighing in report.weighings)
+    limits = ", ".join(map(str, report.limits.limits))
+    gate = f"fails above {limits}" if limits else "fails where the verdict is slower"
+    strict = "; what stays undecided fails too" if report.limits.strict else ""
+    return [*said, f"the gate {gate}{strict}"]
+
+
+def _method(weighing: Weighing) -> str:
+    settings = weighing.settings
+    judged = f"alpha {settings.alpha:g} ({settings.family}), margin {figures.percent(settings.margin)}"
+    metrics = ", ".join(sentences.metric(name, settings) for name in settings.metrics)
+    if all(METRICS[name].counted for name in settings.metrics):
+        return f"counted under Valgrind; {judged}; {metrics}"
+    pairing = {"adjacent": "adjacent pairs", "tandem": "pairs in tandem"}.get(settings.pairing, "pairs")
+    return f"{pairing} in an order drawn at random, seed {settings.seed}; {judged}; {metrics}"
+
+
+def machines(report: GateReport) -> list[str]:
+    """Say on which machines it was measured."""
+    return list(dict.fromkeys(_machine(weighing) for weighing in report.weighings))
+
+
+def _machine(weighing: Weighing) -> str:
+    machine = weighing.machine
+    facts = [machine.cpu_model or "an unknown processor", figures.count(machine.cores_logical, "core")]
+    return ", ".join([*facts, *(fact for fact in (machine.virtualization, machine.kernel) if fact)])
+
+
+def resolution(report: GateReport) -> str | None:
+    """Say how small a change would have been found, over all benchmarks."""
+    known = sorted(one.verdict.resolution for one in report.deciding if one.verdict.resolution is not None)
+    if not known:
+        return None
+    if len(known) == 1:
+        return f"a change of {figures.extent(known[0])} would have been found 9 times out of 10"
+    middle = known[len(known) // 2]
+    return (
+        f"of half the benchmarks a change of {figures.extent(middle)} would have been found 9 times out of 10, of the "
+        f"noisiest one of {figures.extent(known[-1])}"
+    )
+
+
+def noise(report: GateReport) -> str | None:
+    """Say how many launches other work on the machine disturbed."""
+    timed = [one.verdict for one in report.deciding if one.verdict.worst_delay is not None]
+    disturbed = sum(verdict.disturbed for verdict in timed)
+    if not disturbed:
+        return None
+    worst = max(verdict.worst_delay or 0.0 for verdict in timed)
+    return sentences.waited(figures.count(disturbed, "launch", "launches"), worst)

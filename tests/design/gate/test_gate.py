@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from steelyard.design.gate import gate as room
+from steelyard.design.gate.gate import gate
+from steelyard.design.outcome import Outcome
+from steelyard.model.errors import MeasurementError
+from steelyard.model.gate import GateReport
+from steelyard.model.limits import limits_from
+from steelyard.model.records import Derived, Finding, Settings, Verdict
+from tests.report.records import verdict, weighing
+
+HERE = Path(__file__)
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Held:
+    return Held(monkeypatch)
+
+
+class Held:
+    """A gate over one record with some verdicts."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self._patch = patch
+
+    def __call__(
+        self,
+        verdicts: Sequence[Verdict],
+        *limits: str,
+        require: Sequence[str] = (),
+        metrics: Sequence[str] = ("active",),
+        error: MeasurementError | None = None,
+    ) -> GateReport:
+        names = {one.index: one.benchmark for one in verdicts}
+        settings = Settings(metrics=list(metrics))
+        record = weighing(benchmarks=tuple(names.values()), settings=settings)
+        record = record.model_copy(update={"derived": Derived(verdicts=list(verdicts))})
+        self._patch.setattr(room, "recall", lambda *_: Outcome(record, error))
+        return gate([("a.json", HERE)], limits_from(limits, require=require))
+
+
+def of(change: float, low: float, high: float, name: str, **others: object) -> Verdict:
+    return verdict(change=change, interval=(low, high), verdict=name, **others)
+
+
+@pytest.mark.parametrize(
+    ("one", "limit", "standing"),
+    [
+        (of(0.03, 0.02, 0.04, "slower"), "2.5%", "above"),
+        (of(0.03, 0.02, 0.04, "slower"), "3.5%", "open"),
+        (of(0.03, 0.02, 0.04, "slower"), "4%", "within"),
+        (of(0.03, -0.01, 0.07, "undecided"), "1%", "open"),
+        (of(0.03, -0.01, 0.07, "undecided"), "10%", "within"),
+        (of(0.003, 0.002, 0.004, "same"), "0.1%", "above"),
+        (of(0.0, 0.0, 0.0, "same"), "0%", "within"),
+        (of(0.001, 0.001, 0.001, "same"), "0%", "above"),
+        (of(-0.5, -0.6, -0.4, "faster"), "0%", "within"),
+        (of(-1.0, -1.0, -1.0, "faster"), "0%", "within"),
+        (of(0.03, 0.02, 0.04, "slower"), "never", "within"),
+        (verdict(change=0.03, interval=None, verdict="undecided"), "1%", "open"),
+    ],
+)
+def test_a_change_stands_to_a_limit_as_to_a_margin(held: Held, one: Verdict, limit: str, standing: str) -> None:
+    (judged,) = held([one], limit).judged
+    assert judged.standing == standing
+
+
+@pytest.mark.parametrize(("name", "standing"), [("slower", "above"), ("same", "within"), ("undecided", "open")])
+def test_without_a_limit_the_verdict_decides(held: Held, name: str, standing: str) -> None:
+    (judged,) = held([verdict(verdict=name)]).judged
+    assert (judged.standing, judged.above) == (standing, 0.005)
+
+
+def test_what_the_control_withholds_is_no_reason_to_fail(held: Held) -> None:
+    alarm = Finding(code="control-alarm", message="the control found ...")
+    withheld = of(0.3, 0.2, 0.4, "undecided", findings=[alarm.model_dump()])
+    assert held([withheld], "1%").verdict == "undecided"
+
+
+def test_another_metric_decides_only_with_a_limit(held: Held) -> None:
+    verdicts = [of(0.0, -0.001, 0.001, "same"), verdict(metric="max_rss")]
+    assert held(verdicts, metrics=["active", "max_rss"]).verdict == "passed"
+    assert held(verdicts, "max_rss=0.5%", metrics=["active", "max_rss"]).verdict == "slower"
+    assert held(verdicts, "0.5%", metrics=["active", "max_rss"]).verdict == "passed"
+
+
+def test_a_limit_holds_for_the_metric_that_serves_in_the_place_of_its_own(held: Held) -> None:
+    threads = verdict(metric="wall")  # `active` is not defined for programs with threads
+    assert held([threads], "active=0.5%").verdict == "slower"
+    assert held([threads], "wall=0.5%").verdict == "slower"
+    assert held([threads], "active=0.5%").problems == []
+
+
+def test_one_without_a_number_is_a_problem_that_comes_before_all(held: Held) -> None:
+    nothing = verdict(benchmark="b", index=1, verdict="undecided", change=None, interval=None, pairs=0)
+    report = held([verdict(), nothing])
+    assert report.verdict == "failed"
+    assert report.problems == ["b: nothing was measured of active"]
+
+
+def test_benchmarks_that_failed_are_a_problem_beside_the_others(held: Held) -> None:
+    report = held([verdict(verdict="same")], error=MeasurementError("1 of 2 benchmarks failed, the first: x"))
+    assert (report.verdict, report.problems) == ("failed", ["a.json: 1 of 2 benchmarks failed, the first: x"])
+    assert len(report.judged) == 1
+
+
+@pytest.mark.parametrize(("pattern", "verdict_of"), [("so*", "passed"), ("sort", "passed"), ("parse", "failed")])
+def test_what_is_required_has_to_have_a_verdict(held: Held, pattern: str, verdict_of: str) -> None:
+    assert held([verdict(verdict="same")], require=[pattern]).verdict == verdict_of
+
+
+def test_a_limit_that_holds_for_nothing_is_said(held: Held) -> None:
+    report = held([verdict(verdict="same")], "parse*=1%", "sort=1%")
+    assert [finding.message for finding in report.findings] == ["the limit parse*=1% fits no benchmark"]
+    assert held([verdict(verdict="same")], "cost=1%").problems == [
+        "cost has a limit and was not measured: weigh with --metric cost"
+    ]
+
+
+def test_the_control_is_held_to_nothing(held: Held) -> None:
+    assert held([verdict(verdict="same"), verdict(benchmark="control", index=1, control=True)]).verdict == "passed"
+
+
+def test_a_gate_without_records_is_not_passed() -> None:
+    assert gate([], limits_from([])).problems == ["no benchmark was measured"]
+    assert gate([], limits_from([])).verdict == "failed"
+
+
+def test_a_record_that_is_given_twice_counts_once(held: Held) -> None:
+    held([verdict()])
+    assert len(gate([("a.json", HERE), ("a.json", HERE)], limits_from([])).slower) == 1

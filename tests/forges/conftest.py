@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.forges.fake import Forge, served
+
+
+@pytest.fixture
+def forge(monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
+    """A forge on this machine, past whatever proxy there is."""
+    monkeypatch.setenv("no_proxy", "*")
+    with served(Forge()) as fake:
+        yield fake

@@ -1,0 +1,127 @@
+"""The action and the example workflows: whole, and no more trusting than they say."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from steelyard.cli.app import command_line
+
+ROOT = Path(__file__).resolve().parents[2]
+ACTION = ROOT / "action.yml"
+EXAMPLES = sorted((ROOT / "examples/ci").glob("*.yml"))
+WORKFLOWS = [path for path in EXAMPLES if path.name.startswith("github")]
+
+
+def read(path: Path) -> dict[Any, Any]:
+    found = yaml.safe_load(path.read_text())
+    assert isinstance(found, dict)
+    return found
+
+
+def steps(path: Path) -> list[dict[str, Any]]:
+    if path == ACTION:
+        found: list[dict[str, Any]] = read(path)["runs"]["steps"]
+        return found
+    return [step for job in read(path)["jobs"].values() for step in job["steps"]]
+
+
+def named(path: Path, name: str) -> dict[str, Any]:
+    (found,) = [step for step in steps(path) if step.get("name") == name]
+    return found
+
+
+@pytest.mark.parametrize("path", [ACTION, *EXAMPLES], ids=lambda path: path.name)
+def test_each_is_yaml(path: Path) -> None:
+    assert read(path)
+
+
+@pytest.mark.parametrize("path", [ACTION, *WORKFLOWS], ids=lambda path: path.name)
+def test_nothing_from_outside_stands_in_a_script(path: Path) -> None:
+    assert [step["run"] for step in steps(path) if "${{" in step.get("run", "")] == []
+
+
+def test_the_action_s_inputs_and_outputs_are_those_that_its_steps_know() -> None:
+    action, text = read(ACTION), ACTION.read_text()
+    assert set(re.findall(r"inputs\.([\w-]+)", text)) == set(action["inputs"])
+    known = {match for value in action["outputs"].values() for match in re.findall(r"outputs\.(\w+)", value["value"])}
+    assert known == set(action["outputs"])
+    from steelyard.cli import gate_forge
+
+    written = set(re.findall(r'^        "(\w+)": ', Path(gate_forge.__file__).read_text(), re.M))
+    assert known <= written
+    assert all(step.get("shell") == "bash" for step in steps(ACTION) if "run" in step)
+
+
+def test_only_the_gate_has_the_token() -> None:
+    with_token = [step["name"] for step in steps(ACTION) if "token" in json.dumps(step)]
+    assert with_token == ["Gate"]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_may_do_no_more_than_they_need(path: Path) -> None:
+    workflow = read(path)
+    granted = workflow["permissions"]
+    runs_a_stranger_s = "pull_request" in str(workflow[True])  # `on:`, as YAML 1.1 reads it
+    if path.name == "github-fork-measure.yml":
+        assert granted == {"contents": "read"}
+        (weighs,) = [step for step in steps(path) if "steelyard@" in step.get("uses", "")]
+        assert weighs["with"]["token"] == ""
+    assert "pull_request_target" not in path.read_text()
+    checkouts = [step for step in steps(path) if step.get("uses", "").startswith("actions/checkout")]
+    assert bool(checkouts) == (runs_a_stranger_s and "workflow_run" not in workflow[True])
+    assert all(step["with"]["persist-credentials"] is False for step in checkouts)
+    assert set(granted.values()) <= {"read", "write"}
+    assert [name for name, right in granted.items() if right == "write"] in ([], ["pull-requests"])
+
+
+@pytest.mark.parametrize("path", [ACTION, *EXAMPLES], ids=lambda path: path.name)
+def test_the_options_that_they_give_are_there(path: Path) -> None:
+    known = {
+        name: {spelling for each in command_line().commands[name].params for spelling in each.opts}
+        for name in ("compare", "gate")
+    }
+    text = re.sub(r"^ *#.*", "", path.read_text(), flags=re.M)
+    given = re.findall(r"(?:steelyard |^ +)(compare|gate):? (.*)", text, re.M)
+    given = [(name, words) for name, words in given if "--" in words]
+    assert given or path == ACTION
+    for name, words in given:
+        options = {word for word in shlex.split(words.partition("||")[0]) if word.startswith("--")}
+        assert options <= known[name], (name, options - known[name])
+
+
+WORDS = "--name 'a b' $(touch stolen) `touch stolen`; touch stolen & \"--x=y\""
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        ("Weigh", ["compare", *shlex.split(WORDS), "--json", "a b.json"]),
+        ("Gate", ["gate", "--github", "--title", "$(touch stolen)", *shlex.split(WORDS), "--", "a b.json"]),
+    ],
+)
+def test_no_shell_reads_the_words_of_the_action(tmp_path: Path, step: str, expected: list[str]) -> None:
+    command = tmp_path / "steelyard/bin/steelyard"
+    command.parent.mkdir(parents=True)
+    command.write_text(f"#!{sys.executable}\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\nsys.exit(1)\n")
+    command.chmod(0o755)
+    given = {"RUNNER_TEMP": str(tmp_path), "COMPARE": WORDS, "GATE": WORDS, "RECORD": "a b.json"}
+    environment = {"PATH": os.environ["PATH"], **given, "TITLE": "$(touch stolen)"}
+    script = named(ACTION, step)["run"]
+    # As a runner has it.
+    words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout) == expected
+    assert not (tmp_path / "stolen").exists()
+    # What is slower is the gate's to say.
+    assert done.returncode == (1 if step == "Gate" else 0)

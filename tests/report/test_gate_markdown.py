@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from steelyard.model.gate import GateReport, Judged, Standing
+from steelyard.model.limits import Limits
+from steelyard.model.records import Derived, Finding, VerdictName
+from steelyard.report import gate_markdown, junit, openmetrics
+from tests.report.records import verdict, weighing
+
+RECORD = weighing()
+STANDINGS: dict[VerdictName, Standing] = {"slower": "above", "faster": "within", "same": "within", "undecided": "open"}
+
+
+def report(*judged: Judged, problems: tuple[str, ...] = (), findings: tuple[Finding, ...] = ()) -> GateReport:
+    record = RECORD.model_copy(update={"derived": Derived(), "findings": list(findings)})
+    return GateReport(Limits(), ["a.json"], [record], list(judged), list(problems))
+
+
+def judged(name: VerdictName, benchmark: str = "sort") -> Judged:
+    one = verdict(verdict=name, benchmark=benchmark)
+    return Judged("a.json", RECORD, one, None, STANDINGS[name], deciding=True, reason="pairs")
+
+
+def many(name: VerdictName, number: int, text: str = "<é>") -> list[Judged]:
+    return [judged(name, f"{name} {place} {text * 30}") for place in range(number)]
+
+
+def rows(page: str, name: str) -> int:
+    return page.count(f"<code>{name} ")
+
+
+def left_out(page: str) -> int:
+    return sum(int(found.replace(",", "")) for found in re.findall(r"^_([\d,]+) more verdicts? left out", page, re.M))
+
+
+@settings(max_examples=12)
+@given(
+    st.tuples(*[st.integers(0, 120)] * 4),
+    st.sampled_from([gate_markdown.FEWEST_BYTES, 30_000, gate_markdown.COMMENT_BYTES]),
+    st.text(st.characters(), max_size=3),
+)
+def test_a_page_fits_and_counts_what_is_left_out(numbers: tuple[int, ...], most: int, text: str) -> None:
+    all_of = [one for name, number in zip(STANDINGS, numbers, strict=True) for one in many(name, number, f"x{text}")]
+    page = gate_markdown.page(report(*all_of), text * 200, most)
+    assert len(page.encode()) <= most
+    assert sum(rows(page, name) for name in STANDINGS) + left_out(page) == len(all_of)
+    assert page.count("<details>") == page.count("</details>")
+    assert page.isprintable() or set(page) - {"\n"} == {one for one in page if one.isprintable()}
+
+
+def test_what_weighs_most_is_kept() -> None:
+    page = gate_markdown.page(report(*many("same", 200), *many("undecided", 20), *many("slower", 20)), "x", 65_536)
+    assert (rows(page, "slower"), rows(page, "undecided")) == (20, 20)
+    assert 0 < rows(page, "same") < 200
+    assert f"_{200 - rows(page, 'same')} more verdicts left out here" in page
+
+
+def test_a_row_after_a_shortened_table_is_none_of_its_cells() -> None:
+    lines = gate_markdown.page(report(*many("slower", 200)), "x", gate_markdown.FEWEST_BYTES).splitlines()
+    place = next(place for place, line in enumerate(lines) if line.startswith("_"))
+    assert lines[place - 1] == ""
+    assert lines[place - 2].startswith("| ")
+
+
+def test_more_than_any_page_has_room_for_are_not_even_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate_markdown, "_MOST_ROWS", 3)
+    page = gate_markdown.page(report(*many("slower", 7), *many("undecided", 5)))
+    assert (rows(page, "slower"), rows(page, "undecided")) == (3, 3)
+    assert left_out(page) == 6
+
+
+def test_a_long_problem_or_finding_is_cut_and_hides_no_other() -> None:
+    findings = (Finding(code="a", message="long " * 50_000), Finding(code="b", message="short", remedy="do"))
+    page = gate_markdown.page(
+        report(judged("slower"), problems=("x" * 100_000, "second"), findings=findings), "x", 20_000
+    )
+    assert len(page.encode()) < 20_000
+    assert "- second" in page
+    assert "note&#58; short" in page or "note: short (do)" in page
+
+
+def test_benchmarks_without_a_verdict_are_in_sight() -> None:
+    findings = [
+        Finding(code="added", message="only in ./new, so not compared: parse"),
+        Finding(code="failed", message="walk: exit status 3"),
+        Finding(code="short-launch", message="a launch takes 1 ms"),
+    ]
+    page = gate_markdown.page(report(judged("slower"), findings=tuple(findings)))
+    before, folded = page.split("<details>", 1)
+    assert "- only in ./new, so not compared&#58; parse\n- walk&#58; exit status 3\n" in before
+    assert ("a launch takes" in folded, "only in" in folded) == (True, False)
+
+
+def test_the_worst_is_first() -> None:
+    changes = [0.1, 0.3, 0.2]
+    each = [
+        Judged("a", RECORD, verdict(change=change, benchmark=str(change)), None, "above", deciding=True, reason=None)
+        for change in changes
+    ]
+    page = gate_markdown.page(report(*each))
+    assert re.findall(r"<code>(0\.\d)</code>", page) == ["0.3", "0.2", "0.1"]
+
+
+@given(st.text(st.characters()))
+def test_other_formats_are_whole_whatever_a_name_is(name: str) -> None:
+    from xml.etree import ElementTree
+
+    told = report(judged("slower", name), judged("undecided", name), problems=(name,))
+    assert len(list(ElementTree.fromstring(junit.xml(told)).iter("testcase"))) == 3
+    for line in openmetrics.text(told).rstrip("\n").split("\n"):
+        assert line.startswith("# ") or re.fullmatch(r'[a-z_]+\{([a-z]+="(\\.|[^"\\])*",?)+\} [-+.e\d]+', line)
