@@ -40,10 +40,11 @@ from steelyard.model.journal import Journal, is_journal
 from steelyard.model.launches import Launches, LaunchRow
 from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Progress
-from steelyard.model.records import Finding, MachineFacts, Run, Settings, Subject, Weighing
+from steelyard.model.records import IDENTICAL, Benchmark, Finding, MachineFacts, Run, Settings, Subject, Weighing
 from steelyard.subjects.command import shared_environment
 from steelyard.subjects.programs import digest
 
+EVERY_BENCHMARK = "every benchmark"
 Watch = Callable[[Progress], None]
 Stage = Callable[[Weighing | Run], tuple[Weighing | Run, SteelyardError | None]]
 """Adds to a record what it measures, and why that failed if it did."""
@@ -78,7 +79,9 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
     Raises SteelyardError if it cannot even start.
     """
     with _session(world, watch, request.jobs) as session:
-        _set_up(request.settings, session)
+        if _is_identical(request):
+            return _unmeasured(_header(request, session), session)
+        _set_up(request.settings, request.subjects, session)
         header = _header(request, session)
         return _measured(header, session, selection=request.selection)
 
@@ -100,7 +103,7 @@ def resume(
             shared_environment(record.settings, world.environment)  # it asks for values that no record holds
             announce(record)
             if record.settings.setup:
-                _set_up(record.settings, session)
+                _set_up(record.settings, record.subjects, session)
                 check_programs(record, path)
             return _measured(record, session, begun=journal)
 
@@ -153,10 +156,19 @@ def _measured(
 # --- prepare
 
 
-def _set_up(settings: Settings, session: _Session) -> None:
+def _unmeasured(header: Weighing | Run, session: _Session) -> Outcome:
+    """What came of sides that are one program; it is kept as any other weighing."""
+    store = session.world.store()
+    benchmarks = header.benchmarks or [Benchmark(name=EVERY_BENCHMARK)]
+    record = header.model_copy(update={"benchmarks": benchmarks, "stop": ["decided"] * len(benchmarks)})
+    kept = store.new_name(record.kind)
+    return _kept(judged(record, None), kept.with_name(f"{kept.name}.journal"), kept, store)
+
+
+def _set_up(settings: Settings, subjects: Sequence[Subject], session: _Session) -> None:
     """Run what goes before everything; raises InterruptedBeforeStart, MeasurementError if it fails."""
     if settings.setup:
-        hooks = hooks_of(settings, shared_environment(settings, session.world.environment))
+        hooks = hooks_of(settings, shared_environment(settings, session.world.environment), subjects)
         session.cleaning.is_for(hooks)
         try:
             session.runner(hooks).set_up()
@@ -176,7 +188,7 @@ def _header(request: Request, session: _Session) -> Weighing | Run:
         "benchmarks": list(request.benchmarks),
         "stop": ["interrupted"] * len(request.benchmarks),  # what a journal says that nobody ended
         "seconds": 0.0,
-        "findings": [*_same_commands(subjects), *shell_words_findings(subjects, request.settings)],
+        "findings": [*_known(request, subjects), *shell_words_findings(subjects, request.settings)],
         "launches": Launches(),
     }
     return Weighing(**fields) if len(request.subjects) > 1 else Run(**fields)
@@ -201,7 +213,7 @@ def _prepared(header: Weighing | Run, session: _Session, selection: Selection | 
     world, settings, begun = session.world, header.settings, session.world.clock()
     shared = shared_environment(settings, world.environment)
     check_heap(header)
-    hooks = hooks_of(settings, shared)
+    hooks = hooks_of(settings, shared, header.subjects)
     session.cleaning.is_for(hooks)
     try:
         if settings.harness is not None:
@@ -239,12 +251,21 @@ def _new_journal(kept: Path, header: Weighing | Run, rows: Sequence[LaunchRow]) 
     return journal
 
 
+def _is_identical(request: Request) -> bool:
+    return any(finding.code == IDENTICAL for finding in request.findings)
+
+
+def _known(request: Request, subjects: Sequence[Subject]) -> list[Finding]:
+    return [*request.findings, *([] if _is_identical(request) else _same_commands(subjects))]
+
+
 def _same_commands(subjects: Sequence[Subject]) -> list[Finding]:
     baseline, *candidates = subjects
     return [
         same_command_finding(candidate.name)
         for candidate in candidates
-        if (candidate.argv, candidate.digest) == (baseline.argv, baseline.digest)
+        if (candidate.argv, candidate.digest, candidate.directory)
+        == (baseline.argv, baseline.digest, baseline.directory)
     ]
 
 

@@ -123,6 +123,8 @@ def verdicts(record: Weighing) -> list[Verdict]:
 
     Raises MeasurementError where the deciding metric is undefined. A control that alarms withholds every verdict.
     """
+    if record.identical is not None:
+        return _of_one_program(record)
     measured = [number for number, reason in enumerate(record.stop) if reason != "failed"]
     members = [number for number in measured if not record.benchmarks[number].control]
     controls = [number for number in measured if record.benchmarks[number].control]
@@ -144,6 +146,28 @@ def verdicts(record: Weighing) -> list[Verdict]:
             for verdict in found
         ]
     return [*found, *controlled]
+
+
+def _of_one_program(record: Weighing) -> list[Verdict]:
+    """The verdicts of sides that are one program, which differ by nothing."""
+    return [
+        Verdict(
+            benchmark=benchmark.name,
+            index=number,
+            metric=metric,
+            verdict="same",
+            change=0.0,
+            interval=(0.0, 0.0),
+            p_value=None,
+            pairs=0,
+            looks=0,
+            seconds=0.0,
+            resolution=None,
+        )
+        for number, benchmark in enumerate(record.benchmarks)
+        if not benchmark.control
+        for metric in record.settings.metrics
+    ]
 
 
 def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verdict]:
