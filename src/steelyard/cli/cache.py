@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class CacheOptions(Options):
     """What `cache` is asked."""
+
+    panel: ClassVar[str] = "What is kept"
 
     clear: Annotated[bool, typer.Option("--clear", help="Remove all builds that are not in use.")] = False
     max_size: Annotated[

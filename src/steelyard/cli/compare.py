@@ -85,7 +85,6 @@ class CompareOptions(MeasuringOptions):
     examples=(
         "steelyard compare 'gzip -1 -c /bin/sh' 'gzip -9 -c /bin/sh' --margin 2%",
         "steelyard compare 'sort -n {f}' 'sort {f}' -L f /etc/passwd,/etc/group",
-        "steelyard compare --base main --build 'make -j2' './program its words'",
     ),
 )
 def compare(options: CompareOptions, world: World) -> int:

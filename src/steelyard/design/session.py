@@ -12,8 +12,9 @@ from typing import Any
 import steelyard
 from steelyard.design.control import with_control
 from steelyard.design.counting.stage import CountingStage, CountingTools, is_complete, with_tool
-from steelyard.design.findings import same_command_finding, shell_words_findings, survivors
+from steelyard.design.findings import shell_words_findings, survivors
 from steelyard.design.heap import HeapStage, check_heap
+from steelyard.design.identical import is_identical, known, of_one_program
 from steelyard.design.outcome import NOTHING_MEASURED, Outcome, judged
 from steelyard.design.preliminaries import with_preliminaries
 from steelyard.design.request import Request
@@ -40,11 +41,10 @@ from steelyard.model.journal import Journal, is_journal
 from steelyard.model.launches import Launches, LaunchRow
 from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Progress
-from steelyard.model.records import IDENTICAL, Benchmark, Finding, MachineFacts, Run, Settings, Subject, Weighing
+from steelyard.model.records import Finding, MachineFacts, Run, Settings, Subject, Weighing
 from steelyard.subjects.command import shared_environment
 from steelyard.subjects.programs import digest
 
-EVERY_BENCHMARK = "every benchmark"
 Watch = Callable[[Progress], None]
 Stage = Callable[[Weighing | Run], tuple[Weighing | Run, SteelyardError | None]]
 """Adds to a record what it measures, and why that failed if it did."""
@@ -79,8 +79,8 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
     Raises SteelyardError if it cannot even start.
     """
     with _session(world, watch, request.jobs) as session:
-        if _is_identical(request):
-            return _unmeasured(_header(request, session), session)
+        if is_identical(request):
+            return _unmeasured(of_one_program(_header(request, session)), world)
         _set_up(request.settings, request.subjects, session)
         header = _header(request, session)
         return _measured(header, session, selection=request.selection)
@@ -156,15 +156,6 @@ def _measured(
 # --- prepare
 
 
-def _unmeasured(header: Weighing | Run, session: _Session) -> Outcome:
-    """What came of sides that are one program; it is kept as any other weighing."""
-    store = session.world.store()
-    benchmarks = header.benchmarks or [Benchmark(name=EVERY_BENCHMARK)]
-    record = header.model_copy(update={"benchmarks": benchmarks, "stop": ["decided"] * len(benchmarks)})
-    kept = store.new_name(record.kind)
-    return _kept(judged(record, None), kept.with_name(f"{kept.name}.journal"), kept, store)
-
-
 def _set_up(settings: Settings, subjects: Sequence[Subject], session: _Session) -> None:
     """Run what goes before everything; raises InterruptedBeforeStart, MeasurementError if it fails."""
     if settings.setup:
@@ -188,7 +179,7 @@ def _header(request: Request, session: _Session) -> Weighing | Run:
         "benchmarks": list(request.benchmarks),
         "stop": ["interrupted"] * len(request.benchmarks),  # what a journal says that nobody ended
         "seconds": 0.0,
-        "findings": [*_known(request, subjects), *shell_words_findings(subjects, request.settings)],
+        "findings": [*known(request, subjects), *shell_words_findings(subjects, request.settings)],
         "launches": Launches(),
     }
     return Weighing(**fields) if len(request.subjects) > 1 else Run(**fields)
@@ -249,24 +240,6 @@ def _new_journal(kept: Path, header: Weighing | Run, rows: Sequence[LaunchRow]) 
     for row in rows:
         journal.append(row)
     return journal
-
-
-def _is_identical(request: Request) -> bool:
-    return any(finding.code == IDENTICAL for finding in request.findings)
-
-
-def _known(request: Request, subjects: Sequence[Subject]) -> list[Finding]:
-    return [*request.findings, *([] if _is_identical(request) else _same_commands(subjects))]
-
-
-def _same_commands(subjects: Sequence[Subject]) -> list[Finding]:
-    baseline, *candidates = subjects
-    return [
-        same_command_finding(candidate.name)
-        for candidate in candidates
-        if (candidate.argv, candidate.digest, candidate.directory)
-        == (baseline.argv, baseline.digest, baseline.directory)
-    ]
 
 
 # --- stages
@@ -367,6 +340,12 @@ def _time(
 
 
 # --- keep
+
+
+def _unmeasured(record: Weighing | Run, world: World) -> Outcome:
+    store = world.store()
+    kept = store.new_name(record.kind)
+    return _kept(judged(record, None), kept.with_name(f"{kept.name}.journal"), kept, store)
 
 
 def _kept(outcome: Outcome, journal: Path, kept: Path, store: Store) -> Outcome:

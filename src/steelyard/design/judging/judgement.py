@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
 from steelyard.design.findings import COPIED_CONTROL
+from steelyard.design.identical import verdicts_of_one_program
 from steelyard.design.judging.findings import data_findings, medians_findings, storm_findings, withheld
 from steelyard.design.judging.lockstep import in_step
 from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
@@ -124,7 +125,7 @@ def verdicts(record: Weighing) -> list[Verdict]:
     Raises MeasurementError where the deciding metric is undefined. A control that alarms withholds every verdict.
     """
     if record.identical is not None:
-        return _of_one_program(record)
+        return verdicts_of_one_program(record)
     measured = [number for number, reason in enumerate(record.stop) if reason != "failed"]
     members = [number for number in measured if not record.benchmarks[number].control]
     controls = [number for number in measured if record.benchmarks[number].control]
@@ -146,28 +147,6 @@ def verdicts(record: Weighing) -> list[Verdict]:
             for verdict in found
         ]
     return [*found, *controlled]
-
-
-def _of_one_program(record: Weighing) -> list[Verdict]:
-    """The verdicts of sides that are one program, which differ by nothing."""
-    return [
-        Verdict(
-            benchmark=benchmark.name,
-            index=number,
-            metric=metric,
-            verdict="same",
-            change=0.0,
-            interval=(0.0, 0.0),
-            p_value=None,
-            pairs=0,
-            looks=0,
-            seconds=0.0,
-            resolution=None,
-        )
-        for number, benchmark in enumerate(record.benchmarks)
-        if not benchmark.control
-        for metric in record.settings.metrics
-    ]
 
 
 def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verdict]:
