@@ -131,7 +131,7 @@ def _entries(
         with ExitStack() as trying:
             entries, missing = _held(jobs, cache, watch, trying)
             if missing:
-                _make(repository, {key: (jobs[key], entries[key]) for key in missing}, watch, source)
+                _make(repository, {key: (job, entries[key]) for key, job in jobs.items() if key in missing}, watch, source)
                 made |= missing
             if all(entry.share() for entry in entries.values()):
                 for entry in entries.values():
