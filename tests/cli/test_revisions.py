@@ -49,7 +49,7 @@ def test_the_work_tree_against_a_branch(scripted: ScriptedWorld, repo: Repo) -> 
     record = record_of()
     baseline, candidate = record["subjects"]
     assert baseline["revision"] == {
-        "name": f"main ({repo.git('rev-parse', 'main')[:7]})",
+        "name": "main",
         "commit": repo.git("rev-parse", "main"),
         "tree": repo.git("rev-parse", "main^{tree}"),
         "build": BUILD,
@@ -217,6 +217,14 @@ def test_a_program_of_the_work_tree_on_path_is_said(scripted: ScriptedWorld, rep
         patch.setattr(type(scripted), "environment", property(lambda w: {**environment.fget(w), "PATH": path}))  # type: ignore[attr-defined]
         done = scripted("compare", "--base", "main", "tool", "--pairs", "12")
     assert "within the work tree and runs on both sides" in " ".join(done.text.split())
+
+
+def test_what_was_built_in_the_work_tree_and_is_not_ignored_is_said(scripted: ScriptedWorld, repo: Repo) -> None:
+    (repo.folder / "left.o").write_bytes(b"\x7fELF rest")
+    repo.write("notes.txt", "x")
+    done = scripted("compare", "--base", "main", *BUILT, "./program", "--pairs", "12")
+    said = " ".join(done.text.split())
+    assert "neither tracks nor ignores, built files too: left.o a build may take them for up to date" in said
 
 
 def test_a_base_that_does_not_build(scripted: ScriptedWorld, repo: Repo) -> None:

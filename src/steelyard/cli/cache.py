@@ -73,8 +73,8 @@ def _show(cache: Cache, world: World) -> None:
                 if facts
                 else ("", "being built" if one.is_in_use else "not whole", "")
             )
-            age = figures.seconds(now_s - facts.made_s) if facts else ""
-            used = "now" if one.is_in_use else f"{figures.seconds(max(0.0, now_s - one.used_s))} ago"
+            age = _length(now_s - facts.made_s) if facts else ""
+            used = "now" if one.is_in_use else f"{_length(now_s - one.used_s)} ago"
             names = [Text(sheet.name(name, sheet.width // 4)) for name in (repository, revision, by)]
             rows.append([*names, Text(figures.size(one.size_bytes)), Text(age), Text(used)])
         sheet.grid(rows, right=frozenset({3, 4, 5}))
@@ -82,3 +82,10 @@ def _show(cache: Cache, world: World) -> None:
     total = figures.size(sum(one.size_bytes for one in entries))
     limit = figures.size(cache.limit_bytes())
     sheet.line(Text(f"{figures.count(len(entries), 'build')}, {total} of {limit}, in {cache.folder}"))
+
+
+def _length(elapsed_s: float) -> str:
+    from steelyard.report import figures
+
+    days = int(elapsed_s // 86_400)
+    return figures.count(days, "day") if days else figures.seconds(max(0.0, elapsed_s))

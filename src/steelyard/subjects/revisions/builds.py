@@ -83,7 +83,7 @@ class Built:
     def facts(self) -> RevisionFacts:
         """As a record keeps them."""
         return RevisionFacts(
-            name=self.revision.label,
+            name=self.revision.name,
             commit=self.revision.commit,
             tree=self.revision.tree,
             build=self.recipe.written,
