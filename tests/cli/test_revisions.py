@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -248,12 +249,17 @@ def test_what_is_printed_of_a_build_steers_no_terminal(scripted: ScriptedWorld, 
 
 
 def test_the_cache_is_listed_and_cleared(scripted: ScriptedWorld, repo: Repo) -> None:
-    assert scripted("cache").text.startswith("0 builds, 0 B of 10.00 GiB, in ")
+    assert scripted("cache").text.startswith("0 builds, 0 B of 10.00 GiB")
     scripted("compare", "--base", "main", *BUILT, "./program")
     listed = scripted("cache").text
     assert f"project     main ({repo.git('rev-parse', 'main')[:7]})" in listed
     assert "work tree" in listed
     assert "2 builds" in listed
+    assert re.search(r"\d s +\d s +cp source", listed)
+    for key in ("lock", "facts.json"):
+        for path in (scripted.folder / ".cache/steelyard/builds").glob(f"*/{key}"):
+            os.utime(path, (0, 0))
+    assert re.search(r"\d s +[\d,]+ days +cp source", scripted("cache").text)
     cleared = scripted("cache", "--clear").text
     assert cleared.startswith("0 builds")
     assert "removed 2 builds" in cleared

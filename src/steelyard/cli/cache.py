@@ -93,7 +93,8 @@ def _row(one: Kept, now_s: float) -> list[str]:
 
 
 def _length(elapsed_s: float) -> str:
-    from steelyard.report import figures
-
-    days = int(elapsed_s // 86_400)
-    return figures.count(days, "day") if days else figures.seconds(max(0.0, elapsed_s))
+    """In its largest unit: nobody asks for more of what is kept."""
+    for unit, seconds in (("day", 86_400), ("h", 3600), ("min", 60)):
+        if (number := int(elapsed_s // seconds)) > 0:
+            return f"{number:,} {unit}{'s' if unit == 'day' and number > 1 else ''}"
+    return f"{max(0, int(elapsed_s))} s"
