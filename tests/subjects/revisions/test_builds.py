@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +31,8 @@ class Builder:
         self.cache = Cache(folder / "cache")
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
         self.seen: list[Progress] = []
+        self.when: dict[str, Callable[[], None]] = {}
+        """What is done when that is said; nobody waits without."""
 
     def __call__(
         self,
@@ -43,7 +45,15 @@ class Builder:
         repository = repository_of(self.repo.folder / within, self.environment)
         revisions = resolved(repository, base, candidate)
         jobs = [Job(revision, recipes[min(n, len(recipes) - 1)]) for n, revision in enumerate(revisions)]
-        return built(repository, jobs, self.cache, self.seen.append, self.environment)
+        return built(repository, jobs, self.cache, self.watch, self.environment)
+
+    def watch(self, progress: Progress) -> None:
+        self.seen.append(progress)
+        word = progress.benchmark.partition(" ")[0]
+        if word in self.when:
+            self.when[word]()
+        elif word == "waiting":
+            pytest.fail("it would wait for ever")
 
     def refusal(self, kind: type[SteelyardError] = BuildError, **asked: object) -> SteelyardError:
         with pytest.raises(kind) as caught, self(**asked):  # type: ignore[arg-type]
@@ -185,6 +195,15 @@ def test_a_build_that_leaves_processes(build: Builder) -> None:
             assert not Path(f"/proc/{side.log.read_text().strip()}").exists()
 
 
+def test_a_work_tree_that_changes_meanwhile(build: Builder) -> None:
+
+    def change() -> None:
+        build.repo.write("source", script("newer"))
+
+    build.when["checking"] = change
+    assert "was changed meanwhile: begin anew" in str(build.refusal(UsageError))
+
+
 def test_a_folder_that_one_side_has_not(build: Builder) -> None:
     build.repo.write("below/file", "x")
     error = build.refusal(UsageError, base="main", within="below")
@@ -234,18 +253,15 @@ def test_what_is_used_is_not_removed(build: Builder) -> None:
 def test_a_gate_waits_for_another_that_builds_the_same(build: Builder) -> None:
     with build() as sides:
         key = sides[0].log.parent.name
-    building = build.cache.held(key, alone=True)
-    building.__enter__()
-    said: list[str] = []
-
-    def watch(progress: Progress) -> None:
-        said.append(progress.allowance or "")
-        building.__exit__(None, None, None)
-
-    build.seen = type("Seen", (), {"append": staticmethod(watch)})()
-    with build() as sides:
-        assert all(side.was_cached for side in sides)
-    assert said == [f"waiting for another steelyard, which has the build of {sides[0].revision.label}"]
+    with ExitStack() as building:
+        building.enter_context(build.cache.held(key, alone=True))
+        build.when["waiting"] = building.close
+        build.seen.clear()
+        with build() as sides:
+            assert all(side.was_cached for side in sides)
+    assert [one.allowance for one in build.seen] == [
+        f"waiting for another steelyard, which has the build of {sides[0].revision.label}"
+    ]
 
 
 def test_two_gates_use_one_build_at_once(build: Builder) -> None:

@@ -89,10 +89,14 @@ def test_nothing_of_the_user_s_is_written_to(repo: Repo) -> None:
 
 
 def test_a_change_in_the_same_tick_as_the_index_is_seen(repo: Repo) -> None:
-    source = repo.folder / "source"
-    found = (repo.folder / ".git/index").stat()
+    repo.git("config", "core.trustCtime", "false")
+    source, index = repo.folder / "source", repo.folder / ".git/index"
+    tick = (1_000_000_000, 1_000_000_000)
+    os.utime(source, tick)
+    repo.git("update-index", "--refresh")
+    os.utime(index, tick)
     source.write_text(script("new"))  # as long as before
-    os.utime(source, ns=(found.st_mtime_ns, found.st_mtime_ns))
+    os.utime(source, tick)
     assert both(repo)[1].commit is None
 
 

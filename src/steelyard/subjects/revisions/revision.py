@@ -56,8 +56,8 @@ def resolved(repository: Repository, base: str | None, candidate: str | None) ->
     """
     if candidate is None and repository.is_bare:
         raise UsageError(f"{repository.root} is a bare repository and has no work tree: name a --candidate")
-    ours = _named(repository, "--candidate", candidate) if candidate is not None else None
-    theirs = _named(repository, "--base", base) if base is not None else _merge_base(repository, ours)
+    ours = named(repository, "--candidate", candidate) if candidate is not None else None
+    theirs = named(repository, "--base", base) if base is not None else _merge_base(repository, ours)
     return theirs, ours or work_tree(repository)
 
 
@@ -140,8 +140,11 @@ def _refuse_dirty_submodules(repository: Repository, git: Git, tree: str) -> Non
             )
 
 
-def _named(repository: Repository, option: str, name: str) -> Revision:
-    """A commit by its name; that of a branch may be one that only the remote has, as on CI."""
+def named(repository: Repository, option: str, name: str) -> Revision:
+    """A commit by the name that an option gave; that of a branch may be one that only the remote has, as on CI.
+
+    Raises UsageError for one that is not there.
+    """
     if not name or name.startswith("-") or not name.isprintable():
         raise UsageError(f"{option} {name!r} is no name of a revision: give a branch, a tag or a commit")
     for known, found in ((name, name), (f"origin/{name}", f"refs/remotes/origin/{name}")):
