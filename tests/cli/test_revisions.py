@@ -184,6 +184,7 @@ def test_it_is_not_without_its_builds(scripted: ScriptedWorld, journal: Path) ->
     ("words", "said"),
     [
         (["--base", "main"], "weigh one command, in two revisions"),
+        (["--build-timeout", "9", "true", "false"], "weigh one command, in two revisions"),
         (["--base", "main", "true", "false"], "weigh one command, in two revisions"),
         (["--base", "nothing", "./program"], "--base 'nothing' is no revision"),
         (["--base", "main", "./program"], "where nothing is built: give --build CMD"),

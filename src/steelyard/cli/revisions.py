@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from steelyard.cli.compare import CompareOptions
     from steelyard.design.request import Request
     from steelyard.design.world import World
-    from steelyard.model.records import Finding, Subject
+    from steelyard.model.records import Finding, Settings, Subject
     from steelyard.subjects.revisions.builds import Built
     from steelyard.subjects.revisions.git import Repository
 
@@ -57,7 +57,8 @@ class RevisionOptions(Options):
 
 def are_wanted(options: RevisionOptions) -> bool:
     """Whether revisions are weighed."""
-    return (options.base, options.candidate, options.build) != (None, None, None)
+    is_named = (options.base, options.candidate, options.build) != (None, None, None)
+    return is_named or bool(options.given)
 
 
 @contextmanager
@@ -78,6 +79,7 @@ def request_of_revisions(options: CompareOptions, world: World) -> Iterator[Requ
     seconds_in_range("--build-timeout", asked.build_timeout, 1e-3, 1e6)
     settings = settings_of(options, world, commands=[command] * 2, judged=True)
     repository = repository_of(Path(settings.directory), world.environment)
+    check_relative(repository, command)
     revisions = resolved(repository, asked.base, asked.candidate)
     recipe = Recipe(asked.build, timeout_s=asked.build_timeout)
     names = names_of(options.name, options.names, [revision.label for revision in revisions])
@@ -94,8 +96,7 @@ def request_of_revisions(options: CompareOptions, world: World) -> Iterator[Requ
         watch.wipe()
         search_path = world.environment.get("PATH")
         subjects = subjects_of(sides, command, names, shell=options.launch.shell, search_path=search_path)
-        check_relative(repository, subjects)
-        findings = _findings(repository, sides, subjects, {**dict.fromkeys(settings.environment), **settings.variables})
+        findings = _findings(repository, sides, subjects, settings)
         yield replace(request_of(options, subjects, settings), findings=findings)
 
 
@@ -111,12 +112,12 @@ def _one_command(options: CompareOptions) -> str:
 
 
 def _findings(
-    repository: Repository, sides: Sequence[Built], subjects: Sequence[Subject], environment: dict[str, str | None]
+    repository: Repository, sides: Sequence[Built], subjects: Sequence[Subject], settings: Settings
 ) -> list[Finding]:
     """What the user should know of the sides before they are weighed."""
     from steelyard.design.findings import built_files_finding, identical_finding
     from steelyard.model.records import Finding
-    from steelyard.subjects.revisions.identity import is_identical
+    from steelyard.subjects.revisions.identity import is_identical, is_one_build
     from steelyard.subjects.revisions.sides import shared_program
 
     notes = dict.fromkeys(note for side in sides for note in side.notes)
@@ -130,8 +131,7 @@ def _findings(
                 "there, they share too",
             )
         )
-    if is_identical(sides, subjects, environment):
+    if is_identical(sides, subjects, settings):
         labels = [side.revision.label for side in sides]
-        is_one_build = len({side.top for side in sides}) == 1
-        found.insert(0, identical_finding(*labels, is_one_build=is_one_build))
+        found.insert(0, identical_finding(*labels, is_one_build=is_one_build(sides)))
     return found

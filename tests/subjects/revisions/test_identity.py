@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from steelyard.measure.elf import names_library_folders
-from steelyard.model.records import Subject
+from steelyard.model.records import Settings, Subject
 from steelyard.subjects.revisions.builds import Built, Recipe
 from steelyard.subjects.revisions.identity import is_identical
 from steelyard.subjects.revisions.revision import Revision
@@ -38,7 +39,7 @@ def elf(*tags: int, content: bytes = b"") -> bytes:
 def judged(tmp_path: Path) -> Callable[..., bool]:
     """Whether two folders with these programs, run with these words, are identical."""
 
-    def judge(*programs: bytes, words: tuple[str, ...] = (), shell: bool = False, **environment: str) -> bool:
+    def judge(*programs: bytes, words: tuple[str, ...] = (), shell: bool = False, **settings: Any) -> bool:
         sides, subjects = [], []
         for name, program in zip("ab", programs, strict=False):
             folder = tmp_path / name
@@ -48,7 +49,7 @@ def judged(tmp_path: Path) -> Callable[..., bool]:
             sides.append(Built(Revision(name, name, name), Recipe("make"), folder, folder, folder / "log", False, ()))
             argv = ["./program", *words]
             subjects.append(Subject(name=name, command="", argv=argv, program=str(path), shell=shell))
-        return is_identical(sides, subjects, dict(environment))
+        return is_identical(sides, subjects, Settings(**settings))
 
     return judge
 
@@ -70,8 +71,15 @@ def test_libraries_beside_a_program_may_differ(judged: Callable[..., bool], tag:
     assert names_library_folders(program)
     assert not names_library_folders(elf(_NEEDED))
     assert not judged(program, program)
-    assert not judged(elf(), elf(), LD_LIBRARY_PATH="lib")
+    assert not judged(elf(), elf(), variables={"LD_LIBRARY_PATH": "lib"})
+    assert not judged(elf(), elf(), environment=["LD_PRELOAD"])
+
+
+def test_what_else_may_differ(judged: Callable[..., bool]) -> None:
+    assert judged(elf(), elf(), environment=["PATH"])
     assert not judged(elf(), elf(), shell=True)
+    assert not judged(elf(), elf(), words=("{file}",))
+    assert not judged(elf(), elf(), setup=["make data"])
 
 
 def test_files_that_the_words_name_may_differ(judged: Callable[..., bool], tmp_path: Path) -> None:
@@ -90,6 +98,6 @@ def test_a_program_of_neither_side_says_nothing_of_them(judged: Callable[..., bo
     system = tmp_path / "python"
     system.write_bytes(elf())
     subjects = [Subject(name="s", command="", argv=["python", "-c", ""], program=str(system))] * 2
-    assert not is_identical(sides, subjects, {})
-    assert is_identical([sides[0]] * 2, subjects, {})
+    assert not is_identical(sides, subjects, Settings())
+    assert is_identical([sides[0]] * 2, subjects, Settings())
     assert judged(elf(), elf())

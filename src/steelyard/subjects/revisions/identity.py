@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from steelyard.measure.elf import names_library_folders, read_elf
-from steelyard.model.records import Subject
+from steelyard.model.records import Settings, Subject
 from steelyard.subjects.revisions.builds import Built
 
 # A linker's hash of all that it links, paths in it: a note of 16 or 20 bytes (ELF, .note.gnu.build-id).
@@ -22,19 +22,23 @@ _BUILD_ID = re.compile(rb"\x04\0\0\0([\x08\x10\x14\x20])\0\0\0\x03\0\0\0GNU\0")
 _LOADING = ("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT")
 
 
-def is_identical(sides: Sequence[Built], subjects: Sequence[Subject], environment: Mapping[str, str | None]) -> bool:
-    """Whether all sides are one build, or their programs are equal but for the paths that they were built at.
-
-    `environment` is what their launches find.
-    """
-    if len({side.top for side in sides}) == 1:
+def is_identical(sides: Sequence[Built], subjects: Sequence[Subject], settings: Settings) -> bool:
+    """Whether all sides are one build, or their programs are equal but for the paths that they were built at."""
+    if is_one_build(sides):
         return True
-    if any(name in environment for name in _LOADING) or any(subject.shell for subject in subjects):
+    if any(settings.hooks().values()) or any(name in (*settings.environment, *settings.variables) for name in _LOADING):
         return False
+    if any(subject.shell or any("{" in word for word in subject.argv) for subject in subjects):
+        return False  # parameters may name files
     programs = [_program(side, subject) for side, subject in zip(sides, subjects, strict=True)]
     if None in programs or len(set(programs)) > 1:
         return False
     return all(_same_inputs(one, other) for one, other in pairwise(zip(sides, subjects, strict=True)))
+
+
+def is_one_build(sides: Sequence[Built]) -> bool:
+    """Whether all sides have the same files, built in the same way."""
+    return len({side.top for side in sides}) == 1
 
 
 def _program(side: Built, subject: Subject) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,15 +31,17 @@ def subjects_of(
     return found
 
 
-def check_relative(repository: Repository, subjects: Sequence[Subject]) -> None:
+def check_relative(repository: Repository, command: str) -> None:
     """Raise UsageError for a program that is named as the work tree's own: it would be that of both sides."""
-    for subject in subjects:
-        word = Path(subject.argv[0])
-        if word.is_absolute() and not subject.shell and word.is_relative_to(repository.root):
-            raise UsageError(
-                f"{word} is a file of the work tree, whichever revision is weighed: give its path from here, "
-                f"./{_from_here(repository, word)}"
-            )
+    try:
+        word = Path(*shlex.split(command)[:1])
+    except ValueError:
+        return  # whoever reads it says so
+    if word.is_absolute() and word.is_relative_to(repository.root):
+        raise UsageError(
+            f"{word} is a file of the work tree, whichever revision is weighed: give its path from here, "
+            f"./{_from_here(repository, word)}"
+        )
 
 
 def shared_program(repository: Repository, subjects: Sequence[Subject]) -> str | None:
