@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.cli.values import seconds, share, whole
+from steelyard.cli.values import seconds, share, size_in_bytes, whole
 from steelyard.model.errors import UsageError
 
 Reader = Callable[[str, str], Any]
@@ -34,6 +34,10 @@ Reader = Callable[[str, str], Any]
         (share, "0.01", 0.01),
         (share, "1%", 0.01),
         (share, " 0.1 %", 0.001),
+        (size_in_bytes, "0", 0),
+        (size_in_bytes, "500M", 500 << 20),
+        (size_in_bytes, "1.5 GiB", 3 << 29),
+        (size_in_bytes, "20kb", 20 << 10),
     ],
 )
 def test_what_is_read(read: Reader, text: str, value: float) -> None:
@@ -47,6 +51,7 @@ def test_what_is_read(read: Reader, text: str, value: float) -> None:
         (whole, ["", "x", "1.5", "1e400", "nan", "inf", "1,000", "9" * 5000], "is no whole number"),
         (seconds, ["", "s", "x", "30x", "1m30s", "half an hour", "30 seconds", "ms"], "is no time"),
         (share, ["", "%", "x", "1%%", "1/100"], "is no part of 1 or percentage"),
+        (size_in_bytes, ["", "G", "much", "-1", "1e400", "nan", "2 XB", "1GG"], "is no size"),
     ],
 )
 def test_what_is_none_is_said_in_a_short_sentence(read: Reader, texts: list[str], says: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ from steelyard.cli.options import (
     WeighingOptions,
 )
 from steelyard.cli.outputs import check_files
+from steelyard.cli.revisions import RevisionOptions, are_wanted, request_of_revisions
 from steelyard.cli.say import say
 from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
 from steelyard.cli.suite import SuiteOptions
@@ -45,8 +47,12 @@ class CompareOptions(MeasuringOptions):
 
     commands: Annotated[
         list[str] | None,
-        typer.Argument(metavar="BASELINE CANDIDATE...", help="Commands in quotes; each is compared with the first."),
+        typer.Argument(
+            metavar="BASELINE CANDIDATE...",
+            help="Commands in quotes; each is compared with the first. With --base one, which runs in both revisions.",
+        ),
     ] = None
+    revisions: RevisionOptions = RevisionOptions()
     judging: JudgingOptions = JudgingOptions()
     name: Names = None
     names: OldNames = None
@@ -101,8 +107,7 @@ def compare(options: CompareOptions, world: World) -> int:
                 options.resume, watch, world, announce=partial(_announce, options.resume), trusted=options.trust_journal
             )
     else:
-        request = _request(options, world)
-        with watching(world) as watch:
+        with _requested(options, world) as request, watching(world) as watch:
             outcome = session.measure(request, watch, world)
     return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
 
@@ -125,15 +130,24 @@ def _announce(path: Path, record: Weighing) -> None:
     say(*lines(record, str(path)))
 
 
-def _request(options: CompareOptions, world: World) -> Request:
-    """What the command line asks for."""
-    from steelyard.subjects.command import command_subject
-
+def _requested(options: CompareOptions, world: World) -> AbstractContextManager[Request]:
+    """What the command line asks for, for as long as it is measured."""
     if options.trust_journal:
         raise UsageError("--trust-journal is for what --resume carries on: leave it out")
+    if are_wanted(options.revisions):
+        return request_of_revisions(options, world)
+    return nullcontext(_request(options, world))
+
+
+def _request(options: CompareOptions, world: World) -> Request:
+    from steelyard.subjects.command import command_subject
+
     commands = options.commands or []
     if len(commands) < 2:
-        raise UsageError("compare needs two commands or more, each in quotes: steelyard compare './old' './new'")
+        raise UsageError(
+            "compare needs two commands or more, each in quotes: steelyard compare './old' './new'; or one in two "
+            "revisions: steelyard compare --base main './program'"
+        )
     check_no_files(options.name or [], commands)
     settings = settings_of(options, world, commands=commands, judged=True)
     roles = ["baseline"] + ["candidate"] * (len(commands) - 1)

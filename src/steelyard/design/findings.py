@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from steelyard.model.records import Finding, Settings, Subject
+from steelyard.model.records import IDENTICAL, Finding, Settings, Subject
 from steelyard.report import figures
 from steelyard.subjects.shell_words import shell_words
 
@@ -19,6 +19,24 @@ def same_command_finding(name: str) -> Finding:
         code="same-command",
         message=f"{name} runs the same program with the same arguments as the baseline: this is a control, "
         "and any verdict but `same` would be a false alarm",
+    )
+
+
+def identical_finding(baseline: str, candidate: str, *, is_one_build: bool) -> Finding:
+    """Say that there is nothing to weigh."""
+    what = "have the same files" if is_one_build else "build the same program, byte for byte but for the build's paths"
+    return Finding(
+        code=IDENTICAL, message=f"identical: {baseline} and {candidate} {what}, so that nothing had to be measured"
+    )
+
+
+def built_files_finding(paths: Sequence[str]) -> Finding:
+    """Say that a work tree has in it what was built there before, which a build may take for its own."""
+    return Finding(
+        code="built-files",
+        message="the work tree was taken with what git neither tracks nor ignores, built files too: "
+        f"{some_names(paths)}",
+        remedy="a build may take them for up to date: name them in .gitignore, or remove them",
     )
 
 

@@ -15,7 +15,11 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) 
     lines = [_heading(record, verdicts), ""]
     baseline, *candidates = (code(subject.name) for subject in record.subjects)
     label = "candidate" if len(candidates) == 1 else "candidates"
-    lines += [f"baseline {baseline}, {label} {', '.join(candidates)}", ""]
+    how = f"; {code(said)}" if (said := sentences.built(record)) else ""
+    lines += [f"baseline {baseline}, {label} {', '.join(candidates)}{how}", ""]
+    if record.identical is not None:
+        others = [finding for finding in record.findings if finding != record.identical]
+        return document([*lines, *_list(notes.markdown(notes.of_findings(others))), _origin(record)])
     if verdicts:
         lines += [*_table(_titles(record), [_row(verdict) for verdict in verdicts]), ""]
     lines += _list(_explanations(record, verdicts))
@@ -52,6 +56,8 @@ def run(record: Run, summaries: list[Summary]) -> str:
 def _heading(record: Weighing, verdicts: list[Verdict]) -> str:
     stopped = sentences.stopped(record.stop)
     after = f" ({stopped})" if stopped else ""
+    if record.identical is not None:
+        return f"**same**: {escape(record.identical.message)}"
     if not verdicts:
         return f"**no result**: no pair was measured to its end{after}"
     if len(record.benchmarks) > 1:
