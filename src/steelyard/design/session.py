@@ -14,6 +14,7 @@ from steelyard.design.control import with_control
 from steelyard.design.counting.stage import CountingStage, CountingTools, is_complete, with_tool
 from steelyard.design.findings import same_command_finding, shell_words_findings, survivors
 from steelyard.design.heap import HeapStage, check_heap
+from steelyard.design.layouts import equal_layouts
 from steelyard.design.outcome import NOTHING_MEASURED, Outcome, judged
 from steelyard.design.preliminaries import with_preliminaries
 from steelyard.design.request import Request
@@ -176,7 +177,11 @@ def _header(request: Request, session: _Session) -> Weighing | Run:
         "benchmarks": list(request.benchmarks),
         "stop": ["interrupted"] * len(request.benchmarks),  # what a journal says that nobody ended
         "seconds": 0.0,
-        "findings": [*_same_commands(subjects), *shell_words_findings(subjects, request.settings)],
+        "findings": [
+            *_same_commands(subjects),
+            *equal_layouts(subjects, request.settings),
+            *shell_words_findings(subjects, request.settings),
+        ],
         "launches": Launches(),
     }
     return Weighing(**fields) if len(request.subjects) > 1 else Run(**fields)

@@ -10,6 +10,7 @@ from steelyard.model.columns import highest
 from steelyard.model.counting import Counting, CountSettings
 from steelyard.model.heap import Heap
 from steelyard.model.launches import Launches
+from steelyard.model.layouts import LayoutFacts
 from steelyard.model.metrics import DEFAULT_METRIC, METRICS
 from steelyard.model.numbers import Count, Seconds
 from steelyard.model.secrecy import is_secret
@@ -104,6 +105,9 @@ class Settings(_Record):
     )
     heap_shuffle: bool = Field(default=False, description="launches begin with a heap in a state drawn for the pair")
     heap: Count | None = Field(default=None, ge=1, description="launches a side whose heap is watched, untimed")
+    layouts: Count = Field(
+        default=0, description="build variants of each side, {layout} in the commands; 0: there is but one"
+    )
 
     def hooks(self) -> dict[str, list[str]]:
         """The commands around launches, by when they run, in that order."""
@@ -176,6 +180,7 @@ class Verdict(_Record):
     findings: list[Finding] = Field(default_factory=list)
     stability: Stability | None = Field(default=None, description="of counts: how equal those of one side are")
     floor: float | None = Field(default=None, description="of counts: relative spread of the same program's")
+    layouts: LayoutFacts | None = Field(default=None, description="of several builds of each side: how they differ")
 
 
 class Summary(_Record):

@@ -13,11 +13,13 @@ import numpy.typing as npt
 from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
 from steelyard.design.findings import COPIED_CONTROL
 from steelyard.design.judging.findings import data_findings, medians_findings, storm_findings, withheld
+from steelyard.design.judging.layouts import layout_facts, layout_findings
 from steelyard.design.judging.lockstep import in_step
 from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
 from steelyard.design.judging.waits import waits_finding
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
+from steelyard.model.layouts import LayoutFacts
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
 from steelyard.stats.family import judge_family
@@ -74,6 +76,11 @@ class MetricPairs:
         """How many complete pairs there are."""
         return len(self._wall[0])
 
+    def layouts(self) -> npt.NDArray[np.int64]:
+        """Which layout each complete pair is of, shape (pairs,)."""
+        baseline = self.launches.complete_pairs(self.benchmark, self.role)[:, 0]
+        return np.asarray(self.launches.layout, dtype=np.int64)[baseline]
+
     @cached_property
     def _values(self) -> tuple[FloatArray, FloatArray]:
         return self._of_pairs(self.metric)
@@ -115,6 +122,7 @@ def look_at(
         roughly=newest_only,
         exact=not METRICS[pairs.metric].rounded,
         members=members,
+        layouts=pairs.layouts() if settings.layouts else None,
     )
 
 
@@ -189,6 +197,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
     change = expm1(judgement.estimate.centre)
     found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement)
     storms = storm_findings((baseline, candidate), settings.margin)
+    layouts = _layouts(record, pairs, judgement, metric)
     return Verdict(
         metric=metric,
         verdict=judgement.verdict,
@@ -207,9 +216,19 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
             *medians_findings(change, judgement.verdict, sides, settings.margin),
             *storms,
             *waits_finding(record.launches, pairs.benchmark, metric, settings.alpha),
+            *layout_findings(layouts, judgement, settings),
         ],
+        layouts=layouts,
         **_shared(record, pairs.benchmark),
     )
+
+
+def _layouts(record: Weighing, pairs: MetricPairs, judgement: Judgement, metric: str) -> LayoutFacts | None:
+    shown = judgement.look.pairs
+    baseline, candidate = pairs.first(shown)
+    d, layouts = np.log(candidate / baseline), pairs.layouts()[:shown]
+    positions = record.launches.complete_pairs(pairs.benchmark)[:shown]
+    return layout_facts(record.launches, positions, d, layouts, metric, judgement, record.settings)
 
 
 def _of_few(record: Weighing, pairs: MetricPairs) -> Verdict:
