@@ -80,7 +80,7 @@ def missed(
     weighings: int = 1000,
     seed: int = 1,
 ) -> float:
-    """The share of weighings in which a look that may decide has an interval of the layouts without the change in it."""
+    """The share of weighings in which the layouts' interval misses the change at any look that may decide."""
     generator, looks, found = np.random.default_rng(seed), plan_looks(pairs, ended=True), 0
     taken = [(looks[number].pairs, look_at_layouts(looks[: number + 1])) for number in range(len(looks))]
     levels = [(pairs, look.share * alpha) for pairs, look in taken if look.may_decide]
