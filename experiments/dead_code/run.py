@@ -29,7 +29,7 @@ sys.path.insert(0, str(HERE.parent.parent))
 
 from experiments.linear_random.run import table  # noqa: E402
 
-ROUNDS = 600
+ROUNDS = 300
 # One layout is told from another by so much, and the average of many is known to so much.
 MOVED, MARGIN = 0.02, 0.04
 MOST_UNUSED = 12
