@@ -25,8 +25,10 @@ class LayoutFacts(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     changes: dict[int, float] = Field(description="layout to the relative change in its pairs alone")
-    p_value: float = Field(description="of layouts that differ in nothing, as identical copies")
-    parts: list[Part] = Field(description="the variance by level, the outermost first")
+    p_value: float | None = Field(
+        description="of layouts that differ in nothing, as identical copies; if that is known"
+    )
+    parts: list[Part] = Field(description="the variance by level, the outermost first; with two pairs a layout or more")
     most: Level | None = Field(default=None, description="the level with over half of the result's variance")
     assumed_normal: bool = Field(description="whether the interval takes the layouts' effects to be normal")
     needed: int | None = Field(default=None, description="layouts that would decide, if undecided")

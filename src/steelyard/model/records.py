@@ -44,7 +44,7 @@ class Subject(_Record):
     argv: list[str] = Field(description="what is executed; bytes that are not UTF-8 as surrogate escapes")
     program: str = Field(description="the file that argv[0] was found to be")
     shell: bool = Field(default=False, description="run by /bin/sh -c, whose start is part of every launch")
-    digest: str | None = Field(default=None, description="SHA-256 of the program's file")
+    digest: str | None = Field(default=None, description="SHA-256 of the program's file, or of its layouts' digests")
 
 
 class Benchmark(_Record):

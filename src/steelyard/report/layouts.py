@@ -22,14 +22,19 @@ def rows(sheet: Sheet, verdict: Verdict) -> None:
     """Print how the layouts of one benchmark differ, and the variance by level; nothing where there are none."""
     if verdict.layouts is not None:
         sheet.row("layouts", differences(verdict.layouts))
-        sheet.row("variance", *_variance(verdict.layouts))
+        if verdict.layouts.parts:
+            sheet.row("variance", *_variance(verdict.layouts))
 
 
 def markdown(verdicts: Sequence[Verdict]) -> list[str]:
     """Write the same of each benchmark, as the texts of a list."""
     return [
-        f"{code(verdict.benchmark)}, {verdict.metric}: {differences(verdict.layouts)}; "
-        + "; ".join(_variance(verdict.layouts))
+        "; ".join(
+            [
+                f"{code(verdict.benchmark)}, {verdict.metric}: {differences(verdict.layouts)}",
+                *_variance(verdict.layouts),
+            ]
+        )
         for verdict in verdicts
         if verdict.layouts is not None
     ]
@@ -42,13 +47,17 @@ def differences(facts: LayoutFacts) -> str:
     if len(changes) < 2:
         return f"{each} so far"
     text = f"{each}, by themselves {figures.change(changes[0])} to {figures.change(changes[-1])}"
+    if facts.p_value is None:
+        return f"{text}; whether by chance takes two pairs of each to tell"
     if facts.p_value < _UNLIKE_BELOW:
         return f"{text}: more than equal builds would differ by chance (p = {facts.p_value:.2g})"
     return f"{text}: no more than equal builds differ by chance (p = {facts.p_value:.2g})"
 
 
 def _variance(facts: LayoutFacts) -> list[str]:
-    """The share of each level, and where more repetitions help most."""
+    """The share of each level, and where more repetitions help most; nothing where that is not known."""
+    if not facts.parts:
+        return []
     shares = ", ".join(
         f"{part.level} {figures.percent(part.share)} (± {figures.percent(part.spread)})" for part in facts.parts
     )

@@ -36,8 +36,8 @@ IntArray = npt.NDArray[np.int64]
 GROWTH: Final = 2
 """A look at the layouts has so many times the pairs of the one before."""
 MOST_LAYOUTS: Final = 1000
-# From so many pairs of each layout on their noise is known apart from the layouts'.
-_PAIRS_EACH = 2
+PAIRS_EACH: Final = 2
+"""From so many pairs of each layout on their noise is known apart from that of the layouts."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def _p_value(centres: FloatArray) -> float:
 
 
 def _floor(groups: list[FloatArray]) -> float:
-    if sum(map(len, groups)) < _PAIRS_EACH * len(groups):
+    if sum(map(len, groups)) < PAIRS_EACH * len(groups):
         return 0.0  # nothing tells the layouts' share from the pairs'
     of_layouts, of_pairs = between(groups)
     whole = of_layouts + of_pairs

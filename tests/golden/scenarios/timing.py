@@ -54,8 +54,7 @@ def compare_without_hope(world: World) -> None:
 @scenario
 def layouts(world: World) -> None:
     for layout, new_ns in enumerate((12.3e6, 11.7e6, 12.2e6, 11.9e6, 12.1e6), start=1):
-        world.program(f"old-{layout}", Program(wall_ns=lambda _: 12e6))
-        world.program(f"new-{layout}", Program(wall_ns=lambda _, ns=new_ns: ns))
+        pair(world, new_ns, of=f"-{layout}")
     world.run("compare", "./old-{layout}", "./new-{layout}", "--layouts", "5", "--pairs", "30", "--json", "record.json")
     world.run("compare", "./old-{layout}", "./new-{layout}", "--layouts", "5", "--pairs", "30", "--margin", "20%")
 

@@ -12,7 +12,7 @@ from steelyard.model.layouts import LayoutFacts, Level, Part
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Finding, Settings
 from steelyard.report.figures import percent
-from steelyard.stats.layouts import Averaged
+from steelyard.stats.layouts import PAIRS_EACH, Averaged
 from steelyard.stats.paired import Judgement, layouts_needed
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.variance import Components, components, p_of_layouts
@@ -40,13 +40,14 @@ def layout_facts(
     samples = _samples(launches, positions, metric) if launches.samples and metric in PER_ITERATION else None
     values = samples or [np.array([one]) for one in d]
     numbers = np.unique(layouts)
+    are_apart = len(d) >= PAIRS_EACH * len(numbers)
     parts = components([[values[pair] for pair in np.flatnonzero(layouts == number)] for number in numbers])
     needed = layouts_needed(judgement, settings.margin) if judgement.verdict == "undecided" else None
     return LayoutFacts(
         changes={int(number): expm1(centre) for number, centre in zip(numbers, averaged.centres, strict=True)},
-        p_value=p_of_layouts(d, layouts),
-        parts=_parts(parts, with_samples=samples is not None),
-        most=_most(parts, len(numbers), len(d), sum(map(len, values))) if len(d) >= 2 * len(numbers) else None,
+        p_value=p_of_layouts(d, layouts) if are_apart else None,
+        parts=_parts(parts, with_samples=samples is not None) if are_apart else [],
+        most=_most(parts, len(numbers), len(d), sum(map(len, values))) if are_apart else None,
         assumed_normal=not averaged.is_free,
         needed=needed,
     )
