@@ -34,7 +34,7 @@ ROUNDS = 300
 MOVED, MARGIN = 0.02, 0.04
 MOST_TRIED = 30
 COPIES = 10
-TITLES = ("the two sides", "builds of each", "verdict", "change", "interval, 99 %", "layouts, of the variance", "p")
+TITLES = ("the two sides", "builds of each", "verdict", "change", "interval, 99 %", "each layout by itself")
 
 
 def main(layouts: int) -> None:
@@ -120,11 +120,9 @@ def _weighed(folder: Path, baseline: str, candidate: str, world: World, layouts:
 
 def _row(what: str, builds: int, verdict: Verdict) -> list[str]:
     interval = "none" if verdict.interval is None else " to ".join(map(figures.change, verdict.interval))
-    facts = verdict.layouts
-    of_layouts = ["not known", ""]
-    if facts is not None and facts.p_value is not None:
-        of_layouts = [figures.percent(facts.parts[0].share), f"{facts.p_value:.2g}"]
-    return [what, str(builds), verdict.verdict, figures.change(verdict.change or 0.0), interval, *of_layouts]
+    changes = [] if verdict.layouts is None else sorted(verdict.layouts.changes.values())
+    each = f"{figures.change(changes[0])} to {figures.change(changes[-1])}" if changes else ""
+    return [what, str(builds), verdict.verdict, figures.change(verdict.change or 0.0), interval, each]
 
 
 def _sentence(alone: Verdict, tried: int, averaged: Verdict) -> str:
