@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+MOST_LAYOUTS: Final = 1000
 Level = Literal["layout", "launch", "sample"]
 
 

@@ -10,7 +10,7 @@ from steelyard.model.columns import highest
 from steelyard.model.counting import Counting, CountSettings
 from steelyard.model.heap import Heap
 from steelyard.model.launches import Launches
-from steelyard.model.layouts import LayoutFacts
+from steelyard.model.layouts import MOST_LAYOUTS, LayoutFacts
 from steelyard.model.metrics import DEFAULT_METRIC, METRICS
 from steelyard.model.numbers import Count, Seconds
 from steelyard.model.secrecy import is_secret
@@ -106,7 +106,7 @@ class Settings(_Record):
     heap_shuffle: bool = Field(default=False, description="launches begin with a heap in a state drawn for the pair")
     heap: Count | None = Field(default=None, ge=1, description="launches a side whose heap is watched, untimed")
     layouts: Count = Field(
-        default=0, description="build variants of each side, {layout} in the commands; 0: there is but one"
+        default=0, le=MOST_LAYOUTS, description="build variants of each side, {layout} in the commands; 0: but one"
     )
 
     def hooks(self) -> dict[str, list[str]]:
@@ -231,6 +231,8 @@ class _Kept(_Record):
             raise ValueError("`stop` has to say of each benchmark why it stopped")
         if highest(self.launches.benchmark) >= len(self.benchmarks):
             raise ValueError("`launches` names a benchmark that is not in `benchmarks`")
+        if highest(self.launches.layout) > self.settings.layouts:
+            raise ValueError("`launches` names a layout that is not among those of `settings`")
         if self.counting and any(place >= len(self.benchmarks) for place in self.counting.places()):
             raise ValueError("`counting` names a benchmark that is not in `benchmarks`")
         if self.heap and any(one.benchmark >= len(self.benchmarks) for one in self.heap.launches):

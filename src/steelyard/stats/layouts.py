@@ -80,7 +80,8 @@ def look_at_layouts(looks: Sequence[Look]) -> LayoutLook:
 
 def average(d: FloatArray, layouts: IntArray, level: float) -> Averaged:
     """Average differences d (n,) over their layouts (n,), with an interval at 1 - level."""
-    groups = [d[layouts == layout] for layout in np.unique(layouts)]
+    order = np.argsort(layouts, kind="stable")
+    groups = np.split(d[order], np.unique(layouts[order], return_index=True)[1][1:])
     centres = np.array([signed_rank.estimate(group, level).centre for group in groups])
     known = tuple(map(float, centres))
     if len(centres) < 2:

@@ -16,7 +16,9 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-_RELABELLINGS = 1999
+# Fewer where there are so many values that they would take seconds, and so many at once as the memory easily holds.
+_RELABELLINGS, _FEWEST_RELABELLINGS = 1999, 99
+_VALUES_DEALT, _VALUES_AT_ONCE = 10_000_000, 1_000_000
 
 
 class Components(NamedTuple):
@@ -70,10 +72,14 @@ def p_of_layouts(values: FloatArray, layouts: IntArray) -> float:
         return 1.0
     ordered = values[np.argsort(layouts, kind="stable")]
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    generator = np.random.default_rng(1)
-    dealt = generator.permuted(np.broadcast_to(ordered, (_RELABELLINGS, len(ordered))), axis=1)
-    seen, chance = (_unlike(rows, starts, sizes) for rows in (ordered[None], dealt))
-    return float((1 + (chance >= seen[0] * (1 - 1e-12)).sum()) / (1 + _RELABELLINGS))
+    generator, seen = np.random.default_rng(1), _unlike(ordered[None], starts, sizes)[0]
+    times = min(_RELABELLINGS, max(_FEWEST_RELABELLINGS, _VALUES_DEALT // len(ordered)))
+    at_once = max(1, _VALUES_AT_ONCE // len(ordered))
+    as_unlike = 0
+    for left in range(times, 0, -at_once):
+        dealt = generator.permuted(np.broadcast_to(ordered, (min(left, at_once), len(ordered))), axis=1)
+        as_unlike += int((_unlike(dealt, starts, sizes) >= seen * (1 - 1e-12)).sum())
+    return (1 + as_unlike) / (1 + times)
 
 
 def _unlike(rows: FloatArray, starts: IntArray, sizes: IntArray) -> FloatArray:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -15,7 +13,7 @@ from tests.model.samples import row, weighing
 LAYOUTS, PAIRS, SAMPLES = 6, 48, 8
 
 
-def facts(layout: float, launch: float, sample: float, **harness: Any) -> LayoutFacts:
+def facts(layout: float, launch: float, sample: float) -> LayoutFacts:
     """Of samples whose candidates differ by these standard deviations."""
     generator = np.random.default_rng(1)
     effects = layout * generator.standard_normal(LAYOUTS)

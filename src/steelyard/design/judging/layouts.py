@@ -41,7 +41,9 @@ def layout_facts(
     values = samples or [np.array([one]) for one in d]
     numbers = np.unique(layouts)
     are_apart = len(d) >= PAIRS_EACH * len(numbers)
-    parts = components([[values[pair] for pair in np.flatnonzero(layouts == number)] for number in numbers])
+    order = np.argsort(layouts, kind="stable")
+    of_layouts = np.split(order, np.searchsorted(layouts[order], numbers[1:]))
+    parts = components([[values[pair] for pair in pairs] for pairs in of_layouts])
     needed = layouts_needed(judgement, settings.margin) if judgement.verdict == "undecided" else None
     return LayoutFacts(
         changes={int(number): expm1(centre) for number, centre in zip(numbers, averaged.centres, strict=True)},
