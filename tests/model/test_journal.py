@@ -19,7 +19,7 @@ from steelyard.model.heap import Heap, HeapLaunch, HeapUse
 from steelyard.model.journal import Journal
 from steelyard.model.json_text import parse
 from steelyard.model.launches import COLUMNS, Launches, LaunchRow, Measured, Place, Sample
-from steelyard.model.records import Run, Weighing
+from steelyard.model.records import Run, Settings, Weighing
 from tests.model.samples import DISTURBED, TRIED, USED, WARM_UP, row, run, subject, weighing
 
 HEADER = weighing([], stop=["interrupted"], subjects=(subject("\udcff\u2028"), subject("ünï\n")))
@@ -130,8 +130,14 @@ def test_rows_from_before_there_were_layouts_have_none(path: Path) -> None:
 
 def test_a_layout_is_journaled(path: Path) -> None:
     rows = [row(0, 0, layout=3), row(0, 1, layout=3)]
-    write(path, rows)
+    write(path, rows, HEADER.model_copy(update={"settings": Settings(layouts=3)}))
     assert load(path).launches.rows() == rows
+
+
+def test_a_layout_beyond_those_of_the_settings_is_refused(path: Path) -> None:
+    write(path, [row(0, 0, layout=4), row(0, 1, layout=4)], HEADER.model_copy(update={"settings": Settings(layouts=3)}))
+    with pytest.raises(UsageError, match="names a layout that is not among those of `settings`"):
+        load(path)
 
 
 def test_a_journal_that_ended_says_how(path: Path) -> None:

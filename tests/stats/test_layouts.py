@@ -128,3 +128,19 @@ def test_a_verdict_is_of_the_pairs_and_of_the_layouts_at_once() -> None:
 
     assert judged(None) == judged(drawn) == "slower"
     assert judged(np.zeros(60, dtype=np.int64)) == "undecided"
+
+
+def test_looks_between_those_at_the_layouts_decide_nothing() -> None:
+    generator = np.random.default_rng(1)
+    drawn = layouts_of_pairs(generator, 10, 13)
+    d = log(1.2) + 0.002 * generator.standard_normal(13)
+    sides = np.exp([-d / 2, d / 2])
+
+    def judged(*, ended: bool) -> str:
+        found = judge(
+            lambda n: (sides[0, :n], sides[1, :n]), 13, 0.005, 0.01, ended=ended, newest_only=True, layouts=drawn
+        )
+        assert found is not None
+        return found.verdict
+
+    assert (judged(ended=True), judged(ended=False)) == ("slower", "undecided")
