@@ -54,7 +54,7 @@ def refuse_unwatchable(program: Path, name: str, option: str, verb: str) -> None
 
 
 def _subjects(record: Weighing | Run) -> list[Subject]:
-    """Every program that is launched; those of a harness, whose benchmarks are not known yet, are as they stand."""
+    """Every program that is launched, of the first layout; of a harness the benchmarks are not known yet."""
     if not record.benchmarks:
         return [of_first_layout(subject, record.settings, subject.name) for subject in record.subjects]
     sides = range(len(record.subjects[:2]))

@@ -19,7 +19,6 @@ from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
 from steelyard.design.judging.waits import waits_finding
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
-from steelyard.model.layouts import LayoutFacts
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
 from steelyard.stats.family import judge_family
@@ -197,7 +196,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
     change = expm1(judgement.estimate.centre)
     found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement)
     storms = storm_findings((baseline, candidate), settings.margin)
-    layouts = _layouts(record, pairs, judgement, metric)
+    layouts = layout_facts(record, pairs.benchmark, np.log(candidate / baseline), metric, judgement)
     return Verdict(
         metric=metric,
         verdict=judgement.verdict,
@@ -221,14 +220,6 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
         layouts=layouts,
         **_shared(record, pairs.benchmark),
     )
-
-
-def _layouts(record: Weighing, pairs: MetricPairs, judgement: Judgement, metric: str) -> LayoutFacts | None:
-    shown = judgement.look.pairs
-    baseline, candidate = pairs.first(shown)
-    d, layouts = np.log(candidate / baseline), pairs.layouts()[:shown]
-    positions = record.launches.complete_pairs(pairs.benchmark)[:shown]
-    return layout_facts(record.launches, positions, d, layouts, metric, judgement, record.settings)
 
 
 def _of_few(record: Weighing, pairs: MetricPairs) -> Verdict:

@@ -10,14 +10,12 @@ import numpy.typing as npt
 from steelyard.model.launches import FloatArray, Launches, Sample, judged_samples
 from steelyard.model.layouts import LayoutFacts, Level, Part
 from steelyard.model.metrics import PER_ITERATION
-from steelyard.model.records import Finding, Settings
+from steelyard.model.records import Finding, Settings, Weighing
 from steelyard.report.figures import percent
 from steelyard.stats.layouts import PAIRS_EACH, Averaged
 from steelyard.stats.paired import Judgement, layouts_needed
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.variance import Components, components, p_of_layouts
-
-IntArray = npt.NDArray[np.int64]
 
 LEVELS: tuple[Level, Level, Level] = ("layout", "launch", "sample")
 # A level that has so much of the variance of the result is where more of it helps most.
@@ -25,18 +23,14 @@ _MOST = 0.5
 
 
 def layout_facts(
-    launches: Launches,
-    positions: npt.NDArray[np.intp],
-    d: FloatArray,
-    layouts: IntArray,
-    metric: str,
-    judgement: Judgement,
-    settings: Settings,
+    record: Weighing, benchmark: int, d: FloatArray, metric: str, judgement: Judgement
 ) -> LayoutFacts | None:
-    """What the pairs at `positions` (n, 2) say, of differences d (n,) and layouts (n,); None where there are none."""
-    averaged = judgement.averaged
+    """What the pairs say that a judgement is of, with their differences d (n,); None where there are no layouts."""
+    averaged, launches = judgement.averaged, record.launches
     if averaged is None:
         return None
+    positions = launches.complete_pairs(benchmark)[: len(d)]
+    layouts = np.asarray(launches.layout, dtype=np.int64)[positions[:, 0]]
     samples = _samples(launches, positions, metric) if launches.samples and metric in PER_ITERATION else None
     values = samples or [np.array([one]) for one in d]
     numbers = np.unique(layouts)
@@ -44,7 +38,7 @@ def layout_facts(
     order = np.argsort(layouts, kind="stable")
     of_layouts = np.split(order, np.searchsorted(layouts[order], numbers[1:]))
     parts = components([[values[pair] for pair in pairs] for pairs in of_layouts])
-    needed = layouts_needed(judgement, settings.margin) if judgement.verdict == "undecided" else None
+    needed = layouts_needed(judgement, record.settings.margin) if judgement.verdict == "undecided" else None
     return LayoutFacts(
         changes={int(number): expm1(centre) for number, centre in zip(numbers, averaged.centres, strict=True)},
         p_value=p_of_layouts(d, layouts) if are_apart else None,
