@@ -106,7 +106,7 @@ def layouts_needed(chance: Callable[[float, float], float], averaged: Averaged, 
     if have < 2:
         return None
     variance = float(np.var(averaged.centres, ddof=1))
-    for layouts in np.unique(np.geomspace(have + 1, MOST_LAYOUTS, 100).astype(int)):
+    for layouts in np.unique(np.geomspace(have + 1, MOST_LAYOUTS, 40).astype(int)):
         deviation = sqrt(variance / have - variance / layouts)
         half = student_quantile(int(layouts) - 1, averaged.level) * sqrt(variance / layouts)
         if chance(half, deviation) >= often:

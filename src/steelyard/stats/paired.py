@@ -280,8 +280,8 @@ def chance_of_verdict(judgement: Judgement, margin: float, pairs: int, level: fl
     """How likely a look at `pairs` pairs in all, at `level`, is to reach a verdict, as seen from this look.
 
     The predictive distribution of the later estimate given the present one (flat prior, normal approximation:
-    Jennison and Turnbull, *Group Sequential Methods*, 10.3). What layouts differ by stays,
-    however many pairs there are.
+    Jennison and Turnbull, *Group Sequential Methods*, 10.3). What layouts differ by stays, however many
+    pairs there are.
     """
     now = judgement.estimate
     if not isfinite(now.standard_error):
