@@ -121,6 +121,7 @@ def _columns(pairs: int, benchmarks: int, sides: int = 2) -> Iterator[tuple[str,
     yield "role", np.ones_like(numbers)
     for name, below in (("hash_seed", 2**32), ("padding_bytes", 4096)):
         yield name, np.repeat(generator.integers(0, below, pairs), sides)
+    yield "layout", np.zeros_like(numbers)
     yield "start_ns", 13_000_000 * numbers
     yield "wall_ns", wall
     yield "spawn_ns", generator.integers(90_000, 110_000, len(numbers))

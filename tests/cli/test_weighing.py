@@ -112,7 +112,9 @@ def test_the_record_holds_every_launch_and_what_was_found(here: InProcess) -> No
     assert [each["metric"] for each in record["derived"]["verdicts"]] == ["wall", "cpu", "max_rss"]
     assert record["machine"]["cores_logical"] >= 1
 
-    launches = rows(record, "pair", "side", "order", "role", "hash_seed", "padding_bytes", "exit_code", "signal")
+    launches = rows(
+        record, "pair", "side", "order", "role", "hash_seed", "padding_bytes", "layout", "exit_code", "signal"
+    )
     assert len(launches) >= 2 * (2 + 12)
     for first, second in zip(launches[::2], launches[1::2], strict=True):
         pair = first[0]

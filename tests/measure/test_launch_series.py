@@ -16,7 +16,7 @@ from steelyard.model.journal import Journal
 from steelyard.model.launches import NUMBERS, LaunchRow, LaunchSpec, Measured, Place
 from tests.measure.launching import SLEEPER, alarm, sh
 
-PLACE = Place(benchmark=3, pair=17, side=1, order=0, role=1, hash_seed=4294967295, padding_bytes=512)
+PLACE = Place(benchmark=3, pair=17, side=1, order=0, role=1, hash_seed=4294967295, padding_bytes=512, layout=2)
 OVERHEAD_NS = 1234
 FRAME = Journal.frame(PLACE, OVERHEAD_NS)
 GOOD = sh(b"exit 0")

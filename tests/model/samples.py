@@ -21,6 +21,7 @@ def row(pair: int = 0, side: int = 0, **changes: Any) -> LaunchRow:
         role=USED,
         hash_seed=7,
         padding_bytes=8,
+        layout=0,
         start_ns=1_000_000_000 + (2 * pair + side) * 20_000_000,
         wall_ns=10_000_000,
         spawn_ns=100_000,

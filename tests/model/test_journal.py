@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,7 +19,7 @@ from steelyard.model.heap import Heap, HeapLaunch, HeapUse
 from steelyard.model.journal import Journal
 from steelyard.model.json_text import parse
 from steelyard.model.launches import COLUMNS, Launches, LaunchRow, Measured, Place, Sample
-from steelyard.model.records import Run, Weighing
+from steelyard.model.records import Run, Settings, Weighing
 from tests.model.samples import DISTURBED, TRIED, USED, WARM_UP, row, run, subject, weighing
 
 HEADER = weighing([], stop=["interrupted"], subjects=(subject("\udcff\u2028"), subject("ünï\n")))
@@ -104,11 +105,39 @@ def test_a_journal_without_launches(path: Path) -> None:
     assert load(path) == HEADER
 
 
+def without_layout(values: Sequence[Any]) -> list[Any]:
+    place = COLUMNS.index("layout")
+    return [*values[:place], *values[place + 1 :]]
+
+
 def test_rows_from_before_there_were_harnesses_have_no_samples(path: Path) -> None:
     write(path, [])
     rows = [row(0, 0), row(0, 1)]
-    path.write_text(path.read_text() + "".join(f"{json.dumps(each[: len(COLUMNS)])}\n" for each in rows))
+    path.write_text(
+        path.read_text() + "".join(f"{json.dumps(without_layout(each[: len(COLUMNS)]))}\n" for each in rows)
+    )
     assert load(path).launches == Launches.of_rows(rows)
+
+
+def test_rows_from_before_there_were_layouts_have_none(path: Path) -> None:
+    samples = (Sample(100, 90000), Sample(100, 80000))
+    rows = [row(0, 0, samples=samples), row(0, 1, samples=samples)]
+    write(path, [])
+    lines = [json.dumps([*without_layout(each[:-1]), [one.kept() for one in samples]]) for each in rows]
+    path.write_text(path.read_text() + "".join(f"{line}\n" for line in lines))
+    assert load(path).launches == Launches.of_rows(rows)
+
+
+def test_a_layout_is_journaled(path: Path) -> None:
+    rows = [row(0, 0, layout=3), row(0, 1, layout=3)]
+    write(path, rows, HEADER.model_copy(update={"settings": Settings(layouts=3)}))
+    assert load(path).launches.rows() == rows
+
+
+def test_a_layout_beyond_those_of_the_settings_is_refused(path: Path) -> None:
+    write(path, [row(0, 0, layout=4), row(0, 1, layout=4)], HEADER.model_copy(update={"settings": Settings(layouts=3)}))
+    with pytest.raises(UsageError, match="names a layout that is not among those of `settings`"):
+        load(path)
 
 
 def test_a_journal_that_ended_says_how(path: Path) -> None:
@@ -310,7 +339,7 @@ def test_lines_that_are_read_together_are_those_that_are_read_alone(
 
 def test_launches_of_the_first_version_and_later_ones_stand_in_one_journal(path: Path) -> None:
     head, *lines = mixed(2).split(b"\n")
-    old = json.dumps(list(row(7, 0))[:-1]).encode()
+    old = json.dumps(without_layout(row(7, 0)[:-1])).encode()
     path.write_bytes(b"\n".join([head, old, *lines]))
     assert load(path).launches.rows()[0] == row(7, 0)
     assert len(load(path).launches) == 3

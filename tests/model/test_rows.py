@@ -14,7 +14,7 @@ SAMPLES = (Sample(10, 90_000), Sample(10, 10_300), Sample(20, 20_400))
 def test_a_row_is_its_place_its_numbers_and_what_it_adds() -> None:
     assert LaunchRow._fields == (*Place._fields, *NUMBERS, "overhead_ns", "samples")
     assert (*COLUMNS, "samples") == LaunchRow._fields
-    assert row(3, 1)[: len(Place._fields)] == Place(0, 3, 1, 1, 1, 7, 8)
+    assert row(3, 1)[: len(Place._fields)] == Place(0, 3, 1, 1, 1, 7, 8, 0)
 
 
 def test_each_field_is_the_value_in_its_place() -> None:
@@ -30,8 +30,8 @@ def test_a_row_without_samples_has_none() -> None:
 
 
 def test_a_row_is_made_of_as_many_values_as_it_has_fields() -> None:
-    for count in (0, 6, 8):
-        with pytest.raises(TypeError, match="7 fields"):
+    for count in (0, 7, 9):
+        with pytest.raises(TypeError, match="8 fields"):
             Place._make(range(count))
 
 

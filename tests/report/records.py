@@ -35,6 +35,7 @@ def row(pair: int, side: int, wall_ns: int, *, benchmark: int = 0, order: int = 
         role=role,
         hash_seed=pair,
         padding_bytes=0,
+        layout=0,
         start_ns=pair * 10**8,
         wall_ns=wall_ns,
         spawn_ns=10**5,

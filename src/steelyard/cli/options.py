@@ -146,6 +146,14 @@ class WeighingOptions(Options):
     reference_output: Annotated[
         bool, typer.Option("--reference-output", help="First check that both sides print the same.")
     ] = False
+    layouts: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Weigh so many builds of each side, with {layout} from 1 to N in the commands, and average over them "
+            "(steelyard docs layouts).",
+        ),
+    ] = None
     pairing: Annotated[
         str,
         typer.Option(

@@ -13,6 +13,7 @@ from steelyard.cli.arity import arguments_of
 from steelyard.cli.command import Options
 from steelyard.cli.counting import CountingOptions, count_settings, jobs_checked
 from steelyard.cli.heap import HeapOptions, heap_launches
+from steelyard.cli.layouts import layouts_checked
 from steelyard.cli.options import JudgingOptions, LaunchOptions, WeighingOptions
 from steelyard.cli.suite import SuiteOptions, harness_checked, selection_of
 from steelyard.cli.values import alpha_checked, in_range, metric_names, relative_margin, seconds_in_range
@@ -104,6 +105,7 @@ def settings_of(
         harness=harness_checked(options.suite, _of_commands(options)),
         heap=heap_launches(options.heap, harness=options.suite.harness),
         heap_shuffle=options.heap.shuffled,
+        layouts=layouts_checked(options.weighing, commands),
     )
     _check_pairing(settings)
     return settings

@@ -11,7 +11,7 @@ from pathlib import Path
 from steelyard.design.findings import CONTROLS, control_finding
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
-from steelyard.design.runner.targets import Targets, longest_at_first_s, subject_of, targets_of
+from steelyard.design.runner.targets import Targets, layouts_of, longest_at_first_s, subject_of, targets_of
 from steelyard.measure.elf import read_elf
 from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError
@@ -48,22 +48,30 @@ def with_control(
 def _with_copy(
     record: Weighing | Run, number: int, targets: Targets, shared: Mapping[str, str], runner: Runner
 ) -> Targets:
-    """The same targets, but for a copy on one benchmark's second side, which was launched once."""
-    copy, scratch = _copied(subject_of(record, number, 0))
-    copied = targets_of(record, shared, targets.hooks, {(number, 1): copy})
+    """The same targets, but for a copy of each layout on one benchmark's second side; one was launched once."""
+    layouts = {layout: subject_of(record, number, 0, layout=layout) for layout in layouts_of(record.settings)}
+    copies, scratch = _copied(layouts)
+    copied = targets_of(record, shared, targets.hooks, {(number, 1, layout): copy for layout, copy in copies.items()})
     weakref.finalize(copied, scratch.remove)
     target = copied.of(number, 1, draw_pair(record.settings.seed, number, 0))
     runner.trial(target.within(longest_at_first_s(record)))
     return copied
 
 
-def _copied(subject: Subject) -> tuple[str, Scratch]:
+def _copied(layouts: Mapping[int, Subject]) -> tuple[dict[int, str], Scratch]:
     scratch = Scratch("control")
     try:
-        return str(shutil.copy(subject.program, scratch.path / Path(subject.program).name)), scratch
+        return {layout: _copy_of(subject, scratch, layout) for layout, subject in layouts.items()}, scratch
     except OSError:
         scratch.remove()
         raise
+
+
+def _copy_of(subject: Subject, scratch: Scratch, layout: int) -> str:
+    """By its own name: some programs go by that. Of several layouts each has a folder."""
+    folder = scratch.path / str(layout) if layout else scratch.path
+    folder.mkdir(exist_ok=True)
+    return str(shutil.copy(subject.program, folder / Path(subject.program).name))
 
 
 def _why_not(subject: Subject) -> str | None:

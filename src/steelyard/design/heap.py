@@ -11,7 +11,7 @@ from steelyard.design.runner.draws import draw_pair, first_side
 from steelyard.design.runner.failure import Failure
 from steelyard.design.runner.runner import Reading, Runner
 from steelyard.design.runner.target import Target
-from steelyard.design.runner.targets import Targets, longest_at_first_s, subject_of
+from steelyard.design.runner.targets import Targets, longest_at_first_s, of_first_layout, subject_of
 from steelyard.measure import heap
 from steelyard.measure.native import HEAP
 from steelyard.measure.preloading import refusal
@@ -54,9 +54,9 @@ def refuse_unwatchable(program: Path, name: str, option: str, verb: str) -> None
 
 
 def _subjects(record: Weighing | Run) -> list[Subject]:
-    """Every program that is launched; those of a harness, whose benchmarks are not known yet, are as they stand."""
+    """Every program that is launched, of the first layout; of a harness the benchmarks are not known yet."""
     if not record.benchmarks:
-        return list(record.subjects)
+        return [of_first_layout(subject, record.settings, subject.name) for subject in record.subjects]
     sides = range(len(record.subjects[:2]))
     found = [subject_of(record, number, side) for number in range(len(record.benchmarks)) for side in sides]
     return list({subject.program: subject for subject in found}.values())

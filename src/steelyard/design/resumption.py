@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from steelyard.design.layouts import digest_of
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load
 from steelyard.model.records import Run, Weighing
-from steelyard.subjects.programs import digest
 from steelyard.subjects.revisions.cache import in_use
 
 TRUST = "--trust-journal"
@@ -63,7 +63,7 @@ def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
 def check_programs(record: Weighing, path: Path) -> None:
     """Raise UsageError for a program that is not the one that the weighing began with."""
     for subject in record.subjects:
-        if subject.digest is not None and digest(subject.program) != subject.digest:
+        if subject.digest is not None and digest_of(subject, record.settings) != subject.digest:
             raise UsageError(f"{subject.program} is not the program that {path} began with: weigh anew")
 
 

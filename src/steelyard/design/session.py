@@ -15,6 +15,7 @@ from steelyard.design.counting.stage import CountingStage, CountingTools, is_com
 from steelyard.design.findings import shell_words_findings, survivors
 from steelyard.design.heap import HeapStage, check_heap
 from steelyard.design.identical import is_identical, known, of_one_program
+from steelyard.design.layouts import equal_layouts, with_digest
 from steelyard.design.outcome import NOTHING_MEASURED, Outcome, judged
 from steelyard.design.preliminaries import with_preliminaries
 from steelyard.design.request import Request
@@ -43,7 +44,6 @@ from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, MachineFacts, Run, Settings, Subject, Weighing
 from steelyard.subjects.command import shared_environment
-from steelyard.subjects.programs import digest
 
 Watch = Callable[[Progress], None]
 Stage = Callable[[Weighing | Run], tuple[Weighing | Run, SteelyardError | None]]
@@ -179,17 +179,21 @@ def _header(request: Request, session: _Session) -> Weighing | Run:
         "benchmarks": list(request.benchmarks),
         "stop": ["interrupted"] * len(request.benchmarks),  # what a journal says that nobody ended
         "seconds": 0.0,
-        "findings": [*known(request, subjects), *shell_words_findings(subjects, request.settings)],
+        "findings": [
+            *known(request, subjects),
+            *equal_layouts(subjects, request.settings),
+            *shell_words_findings(subjects, request.settings),
+        ],
         "launches": Launches(),
     }
     return Weighing(**fields) if len(request.subjects) > 1 else Run(**fields)
 
 
 def _renewed(request: Request) -> list[Subject]:
-    """The subjects, whose programs may have been made anew by what set them up."""
-    if not request.settings.setup:
+    """The subjects, whose programs may have been made anew by what set them up, or are known only by their layouts."""
+    if not request.settings.setup and not request.settings.layouts:
         return list(request.subjects)
-    return [one.model_copy(update={"digest": digest(one.program)}) for one in request.subjects]
+    return [with_digest(one, request.settings) for one in request.subjects]
 
 
 def _facts(session: _Session) -> MachineFacts:

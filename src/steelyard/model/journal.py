@@ -40,6 +40,9 @@ _COMPACT = json.JSONEncoder(separators=(",", ":"))
 _ROWS: Final = re.compile(rb"(?:\[N(?:\[N(?:\[N\]N)*+\]N)?+\]\n)++".replace(b"N", rb'[^][{}"\r\n]*+'))
 _AT_ONCE: Final = 4 << 20
 _NO_SAMPLES: Final[list[Any]] = []
+# How long a launch's line is: now, before there were layouts, and before there were harnesses.
+_LENGTHS: Final = {len(LaunchRow._fields), len(LaunchRow._fields) - 1, len(LaunchRow._fields) - 2}
+_LAYOUT: Final = COLUMNS.index("layout")
 
 
 class Journal:
@@ -274,6 +277,14 @@ def _whole_lines(lines: list[bytes], *, is_end: bool = True) -> Iterator[Any]:
             return
 
 
+def _as_now(entry: list[Any]) -> list[Any]:
+    """A launch as it was journaled before there were layouts, or harnesses (version 1), with what it lacks."""
+    if len(entry) == len(LaunchRow._fields):
+        return entry
+    samples = entry[-1] if len(entry) == len(COLUMNS) else _NO_SAMPLES
+    return [*entry[:_LAYOUT], 0, *entry[_LAYOUT : len(COLUMNS) - 1], samples]
+
+
 class _Columns:
     """The launches of a journal, in columns: packed, or the many of a long weighing would take gigabytes."""
 
@@ -287,10 +298,10 @@ class _Columns:
         if not all(isinstance(entry, list) for entry in entries):
             return entries
         lengths = set(map(len, entries))
-        if not lengths <= {len(COLUMNS), len(LaunchRow._fields)}:
+        if not lengths <= _LENGTHS:
             return entries
-        if len(COLUMNS) in lengths:  # version 1, and 2 before there were harnesses
-            entries = [entry if len(entry) > len(COLUMNS) else [*entry, _NO_SAMPLES] for entry in entries]
+        if len(lengths) > 1 or len(LaunchRow._fields) not in lengths:
+            entries = list(map(_as_now, entries))
         *columns, samples = zip(*entries, strict=True)
         self._samples += samples if any(samples) else [_NO_SAMPLES] * len(entries)
         self._columns = list(map(extended, self._columns, columns))

@@ -38,3 +38,5 @@ class Draw(NamedTuple):
 
     hash_seed: int
     padding_bytes: int
+    layout: int = 0
+    """Which build variant of its side each launch runs, from 1; 0 where there is but one."""

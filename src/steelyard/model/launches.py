@@ -122,6 +122,14 @@ class Launches(_Columns):
         "behind that the order of those that both launches of a pair took in turn, 0 first or 1 second; else empty",
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_layouts(cls, told: Any) -> Any:
+        """Records from before there were layouts have none in any pair."""
+        if isinstance(told, dict) and "layout" not in told and isinstance(told.get("pair"), list):
+            return {**told, "layout": [0] * len(told["pair"])}
+        return told
+
     @model_validator(mode="after")
     def _check_columns(self) -> Self:
         lengths = {len(getattr(self, name)) for name in COLUMNS}

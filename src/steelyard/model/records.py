@@ -10,6 +10,7 @@ from steelyard.model.columns import highest
 from steelyard.model.counting import Counting, CountSettings
 from steelyard.model.heap import Heap
 from steelyard.model.launches import Launches
+from steelyard.model.layouts import MOST_LAYOUTS, LayoutFacts
 from steelyard.model.metrics import DEFAULT_METRIC, METRICS
 from steelyard.model.numbers import Count, Seconds
 from steelyard.model.secrecy import is_secret
@@ -55,7 +56,7 @@ class Subject(_Record):
     argv: list[str] = Field(description="what is executed; bytes that are not UTF-8 as surrogate escapes")
     program: str = Field(description="the file that argv[0] was found to be")
     shell: bool = Field(default=False, description="run by /bin/sh -c, whose start is part of every launch")
-    digest: str | None = Field(default=None, description="SHA-256 of the program's file")
+    digest: str | None = Field(default=None, description="SHA-256 of the program's file, or of its layouts' digests")
     directory: str | None = Field(default=None, description="where its launches run, if not in that of the settings")
     revision: RevisionFacts | None = None
 
@@ -118,6 +119,9 @@ class Settings(_Record):
     )
     heap_shuffle: bool = Field(default=False, description="launches begin with a heap in a state drawn for the pair")
     heap: Count | None = Field(default=None, ge=1, description="launches a side whose heap is watched, untimed")
+    layouts: Count = Field(
+        default=0, le=MOST_LAYOUTS, description="build variants of each side, {layout} in the commands; 0: but one"
+    )
 
     def hooks(self) -> dict[str, list[str]]:
         """The commands around launches, by when they run, in that order."""
@@ -190,6 +194,7 @@ class Verdict(_Record):
     findings: list[Finding] = Field(default_factory=list)
     stability: Stability | None = Field(default=None, description="of counts: how equal those of one side are")
     floor: float | None = Field(default=None, description="of counts: relative spread of the same program's")
+    layouts: LayoutFacts | None = Field(default=None, description="of several builds of each side: how they differ")
 
 
 class Summary(_Record):
@@ -245,6 +250,8 @@ class _Kept(_Record):
             raise ValueError("`stop` has to say of each benchmark why it stopped")
         if highest(self.launches.benchmark) >= len(self.benchmarks):
             raise ValueError("`launches` names a benchmark that is not in `benchmarks`")
+        if highest(self.launches.layout) > self.settings.layouts:
+            raise ValueError("`launches` names a layout that is not among those of `settings`")
         if self.counting and any(place >= len(self.benchmarks) for place in self.counting.places()):
             raise ValueError("`counting` names a benchmark that is not in `benchmarks`")
         if self.heap and any(one.benchmark >= len(self.benchmarks) for one in self.heap.launches):

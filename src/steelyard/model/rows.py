@@ -63,6 +63,7 @@ class Place(Row):
     role: Annotated[Count, Column("0 warm-up, 1 used, 2 disturbed and repeated, 3 tried in vain in tandem")]
     hash_seed: Annotated[Count, Column("hash seed drawn for the pair")]
     padding_bytes: Annotated[Count, Column("environment padding drawn for the pair")]
+    layout: Annotated[Count, Column("build variant drawn for the pair, from 1; 0 where each side has but one")]
 
 
 class Frame(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.model.records import Run, Side, Summary, Verdict, Weighing
-from steelyard.report import counting, figures, heap, notes, sentences
+from steelyard.report import counting, figures, heap, layouts, notes, sentences
 from steelyard.report.markup import code, document, escape, items, table
 
 
@@ -25,6 +25,7 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) 
     lines += _list(_explanations(record, verdicts))
     lines += counting.markdown(record, verdicts, functions)
     lines += heap.markdown(record)
+    lines += _list(layouts.markdown(verdicts))
     lines += _list(notes.markdown(notes.of_weighing(record, verdicts)))
     lines.append(_origin(record))
     return document(lines)

@@ -12,7 +12,7 @@ from rich.text import Text
 from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing
-from steelyard.report import counting, figures, heap, notes, printable, sentences
+from steelyard.report import counting, figures, heap, layouts, notes, printable, sentences
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
@@ -174,6 +174,7 @@ def _details(sheet: Sheet, verdict: Verdict) -> None:
         sheet.row("resolution", resolution)
     if verdict.baseline is not None and verdict.pairs:
         sheet.row("noise", counting.equality(verdict) if is_counted(verdict.metric) else sentences.noise(verdict))
+    layouts.rows(sheet, verdict)
 
 
 def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import copysign, expm1, floor, isfinite, log10, sqrt
 
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.stats import layouts as over_layouts
 from steelyard.stats import repeated, sequential, stopped, weighted
 from steelyard.stats.looks import Look, plan_looks
 from steelyard.stats.quantiles import NORMAL, normal_quantile
@@ -25,6 +26,7 @@ from steelyard.stats.verdict import (
 )
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 # A weighing that is less likely than this to reach a verdict within its budget is stopped.
 FUTILE_BELOW = 0.02
@@ -59,6 +61,8 @@ class Judgement:
     looks: int
     quantisation: float
     p_value: float
+    averaged: over_layouts.Averaged | None = None
+    """What the layouts say, where there are several; then the estimate is theirs, and the interval holds both."""
 
     @property
     def lower(self) -> float:
@@ -93,15 +97,38 @@ def judge_look(
     *,
     quantisation: float = 0.0,
     roughly: bool = False,
+    layouts: IntArray | None = None,
 ) -> Judgement:
     """Judge positive values of pairs, (n,) each, in the order in which they were measured, at the last of the looks.
 
     `quantisation` is the largest change that the clock's rounding can hide (see `clock_quantisation`). The p-value is
     the smallest alpha that would have rejected "no change" by now, at most alpha exactly when alpha rejects it; above
     alpha it is only about that. With `roughly` it is about that everywhere, and a look that does not decide has an
-    interval from its standard error, which takes a tenth of the time.
+    interval from its standard error, which takes a tenth of the time. Of pairs of several `layouts`, (n,), the change
+    is averaged over these.
     """
     d, levels = _differences(baseline, candidate)
+    judged = _judge_pairs(d, levels, looks, rules, quantisation, roughly=roughly)
+    return judged if layouts is None else _averaged(judged, d, layouts, looks, rules)
+
+
+def _averaged(judged: Judgement, d: FloatArray, layouts: IntArray, looks: Sequence[Look], rules: Rules) -> Judgement:
+    """A judgement of pairs, for the layouts that these are a sample of: what both say, and no more than either."""
+    share, may_decide = over_layouts.look_at_layouts(looks)
+    found = over_layouts.average(d, layouts, share * rules.alpha)
+    lower, upper = min(judged.estimate.lower, found.lower), max(judged.estimate.upper, found.upper)
+    mean = replace(judged.estimate, centre=found.centre, lower=lower, upper=upper)
+    p_value = min(1.0, max(judged.p_value, found.p_value / share))
+    rejects = found.p_value * rules.members <= found.level
+    is_change = judged.is_change and rejects and excludes_no_change((lower, upper))
+    told = replace(judged, verdict="undecided", estimate=mean, is_change=is_change, p_value=p_value, averaged=found)
+    verdict = verdict_of(mean.centre, (told.lower, told.upper), rules.margin, is_change=is_change)
+    return replace(told, verdict=verdict) if may_decide and verdict == judged.verdict else told
+
+
+def _judge_pairs(
+    d: FloatArray, levels: FloatArray, looks: Sequence[Look], rules: Rules, quantisation: float, *, roughly: bool
+) -> Judgement:
     tests = _tests(d, levels, looks, rules)
     level = sequential.nominal_level(looks, rules.alpha)
     if roughly and not tests.may_decide:
@@ -183,6 +210,7 @@ def judge(
     roughly: bool = False,
     exact: bool = False,
     members: float = 1,
+    layouts: IntArray | None = None,
 ) -> Judgement | None:
     """Replay the looks at `pairs` pairs and stop at the first that decides; else the newest look's judgement.
 
@@ -190,8 +218,8 @@ def judge(
     that the budget ended with these pairs, which makes the last look the final one. `newest_only` judges just the
     newest look, for a caller that has judged the others before; `roughly` is for one that shows the interval to nobody.
     `exact` values are counts, which no clock rounds.
-    `members` is how many benchmarks share alpha for `slower` and `faster` (`stats.family`). None if there are too few
-    pairs for any look.
+    `members` is how many benchmarks share alpha for `slower` and `faster` (`stats.family`). `layouts`, (pairs,), says
+    which builds the pairs were of, where the change is to hold for any. None if there are too few pairs for any look.
     """
     looks, rules = plan_looks(pairs, ended=ended), Rules(margin, alpha, members)
     judgement = None
@@ -206,6 +234,7 @@ def judge(
             rules,
             quantisation=0.0 if exact else clock_quantisation(baseline, candidate),
             roughly=roughly,
+            layouts=None if layouts is None else layouts[: looks[taken - 1].pairs],
         )
         if judgement.verdict != "undecided":
             break
@@ -251,18 +280,32 @@ def chance_of_verdict(judgement: Judgement, margin: float, pairs: int, level: fl
     """How likely a look at `pairs` pairs in all, at `level`, is to reach a verdict, as seen from this look.
 
     The predictive distribution of the later estimate given the present one (flat prior, normal approximation:
-    Jennison and Turnbull, *Group Sequential Methods*, 10.3).
+    Jennison and Turnbull, *Group Sequential Methods*, 10.3). What layouts differ by stays, however many
+    pairs there are.
     """
     now = judgement.estimate
     if not isfinite(now.standard_error):
         return 1.0
-    later_error = now.standard_error * sqrt(now.n / pairs)
+    stays = judgement.averaged.floor**2 if judgement.averaged else 0.0
+    later_error = now.standard_error * sqrt(stays + (1 - stays) * now.n / pairs)
     deviation = sqrt(max(now.standard_error**2 - later_error**2, 1e-30))
-    half_width, bound = normal_quantile(level) * later_error, log_margin(margin)
+    return _chance(judgement, margin, normal_quantile(level) * later_error, deviation)
+
+
+def _chance(judgement: Judgement, margin: float, half_width: float, deviation: float) -> float:
+    """How likely an interval of that half-width decides, about an estimate that will lie so far from this one."""
+    centre, bound = judgement.estimate.centre, log_margin(margin)
     room = bound - half_width - judgement.quantisation
-    same = _between(-room, room, now.centre, deviation) if room > 0 else 0.0
+    same = _between(-room, room, centre, deviation) if room > 0 else 0.0
     reach = max(half_width, bound)
-    return same + 1 - _between(-reach, reach, now.centre, deviation)
+    return same + 1 - _between(-reach, reach, centre, deviation)
+
+
+def layouts_needed(judgement: Judgement, margin: float) -> int | None:
+    """The layouts of each side, with as many pairs each, that would decide 4 times out of 5; None if not known."""
+    if judgement.averaged is None:
+        return None
+    return over_layouts.layouts_needed(partial(_chance, judgement, margin), judgement.averaged, DECIDES_BY)
 
 
 def is_futile(judgement: Judgement, margin: float, pairs: int, level: float) -> bool:

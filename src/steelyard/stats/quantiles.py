@@ -25,15 +25,16 @@ def student_quantile(freedom: int, level: float) -> float:
     By bisection of the finite sum for whole degrees of freedom (Abramowitz and Stegun, 26.7.3-4).
     """
     low, high = 0.0, 1.0
-    while _student_tails(freedom, high) > level:
+    while student_tails(freedom, high) > level:
         high *= 2
     for _ in range(80):
         middle = (low + high) / 2
-        low, high = (middle, high) if _student_tails(freedom, middle) > level else (low, middle)
+        low, high = (middle, high) if student_tails(freedom, middle) > level else (low, middle)
     return high
 
 
-def _student_tails(freedom: int, t: float) -> float:
+def student_tails(freedom: int, t: float) -> float:
+    """P(|T| > t) of Student's t with `freedom` >= 1 degrees of freedom."""
     angle = np.arctan(t / sqrt(freedom))
     cosine, sine = float(np.cos(angle)), float(np.sin(angle))
     odd = freedom % 2

@@ -30,9 +30,20 @@ def test_a_draw_is_a_function_of_its_place(seed: int, benchmark: int, pair: int)
 def test_the_plan_of_a_seed_is_the_same_in_every_version() -> None:
     """A recorded seed has to repeat its plan years later: these numbers must never change."""
     assert [first_side(7, 0, pair) for pair in range(12)] == [0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0]
-    assert draw_pair(7, 0, 0) == (3013667347, 2420)
-    assert draw_pair(7, 1, 5) == (3766742631, 1940)
+    assert draw_pair(7, 0, 0) == (3013667347, 2420, 0)
+    assert draw_pair(7, 1, 5) == (3766742631, 1940, 0)
     assert round_order(7, 0, [0, 1, 2, 3]) == [1, 3, 2, 0]
+
+
+def test_the_plan_of_layouts_is_the_same_in_every_version() -> None:
+    assert [draw_pair(7, 0, pair, 4).layout for pair in range(12)] == [3, 2, 1, 4, 1, 2, 4, 3, 4, 2, 3, 1]
+    assert draw_pair(7, 0, 3, 4)[:2] == draw_pair(7, 0, 3)[:2]
+
+
+def test_each_layout_has_its_turn_in_an_order_of_its_own() -> None:
+    blocks = [[draw_pair(3, 1, 6 * block + place, 6).layout for place in range(6)] for block in range(50)]
+    assert all(sorted(block) == [1, 2, 3, 4, 5, 6] for block in blocks)
+    assert len(set(map(tuple, blocks))) > 40
 
 
 def test_the_plan_of_pairs_in_tandem_is_the_same_in_every_version() -> None:

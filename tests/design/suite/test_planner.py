@@ -48,6 +48,12 @@ class TestTheList:
         lists = [spec.program for spec in suites.specs if b"--steelyard-list" in spec.argv]
         assert lists == [b"baseline", b"candidate"]
 
+    def test_of_several_layouts_the_first_is_asked_and_tried(self) -> None:
+        suites, plain = machine(baseline=ONE, candidate=ONE), header(layouts=3)
+        subjects = [one.model_copy(update={"argv": [*one.argv, "{layout}"]}) for one in plain.subjects]
+        assert names(plan(suites, plain.model_copy(update={"subjects": subjects}))) == ["one"]
+        assert {spec.argv[1] for spec in suites.specs} == {b"1"}
+
     def test_benchmarks_of_one_side_are_noted_and_not_compared(self) -> None:
         suites = machine(baseline=named("both", "old", "older"), candidate=named("new", "both"))
         record = plan(suites, header())

@@ -17,7 +17,7 @@ def scenario(function: Scenario) -> Scenario:
     return function
 
 
-def pair(world: World, new_ns: float = 12e6, old: Program | None = None) -> None:
-    """Two commands, `old` and `new`; the first one takes 12 ms."""
-    world.program("old", old)
-    world.program("new", Program(wall_ns=lambda _: new_ns))
+def pair(world: World, new_ns: float = 12e6, old: Program | None = None, of: str = "") -> None:
+    """Two commands, `old` and `new`, with the end `of` their names; the first one takes 12 ms."""
+    world.program(f"old{of}", old)
+    world.program(f"new{of}", Program(wall_ns=lambda _: new_ns))

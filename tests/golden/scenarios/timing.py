@@ -52,6 +52,14 @@ def compare_without_hope(world: World) -> None:
 
 
 @scenario
+def layouts(world: World) -> None:
+    for layout, new_ns in enumerate((12.3e6, 11.7e6, 12.2e6, 11.9e6, 12.1e6), start=1):
+        pair(world, new_ns, of=f"-{layout}")
+    world.run("compare", "./old-{layout}", "./new-{layout}", "--layouts", "5", "--pairs", "30", "--json", "record.json")
+    world.run("compare", "./old-{layout}", "./new-{layout}", "--layouts", "5", "--pairs", "30", "--margin", "20%")
+
+
+@scenario
 def compare_a_command_with_itself(world: World) -> None:
     pair(world)
     world.run("compare", "./old", "./old", *TWELVE)

@@ -14,6 +14,7 @@ from steelyard.design.counting.judgement import count_summary, count_verdicts, w
 from steelyard.design.findings import COPIED_CONTROL
 from steelyard.design.identical import verdicts_of_one_program
 from steelyard.design.judging.findings import data_findings, medians_findings, storm_findings, withheld
+from steelyard.design.judging.layouts import layout_facts, layout_findings
 from steelyard.design.judging.lockstep import in_step
 from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
 from steelyard.design.judging.waits import waits_finding
@@ -75,6 +76,11 @@ class MetricPairs:
         """How many complete pairs there are."""
         return len(self._wall[0])
 
+    def layouts(self) -> npt.NDArray[np.int64]:
+        """Which layout each complete pair is of, shape (pairs,)."""
+        baseline = self.launches.complete_pairs(self.benchmark, self.role)[:, 0]
+        return np.asarray(self.launches.layout, dtype=np.int64)[baseline]
+
     @cached_property
     def _values(self) -> tuple[FloatArray, FloatArray]:
         return self._of_pairs(self.metric)
@@ -116,6 +122,7 @@ def look_at(
         roughly=newest_only,
         exact=not METRICS[pairs.metric].rounded,
         members=members,
+        layouts=pairs.layouts() if settings.layouts else None,
     )
 
 
@@ -192,6 +199,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
     change = expm1(judgement.estimate.centre)
     found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement)
     storms = storm_findings((baseline, candidate), settings.margin)
+    layouts = layout_facts(record, pairs.benchmark, np.log(candidate / baseline), metric, judgement)
     return Verdict(
         metric=metric,
         verdict=judgement.verdict,
@@ -210,7 +218,9 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
             *medians_findings(change, judgement.verdict, sides, settings.margin),
             *storms,
             *waits_finding(record.launches, pairs.benchmark, metric, settings.alpha),
+            *layout_findings(layouts, judgement, settings),
         ],
+        layouts=layouts,
         **_shared(record, pairs.benchmark),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from functools import lru_cache
 from hashlib import blake2b
 
 from steelyard.model.launches import IN_TANDEM, ROLES, Draw, Place
@@ -23,21 +24,30 @@ def first_side(seed: int, benchmark: int, pair: int) -> int:
     return _bits(seed, "order", benchmark, pair) % 2
 
 
-def draw_pair(seed: int, benchmark: int, pair: int) -> Draw:
-    """What the two launches of a pair share."""
+def draw_pair(seed: int, benchmark: int, pair: int, layouts: int = 0) -> Draw:
+    """What the two launches of a pair share; each side has so many build variants, or 0 for but one."""
     return Draw(
         hash_seed=1 + _bits(seed, "hash seed", benchmark, pair) % _HASH_SEEDS,
         padding_bytes=_bits(seed, "padding", benchmark, pair) % PADDING_BELOW,
+        layout=_layout_order(seed, benchmark, pair // layouts, layouts)[pair % layouts] if layouts else 0,
     )
 
 
-def draw_places(seed: int, benchmark: int, pair: int, role: str, *, tandem: bool = False) -> tuple[Place, Place]:
-    """The two launches of a pair, in the order in which they run.
+@lru_cache(maxsize=1024)
+def _layout_order(seed: int, benchmark: int, block: int, layouts: int) -> tuple[int, ...]:
+    """Each layout once, in random order: whenever a weighing ends, it has had each about as often."""
+    return tuple(sorted(range(1, layouts + 1), key=lambda layout: _bits(seed, f"layout {layout}", benchmark, block)))
+
+
+def draw_places(
+    seed: int, benchmark: int, pair: int, role: str, *, tandem: bool = False, layouts: int = 0
+) -> tuple[Place, Place]:
+    """The two launches of a pair, in the order in which they run; each side has so many build variants, or 0 for one.
 
     In `tandem`, where both run at the same time, in the order in which their processes are made; which of them is let
     go first is another draw, as either place costs a little.
     """
-    first, draw = first_side(seed, benchmark, pair), draw_pair(seed, benchmark, pair)
+    first, draw = first_side(seed, benchmark, pair), draw_pair(seed, benchmark, pair, layouts)
     one = Place(benchmark, pair, first, 0, ROLES.index(role), *draw)
     other = one._replace(side=1 - first, order=1)
     if not tandem:

@@ -17,7 +17,7 @@ from steelyard.subjects.command import command_subject, launch_maker, launch_spe
 from steelyard.subjects.harness import Work, harness_named
 from steelyard.subjects.shell_words import shell_words
 
-LOOPS = "loops"
+LOOPS, LAYOUT = "loops", "layout"
 
 
 @dataclass(frozen=True)
@@ -40,25 +40,26 @@ def targets_of(
     record: Weighing | Run,
     shared: Mapping[str, str],
     hooks: Hooks | None = None,
-    copies: Mapping[tuple[int, int], str] = MappingProxyType({}),
+    copies: Mapping[tuple[int, int, int], str] = MappingProxyType({}),
 ) -> Targets:
     """Every launch of a record; `shared` is the environment that all of them find.
 
-    The commands around launches are the record's, unless they were made before. Of a benchmark's side among the
-    `copies`, that file is launched in the place of its program. Raises UsageError for a hook, or for a program that a
-    parameter names, that is missing.
+    The commands around launches are the record's, unless they were made before. Of a benchmark's side and layout among
+    the `copies`, that file is launched in the place of its program. Raises UsageError for a hook, or for a program that
+    a parameter names, that is missing.
     """
     settings = record.settings
     limited = with_time_limit(record)
     subjects = {
-        (number, side): subject_of(record, number, side)
+        (number, side, layout): subject_of(record, number, side, layout=layout)
         for number in range(len(record.benchmarks))
         for side in range(len(record.subjects[:2]))
+        for layout in layouts_of(settings)
     }
     for place, copy in copies.items():
         subjects[place] = subjects[place].model_copy(update={"program": copy})
     makers = {place: launch_maker(subject, limited, shared) for place, subject in subjects.items()}
-    names = {place: called(record, place[0], subject.name) for place, subject in subjects.items()}
+    names = {place: called(record, place[0], subject.name, place[2]) for place, subject in subjects.items()}
     remedies = {place: _remedy(subject, settings) for place, subject in subjects.items()}
     harness = None if settings.harness is None else harness_named(settings.harness)
     needs_cpu = decides_by_cpu(settings)
@@ -70,7 +71,8 @@ def targets_of(
         return target(benchmark, side, draw, str(order))
 
     def target(benchmark: int, side: int, draw: Draw, order: str) -> Target:
-        place = benchmark, side
+        # What is tried before the first pair, or watched beside it, is of the first layout.
+        place = benchmark, side, draw.layout or layouts_of(settings)[0]
         spec, work = makers[place](draw), None
         if harness is not None:
             work = work_of(record, benchmark, draw.hash_seed)
@@ -176,21 +178,41 @@ def decides_by_cpu(settings: Settings) -> bool:
     return timed(settings.metrics)[:1] == ["cpu"]
 
 
-def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1) -> Subject:
-    """What one side of a benchmark launches; {loops} in its arguments is so many `times` the loops asked for."""
+def layouts_of(settings: Settings) -> Sequence[int]:
+    """The layouts of each side, by which its commands are told apart; 0 alone where there is but one."""
+    return range(1, settings.layouts + 1) if settings.layouts else range(1)
+
+
+def of_first_layout(subject: Subject, settings: Settings, role: str) -> Subject:
+    """The first build variant of a subject, itself where it has but one; raises UsageError where that is missing."""
+    return with_parameters(subject, _layout(settings, 1), role)
+
+
+def _layout(settings: Settings, layout: int) -> dict[str, str]:
+    return {LAYOUT: str(layout)} if settings.layouts else {}
+
+
+def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1, layout: int = 1) -> Subject:
+    """What one side of a benchmark launches of one layout; {loops} in its arguments is so many `times` those asked for.
+
+    Raises UsageError for a program that is missing.
+    """
     benchmark = record.benchmarks[number]
     place = benchmark.candidate if side == 1 else 0
     role = "baseline" if place == 0 else "candidate"
     counting = record.settings.counting
     loops = {LOOPS: str(times * counting.loops)} if counting and counting.loops else {}
-    return with_parameters(record.subjects[place], {**benchmark.params, **loops}, role)
+    parameters = {**benchmark.params, **loops, **_layout(record.settings, layout)}
+    return with_parameters(record.subjects[place], parameters, role)
 
 
-def called(record: Weighing | Run, number: int, name: str) -> str:
-    """A subject's name in an error: with the benchmark's parameters, if it has some."""
+def called(record: Weighing | Run, number: int, name: str, layout: int = 0) -> str:
+    """A subject's name in an error: with the benchmark's parameters, if it has some, and which layout of several."""
     benchmark = record.benchmarks[number]
     values = benchmark.entry or ", ".join(f"{key}={value}" for key, value in benchmark.params.items())
-    return f"{name} ({values})" if values else name
+    several = f"layout {layout}" if record.settings.layouts and layout else ""
+    said = ", ".join(filter(None, (values, several)))
+    return f"{name} ({said})" if said else name
 
 
 def _times_a_shell(record: Weighing | Run) -> bool:

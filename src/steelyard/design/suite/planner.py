@@ -12,7 +12,7 @@ from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.failure import TookTooLongError
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.target import HARNESS_REMEDY, LIST_REMEDY, Target, listing_target, read_list
-from steelyard.design.runner.targets import decides_by_cpu, with_time_limit
+from steelyard.design.runner.targets import decides_by_cpu, of_first_layout, with_time_limit
 from steelyard.design.suite.loops import (
     LEAST_SAMPLES,
     PILOT_LAUNCHES,
@@ -90,11 +90,11 @@ class Planner:
 
     def lists(self) -> list[list[Listed]]:
         """What each subject lists."""
-        return [self._listed(subject, min(place, 1)) for place, subject in enumerate(self.record.subjects)]
+        return [self._listed(subject, min(place, 1)) for place, subject in enumerate(self._subjects)]
 
     def _recognised(self) -> Planner:
         """A planner for the same record, with the harness that its programs are of."""
-        return self._with(harness=recognised_harness([self._spec(subject) for subject in self.record.subjects]))
+        return self._with(harness=recognised_harness([self._spec(subject) for subject in self._subjects]))
 
     def _with(self, **update: str) -> Planner:
         settings = self.record.settings.model_copy(update=update)
@@ -104,7 +104,7 @@ class Planner:
         """Whether what a harness tells as elapsed time shall be without waiting, and can be."""
         times = timed(self.record.settings.metrics)
         is_wanted = self._harness.stands_still and "active" in times and "wall" not in times
-        return is_wanted and all(can_stand_still(Path(subject.program)) for subject in self.record.subjects)
+        return is_wanted and all(can_stand_still(Path(subject.program)) for subject in self._subjects)
 
     def _listed(self, subject: Subject, side: int) -> list[Listed]:
         target = listing_target(self._harness, self._spec(subject), subject.name, LIST_REMEDY, side)
@@ -176,7 +176,7 @@ class Planner:
     def _trial(self, number: int, entry: str) -> Callable[[int, int], Pilot]:
         """What runs a benchmark of a subject once, with so many loops, and samples if the harness can be asked."""
         harness, needs_cpu = self._harness, decides_by_cpu(self.record.settings)
-        spec, name = self._spec(self.record.subjects[number]), self._called(number, entry)
+        spec, name = self._spec(self._subjects[number]), self._called(number, entry)
 
         def run(loops: int, samples: int) -> Pilot:
             still = self.record.settings.clock == "still"
@@ -199,6 +199,13 @@ class Planner:
 
     def _called(self, number: int, entry: str) -> str:
         return f"{self.record.subjects[number].name} ({entry})"
+
+    @cached_property
+    def _subjects(self) -> list[Subject]:
+        """What is asked and tried: of several layouts the first."""
+        settings, roles = self.record.settings, ["baseline", *["candidate"] * (len(self.record.subjects) - 1)]
+        named = zip(self.record.subjects, roles, strict=True)
+        return [of_first_layout(subject, settings, role) for subject, role in named]
 
     @cached_property
     def _harness(self) -> Harness:

@@ -175,7 +175,14 @@ class Experiment:
     ) -> list[tuple[LaunchRow, LaunchRow]]:
         """Measure `many` pairs from number `pair` on; none if that failed and does not end all."""
         longest_s = None if self._pairs else longest_at_first_s(self._header)
-        draw = partial(draw_places, self._settings.seed, benchmark.number, role=role, tandem=tandem)
+        draw = partial(
+            draw_places,
+            self._settings.seed,
+            benchmark.number,
+            role=role,
+            tandem=tandem,
+            layouts=self._settings.layouts,
+        )
         places = [place for number in range(pair, pair + many) for place in draw(number)]
         try:
             measured = self._recorder.pairs(places, longest_s)

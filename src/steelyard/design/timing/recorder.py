@@ -116,7 +116,7 @@ class Recorder:
             self._overhead_ns = max(0, started.wall_ns - (started.delay_ns or 0))
 
     def _target(self, place: Place, longest_s: float | None) -> Target:
-        draw = Draw(place.hash_seed, place.padding_bytes)
+        draw = Draw(place.hash_seed, place.padding_bytes, place.layout)
         if place.order >= IN_TANDEM and self.targets.in_turn is not None:
             target = self.targets.in_turn(place.benchmark, place.side, draw, place.order - IN_TANDEM)
         else:

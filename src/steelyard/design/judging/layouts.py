@@ -1,0 +1,111 @@
+"""What several layouts of each side say beside the verdict: how they differ, and where more measuring would help."""
+
+from __future__ import annotations
+
+from math import exp, expm1, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.model.launches import FloatArray, Launches, Sample, judged_samples
+from steelyard.model.layouts import LayoutFacts, Level, Part
+from steelyard.model.metrics import PER_ITERATION
+from steelyard.model.records import Finding, Settings, Weighing
+from steelyard.report.figures import percent
+from steelyard.stats.layouts import PAIRS_EACH, Averaged
+from steelyard.stats.paired import Judgement, layouts_needed
+from steelyard.stats.signed_rank import fewest_differences
+from steelyard.stats.variance import Components, components, p_of_layouts
+
+LEVELS: tuple[Level, Level, Level] = ("layout", "launch", "sample")
+# A level that has so much of the variance of the result is where more of it helps most.
+_MOST = 0.5
+
+
+def layout_facts(
+    record: Weighing, benchmark: int, d: FloatArray, metric: str, judgement: Judgement
+) -> LayoutFacts | None:
+    """What the pairs say that a judgement is of, with their differences d (n,); None where there are no layouts."""
+    averaged, launches = judgement.averaged, record.launches
+    if averaged is None:
+        return None
+    positions = launches.complete_pairs(benchmark)[: len(d)]
+    layouts = np.asarray(launches.layout, dtype=np.int64)[positions[:, 0]]
+    samples = _samples(launches, positions, metric) if launches.samples and metric in PER_ITERATION else None
+    values = samples or [np.array([one]) for one in d]
+    numbers = np.unique(layouts)
+    are_apart = len(d) >= PAIRS_EACH * len(numbers)
+    order = np.argsort(layouts, kind="stable")
+    of_layouts = np.split(order, np.searchsorted(layouts[order], numbers[1:]))
+    parts = components([[values[pair] for pair in pairs] for pairs in of_layouts])
+    needed = layouts_needed(judgement, record.settings.margin) if judgement.verdict == "undecided" else None
+    return LayoutFacts(
+        changes={int(number): expm1(centre) for number, centre in zip(numbers, averaged.centres, strict=True)},
+        p_value=p_of_layouts(d, layouts) if are_apart else None,
+        parts=_parts(parts, with_samples=samples is not None) if are_apart else [],
+        most=_most(parts, len(numbers), len(d), sum(map(len, values))) if are_apart else None,
+        assumed_normal=not averaged.is_free,
+        needed=needed,
+    )
+
+
+def layout_findings(facts: LayoutFacts | None, judgement: Judgement, settings: Settings) -> list[Finding]:
+    """What the user should know of the layouts."""
+    if facts is None or judgement.averaged is None:
+        return []
+    found = [_limit(facts, judgement, judgement.averaged, settings), _assumption(facts, judgement, judgement.averaged)]
+    return [one for one in found if one is not None]
+
+
+def _limit(facts: LayoutFacts, judgement: Judgement, averaged: Averaged, settings: Settings) -> Finding | None:
+    if judgement.verdict != "undecided" or facts.most != "layout" or len(facts.changes) < 2:
+        return None
+    width = exp(averaged.floor * (judgement.upper - judgement.lower) / 2) - 1
+    remedy = f"about {facts.needed} layouts of each side would decide" if facts.needed else None
+    return Finding(
+        code="few-layouts",
+        message=f"the layouts differ by more than their pairs explain: with {len(facts.changes)} of them the interval "
+        f"reaches {percent(width)} to either side, however many pairs there are",
+        remedy=remedy or f"no sensible number of layouts decides at a margin of {percent(settings.margin)}: raise it",
+    )
+
+
+def _assumption(facts: LayoutFacts, judgement: Judgement, averaged: Averaged) -> Finding | None:
+    if judgement.verdict == "undecided" or not facts.assumed_normal:
+        return None
+    return Finding(
+        code="normal-layouts",
+        message=f"{len(facts.changes)} layouts are too few to assume nothing of them: this interval takes their "
+        "effects to be about normal",
+        remedy=f"from {fewest_differences(averaged.level)} on there is no need to",
+    )
+
+
+def _samples(launches: Launches, positions: npt.NDArray[np.intp], metric: str) -> list[FloatArray] | None:
+    """Of each pair the log-ratios of its samples, by their place in the launch; None where one does not tell them."""
+    found = []
+    for pair in positions:
+        sides = [_times([Sample(*one) for one in judged_samples(launches.samples[place])], metric) for place in pair]
+        if not all(len(side) and np.isfinite(side).all() for side in sides):
+            return None
+        length = min(map(len, sides))
+        found.append(sides[1][:length] - sides[0][:length])
+    return found
+
+
+def _times(samples: list[Sample], metric: str) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.log(np.array([sample.time_ns(metric) for sample in samples], dtype=np.float64))
+
+
+def _parts(variances: Components, *, with_samples: bool) -> list[Part]:
+    told = zip(LEVELS, variances, variances.shares(), strict=True)
+    parts = [Part(level=level, spread=expm1(sqrt(variance)), share=share) for level, variance, share in told]
+    return parts if with_samples else parts[:2]
+
+
+def _most(variances: Components, layouts: int, pairs: int, samples: int) -> Level | None:
+    """The level that has most of the variance of the result, where one clearly has."""
+    of_result = [part / number for part, number in zip(variances, (layouts, pairs, samples), strict=True)]
+    whole, largest = sum(of_result), max(range(3), key=of_result.__getitem__)
+    return LEVELS[largest] if whole > 0 and of_result[largest] >= _MOST * whole else None

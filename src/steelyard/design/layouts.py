@@ -1,0 +1,55 @@
+"""The programs that are the layouts of a subject: whether they are several at all, and still the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+from steelyard.design.runner.targets import LAYOUT, layouts_of
+from steelyard.model.records import Finding, Settings, Subject
+from steelyard.subjects.programs import digest
+
+_PLACE = f"{{{LAYOUT}}}"
+
+
+def with_digest(subject: Subject, settings: Settings) -> Subject:
+    """The subject with what tells its program from any other: of several layouts from any of these, too."""
+    return subject.model_copy(update={"digest": digest_of(subject, settings)})
+
+
+def digest_of(subject: Subject, settings: Settings) -> str | None:
+    """SHA-256 of a subject's program, or of the digests of its layouts; None where one of them cannot be read."""
+    if not _are_files(subject, settings):
+        return digest(subject.program)
+    digests = _digests(subject, settings)
+    known = [one for one in digests if one is not None]
+    return sha256("\n".join(known).encode()).hexdigest() if len(known) == len(digests) else None
+
+
+def _are_files(subject: Subject, settings: Settings) -> bool:
+    """Whether the layouts are files of their own; they may also be told apart by an argument."""
+    return settings.layouts > 0 and _PLACE in subject.program
+
+
+def _digests(subject: Subject, settings: Settings) -> list[str | None]:
+    return [digest(subject.program.replace(_PLACE, str(layout))) for layout in layouts_of(settings)]
+
+
+def equal_layouts(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
+    """Say of which subjects some builds are one and the same: what was to make them differ did not reach them."""
+    found = (_equal(subject, settings) for subject in subjects if _are_files(subject, settings))
+    return [finding for finding in found if finding is not None]
+
+
+def _equal(subject: Subject, settings: Settings) -> Finding | None:
+    digests = _digests(subject, settings)
+    different = len(set(digests))
+    if None in digests or different == len(digests):
+        return None
+    same = "one and the same" if different == 1 else f"only {different} different ones"
+    return Finding(
+        code="equal-layouts",
+        message=f"the {len(digests)} layouts of {subject.name} are {same}, byte by byte",
+        remedy="look whether the build uses what tells the layouts apart (steelyard docs layouts); copies of one build "
+        "show how far layouts differ by chance",
+    )

@@ -1,0 +1,64 @@
+"""How the layouts of a weighing differ, which level of the experiment has the variance, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.model.layouts import LayoutFacts, Level
+from steelyard.model.records import Verdict
+from steelyard.report import figures
+from steelyard.report.markup import code
+from steelyard.report.sheet import Sheet
+
+_ADVICE: dict[Level, str] = {
+    "layout": "more layouts narrow the interval, more pairs of these hardly",
+    "launch": "more pairs narrow the interval, more layouts no more than by the pairs that they bring",
+    "sample": "more samples a launch narrow the interval most",
+}
+_UNLIKE_BELOW = 0.05
+
+
+def rows(sheet: Sheet, verdict: Verdict) -> None:
+    """Print how the layouts of one benchmark differ, and the variance by level; nothing where there are none."""
+    if verdict.layouts is not None:
+        sheet.row("layouts", differences(verdict.layouts))
+        if verdict.layouts.parts:
+            sheet.row("variance", *_variance(verdict.layouts))
+
+
+def markdown(verdicts: Sequence[Verdict]) -> list[str]:
+    """Write the same of each benchmark, as the texts of a list."""
+    return [
+        "; ".join(
+            [
+                f"{code(verdict.benchmark)}, {verdict.metric}: {differences(verdict.layouts)}",
+                *_variance(verdict.layouts),
+            ]
+        )
+        for verdict in verdicts
+        if verdict.layouts is not None
+    ]
+
+
+def differences(facts: LayoutFacts) -> str:
+    """Say how many layouts were measured, how far their changes reach, and whether that is more than chance."""
+    changes = sorted(facts.changes.values())
+    each = f"{figures.count(len(changes), 'build')} of each side"
+    if len(changes) < 2:
+        return f"{each} so far"
+    text = f"{each}, by themselves {figures.change(changes[0])} to {figures.change(changes[-1])}"
+    if facts.p_value is None:
+        return f"{text}; whether by chance takes two pairs of each to tell"
+    if facts.p_value < _UNLIKE_BELOW:
+        return f"{text}: more than equal builds would differ by chance (p = {facts.p_value:.2g})"
+    return f"{text}: no more than equal builds differ by chance (p = {facts.p_value:.2g})"
+
+
+def _variance(facts: LayoutFacts) -> list[str]:
+    """The share of each level, and where more repetitions help most; nothing where that is not known."""
+    if not facts.parts:
+        return []
+    shares = ", ".join(
+        f"{part.level} {figures.percent(part.share)} (± {figures.percent(part.spread)})" for part in facts.parts
+    )
+    return [shares, *([_ADVICE[facts.most]] if facts.most else [])]

@@ -1,0 +1,88 @@
+"""Which part of the variance each level of an experiment has: layouts, launches within them, samples within these.
+
+The unbiased estimates of Kalibera and Jones ("Rigorous benchmarking in reasonable time", ISMM 2013): the variance
+between the means of one level holds that of the levels below, divided by how often these were repeated, and less that
+it is the level's own. With means that are not weighted, it stays unbiased where some have more repetitions than others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+# Fewer where there are so many values that they would take seconds, and so many at once as the memory easily holds.
+_RELABELLINGS, _FEWEST_RELABELLINGS = 1999, 99
+_VALUES_DEALT, _VALUES_AT_ONCE = 10_000_000, 1_000_000
+
+
+class Components(NamedTuple):
+    """Variances, each of one unit of its level beyond what the levels below explain; 0 where that is less than none."""
+
+    layout: float
+    launch: float
+    sample: float
+
+    def shares(self) -> tuple[float, float, float]:
+        """Each as a share of their sum."""
+        whole = sum(self) or 1.0
+        return self.layout / whole, self.launch / whole, self.sample / whole
+
+
+def components(layouts: Sequence[Sequence[FloatArray]]) -> Components:
+    """Split the variance of values: layouts of launches of samples, (r,) each, of any lengths."""
+    launches = [launch for layout in layouts for launch in layout]
+    sample, within = _pooled(launches)
+    means = [np.array([launch.mean() for launch in layout]) for layout in layouts]
+    launch_and_sample, _ = _pooled(means)
+    launch = max(0.0, launch_and_sample - within)
+    return Components(between(means)[0], launch, sample)
+
+
+def between(groups: Sequence[FloatArray]) -> tuple[float, float]:
+    """The variance of groups' own means, and what the noise within them adds to it: their sum is what is seen."""
+    if len(groups) < 2:
+        return 0.0, 0.0
+    _, added = _pooled(groups)
+    seen = float(np.var([group.mean() for group in groups], ddof=1))
+    return max(0.0, seen - added), min(seen, added)
+
+
+def _pooled(groups: Sequence[FloatArray]) -> tuple[float, float]:
+    """The variance within groups of values, and that of their means by it, on average; 0 where none has two values."""
+    freedom = sum(len(group) - 1 for group in groups)
+    if not freedom:
+        return 0.0, 0.0
+    variance = float(sum(((group - group.mean()) ** 2).sum() for group in groups)) / freedom
+    return variance, variance * float(np.mean([1 / len(group) for group in groups]))
+
+
+def p_of_layouts(values: FloatArray, layouts: IntArray) -> float:
+    """How often equal layouts would differ as much: values (n,) have their layouts (n,) dealt anew at random.
+
+    Identical copies of one build are such layouts. The same numbers always give the same.
+    """
+    numbers, sizes = np.unique(layouts, return_counts=True)
+    if len(numbers) < 2 or len(values) == len(numbers):
+        return 1.0
+    ordered = values[np.argsort(layouts, kind="stable")]
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    generator, seen = np.random.default_rng(1), _unlike(ordered[None], starts, sizes)[0]
+    times = min(_RELABELLINGS, max(_FEWEST_RELABELLINGS, _VALUES_DEALT // len(ordered)))
+    at_once = max(1, _VALUES_AT_ONCE // len(ordered))
+    as_unlike = 0
+    for left in range(times, 0, -at_once):
+        dealt = generator.permuted(np.broadcast_to(ordered, (min(left, at_once), len(ordered))), axis=1)
+        as_unlike += int((_unlike(dealt, starts, sizes) >= seen * (1 - 1e-12)).sum())
+    return (1 + as_unlike) / (1 + times)
+
+
+def _unlike(rows: FloatArray, starts: IntArray, sizes: IntArray) -> FloatArray:
+    """The weighted sum of squares of the groups' means, (rows,): all else of the F ratio is the same in each."""
+    sums = np.add.reduceat(rows - rows.mean(axis=1, keepdims=True), starts, axis=1)
+    return np.asarray((sums**2 / sizes).sum(axis=1))
