@@ -30,11 +30,12 @@ _COMMANDS = {
         "run": "run:run",
         "timeit": "timeit:timeit",
         "diff": "diff:diff",
+        "merge": "merge:merge",
         "still": "still:still",
     },
     "Count": {"count": "count:count", "calibrate": "calibrate:calibrate"},
     "Look at benchmarks": {"check": "check:check"},
-    "Look at results": {"show": "show:show", "import": "import_command:import_"},
+    "Look at results": {"show": "show:show", "list": "list_command:list_", "import": "import_command:import_"},
     "Read": {"docs": "docs:docs"},
 }
 """Under each heading the commands, and where the function of each is: what is not asked for is not imported."""

@@ -48,6 +48,15 @@ def seconds(option: str, text: str) -> float:
     return number * _UNITS_S[match[2]]
 
 
+def shard(option: str, text: str) -> tuple[int, int]:
+    """Part and parts, as 1/4; raises UsageError naming the option."""
+    match = re.fullmatch(r"([0-9]{1,5})/([0-9]{1,5})", text.strip())
+    number, of = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not 1 <= number <= of:
+        raise UsageError(f"{option} {_brief(text)} is no part of several: write for example {option} 1/4")
+    return number, of
+
+
 def share(option: str, text: str) -> float:
     """A part of 1, or so many percent; raises UsageError naming the option."""
     number = _number(text.strip().removesuffix("%"))

@@ -54,7 +54,7 @@ def compare_without_hope(world: World) -> None:
 @scenario
 def compare_a_command_with_itself(world: World) -> None:
     pair(world)
-    world.run("compare", "./old", "./old", *TWELVE)
+    world.run("compare", "./old", "./old", "--pairs", "20")
 
 
 @scenario
