@@ -52,6 +52,7 @@ end-to-end: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/verdicts_on_traces.py
 	$(BIN)/python benchmarks/hints_on_traces.py
+	$(BIN)/python benchmarks/going_on.py
 	$(BIN)/python benchmarks/repeats_on_traces.py
 	$(BIN)/python benchmarks/uneven_waits.py
 	$(BIN)/python benchmarks/live_weighings.py

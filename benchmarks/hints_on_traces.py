@@ -21,6 +21,7 @@ from benchmarks.simulation import SYNTHETIC, TRACE_NAMES, FloatArray, Noise, tab
 from steelyard.design.judging.outlook import Needed, needed, needed_by_few
 from steelyard.model.records import Settings
 from steelyard.report.sentences import MOST_MARGIN, TO_SPARE
+from steelyard.stats.looks import ONE_BUDGET
 
 ALPHA, MARGIN = 0.01, 0.005
 SETTINGS = Settings(alpha=ALPHA, margin=MARGIN)
@@ -85,8 +86,8 @@ def _hint(sides: FloatArray) -> Needed | None:
     if judgement.verdict != "undecided":
         return None
     if np.isfinite(judgement.estimate.lower):
-        return needed(judgement, SETTINGS)
-    return needed_by_few(np.log(sides[:, 1] / sides[:, 0]), SETTINGS)
+        return needed(judgement, SETTINGS, ONE_BUDGET)
+    return needed_by_few(np.log(sides[:, 1] / sides[:, 0]), SETTINGS, ONE_BUDGET)
 
 
 def main(weighings: int) -> None:

@@ -37,7 +37,7 @@ def log(tool: Tool) -> list[dict[str, str]]:
 
 
 def test_a_suite_is_weighed_and_shown_again(here: InProcess) -> None:
-    done = here.weigh(suite(), suite("slower@b"), *SIDES, *FILES)
+    done = here.weigh(suite(), suite("slower@b"), *SIDES, *FILES, "--pairs", "12")
     assert (done.status, done.err) == (1, b"")
     record = here.json()
     assert verdicts(record) == {"a": "same", "b": "slower", "c": "same"}
@@ -152,7 +152,7 @@ def test_a_control_is_weighed_beside_the_others(here: InProcess) -> None:
 
 def test_several_candidates(here: InProcess) -> None:
     words = (suite("well", "a", "b"), suite("slower@b", "a", "b"), suite("slower@a", "a"), "--names", "old,new,newer")
-    done = here.weigh(*words, *FILES)
+    done = here.weigh(*words, *FILES, "--pairs", "12")
     assert done.status == 1
     assert verdicts(here.json()) == {"new, a": "same", "new, b": "slower", "newer, a": "slower"}
     assert "not in newer, so not compared: b" in " ".join(done.text.split())

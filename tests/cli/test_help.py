@@ -162,7 +162,7 @@ def test_an_example_is_read_to_its_end(
         assert reached
     else:
         assert done.status in (0, 1), done
-        assert words[0] in ("cache", "diff", "docs", "gate", "import", "show", "still")
+        assert words[0] in ("cache", "diff", "docs", "gate", "import", "list", "merge", "show", "still")
 
 
 def prepare(world: ScriptedWorld) -> None:
@@ -172,4 +172,7 @@ def prepare(world: ScriptedWorld) -> None:
     for record in ("a.json", "b.json"):
         assert run(["run", "./old", "--launches", "12", "-o", record], world.outside()) == 0
     assert run(["compare", "./old", "./old", "--pairs", "12", "-o", "weighing.json"], world.outside()) == 0
+    for part, record in (("1/2", "one.json"), ("2/2", "two.json")):
+        words = ["compare", "./old {n}", "./old {n}", "-L", "n", "1,2", "--shard", part, "-o", record]
+        assert run([*words, "--pairs", "12"], world.outside()) == 0
     hyperfine(world.folder / "theirs.json", gzip=[0.01] * 10)

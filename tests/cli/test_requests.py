@@ -23,6 +23,7 @@ from steelyard.cli.timeit import TimeitOptions
 from steelyard.history.calibrations import store
 from steelyard.model.counting import Caches, CountSettings, Weights
 from steelyard.model.records import Settings
+from steelyard.stats.looks import RESERVE
 from tests.calibrations import calibration
 from tests.cli.command_line import ENVIRONMENT, HERE, NAMES, TWO, Asked, CommandLine, command_line
 from tests.world import SEED
@@ -44,7 +45,7 @@ def usual(**others: Any) -> Settings:
 @pytest.mark.parametrize(
     ("arguments", "others"),
     [
-        (("compare", *TWO), {"longest_time_s": 600.0}),
+        (("compare", *TWO), {"longest_time_s": 600.0, "reserve": RESERVE}),
         (("run", "true"), {}),
         (("timeit", "pass"), {"harness": "protocol"}),
         (("count", "true"), {"metrics": ["instructions"], "counting": CountSettings(), "warm_up": 0, "seed": 0}),

@@ -119,7 +119,9 @@ def header(*candidates: str, **settings: Any) -> Weighing:
 
 def run_header(**settings: Any) -> Run:
     """A run of the baseline alone."""
-    fields = header(**settings).model_dump(exclude={"kind", "verdict", "change", "interval", "pairs", "derived"})
+    fields = header(**settings).model_dump(
+        exclude={"kind", "verdict", "change", "interval", "pairs", "parts", "derived"}
+    )
     return Run(**{**fields, "subjects": fields["subjects"][:1]})
 
 

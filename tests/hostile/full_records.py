@@ -67,7 +67,8 @@ def full_records() -> dict[str, dict[str, Any]]:
     """Of every kind one, and those that are shown in another way, by what they are."""
     return {
         "weighing": _timed(weighing(pairs=12)),
-        "suite": _timed(weighing(pairs=12, benchmarks=("one", "two"))),
+        "suite": _merged(weighing(pairs=12, benchmarks=("one", "two"))),
+        "shard": _shard(weighing(pairs=12)),
         "run": _timed(run()),
         "counted-weighing": _counted(weighing(pairs=1), sides=2),
         "counted-run": _counted(run(), sides=1),
@@ -89,6 +90,17 @@ def _timed(record: Any) -> dict[str, Any]:
             {**one, "candidate": min(1, len(fields["subjects"]) - 1)} for one in BENCHMARKS[: len(fields["benchmarks"])]
         ],
     }
+
+
+def _merged(record: Any) -> dict[str, Any]:
+    part = {"created": "2026-01-01T00:00:00+00:00", "tool": "0.1", "machine": _MACHINE, "seed": 1, "seconds": 1.0}
+    return {**_timed(record), "parts": [{**part, "benchmarks": [place]} for place in (0, 1)]}
+
+
+def _shard(record: Any) -> dict[str, Any]:
+    fields = _timed(record)
+    shard = {"number": 1, "of": 2, "suite": ["one", "two"]}
+    return {**fields, "settings": {**fields["settings"], "shard": shard}}
 
 
 def _counted(record: Any, *, sides: int) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.going_on import is_alarm
 from benchmarks.simulation import SYNTHETIC, TRACE_NAMES, Noise, Tally, simulate, trace, window_of
 
 ALPHA, WEIGHINGS, MOST = 0.05, 40, 0.175
@@ -39,6 +40,15 @@ def false_alarms(noise: Noise, tick: float | None = None) -> float:
 @pytest.mark.parametrize("name", TRACE_NAMES)
 def test_false_alarms_on_every_trace(name: str, metric: str) -> None:
     assert on_trace(name, metric, 0.0, alpha=ALPHA, pairs=40).share(*WRONG) <= MOST
+
+
+@pytest.mark.parametrize("name", ["bursts", "quiet"])
+def test_false_alarms_of_weighings_that_go_on_whenever_they_are_undecided(name: str) -> None:
+    """It were 10 to 13 % if each end spent all (benchmarks/going_on.py)."""
+    noise = window_of(trace("bursts", "active")) if name == "bursts" else SYNTHETIC["quiet"]
+    generator = np.random.default_rng(1)
+    alarms = [is_alarm(noise(generator, 40), int(generator.integers(8, 21)), ALPHA) for _ in range(WEIGHINGS)]
+    assert np.mean(alarms) <= MOST
 
 
 @pytest.mark.parametrize("metric", ["cpu", "active"])

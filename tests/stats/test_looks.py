@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.stats.looks import look_sizes, next_look, plan_looks
+from steelyard.stats.looks import RESERVE, Budgets, look_sizes, next_look, plan_looks
 
 
 @given(st.integers(1, 20_000), st.booleans())
@@ -43,3 +43,53 @@ def test_pairs_after_the_newest_look_are_not_judged_until_the_next() -> None:
     assert plan_looks(33, ended=False)[-1].pairs == 31
     assert plan_looks(11, ended=False) == []
     assert plan_looks(0, ended=True) == []
+
+
+ALPHAS = st.sampled_from([0.2, 0.05, 0.01, 0.001])
+
+
+@given(st.integers(1, 400), st.integers(0, 4_000), ALPHAS)
+def test_a_weighing_that_goes_on_never_spends_more_than_alpha(end: int, more: int, alpha: float) -> None:
+    looks = plan_looks(end + more, ended=True, budgets=Budgets(RESERVE, end, alpha))
+    shares = [0.0, *(look.share for look in looks)]
+    assert [look.share_before for look in looks] == shares[:-1]
+    assert all(before < after for before, after in pairwise(shares))
+    assert shares[-1] < 1
+    assert [look.pairs for look in looks if look.last] == ([end] if 2.0 ** (1 - end) <= alpha else [])
+
+
+@given(st.integers(1, 400), st.integers(0, 2_000), st.integers(0, 2_000), ALPHAS)
+def test_no_look_of_one_that_goes_on_depends_on_how_far_it_goes(end: int, more: int, most: int, alpha: float) -> None:
+    """Nor its end: who chose these has seen which side is slower, and would choose the looks by that."""
+    budgets = Budgets(RESERVE, end, alpha)
+    far = plan_looks(end + more + most, ended=True, budgets=budgets)
+    for ended in (False, True):
+        near = plan_looks(end + more, ended=ended, budgets=budgets)
+        assert far[: len(near)] == near
+    assert next_look(end + more, budgets) == plan_looks(100_000, ended=False, budgets=budgets)[len(near)].pairs
+
+
+@given(st.integers(8, 5_000))
+def test_the_first_budget_s_look_is_the_same_whether_others_follow_or_not(end: int) -> None:
+    by_itself = plan_looks(end, ended=True, budgets=Budgets(RESERVE, None, 0.01))
+    assert plan_looks(end, ended=False, budgets=Budgets(RESERVE, end, 0.01)) == by_itself
+
+
+@pytest.mark.parametrize(("pairs", "share"), [(8, 0.78125), (9, 0.55), (12, 0.55), (45, 0.7676), (252, 0.9018)])
+def test_the_end_of_a_budget_keeps_half_of_what_is_left_but_what_few_pairs_need(pairs: int, share: float) -> None:
+    assert plan_looks(pairs, ended=True, budgets=Budgets(RESERVE, None, 0.01))[-1].share == pytest.approx(share, 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("budgets", "pairs", "may"),
+    [
+        (Budgets(0.0, None, 0.01), 45, False),  # as before anything was kept
+        (Budgets(0.0, None, 0.01), 7, True),  # too few to spend anything
+        (Budgets(RESERVE, None, 0.01), 8, True),
+        (Budgets(RESERVE, None, 2**-7), 8, False),  # which takes all of it to show anything
+        (Budgets(RESERVE, 16, 0.01), 90, True),
+        (Budgets(0.0, 0, 0.01), 90, True),  # stopped without an end
+    ],
+)
+def test_whether_anything_is_left_to_go_on_with(budgets: Budgets, pairs: int, may: bool) -> None:
+    assert budgets.may_go_on_after(pairs) == may

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steelyard.stats import joint, repeated, sequential, weighted
-from steelyard.stats.looks import plan_looks
+from steelyard.stats.looks import RESERVE, Budgets, plan_looks
 from steelyard.stats.sequential import Hypothesis
 
 FloatArray = npt.NDArray[np.float64]
@@ -151,3 +151,56 @@ def test_the_nominal_level_is_one_and_a_late_look_s_is_far_below_alpha(alpha: fl
 
 def test_the_level_at_the_end_of_an_endless_budget_is_known_at_once() -> None:
     assert 0 < sequential.level_at_end(10**15, 0.01) < sequential.level_at_end(1000, 0.01)
+
+
+# --- going on
+
+ENOUGH, ENDS = 0.125, (6, 8, 10)
+GOING_ON = Budgets(RESERVE, ENDS[0], ENOUGH)
+
+
+def all_signs(pairs: int) -> FloatArray:
+    """All but those that are another's opposite, of pairs in a calm and a stormy half."""
+    sizes = np.array([1.0, 1.1, 0.9, 1.2, 0.8, 9.0, 13.0, 8.0, 11.0, 10.0])[:pairs] / 100
+    return sizes * (1.0 - 2.0 * (np.arange(1 << (pairs - 1))[:, None] >> np.arange(pairs) & 1))
+
+
+def test_a_weighing_that_goes_on_rejects_no_more_than_alpha_over_all_flips_of_the_coin() -> None:
+    looks = plan_looks(ENDS[-1], ended=True, budgets=GOING_ON)
+    assert [look.pairs for look in looks] == list(ENDS)
+    asked, signed = [Hypothesis(0.0, ENOUGH)], all_signs(ENDS[-1])
+    rejected = [sequential.tested(d, np.abs(d), looks, asked, keep=False)[0].rejected for d in signed]
+    assert 0.0625 < np.mean(rejected) <= ENOUGH
+    forgetful = [any(is_rejected(d[:n], np.abs(d[:n]), n, 0.0, ENOUGH, ended=True) for n in ENDS) for d in signed[::16]]
+    assert np.mean(forgetful) > 1.3 * ENOUGH  # what comes of ends that each spend all
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_p_value_of_a_weighing_that_went_on_goes_with_what_it_rejects(seed: int) -> None:
+    d, levels = values(0.012, 0.01, 60, seed)
+    for end in (9, 20, 45):
+        looks = plan_looks(60, ended=False, budgets=Budgets(RESERVE, end, 0.05))
+        is_gone = sequential.tested(d, levels, looks, [Hypothesis(0.0, 0.05)], keep=False)[0].rejected
+        for roughly in (False, True):
+            assert (sequential.p_value(d, levels, looks, 0.05, roughly=roughly) <= 0.05) == is_gone
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 2**32), st.floats(0, 0.03), ALPHAS, ALPHAS, st.sampled_from([8, 10, 12, 30]))
+def test_also_when_it_goes_on_a_larger_alpha_rejects_what_a_smaller_one_does(
+    seed: int, change: float, alpha: float, other: float, end: int
+) -> None:
+    d, levels = values(change, 0.01, 50, seed)
+    looks = plan_looks(50, ended=False, budgets=Budgets(RESERVE, end, 0.2))
+    asked = [Hypothesis(0.0, one) for one in sorted((alpha, other))]
+    less, more = sequential.tested(d, levels, looks, asked, keep=False)
+    assert more.rejected or not less.rejected
+
+
+def test_what_was_rejected_at_an_end_stays_so() -> None:
+    d, levels = values(0.05, 0.01, 40, 3)
+    looks = plan_looks(40, ended=False, budgets=Budgets(RESERVE, 9, 0.05))
+    first = sequential.tested(d[:9], levels[:9], looks[:1], [Hypothesis(0.0, 0.05)], keep=False)[0]
+    d[9:] = np.where(np.arange(31) % 2, 0.01, -0.01)
+    assert first.rejected
+    assert sequential.tested(d, levels, looks, [Hypothesis(0.0, 0.05)], keep=False)[0].rejected

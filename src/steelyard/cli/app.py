@@ -30,11 +30,17 @@ _COMMANDS = {
         "run": "run:run",
         "timeit": "timeit:timeit",
         "diff": "diff:diff",
+        "merge": "merge:merge",
         "still": "still:still",
     },
     "Count": {"count": "count:count", "calibrate": "calibrate:calibrate"},
     "Look at benchmarks": {"check": "check:check"},
-    "Look at results": {"show": "show:show", "gate": "gate:gate", "import": "import_command:import_"},
+    "Look at results": {
+        "show": "show:show",
+        "list": "list_command:list_",
+        "gate": "gate:gate",
+        "import": "import_command:import_",
+    },
     "Keep things in order": {"cache": "cache:cache"},
     "Read": {"docs": "docs:docs"},
 }

@@ -13,6 +13,7 @@ import typer
 from steelyard.cli.command import command
 from steelyard.cli.counting import CountingOptions
 from steelyard.cli.heap import HeapOptions
+from steelyard.cli.inputs import kept_by_name
 from steelyard.cli.names import check_no_files, names_of
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
@@ -28,12 +29,13 @@ from steelyard.cli.options import (
 from steelyard.cli.outputs import check_files
 from steelyard.cli.revisions import RevisionOptions, are_wanted, request_of_revisions
 from steelyard.cli.say import say
-from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
+from steelyard.cli.settings import MeasuringOptions, check_budget, request_of, settings_of
 from steelyard.cli.suite import SuiteOptions
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
     from steelyard.design.request import Request
+    from steelyard.design.resumption import More
     from steelyard.design.world import World
     from steelyard.model.records import Weighing
 
@@ -66,9 +68,10 @@ class CompareOptions(MeasuringOptions):
     resume: Annotated[
         Path | None,
         typer.Option(
-            metavar="JOURNAL",
+            metavar="RECORD",
             rich_help_panel=_TO_CARRY_ON,
-            help="Carry on an interrupted weighing with the same plan; give no commands.",
+            help="Carry on an interrupted weighing with the same plan; give no commands. With --max-time or --pairs: "
+            "one that stayed undecided goes on for so much more.",
         ),
     ] = None
     trust_journal: Annotated[
@@ -102,9 +105,15 @@ def compare(options: CompareOptions, world: World) -> int:
     check_files(options.files, options.launch.output)
     if options.resume is not None:
         _refuse_other_options(options)
+        (path,) = kept_by_name(world, options.resume)
         with watching(world) as watch:
             outcome = session.resume(
-                options.resume, watch, world, announce=partial(_announce, options.resume), trusted=options.trust_journal
+                path,
+                watch,
+                world,
+                announce=partial(_announce, path),
+                trusted=options.trust_journal,
+                more=_more(options),
             )
     else:
         with _requested(options, world) as request, watching(world) as watch:
@@ -112,7 +121,7 @@ def compare(options: CompareOptions, world: World) -> int:
     return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
 
 
-_WITH_RESUME = {"resume", "trust_journal", "strict", "json", "markdown", "csv", "functions"}
+_WITH_RESUME = {"resume", "trust_journal", "max_time", "pairs", "strict", "json", "markdown", "csv", "functions"}
 
 
 def _refuse_other_options(options: CompareOptions) -> None:
@@ -121,6 +130,17 @@ def _refuse_other_options(options: CompareOptions) -> None:
         if name not in _WITH_RESUME:
             what = "other commands" if name == "commands" else option
             raise UsageError(f"--resume takes its commands and options from the journal: leave {what} out")
+
+
+def _more(options: CompareOptions) -> More | None:
+    """The budget for what has ended undecided, if it is given one."""
+    from steelyard.design.resumption import More
+
+    judging = options.judging
+    if judging.max_time is None and judging.pairs is None:
+        return None
+    check_budget(judging)
+    return More(judging.max_time, judging.pairs)
 
 
 def _announce(path: Path, record: Weighing) -> None:

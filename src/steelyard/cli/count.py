@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.cli.command import Only, command
+from steelyard.cli.command import Only, Without, command
 from steelyard.cli.counting import CountingOptions
 from steelyard.cli.names import check_no_files
 from steelyard.cli.options import (
@@ -52,7 +52,7 @@ class CountOptions(MeasuringOptions):
     counting: CountingOptions = CountingOptions()
     name: Name = None
     weighing: Annotated[WeighingOptions, Only("parameter_list", "parameter_scan")] = WeighingOptions()
-    suite: SuiteOptions = SuiteOptions()
+    suite: Annotated[SuiteOptions, Without("shard")] = SuiteOptions()
     launch: Annotated[
         LaunchOptions,
         Only(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli.command import Options, command
-from steelyard.cli.inputs import readable
+from steelyard.cli.inputs import kept_by_name, readable
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     WHAT_IS_JUDGED,
@@ -35,7 +35,13 @@ if TYPE_CHECKING:
 class DiffOptions(Options):
     """What `diff` is asked."""
 
-    baseline: Annotated[Path, typer.Argument(metavar="A", help="The run to compare with, kept by `steelyard run -o`.")]
+    baseline: Annotated[
+        Path,
+        typer.Argument(
+            metavar="A",
+            help="The run to compare with, kept by `steelyard run -o`, or by --save-baseline, of that name.",
+        ),
+    ]
     candidate: Annotated[Path, typer.Argument(metavar="B", help="The run that is judged.")]
     margin: Margin = JudgingOptions.margin
     alpha: Alpha = JudgingOptions.alpha
@@ -90,16 +96,21 @@ def diff(options: DiffOptions, world: World) -> int:
     alpha_checked(options.alpha)
     metrics = metric_names(options.metric) if options.metric else None
     _check_markdown(options)
-    records = [load_any(path) for path in readable(options.baseline, options.candidate)]
+    records = [load_any(path) for path in readable(*kept_by_name(world, options.baseline, options.candidate))]
     if isinstance(records[0], ForeignResults) and isinstance(records[1], ForeignResults):
         return _diff_foreign((records[0], records[1]), options, margin, world)
     if options.same_conditions:
         raise UsageError("--same-conditions is for imports: what runs tell of their conditions is judged; leave it out")
     from steelyard.design.unpaired.runs import run_of
-    from steelyard.model.metrics import METRICS
 
     runs = (run_of(records[0], options.baseline), run_of(records[1], options.candidate))
-    wanted = metrics or runs[0].settings.metrics
+    return diff_runs(runs, metrics or runs[0].settings.metrics, options, margin, world)
+
+
+def diff_runs(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, margin: float, world: World) -> int:
+    """Compare two runs in the metrics that are wanted, print what they say, and return the verdict's exit status."""
+    from steelyard.model.metrics import METRICS
+
     compared = _diff_counts if METRICS[wanted[0]].counted else _diff_times
     return compared(runs, wanted, options, margin, world)
 

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from steelyard.cli.command import Options, command
-from steelyard.cli.inputs import STANDARD_STREAM, readable
+from steelyard.cli.inputs import STANDARD_STREAM, kept_by_name, readable
 from steelyard.cli.options import OUTPUT, WHAT_IS_JUDGED, Markdown
 from steelyard.cli.outputs import check_writable, is_printed, write
 from steelyard.cli.status import of_gate
@@ -119,7 +119,7 @@ def gate(options: GateOptions, world: World) -> int:
     _check_kept(options, outputs)
     forge = options.forge
     is_in_ci = forge.github or forge.gitlab or forge.comment
-    paths = _found(options.records, world)
+    paths = readable(*kept_by_name(world, *options.records))
     report = held(
         list(zip(map(str, options.records), paths, strict=True)),
         limits,
@@ -140,15 +140,6 @@ def _check_kept(options: GateOptions, outputs: tuple[Path | None, ...]) -> None:
     for path in outputs:
         if path is not None and not is_printed(path) and path.resolve() in read:
             raise UsageError(f"{path} would overwrite a record: give another file")
-
-
-def _found(records: list[Path], world: World) -> list[Path]:
-    """Where each is: a file, or a kept record by its name."""
-    paths = readable(*records)
-    if all(path.exists() for path in paths):
-        return paths
-    store = world.store()
-    return [path if path.exists() else store.named(str(path)) or path for path in paths]
 
 
 def _write(report: GateReport, options: GateOptions) -> None:

@@ -18,9 +18,11 @@ from steelyard.design.outcome import Outcome
 from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import as_saved
+from steelyard.model.metrics import is_counted
 from steelyard.model.records import Derived, Weighing
 from steelyard.report import markdown as as_markdown
-from steelyard.report import table, terminal
+from steelyard.report import sentences, table, terminal
+from steelyard.report.sheet import Sheet
 
 
 def shown(
@@ -32,6 +34,7 @@ def shown(
         if outcome.kept is not None and isinstance(outcome.record, Weighing):
             say(f"to carry on: steelyard compare --resume {shlex.quote(str(outcome.kept))}")
         return INTERRUPTED
+    _show_way_on(outcome, files, world)
     return said_status(_deciding(outcome), world, strict=strict, beside_data=_prints_data(files))
 
 
@@ -64,6 +67,16 @@ def show_outcome(outcome: Outcome, files: FileOptions, world: World, *, function
         raise failure
     if not has_results:
         raise MeasurementError("nothing was measured")
+
+
+def _show_way_on(outcome: Outcome, files: FileOptions, world: World) -> None:
+    """Print how what is undecided goes on from here: another budget adds to what was measured."""
+    if outcome.kept is None or not isinstance(outcome.record, Weighing) or outcome.record.derived is None:
+        return
+    deciding = [one for one in outcome.record.derived.verdicts if not one.control and not is_counted(one.metric)]
+    if (option := sentences.way_on(deciding, outcome.record)) is not None:
+        sheet = Sheet(output(world.environment, beside_data=_prints_data(files)))
+        sheet.row("go on", f"steelyard compare --resume {outcome.kept.name} {option}")
 
 
 def _prints_data(files: FileOptions) -> bool:

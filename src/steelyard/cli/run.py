@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
@@ -21,11 +22,15 @@ from steelyard.cli.options import (
     WeighingOptions,
 )
 from steelyard.cli.outputs import check_files
+from steelyard.cli.say import say
 from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
 from steelyard.cli.suite import SuiteOptions
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
+    from steelyard.model.records import Run
+
+_BASELINES = "Baselines"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +57,23 @@ class RunOptions(MeasuringOptions):
     judging: Annotated[DescribingOptions, Only("metric", "pairs", "max_time", "alpha")] = DescribingOptions()
     name: Name = None
     weighing: Annotated[WeighingOptions, Only("parameter_list", "parameter_scan")] = WeighingOptions()
-    suite: SuiteOptions = SuiteOptions()
+    suite: Annotated[SuiteOptions, Without("shard")] = SuiteOptions()
     heap: HeapOptions = HeapOptions()
     launch: Annotated[LaunchOptions, Without("wait_quiet")] = LaunchOptions()
     functions: ShownFunctions = SHOWN_FUNCTIONS
     files: FileOptions = FileOptions()
+    save_baseline: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", rich_help_panel=_BASELINES, help="Keep the run by this name, over an older one."),
+    ] = None
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=_BASELINES,
+            help="Compare with the run kept by this name, as diff does: measured apart, so far less is seen.",
+        ),
+    ] = None
 
 
 @command(
@@ -75,9 +92,13 @@ def run(options: RunOptions, world: World) -> int:
     from steelyard.cli.outcome import shown
     from steelyard.cli.screen import watching
     from steelyard.design.session import measure
+    from steelyard.model.files import save
+    from steelyard.model.records import Run
     from steelyard.subjects.command import command_subject
 
     check_files(options.files, options.launch.output)
+    compared = None if options.baseline is None else _baseline(options.baseline, world)
+    kept = None if options.save_baseline is None else world.store().place_for(options.save_baseline)
     settings = settings_of(options, world)
     check_no_files([options.name] if options.name else [], [options.command])
     search_path = world.environment.get("PATH")
@@ -85,4 +106,35 @@ def run(options: RunOptions, world: World) -> int:
     subject = command_subject(options.command, name, "command", shell=options.launch.shell, search_path=search_path)
     with watching(world) as watch:
         outcome = measure(request_of(options, [subject], settings), watch, world)
-    return shown(outcome, options.files, world, functions=options.functions)
+    status = shown(outcome, options.files, world, functions=options.functions)
+    if status or not isinstance(outcome.record, Run):
+        return status  # what was interrupted is no baseline, and is compared with none
+    if compared is not None:
+        status = _compared(compared, outcome.record, options, world)
+    if kept is not None:
+        save(outcome.record, kept, private=True)
+        say(f"kept as the baseline {options.save_baseline}")
+    return status
+
+
+def _baseline(name: str, world: World) -> Run:
+    """The run that was kept by this name."""
+    from steelyard.design.unpaired.runs import run_of
+    from steelyard.model.files import load_any
+
+    path = world.store().find(name)
+    return run_of(load_any(path), path)
+
+
+def _compared(baseline: Run, candidate: Run, options: RunOptions, world: World) -> int:
+    """Compare with a kept run, as `diff` does, in the metrics that were measured now; the verdict's exit status."""
+    from steelyard.cli.diff import DiffOptions, diff_runs
+    from steelyard.cli.values import relative_margin
+
+    asked = DiffOptions(
+        baseline=Path(options.baseline or ""),
+        candidate=Path(),
+        alpha=options.judging.alpha,
+        functions=options.functions,
+    )
+    return diff_runs((baseline, candidate), candidate.settings.metrics, asked, relative_margin(asked.margin), world)

@@ -40,6 +40,7 @@ class MeasuringOptions(Options):
 def request_of(options: MeasuringOptions, subjects: Sequence[Subject], settings: Settings) -> Request:
     """What is measured of some subjects."""
     from steelyard.design.request import Request
+    from steelyard.design.suite.shards import dealt
     from steelyard.subjects.suite import benchmarks_of, parameter_list, parameter_scan
 
     weighing = options.weighing
@@ -49,6 +50,9 @@ def request_of(options: MeasuringOptions, subjects: Sequence[Subject], settings:
     parameters = [parameter_list(*arguments_of("--parameter-list", given)) for given in weighing.parameter_list or []]
     parameters += [parameter_scan(*arguments_of("--parameter-scan", given)) for given in weighing.parameter_scan or []]
     benchmarks = benchmarks_of(list(subjects), parameters, control=weighing.control)
+    if selection.shard is not None:
+        benchmarks, shard = dealt(benchmarks, selection.shard)
+        settings = settings.model_copy(update={"shard": shard})
     return Request(subjects, settings, benchmarks, selection, jobs_checked(options.counting.jobs))
 
 
@@ -60,6 +64,7 @@ def settings_of(
     `judged` is whether there are to be verdicts, for which a number of pairs may be too small.
     """
     from steelyard.model.records import Settings
+    from steelyard.stats.looks import RESERVE
     from steelyard.subjects.command import environment_names
 
     judging, launch = options.judging, options.launch
@@ -71,6 +76,7 @@ def settings_of(
     settings = Settings(
         margin=margin,
         alpha=judging.alpha,
+        reserve=RESERVE if judged else 0.0,
         family=_family(judging.family),
         metrics=metrics,
         pairs=judging.pairs,
@@ -113,6 +119,7 @@ def settings_of(
 
 # More than anybody will wait for, and still few enough to be kept and judged.
 _MOST_LAUNCHES = 1_000_000
+_SECONDS = 1e-3, 1e6
 
 
 def _check_numbers(judging: JudgingOptions, launch: LaunchOptions, *, judged: bool) -> None:
@@ -120,13 +127,19 @@ def _check_numbers(judging: JudgingOptions, launch: LaunchOptions, *, judged: bo
     in_range("--warmup", launch.warm_up, 0, 1000)
     in_range("--repeat", launch.repeat, 1, 1_000_000)
     seconds_in_range("--wait-quiet", launch.wait_quiet, 0, 86_400)
+    check_budget(judging)
+    if judged and judging.pairs is not None:
+        _check_enough(judging.limit, judging.pairs, judging.alpha)
+    if launch.timeout is not None:
+        seconds_in_range("--timeout", launch.timeout, *_SECONDS)
+
+
+def check_budget(judging: JudgingOptions) -> None:
+    """Raise UsageError for a number of launches, or a time, that is out of range."""
     if judging.pairs is not None:
         in_range(judging.limit, judging.pairs, 1, _MOST_LAUNCHES)
-        if judged:
-            _check_enough(judging.limit, judging.pairs, judging.alpha)
-    for option, seconds in (("--max-time", judging.max_time), ("--timeout", launch.timeout)):
-        if seconds is not None:
-            seconds_in_range(option, seconds, 1e-3, 1e6)
+    if judging.max_time is not None:
+        seconds_in_range("--max-time", judging.max_time, *_SECONDS)
 
 
 def _check_enough(option: str, pairs: int, alpha: float) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli.command import Options, command
-from steelyard.cli.inputs import readable
+from steelyard.cli.inputs import kept_by_name, readable
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions, ShownFunctions
 from steelyard.cli.outputs import check_files
 
@@ -23,7 +23,10 @@ class ShowOptions(Options):
 
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE]", help="A record or a journal.  [default: the last one measured]"),
+        typer.Argument(
+            metavar="[FILE]",
+            help="A record or a journal, or the name of a kept baseline.  [default: the last one measured]",
+        ),
     ] = None
     functions: ShownFunctions = SHOWN_FUNCTIONS
     files: FileOptions = FileOptions()
@@ -45,7 +48,7 @@ def show(options: ShowOptions, world: World) -> int:
     files = options.files
     check_files(files)
     try:
-        outcome = recall(world.store().latest() if options.file is None else readable(options.file)[0])
+        outcome = recall(_path(options.file, world))
     except NotMeasuredError as found:
         from steelyard.cli.foreign import show_foreign
 
@@ -53,3 +56,7 @@ def show(options: ShowOptions, world: World) -> int:
     else:
         show_outcome(outcome, files, world, functions=options.functions)
     return 0
+
+
+def _path(asked: Path | None, world: World) -> Path:
+    return world.store().latest() if asked is None else readable(*kept_by_name(world, asked))[0]

@@ -10,6 +10,7 @@ import typer
 
 from steelyard.cli.command import Options
 from steelyard.cli.options import JudgingOptions
+from steelyard.cli.values import ReadBy, shard
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,6 +38,14 @@ class SuiteOptions(Options):
     tag: Annotated[
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Only those benchmarks of a harness that have such a tag."),
+    ] = None
+    shard: Annotated[
+        tuple[int, int] | None,
+        typer.Option(
+            metavar="I/N",
+            help="Only part I of N of the benchmarks, for N machines; steelyard merge joins what they measured.",
+        ),
+        ReadBy(shard),
     ] = None
 
 
@@ -69,11 +78,13 @@ _SECONDS_EACH = 3.0
 def selection_of(options: SuiteOptions, judging: JudgingOptions, *, control: bool) -> Selection:
     """Which of a harness's benchmarks are wanted, and how long each may take if nothing else limits that."""
     from steelyard.design.suite.selection import Selection
+    from steelyard.design.suite.shards import ShardAsked
 
     is_unlimited = judging.max_time is None and judging.pairs is None
     return Selection(
         only=options.benchmark or [],
         tags=options.tag or [],
+        shard=None if options.shard is None else ShardAsked(*options.shard),
         seconds_each=_SECONDS_EACH if is_unlimited else None,
         control=control,
     )

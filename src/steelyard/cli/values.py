@@ -60,6 +60,15 @@ def size_in_bytes(option: str, text: str) -> int:
     return round(number * (1 << _UNITS_BYTES[match[2].upper()]))
 
 
+def shard(option: str, text: str) -> tuple[int, int]:
+    """Part and parts, as 1/4; raises UsageError naming the option."""
+    match = re.fullmatch(r"([0-9]{1,5})/([0-9]{1,5})", text.strip())
+    number, of = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not 1 <= number <= of:
+        raise UsageError(f"{option} {_brief(text)} is no part of several: write for example {option} 1/4")
+    return number, of
+
+
 def share(option: str, text: str) -> float:
     """A part of 1, or so many percent; raises UsageError naming the option."""
     number = _number(text.strip().removesuffix("%"))

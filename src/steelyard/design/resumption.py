@@ -7,6 +7,7 @@ import pwd
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.design.layouts import digest_of
@@ -18,22 +19,39 @@ from steelyard.subjects.revisions.cache import in_use
 TRUST = "--trust-journal"
 
 
-def resumable(path: Path, *, trusted: bool) -> Weighing:
+@dataclass(frozen=True)
+class More:
+    """Another budget for a weighing whose own has ended: so much more."""
+
+    seconds: float | None
+    pairs: int | None
+
+
+def resumable(path: Path, *, trusted: bool, more: More | None = None) -> Weighing:
     """The weighing that is to go on; raises UsageError for anything else, and unless `trusted` for what others wrote.
 
-    It says what is run: a stranger's word for that would do whatever the user who takes it may do.
+    It says what is run: a stranger's word for that would do whatever the user who takes it may do. With `more` it is
+    one whose budget has ended, and its undecided benchmarks are open again.
     """
     if not trusted:
         _refuse_strangers(path)
     record = load(path)
     if isinstance(record, Run):
         raise UsageError(f"{path} is a run of one subject: only a weighing can be resumed")
-    if "interrupted" not in record.stop:
-        raise UsageError(f"{path} was not interrupted, it had come to its end: look at it with steelyard show")
+    if more is None and "interrupted" not in record.stop:
+        raise UsageError(
+            f"{path} was not interrupted, it had come to its end: look at it with steelyard show; what is undecided "
+            "goes on with another budget, as --max-time 60"
+        )
     impossible = [text for text in _texts(record) if not _can_be_passed(text)]
     if impossible or not all(subject.argv for subject in record.subjects):
         raise UsageError(f"{path} is damaged: no command can be made of {impossible[0] if impossible else ''!r}")
-    return record
+    if more is None:
+        return record
+
+    from steelyard.design.going_on import going_on
+
+    return going_on(record, path, more)
 
 
 @contextmanager

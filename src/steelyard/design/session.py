@@ -19,7 +19,7 @@ from steelyard.design.layouts import equal_layouts, with_digest
 from steelyard.design.outcome import NOTHING_MEASURED, Outcome, judged
 from steelyard.design.preliminaries import with_preliminaries
 from steelyard.design.request import Request
-from steelyard.design.resumption import check_programs, in_its_folder, resumable
+from steelyard.design.resumption import More, check_programs, in_its_folder, resumable
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.collector import no_collector
 from steelyard.design.runner.failure import Interrupted
@@ -42,7 +42,7 @@ from steelyard.model.journal import Journal, is_journal
 from steelyard.model.launches import Launches, LaunchRow
 from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Progress
-from steelyard.model.records import Finding, MachineFacts, Run, Settings, Subject, Weighing
+from steelyard.model.records import Finding, MachineFacts, Run, Settings, StopReason, Subject, Weighing
 from steelyard.subjects.command import shared_environment
 
 Watch = Callable[[Progress], None]
@@ -87,16 +87,24 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
 
 
 def resume(
-    path: Path, watch: Watch, world: World, *, announce: Callable[[Weighing], None], trusted: bool = False
+    path: Path,
+    watch: Watch,
+    world: World,
+    *,
+    announce: Callable[[Weighing], None],
+    trusted: bool = False,
+    more: More | None = None,
 ) -> Outcome:
     """Carry on a weighing that was interrupted or killed, with the same plan, and keep the whole of it.
 
-    What it runs is announced before. Raises UsageError for a record that is no weighing, had come to its end, is of
-    another machine or program, or that others may have written and that is not `trusted`.
+    With `more` of a budget, one that has ended undecided goes on, in a record of its own. What it runs is announced
+    before. Raises UsageError for a record that is no weighing, had come to another end, is of another machine or
+    program, or that others may have written and that is not `trusted`.
     """
-    resumable(path, trusted=trusted)
-    with Journal.carried_on(path) if is_journal(path) else nullcontext() as journal:
-        record = resumable(path, trusted=trusted)  # again, now that nobody else writes it
+    record = resumable(path, trusted=trusted, more=more)
+    with Journal.carried_on(path) if more is None and is_journal(path) else nullcontext() as journal:
+        if journal is not None:
+            record = resumable(path, trusted=trusted)  # again, now that nobody else writes it
         with in_its_folder(record, path), _session(world, watch) as session:
             if _facts(session).key != record.machine.key:
                 raise UsageError(f"{path} was measured on another machine: pairs of two machines cannot be mixed")
@@ -266,7 +274,7 @@ def _stages(
     if timed(header.settings.metrics):
         series = series_of(header.settings, targets, session.launcher, journal)
         recorder = Recorder(targets, runner, journal, KeptRows(rows), series, together_of(session.launcher))
-        yield partial(_time, recorder=recorder, session=session, spent_s=spent_s)
+        yield partial(_time, recorder=recorder, session=session, spent_s=spent_s, stopped=header.stop)
 
 
 def _cleaned_up(
@@ -328,7 +336,7 @@ def _count(record: Weighing | Run, journal: Journal, session: _Session) -> tuple
 
 
 def _time(
-    record: Weighing | Run, recorder: Recorder, session: _Session, spent_s: float
+    record: Weighing | Run, recorder: Recorder, session: _Session, spent_s: float, stopped: Sequence[StopReason]
 ) -> tuple[Weighing | Run, SteelyardError | None]:
     from steelyard.design.timing.alone import Measuring
     from steelyard.design.timing.experiment import Experiment
@@ -336,7 +344,7 @@ def _time(
     clock, watch = session.world.clock, session.watch
     settle = partial(session.world.settle, give_up=session.interrupt.is_requested)
     experiment = (
-        Experiment(record, recorder, clock, watch, settle, spent_s)
+        Experiment(record, recorder, clock, watch, settle, spent_s, stopped)
         if isinstance(record, Weighing)
         else Measuring(record, recorder, clock, watch, spent_s)
     )

@@ -25,6 +25,9 @@ from steelyard.model.errors import UsageError
 KEPT = 100
 
 _JOURNAL = ".journal"
+_RECORD = ".json.gz"
+# No separator of paths, and no dot in front, so that a name stays a file of its folder.
+_BASELINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _NAME = re.compile(rf"\d{{8}}T\d{{6}}\.\d{{6}}-[a-z]+-\d+(?:\.json\.gz|{re.escape(_JOURNAL)})")
 
 
@@ -64,13 +67,6 @@ class Store:
         except OSError as error:
             raise UsageError("no folder can be written to keep the record in: set XDG_STATE_HOME") from error
 
-    def named(self, name: str) -> Path | None:
-        """The kept record or journal of this name, with or without its ending; None if there is none."""
-        if Path(name).name != name:
-            return None
-        endings = ("", ".json.gz", ".json", _JOURNAL)
-        return next((path for end in endings if (path := self.folder / f"{name}{end}").is_file()), None)
-
     def new_name(self, kind: str) -> Path:
         """A path without suffix for a record that starts now, and is not taken."""
         stamp = self._now().strftime("%Y%m%dT%H%M%S.%f")
@@ -82,6 +78,62 @@ class Store:
         if not kept:
             raise UsageError(f"nothing has been measured yet (no record in {self.folder}): name a file")
         return kept[-1].path
+
+    def records(self) -> list[Path]:
+        """All that is kept without being asked for, records and journals, what was measured last first."""
+        return [kept.path for kept in reversed(self._mine() or self._kept())]
+
+    def named(self, name: str) -> Path:
+        """Where the run of that name is kept, or would be; raises UsageError for what is no name."""
+        if not is_name(name):
+            raise UsageError(
+                f"{name!r} cannot be a baseline's name: use up to 100 letters, digits and . _ - , the first no mark"
+            )
+        return self._baselines / f"{name}{_RECORD}"
+
+    def find(self, name: str) -> Path:
+        """Where the run of that name is kept; raises UsageError, saying which there are, if there is none."""
+        path = self.named(name)
+        if path.is_file():
+            return path
+        names = [name_of(path) for path in self.baselines()]
+        known = f"there are {', '.join(names[:10])}" if names else "there is none yet"
+        raise UsageError(
+            f"no baseline {name!r} is kept in {self._baselines} ({known}): "
+            f"steelyard run COMMAND --save-baseline {name} keeps one"
+        )
+
+    def by_name(self, path: Path) -> Path:
+        """Where the run or record is kept whose name a path is, with or without its ending; the path itself if none is.
+
+        Raises UsageError for what is no name.
+        """
+        places = (self.named(str(path)), *(self.folder / f"{path}{end}" for end in ("", ".json.gz", ".json", _JOURNAL)))
+        return next((kept for kept in places if kept.is_file()), path)
+
+    def baselines(self) -> list[Path]:
+        """The runs that were given names, the newest first."""
+        with suppress(OSError):
+            found = [
+                path
+                for path in self._baselines.iterdir()
+                if path.name.endswith(_RECORD) and _BASELINE.fullmatch(name_of(path))
+            ]
+            return sorted(found, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+        return []
+
+    def place_for(self, name: str) -> Path:
+        """As `named`, in a folder that is there; raises UsageError if it cannot be made."""
+        path = self.named(name)
+        try:
+            self._baselines.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"cannot keep baselines in {self._baselines}: {error.strerror}") from error
+        return path
+
+    @property
+    def _baselines(self) -> Path:
+        return self.folder / "baselines"
 
     def admit(self, newest: Path) -> None:
         """Put things in order after a file was written: it is the newest, nobody else may read, the oldest go.
@@ -119,6 +171,16 @@ class Store:
                     if stat.S_ISREG(found.st_mode):
                         kept.append(_Kept(found.st_mtime_ns, path, found))
         return sorted(kept)
+
+
+def is_name(text: str) -> bool:
+    """Whether a baseline can have that name."""
+    return _BASELINE.fullmatch(text) is not None
+
+
+def name_of(baseline: Path) -> str:
+    """The name that a run was given."""
+    return baseline.name.removesuffix(_RECORD)
 
 
 def _set_back(kept: list[_Kept], newest: Path) -> None:

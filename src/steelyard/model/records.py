@@ -75,6 +75,24 @@ class Benchmark(_Record):
     tags: list[str] = Field(default_factory=list, description="as the harness gave them")
     loops: Count | None = Field(default=None, gt=0, description="iterations a sample, for both sides")
     samples: Count | None = Field(default=None, gt=0, description="samples a launch, the first of several not judged")
+    ended: Count | None = Field(
+        default=None,
+        description="after how many pairs its first budget ended, if it went on with others; 0 if that was no look",
+    )
+
+
+class Shard(_Record):
+    """One part of a suite that several machines share: `number` of `of`, from 1."""
+
+    number: Count = Field(gt=0)
+    of: Count = Field(gt=0)
+    suite: list[str] = Field(description="all benchmarks of all parts, in their order; they share alpha")
+
+    @model_validator(mode="after")
+    def _is_one_of_them(self) -> Self:
+        if self.number > self.of:
+            raise ValueError(f"a suite of {self.of} parts has no part {self.number}")
+        return self
 
 
 class Settings(_Record):
@@ -82,6 +100,9 @@ class Settings(_Record):
 
     margin: float = Field(default=0.005, gt=0, lt=1, description="relative change that matters")
     alpha: float = Field(default=0.01, ge=1e-9, lt=0.5, description="chance of a wrong verdict that is accepted")
+    reserve: float = Field(
+        default=0, ge=0, lt=1, description="part of the alpha that is left which the end of a budget keeps for going on"
+    )
     family: Literal["holm", "fdr"] = Field(default="holm", description="what alpha limits among several benchmarks")
     metrics: list[str] = Field(default=[DEFAULT_METRIC], min_length=1, description="the first decides")
     pairs: Count | None = Field(default=None, gt=0, description="most pairs (or launches of a run)")
@@ -122,6 +143,7 @@ class Settings(_Record):
     layouts: Count = Field(
         default=0, le=MOST_LAYOUTS, description="build variants of each side, {layout} in the commands; 0: but one"
     )
+    shard: Shard | None = Field(default=None, description="which part of a suite it is, if it is not all of it")
 
     def hooks(self) -> dict[str, list[str]]:
         """The commands around launches, by when they run, in that order."""
@@ -259,6 +281,17 @@ class _Kept(_Record):
         return self
 
 
+class Part(_Record):
+    """One of the weighings that a merged one was made of."""
+
+    created: str = Field(description="start, ISO 8601 in UTC")
+    tool: str = Field(description="the Steelyard version that measured")
+    machine: MachineFacts
+    seed: Count
+    seconds: Seconds = Field(description="elapsed time of the measuring")
+    benchmarks: list[Count] = Field(description="indexes into `benchmarks`")
+
+
 class Derived(_Record):
     """What was worked out from the launches; kept for other programs, never read back by Steelyard."""
 
@@ -280,12 +313,15 @@ class Weighing(_Kept):
     interval: tuple[float, float] | None = None
     pairs: int | None = None
     subjects: list[Subject] = Field(min_length=2, description="the baseline, then the candidates")
+    parts: list[Part] = Field(default_factory=list, description="of several weighings that were merged; else empty")
     derived: Derived | None = None
 
     @model_validator(mode="after")
     def _known_candidates(self) -> Self:
         if any(benchmark.candidate >= len(self.subjects) for benchmark in self.benchmarks):
             raise ValueError("`benchmarks` names a candidate that is not in `subjects`")
+        if any(place >= len(self.benchmarks) for part in self.parts for place in part.benchmarks):
+            raise ValueError("`parts` names a benchmark that is not in `benchmarks`")
         return self
 
 

@@ -212,6 +212,18 @@ def budget_of_all(verdicts: list[Verdict], record: Weighing) -> list[str]:
     return said
 
 
+def way_on(verdicts: list[Verdict], record: Weighing) -> str | None:
+    """The option with which an undecided weighing goes on from where it is; None where that would decide nothing."""
+    settings = record.settings
+    lacking = [verdict for verdict in verdicts if verdict.verdict == "undecided" and _is_in_reach(verdict)]
+    if not settings.reserve or record.parts or not lacking:
+        return None
+    if settings.pairs is not None:
+        more = max(TO_SPARE * (verdict.pairs_needed or 0) - verdict.pairs for verdict in lacking)
+        return f"--pairs {_rounded_up(more)}"
+    return f"--max-time {_rounded_up(max(TO_SPARE * (one.seconds_needed or 0.0) - record.seconds for one in lacking))}"
+
+
 def _is_in_reach(verdict: Verdict) -> bool:
     """Whether pairs would decide it that somebody would wait for."""
     return verdict.pairs_needed is not None and (verdict.seconds_needed or 0.0) <= _MOST_SENSIBLE_S

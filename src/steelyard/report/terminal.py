@@ -42,7 +42,7 @@ def weighing(console: Console, record: Weighing, verdicts: list[Verdict], *, fun
         _one(sheet, record, verdicts)
     _counted(sheet, record, verdicts, functions)
     heap.rows(sheet, record)
-    if len(record.launches):
+    if len(record.launches) and not record.parts:  # each of which had a plan of its own
         _plan(sheet, record)
 
 

@@ -30,35 +30,35 @@ def sharing_now(family: str, members: int, changed: int) -> float:
     return max(1, members - changed)
 
 
-def judge_family(family: str, members: int, judge: Judge) -> list[Judgement | None]:
-    """Judge all members of a family."""
-    return step_up(members, judge) if family == "fdr" else step_down(members, judge)
+def judge_family(family: str, members: int, judge: Judge, elsewhere: int = 0) -> list[Judgement | None]:
+    """Judge those members of a family that are here; so many more are `elsewhere`, and nothing is known of them."""
+    return (step_up if family == "fdr" else step_down)(members, judge, elsewhere)
 
 
-def step_down(members: int, judge: Judge) -> list[Judgement | None]:
-    """Holm's judgements of all members.
+def step_down(members: int, judge: Judge, elsewhere: int = 0) -> list[Judgement | None]:
+    """Holm's judgements of all members that are here.
 
     A member that reaches a verdict keeps it; those still undecided are judged again with their larger share, until no
     further change is found.
     """
     judged: dict[int, Judgement | None] = {}
-    sharing: float = members
+    sharing: float = members + elsewhere
     while True:
         for member in range(members):
             earlier = judged.get(member)
             if earlier is None or earlier.verdict == "undecided":
                 judged[member] = judge(member, sharing)
-        left = sharing_now("holm", members, _changed(judged.values()))
+        left = sharing_now("holm", members + elsewhere, _changed(judged.values()))
         if left == sharing:
             return [judged[member] for member in range(members)]
         sharing = left
 
 
-def step_up(members: int, judge: Judge) -> list[Judgement | None]:
-    """Benjamini and Hochberg's judgements of all members: the most that are found when so many share alpha."""
+def step_up(members: int, judge: Judge, elsewhere: int = 0) -> list[Judgement | None]:
+    """Benjamini and Hochberg's judgements of all members that are here: the most found when so many share alpha."""
     assumed = members
     while True:
-        judged = [judge(member, members / max(1, assumed)) for member in range(members)]
+        judged = [judge(member, (members + elsewhere) / max(1, assumed)) for member in range(members)]
         found = _changed(judged)
         if found >= assumed or assumed <= 1:
             return judged

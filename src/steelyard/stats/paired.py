@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from steelyard.stats import layouts as over_layouts
 from steelyard.stats import repeated, sequential, stopped, weighted
-from steelyard.stats.looks import Look, plan_looks
+from steelyard.stats.looks import ONE_BUDGET, Budgets, Look, plan_looks
 from steelyard.stats.quantiles import NORMAL, normal_quantile
 from steelyard.stats.sequential import Hypothesis, Result
 from steelyard.stats.signed_rank import Estimate, estimate
@@ -211,6 +211,7 @@ def judge(
     exact: bool = False,
     members: float = 1,
     layouts: IntArray | None = None,
+    budgets: Budgets = ONE_BUDGET,
 ) -> Judgement | None:
     """Replay the looks at `pairs` pairs and stop at the first that decides; else the newest look's judgement.
 
@@ -218,10 +219,11 @@ def judge(
     that the budget ended with these pairs, which makes the last look the final one. `newest_only` judges just the
     newest look, for a caller that has judged the others before; `roughly` is for one that shows the interval to nobody.
     `exact` values are counts, which no clock rounds.
-    `members` is how many benchmarks share alpha for `slower` and `faster` (`stats.family`). `layouts`, (pairs,), says
-    which builds the pairs were of, where the change is to hold for any. None if there are too few pairs for any look.
+    `members` is how many benchmarks share alpha for `slower` and `faster` (`stats.family`), `budgets` what the ends of
+    earlier budgets have spent of it. `layouts`, (pairs,), says which builds the pairs were of, where the change is to
+    hold for any. None if there are too few pairs for any look.
     """
-    looks, rules = plan_looks(pairs, ended=ended), Rules(margin, alpha, members)
+    looks, rules = plan_looks(pairs, ended=ended, budgets=budgets), Rules(margin, alpha, members)
     judgement = None
     for taken in range(len(looks) if newest_only and looks else 1, len(looks) + 1):
         baseline, candidate = values(looks[taken - 1].pairs)

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats import joint, sign_flip, weighted
-from steelyard.stats.looks import Look, look_sizes, plan_looks
+from steelyard.stats.looks import ONE_BUDGET, Budgets, Look, look_sizes, plan_looks
 from steelyard.stats.quantiles import NORMAL, normal_quantile
 
 FloatArray = npt.NDArray[np.float64]
@@ -58,6 +58,8 @@ class Standing(NamedTuple):
     test: joint.Test = joint.BEGUN
     exact: float = inf
     """The least p-value of the looks with exact tests, by the share of alpha that each may spend."""
+    alone: float = inf
+    """The same of a budget that ended with its first look, whose exact test has all that this end may spend."""
     total: float = 0.0
     """The newest sum, of scores or of ranks: above 0 where the differences are larger than the hypothesis has them."""
     is_opposed: bool = False
@@ -78,16 +80,16 @@ def tested(
     follow = _memory.follow if keep else _follow
     standings = follow(d, levels, looks, hypotheses)
     return [
-        Result(_is_rejected(looks, one, asked), 0 if one.is_opposed else int(np.sign(one.total)))
+        Result(_is_rejected(one, asked), 0 if one.is_opposed else int(np.sign(one.total)))
         for one, asked in zip(standings, hypotheses, strict=True)
     ]
 
 
-def _is_rejected(looks: Sequence[Look], standing: Standing, asked: Hypothesis) -> bool:
+def _is_rejected(standing: Standing, asked: Hypothesis) -> bool:
     if asked.change and standing.is_opposed:
         return False  # nothing is the same as what half of the launches are far from
-    # A single look has nothing to share, and an exact test wastes nothing.
-    return standing.test.rejected or standing.exact <= (asked.alpha if looks[0].last else min(asked.alpha, _EXACTLY))
+    by_exact_tests = standing.alone <= asked.alpha or standing.exact <= min(asked.alpha, _EXACTLY)
+    return standing.test.rejected or by_exact_tests
 
 
 def _follow(
@@ -109,16 +111,22 @@ def _next(
     """Take the last of the looks."""
     signed = _signed(d, levels, looks[-1].pairs, [asked.change for asked in hypotheses])
     newest = [_standing(sums) for sums in _sums(signed).tolist()]
-    if looks[0].last:
-        return [one._replace(exact=_exact(both)) for one, both in zip(newest, signed, strict=True)]
+    if _is_alone(looks):  # it has nothing to share with other looks, and an exact test wastes nothing
+        share = looks[0].share
+        return [one._replace(alone=_exact(both) / share) for one, both in zip(newest, signed, strict=True)]
     share = _share_of_exact(looks)
     taken = []
     for before, one, both, asked in zip(standings, newest, signed, hypotheses, strict=True):
         exact = min(before.exact, _tail(both, one.total) / share) if share else before.exact
         may_drop = units(looks[-1], asked.alpha)
         test = joint.look(before.test, _flipped(both), may_drop) if may_drop else before.test._replace(bound=inf)
-        taken.append(one._replace(test=test, exact=exact))
+        taken.append(one._replace(test=test, exact=exact, alone=before.alone))
     return taken
+
+
+def _is_alone(looks: Sequence[Look]) -> bool:
+    """Whether the last of the looks is the first one, and the end of its budget."""
+    return len(looks) == 1 and looks[0].last
 
 
 def _standing(sums: Sequence[float]) -> Standing:
@@ -151,7 +159,7 @@ def _share_of_exact(looks: Sequence[Look]) -> float:
     number = len(looks) - 1
     if number % _EXACTLY_EVERY and not looks[-1].last:
         return 0.0
-    earlier = [looks[before].share for before in range(0, number, _EXACTLY_EVERY)]
+    earlier = [look.share for place, look in enumerate(looks[:-1]) if look.last or not place % _EXACTLY_EVERY]
     return looks[-1].share - (earlier[-1] if earlier else 0.0)
 
 
@@ -228,7 +236,7 @@ def bounds(
     for taken in range(1, len(looks) + 1):
         standings = _memory.follow(d, levels, looks[:taken], hypotheses)
         share = _share_of_exact(looks[:taken])
-        most = 1.0 if looks[0].last else _EXACTLY
+        most = 1.0 if _is_alone(looks[:taken]) else _EXACTLY
         exact = [normal_quantile(share * min(asked.alpha, most)) if share else inf for asked in hypotheses]
         found.append([min(one.test.bound, also) for one, also in zip(standings, exact, strict=True)])
     return found
@@ -250,22 +258,25 @@ def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: flo
     With `roughly` it is about that in any case, but at most `alpha` exactly if `alpha` rejects.
     """
     standing = _memory.follow(d, levels, looks, [Hypothesis(0.0, alpha)])[0]
-    if standing.exact <= _EXACTLY or looks[0].last:
-        return standing.exact
-    is_rejected = _is_rejected(looks, standing, Hypothesis(0.0, alpha))
+    if standing.exact <= _EXACTLY or _is_alone(looks):
+        return min(1.0, standing.exact, standing.alone)
+    is_rejected = _is_rejected(standing, Hypothesis(0.0, alpha))
     if roughly or not is_rejected:
         size = float(sizes(d, levels, looks[-1].pairs, [0.0])[0])
         about = min(1.0, 2 * NORMAL.cdf(-size) * alpha / nominal_level(looks, alpha))
         return min(about, alpha) if is_rejected else max(about, float(np.nextafter(alpha, 1.0)))
+    if not standing.test.rejected:
+        return standing.alone
     low, high = 0, int((alpha - _EXACTLY) * joint.FLIPS + 1e-6)
-    sums = [_flipped(_signed(d, levels, look.pairs, [0.0])[0]) for look in looks]
+    joined = looks[1:] if looks[0].last else looks
+    sums = [_flipped(_signed(d, levels, look.pairs, [0.0])[0]) for look in joined]
     while high - low > 1:
         middle = (low + high) // 2
         tried, test = middle / joint.FLIPS + _EXACTLY, joint.BEGUN
-        for look, seen in zip(looks, sums, strict=True):
+        for look, seen in zip(joined, sums, strict=True):
             test = joint.look(test, seen, units(look, tried))
         low, high = (low, middle) if test.rejected else (middle, high)
-    return high / joint.FLIPS + _EXACTLY
+    return min(standing.alone, high / joint.FLIPS + _EXACTLY)
 
 
 def _signed(d: FloatArray, levels: FloatArray, pairs: int, changes: npt.ArrayLike) -> FloatArray:
@@ -279,8 +290,8 @@ def nominal_level(looks: Sequence[Look], alpha: float) -> float:
 
     For what only has to be about right: how wide an interval is to be, what a later look would find.
     """
-    if looks[0].last:
-        return alpha if looks[0].pairs <= joint.BITS + 1 else _SCORES_SHARE * alpha
+    if _is_alone(looks):
+        return looks[0].share * alpha * (1.0 if looks[0].pairs <= joint.BITS + 1 else _SCORES_SHARE)
     bound = _typical(tuple(looks), alpha).bound
     by_flips = 2 * NORMAL.cdf(-bound) if bound < inf else 0.0
     return max(by_flips, (looks[-1].share - looks[-1].share_before) * min(alpha, _EXACTLY))
@@ -299,11 +310,12 @@ def _typical_sums(pairs: int) -> joint.Flipped:
     return joint.flipped(np.asarray(0.7 + 0.3 * spread, dtype=np.float64))
 
 
-def level_at_end(pairs: int, alpha: float) -> float:
-    """About the level at which a budget of so many pairs is judged at its end.
+def level_at_end(pairs: int, alpha: float, budgets: Budgets = ONE_BUDGET) -> float:
+    """About the level at which a budget of so many pairs, earlier ones included, is judged at its end.
 
     It is that of a budget that ends at one of the looks' sizes, so that it is found once, however the budget changes
     from pair to pair, and soon, however long it is.
     """
-    most = min(pairs, _FAR_END)
-    return nominal_level(plan_looks(next(size for size in look_sizes() if size >= most), ended=True), alpha)
+    most = max(min(pairs, _FAR_END), budgets.ended or 0)
+    size = next(size for size in look_sizes() if size >= most)
+    return nominal_level(plan_looks(size, ended=True, budgets=budgets), alpha)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.golden.scenarios import alone, counts, ends, harness, heap, others, timing
+from tests.golden.scenarios import alone, counts, ends, harness, heap, others, suites, timing
 from tests.golden.scenarios.scenario import SCENARIOS
 
-__all__ = ["SCENARIOS", "alone", "counts", "ends", "harness", "heap", "others", "timing"]
+__all__ = ["SCENARIOS", "alone", "counts", "ends", "harness", "heap", "others", "suites", "timing"]

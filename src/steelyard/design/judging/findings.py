@@ -7,6 +7,7 @@ from math import expm1
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.design.judging.budgets import elsewhere
 from steelyard.design.judging.lockstep import says_order
 from steelyard.model.launches import ROLES, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS
@@ -35,6 +36,7 @@ def data_findings(
         _pinned_threads(record, shown),
         _no_pressure(record),
         _shared_alpha(record, judgement),
+        _went_on(record, benchmark),
     ]
     return [finding for finding in found if finding is not None]
 
@@ -186,10 +188,22 @@ def _shared_alpha(record: Weighing | Run, judgement: Judgement | None) -> Findin
         return None
     places = zip(record.benchmarks, record.stop, strict=True)
     members = sum(reason != "failed" and not benchmark.control for benchmark, reason in places)
+    members += elsewhere(record) if isinstance(record, Weighing) else 0
     return Finding(
         code="shared-alpha",
         message=f"the interval excludes no change, but not surely enough for one of {members} benchmarks",
         remedy="more of them make chance findings likelier, so each needs stronger evidence: allow more time",
+    )
+
+
+def _went_on(record: Weighing | Run, benchmark: int) -> Finding | None:
+    """That a benchmark had more than one budget; the look at the end of the first has to be paid for."""
+    ended = record.benchmarks[benchmark].ended
+    if not ended:
+        return None
+    return Finding(
+        code="went-on",
+        message=f"it went on after {ended} pairs, where it was undecided; what that look has spent of alpha is counted",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import expm1, inf, isfinite
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
 from steelyard.design.findings import COPIED_CONTROL
 from steelyard.design.identical import verdicts_of_one_program
+from steelyard.design.judging.budgets import ENDS, budgets_of, elsewhere
 from steelyard.design.judging.findings import data_findings, medians_findings, storm_findings, withheld
 from steelyard.design.judging.layouts import layout_facts, layout_findings
 from steelyard.design.judging.lockstep import in_step
@@ -23,6 +25,7 @@ from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
 from steelyard.stats.family import judge_family
+from steelyard.stats.looks import Budgets
 from steelyard.stats.modes import modes
 from steelyard.stats.paired import Judgement, judge, resolution
 from steelyard.stats.signed_rank import estimate
@@ -109,7 +112,13 @@ def _unknown(launches: Launches, metric: str) -> str:
 
 
 def look_at(
-    pairs: MetricPairs, settings: Settings, *, ended: bool, newest_only: bool, members: float = 1
+    pairs: MetricPairs,
+    settings: Settings,
+    budgets: Budgets,
+    *,
+    ended: bool,
+    newest_only: bool,
+    members: float = 1,
 ) -> Judgement | None:
     """Judge the pairs so far, with alpha shared among `members` benchmarks; None before the first look."""
     return judge(
@@ -123,6 +132,7 @@ def look_at(
         exact=not METRICS[pairs.metric].rounded,
         members=members,
         layouts=pairs.layouts() if settings.layouts else None,
+        budgets=budgets,
     )
 
 
@@ -145,7 +155,7 @@ def verdicts(record: Weighing) -> list[Verdict]:
     ]
     found = with_disagreements([one for of_benchmark in zip(*by_metric, strict=True) for one in of_benchmark])
     times = timed(record.settings.metrics)
-    controlled = [one for number in controls for one in _family(views, [number], times[0])] if times else []
+    controlled = _family(views, controls, times[0]) if times else []
     alarms = [control for control in controlled if control.verdict in CHANGED]
     if alarms:
         copied = any(finding.code == COPIED_CONTROL for finding in record.findings)
@@ -158,25 +168,35 @@ def verdicts(record: Weighing) -> list[Verdict]:
 
 def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verdict]:
     """The verdicts of some benchmarks in one metric, which share alpha; `views` are the record, a benchmark each."""
-    settings = views[0].settings
-    pairs = [MetricPairs(views[number].launches, number, metric) for number in members]
     undefined: dict[int, str] = {}
+    judged = judged_members(views, members, metric, undefined)
+    return [
+        _verdict(views[number], MetricPairs(views[number].launches, number, metric), judgement, undefined.get(number))
+        for number, judgement in zip(members, judged, strict=True)
+    ]
+
+
+def judged_members(
+    views: Sequence[Weighing], members: Sequence[int], metric: str, undefined: dict[int, str]
+) -> list[Judgement | None]:
+    """What all looks say of some benchmarks that share alpha; why nothing is said of one goes to `undefined`."""
+    record = views[0]
+    pairs = [MetricPairs(views[number].launches, number, metric) for number in members]
 
     def judge_member(member: int, sharing: float) -> Judgement | None:
-        ended = views[0].stop[members[member]] in ("pairs", "time")
+        number = members[member]
+        budgets, ended = budgets_of(record.settings, record.benchmarks[number]), record.stop[number] in ENDS
         try:
-            return look_at(pairs[member], settings, ended=ended, newest_only=False, members=sharing)
+            return look_at(pairs[member], record.settings, budgets, ended=ended, newest_only=False, members=sharing)
         except MeasurementError as error:
-            if metric == settings.metrics[0] and settings.harness is None:
+            if metric == record.settings.metrics[0] and record.settings.harness is None:
                 raise
-            undefined[member] = str(error)
+            undefined[number] = str(error)
             return None
 
-    judged = judge_family(settings.family, len(members), judge_member)
-    return [
-        _verdict(views[one.benchmark], one, judgement, undefined.get(member))
-        for member, (one, judgement) in enumerate(zip(pairs, judged, strict=True))
-    ]
+    are_controls = all(record.benchmarks[number].control for number in members)
+    others = 0 if are_controls else elsewhere(record)
+    return judge_family(record.settings.family, len(members), judge_member, others)
 
 
 def _verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement | None, undefined: str | None) -> Verdict:
@@ -193,7 +213,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
     metric = pairs.used_metric(shown)
     baseline, candidate = pairs.first(shown)
     smallest = resolution(judgement, settings.margin)
-    lacking = needed(judgement, settings)
+    lacking = needed(judgement, settings, budgets_of(settings, record.benchmarks[pairs.benchmark]))
     blind = judgement.verdict == "undecided" and judgement.quantisation > HIDES_ALL
     sides = _sides(baseline, candidate, metric, settings)
     change = expm1(judgement.estimate.centre)
@@ -234,12 +254,13 @@ def _of_few(record: Weighing, pairs: MetricPairs) -> Verdict:
         return _nothing(record, pairs, [])
     baseline, candidate = seen.first(shown)
     metric, differences = seen.used_metric(shown), np.log(candidate) - np.log(baseline)
+    benchmark = record.benchmarks[pairs.benchmark]
     sides = _sides(baseline, candidate, metric, settings)
     return _nothing(record, pairs, data_findings(record, pairs.benchmark, pairs.metric, metric, None)).model_copy(
         update={
             "metric": metric,
             "change": expm1(estimate(differences, settings.alpha).centre),
-            "pairs_needed": needed_by_few(differences[:count], settings).pairs,
+            "pairs_needed": needed_by_few(differences[:count], settings, budgets_of(settings, benchmark)).pairs,
             "baseline": sides[0],
             "candidate": sides[1],
         }

@@ -10,7 +10,7 @@ import numpy as np
 
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
 from steelyard.model.records import Settings, Verdict, Weighing
-from steelyard.stats.looks import FIRST_LOOK
+from steelyard.stats.looks import FIRST_LOOK, Budgets
 from steelyard.stats.paired import Judgement, guess_of_few, margin_needed, pairs_needed
 from steelyard.stats.sequential import level_at_end
 
@@ -26,28 +26,28 @@ class Needed:
     margin: float | None = None
 
 
-def needed(judgement: Judgement, settings: Settings) -> Needed:
+def needed(judgement: Judgement, settings: Settings, budgets: Budgets) -> Needed:
     """What a judgement lacks, if it is undecided."""
     if judgement.verdict != "undecided":
         return Needed()
     shown = judgement.look.pairs
-    margin = margin_needed(judgement, level_at_end(shown, settings.alpha))
+    margin = margin_needed(judgement, level_at_end(shown, settings.alpha, budgets))
     known = margin is not None and margin > settings.margin and isfinite(margin)
-    return Needed(_pairs_needed(judgement, settings, 2 * shown), margin if known else None)
+    return Needed(_pairs_needed(judgement, settings, budgets, 2 * shown), margin if known else None)
 
 
-def _pairs_needed(judgement: Judgement, settings: Settings, about: int) -> int | None:
+def _pairs_needed(judgement: Judgement, settings: Settings, budgets: Budgets, about: int) -> int | None:
     """The budget that would decide, told from about how large it is: the more looks, the less is left for the last."""
-    first = pairs_needed(judgement, settings.margin, level_at_end(about, settings.alpha))
-    return first and pairs_needed(judgement, settings.margin, level_at_end(first, settings.alpha))
+    first = pairs_needed(judgement, settings.margin, level_at_end(about, settings.alpha, budgets))
+    return first and pairs_needed(judgement, settings.margin, level_at_end(first, settings.alpha, budgets))
 
 
-def needed_by_few(differences: FloatArray, settings: Settings) -> Needed:
+def needed_by_few(differences: FloatArray, settings: Settings, budgets: Budgets) -> Needed:
     """What pairs that are too few for an interval lack; the fewest that are looked at, where they tell of no noise."""
     guess = guess_of_few(differences, settings.alpha)
     if guess is None:
         return Needed(FIRST_LOOK)
-    pairs = _pairs_needed(guess, settings, _FAR_AHEAD)
+    pairs = _pairs_needed(guess, settings, budgets, _FAR_AHEAD)
     return Needed(None if pairs is None else max(FIRST_LOOK, pairs))  # as many pairs decide at no margin
 
 

@@ -27,6 +27,7 @@ from steelyard.design.suite.loops import (
 )
 from steelyard.design.suite.pilot_time import REFINEMENT, PilotTime
 from steelyard.design.suite.selection import Selection, chosen_benchmarks, fitting
+from steelyard.design.suite.shards import dealt
 from steelyard.measure.still import can_stand_still
 from steelyard.model.errors import LaunchError, MeasurementError, UsageError
 from steelyard.model.launches import LaunchSpec, Sample
@@ -70,11 +71,14 @@ class Planner:
             raise MeasurementError(f"{self.record.subjects[0].name} lists no benchmark: is it the right program?")
         chosen = chosen_benchmarks(lists[0], selection.only, tags=selection.tags)
         benchmarks = _shared_benchmarks(self.record, lists, chosen)
+        settings = self.record.settings
+        if selection.shard is not None:
+            benchmarks, shard = dealt(benchmarks, selection.shard)
+            settings = settings.model_copy(update={"shard": shard})
         findings = _one_sided(self.record, [fitting(listed, selection.only, selection.tags) for listed in lists])
         if selection.control:
             benchmarks.append(benchmarks[0].model_copy(update={"name": CONTROL_NAME, "candidate": 0, "control": True}))
         tried, failures, missed = self._tried(benchmarks)
-        settings = self.record.settings
         if selection.seconds_each is not None and settings.max_time_s is not None:
             each = [max(selection.seconds_each, _FEWEST_PAIRS * self._pair_s.get(one.entry, 0.0)) for one in tried]
             longest = max(settings.max_time_s, sum(each))

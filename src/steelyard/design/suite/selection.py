@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from steelyard.design.findings import some_names
+from steelyard.design.suite.shards import ShardAsked
 from steelyard.model.errors import UsageError
 from steelyard.subjects.harness import Listed
 
@@ -21,6 +22,8 @@ class Selection:
     """Patterns of tags, of which a benchmark has to have one that fits; without any, all benchmarks."""
     seconds_each: float | None = None
     """How long each may take, if that is more in all than the time limit."""
+    shard: ShardAsked | None = None
+    """Which part of them, if not all."""
     control: bool = False
     """Whether the baseline's first benchmark is weighed against itself."""
 

@@ -9,7 +9,8 @@ from functools import partial
 from math import expm1, isfinite
 
 from steelyard.design.findings import cold_finding, cut_short_finding, longer_finding, survivors
-from steelyard.design.judging.judgement import MetricPairs, look_at
+from steelyard.design.judging.budgets import budgets_of, elsewhere
+from steelyard.design.judging.judgement import MetricPairs, by_benchmark, judged_members, look_at
 from steelyard.design.runner.draws import draw_places, round_order
 from steelyard.design.runner.failure import Interrupted, TookTooLongError, beside_its_partner
 from steelyard.design.runner.targets import longest_at_first_s, longest_launch_s
@@ -24,7 +25,7 @@ from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, StopReason, Weighing
 from steelyard.report.sentences import allowance
 from steelyard.stats.family import sharing_now
-from steelyard.stats.looks import next_look
+from steelyard.stats.looks import Budgets, next_look
 from steelyard.stats.paired import Judgement, is_futile
 from steelyard.stats.sequential import level_at_end
 from steelyard.stats.verdict import CHANGED
@@ -56,7 +57,8 @@ class _Open:
 class Experiment:
     """One weighing while it is measured. The recorder, the clock and the watcher come from outside.
 
-    Of its budget `spent_s` have been used before.
+    Of its budget `spent_s` have been used before. Benchmarks that an earlier session `stopped` for good stay as they
+    are.
     """
 
     def __init__(
@@ -67,13 +69,15 @@ class Experiment:
         watch: Callable[[Progress], None],
         settle: Callable[[float], float] = lambda most_s: 0.0,  # noqa: ARG005
         spent_s: float = 0.0,
+        stopped: Sequence[StopReason] = (),
     ) -> None:
         self._header, self._settings = header, header.settings
         self._metric = timed(header.settings.metrics)[0]  # what is counted needs no pairs
         self._recorder, self._clock, self._watch = recorder, clock, watch
         begun = list(recorder.rows)
         self._open = [_resumed(number, header, begun) for number in range(len(header.benchmarks))]
-        used = recorder.rows.wall_s()
+        self._leave(stopped)
+        used = max(header.seconds, recorder.rows.wall_s())
         self._budget = Budget(header.settings, clock() - used, spent_s)
         self._settle, self._may_wait_s = settle, header.settings.wait_quiet_s
         self._pairs, self._visited = len(recorder.rows) // 2, len(header.benchmarks)
@@ -107,6 +111,17 @@ class Experiment:
             self._findings.append(Finding(code="failed", message=str(error)))
             self._stop_all("failed")
         return self._record()
+
+    def _leave(self, stopped: Sequence[StopReason]) -> None:
+        """Leave those that stopped as they are; what was found of them gives its share of alpha to the others."""
+        for one, reason in zip(self._open, stopped, strict=bool(stopped)):
+            one.stop = None if reason == "interrupted" else reason
+        left = [one for one in self._open if one.stop not in (None, "failed") and not one.control]
+        if left:
+            record = self._header.model_copy(update={"stop": list(stopped)})
+            judged = judged_members(by_benchmark(record), [one.number for one in left], self._metric, {})
+            for one, judgement in zip(left, judged, strict=True):
+                one.judgement = judgement
 
     def _still_open(self) -> list[int]:
         """The benchmarks to visit in this round; a control goes on for as long as any other does, and ends with it."""
@@ -231,7 +246,7 @@ class Experiment:
         except MeasurementError as error:
             self._fail(benchmark, error, f"{self._header.benchmarks[benchmark.number].name}: {error}")
             return
-        benchmark.look_at = next_look(benchmark.kept)
+        benchmark.look_at = next_look(benchmark.kept, self._budgets(benchmark))
         if benchmark.control:
             benchmark.stop = ended
         elif benchmark.judgement is not None and benchmark.judgement.verdict != "undecided":
@@ -242,14 +257,19 @@ class Experiment:
     def _look(self, benchmark: _Open, *, ended: bool) -> Judgement | None:
         launches = self._recorder.rows.launches_of(benchmark.number)
         pairs = MetricPairs(launches, benchmark.number, self._metric)
-        return look_at(pairs, self._settings, ended=ended, newest_only=True, members=self._sharing(benchmark))
+        budgets, members = self._budgets(benchmark), self._sharing(benchmark)
+        return look_at(pairs, self._settings, budgets, ended=ended, newest_only=True, members=members)
+
+    def _budgets(self, benchmark: _Open) -> Budgets:
+        return budgets_of(self._settings, self._header.benchmarks[benchmark.number])
 
     def _sharing(self, benchmark: _Open) -> float:
         """Among how many benchmarks alpha is shared at this look."""
         members = [one for one in self._open if not one.control and one.stop != "failed"]
         words = [one.judgement.verdict for one in members if one.judgement is not None]
         changed = sum(word in CHANGED for word in words)
-        return 1 if benchmark.control else sharing_now(self._settings.family, len(members), changed)
+        among = len(members) + elsewhere(self._header)
+        return 1 if benchmark.control else sharing_now(self._settings.family, among, changed)
 
     def _budget_end(self, benchmark: _Open) -> StopReason | None:
         if self._settings.pairs is not None and benchmark.kept >= self._settings.pairs:
@@ -262,7 +282,7 @@ class Experiment:
         judgement, limit = benchmark.judgement, self._limit(benchmark)
         if judgement is None or limit is None or limit <= benchmark.kept:
             return None
-        level = level_at_end(limit, self._settings.alpha)
+        level = level_at_end(limit, self._settings.alpha, self._budgets(benchmark))
         return "futile" if is_futile(judgement, self._settings.margin, limit, level) else None
 
     def _limit(self, benchmark: _Open) -> int | None:
@@ -345,7 +365,7 @@ class Experiment:
 def _resumed(number: int, header: Weighing, rows: list[LaunchRow]) -> _Open:
     """A benchmark where an earlier session left it: at its beginning, if there was none."""
     repeats = Repeats(timed(header.settings.metrics)[0], header.machine.cores_logical)
-    pairing = Pairing(header.settings, number)
+    pairing = Pairing(header.settings, number, is_judged=bool(header.benchmarks[number].ended))
     resumed = _Open(number, repeats, control=header.benchmarks[number].control, pairing=pairing)
     if header.stop[number] == "failed":
         resumed.stop = "failed"
@@ -359,7 +379,7 @@ def _resumed(number: int, header: Weighing, rows: list[LaunchRow]) -> _Open:
         if len(launches) == 2:
             _note(resumed, (launches[0], launches[1]))
     resumed.attempts = max(0, max(begun, default=-1) + 1 - header.settings.warm_up)
-    resumed.look_at = next_look(max(0, resumed.kept - 1))
+    resumed.look_at = next_look(max(0, resumed.kept - 1), budgets_of(header.settings, header.benchmarks[number]))
     return resumed
 
 

@@ -1,0 +1,127 @@
+"""A weighing whose budget has ended undecided goes on with another one, by the same plan and on the same alpha.
+
+The end of a budget keeps a part of the alpha that is left (`stats.looks`), and the record says after how many pairs of
+each benchmark it ended: so whoever judges it, now or later, counts what that look has spent, and takes the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from steelyard.design.findings import not_measured_finding
+from steelyard.design.judging.budgets import ENDS, budgets_of
+from steelyard.design.judging.judgement import MetricPairs, by_benchmark, judged_members
+from steelyard.design.resumption import More
+from steelyard.model.errors import UsageError
+from steelyard.model.metrics import timed
+from steelyard.model.records import Benchmark, Finding, Settings, StopReason, Weighing
+from steelyard.stats.looks import Budgets, next_look
+
+# What the end of a budget said of itself, and is said anew at the next one.
+_OF_THE_END = ("cold", "longer", "cut-short")
+
+
+def going_on(record: Weighing, path: Path, more: More) -> Weighing:
+    """The record with its undecided benchmarks open, and with `more` of a budget for them.
+
+    Raises UsageError where nothing is open, or nothing is left of alpha.
+    """
+    _refuse_others(record, path, more)
+    metric = timed(record.settings.metrics)[0]
+    views = by_benchmark(record)
+    pairs = [MetricPairs(view.launches, number, metric).count() for number, view in enumerate(views)]
+    undecided = _undecided(record, views, metric)
+    if not undecided:
+        raise UsageError(f"{path} has a verdict on all that was measured: look at it with steelyard show")
+    opened = [number for number in undecided if _may_go_on(record, number, pairs[number])]
+    if not opened:
+        raise UsageError(f"{path} spent all of its alpha when its budget ended, and kept none for going on: weigh anew")
+    opened += [number for number, one in enumerate(record.benchmarks) if one.control and record.stop[number] in _ENDED]
+    benchmarks = list(record.benchmarks)
+    for number in opened:
+        benchmarks[number] = _reopened(record, number, pairs[number])
+    places = [(pairs[number], budgets_of(record.settings, benchmarks[number])) for number in opened]
+    return record.model_copy(
+        update={
+            "settings": _with_more(record, more, places),
+            "benchmarks": benchmarks,
+            "stop": ["interrupted" if number in opened else reason for number, reason in enumerate(record.stop)],
+            "findings": _lasting(record),
+            "derived": None,
+        }
+    )
+
+
+_ENDED: tuple[StopReason, ...] = (*ENDS, "futile", "decided")
+
+
+def _refuse_others(record: Weighing, path: Path, more: More) -> None:
+    if record.parts:
+        raise UsageError(f"{path} was merged of several weighings: let each of them go on, and merge them again")
+    if "interrupted" in record.stop:
+        given = (("--max-time", more.seconds), ("--pairs", more.pairs))
+        options = " and ".join(option for option, amount in given if amount is not None)
+        raise UsageError(
+            f"{path} was interrupted, and has the rest of its own budget: leave {options} out, and give it more when "
+            "that has ended"
+        )
+    if not any(reason in _ENDED for reason in record.stop) or ("failed" in record.stop and not record.settings.harness):
+        raise UsageError(f"{path} has failed: look at it with steelyard show, and weigh anew")
+    if not timed(record.settings.metrics):
+        raise UsageError(f"{path} was counted, and more counts of the same programs say the same: weigh anew")
+
+
+def _undecided(record: Weighing, views: list[Weighing], metric: str) -> list[int]:
+    members = [
+        number
+        for number, (one, reason) in enumerate(zip(record.benchmarks, record.stop, strict=True))
+        if reason != "failed" and not one.control
+    ]
+    judged = judged_members(views, members, metric, {})
+    return [
+        number
+        for number, judgement in zip(members, judged, strict=True)
+        if judgement is None or judgement.verdict == "undecided"
+    ]
+
+
+def _may_go_on(record: Weighing, number: int, pairs: int) -> bool:
+    """Whether anything of alpha is left of a benchmark; what was futile stopped before the end of its budget."""
+    budgets = budgets_of(record.settings, record.benchmarks[number])
+    return record.stop[number] not in ENDS or budgets.may_go_on_after(pairs)
+
+
+def _reopened(record: Weighing, number: int, pairs: int) -> Benchmark:
+    """A benchmark with the end of its first budget."""
+    one = record.benchmarks[number]
+    if one.ended is not None:
+        return one
+    return one.model_copy(update={"ended": pairs if record.stop[number] in ENDS else 0})
+
+
+def _with_more(record: Weighing, more: More, places: Sequence[tuple[int, Budgets]]) -> Settings:
+    """The settings with the budget in all: what was used of it, and what is added; pairs up to the look after so many.
+
+    `places` are the pairs so far of those that are open, and what they have spent.
+    """
+    used_s = max(record.seconds, float(record.launches.taken_ns().sum()) / 1e9)
+    wanted = 0 if more.pairs is None else more.pairs
+    budget = {
+        "pairs": None if not wanted else max(next_look(pairs + wanted - 1, budgets) for pairs, budgets in places),
+        "max_time_s": None if more.seconds is None else used_s + more.seconds,
+        "longest_time_s": None,
+    }
+    return record.settings.model_copy(update=budget)
+
+
+def _lasting(record: Weighing) -> list[Finding]:
+    """What was found, but for what will be said anew, or is true no longer."""
+    reached = set(record.launches.benchmark)
+    missed = [
+        one.name
+        for number, (one, reason) in enumerate(zip(record.benchmarks, record.stop, strict=True))
+        if reason == "time" and number not in reached
+    ]
+    over = not_measured_finding(missed)
+    return [finding for finding in record.findings if finding.code not in _OF_THE_END and finding not in over]

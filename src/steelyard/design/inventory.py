@@ -1,0 +1,47 @@
+"""What is kept in the user's store: its records, and the runs that were given names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from steelyard.history.store import Store, name_of
+from steelyard.model.errors import SteelyardError
+from steelyard.model.files import load
+from steelyard.model.inventory import Entry
+from steelyard.model.records import Run, Weighing
+
+
+def inventory(store: Store) -> list[Entry]:
+    """One entry a file, the newest first; then the named ones, in that order too."""
+    return [_entry(path, None) for path in store.records()] + [
+        _entry(path, name_of(path)) for path in store.baselines()
+    ]
+
+
+def _entry(path: Path, name: str | None) -> Entry:
+    try:
+        record = load(path)
+    except SteelyardError:
+        return Entry(path=str(path), name=name, kind="unreadable", state="unreadable")
+    return Entry(
+        path=str(path),
+        name=name,
+        kind=record.kind,
+        state="interrupted" if "interrupted" in record.stop else "failed" if _has_failed(record) else "ended",
+        created=record.created,
+        subjects=[subject.name for subject in record.subjects],
+        benchmarks=sum(not benchmark.control for benchmark in record.benchmarks),
+        verdicts=_verdicts(record),
+    )
+
+
+def _has_failed(record: Weighing | Run) -> bool:
+    return "failed" in record.stop
+
+
+def _verdicts(record: Weighing | Run) -> dict[str, int]:
+    """As they were told when it was measured: to judge all that is kept anew would take its time."""
+    found = record.derived.verdicts if record.derived else []
+    deciding = {verdict.index: verdict.verdict for verdict in reversed(found) if not verdict.control}
+    return dict(sorted(Counter(deciding.values()).items()))

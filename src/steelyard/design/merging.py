@@ -1,0 +1,230 @@
+"""The parts of a suite, each weighed on a machine of its own, as one weighing whose benchmarks share one alpha."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import steelyard
+from steelyard.model.counting import Counting
+from steelyard.model.errors import UsageError
+from steelyard.model.heap import Heap
+from steelyard.model.launches import Launches
+from steelyard.model.records import Finding, Part, Run, Shard, Weighing
+
+# What may differ between two parts of one suite: where and when they were measured, and how much of it they are.
+_OF_THE_PART = {"seed", "shard", "max_time_s", "directory", "output"}
+# Those of a subject that say which program it is; its file may lie elsewhere on another machine.
+_OF_THE_PROGRAM = ("name", "command", "shell", "digest")
+
+_Parts = Sequence[tuple[Path, Weighing]]
+
+
+def merged(records: Sequence[tuple[Path, Weighing | Run]]) -> Weighing:
+    """One weighing of all parts of a suite, its benchmarks in the order of the suite, then the controls.
+
+    Raises UsageError for what is no part of one, for parts that are missing or there twice, and for those that differ
+    in their programs or in how they were measured.
+    """
+    parts = [(path, _part(path, record)) for path, record in records]
+    if not parts:
+        raise UsageError("there is nothing to merge: name the record of each part")
+    _check_alike(parts)
+    _check_whole(parts)
+    ordered = sorted(parts, key=lambda part: _shard(part[1]).number)
+    places = _places([record for _, record in ordered])
+    return _joined([record for _, record in ordered], places)
+
+
+def _part(path: Path, record: Weighing | Run) -> Weighing:
+    if isinstance(record, Run):
+        raise UsageError(f"{path} is a run of one subject: merge joins weighings that were measured with --shard")
+    if record.parts:
+        raise UsageError(f"{path} is merged already: give the records that it was made of, or leave it out")
+    if record.settings.shard is None:
+        raise UsageError(f"{path} is no part of a suite: merge joins what was measured with --shard 1/4, 2/4, ...")
+    if "interrupted" in record.stop:
+        raise UsageError(f"{path} was interrupted: carry it on first, by steelyard compare --resume {path}")
+    return record
+
+
+def _shard(record: Weighing) -> Shard:
+    if record.settings.shard is None:
+        raise AssertionError("what is no part was refused before")
+    return record.settings.shard
+
+
+def _check_alike(parts: _Parts) -> None:
+    first_path, first = parts[0]
+    for path, record in parts[1:]:
+        if (difference := _difference(first, record)) is not None:
+            raise UsageError(f"{first_path} and {path} are no parts of one weighing: {difference}")
+
+
+def _difference(one: Weighing, other: Weighing) -> str | None:
+    """What keeps two from being parts of one, as a clause."""
+    if len(one.subjects) != len(other.subjects):
+        return f"{len(one.subjects)} and {len(other.subjects)} commands were weighed"
+    if (programs := _other_programs(one, other)) is not None:
+        return programs
+    before, after = (record.settings.model_dump(mode="json", exclude=_OF_THE_PART) for record in (one, other))
+    for name, value in before.items():
+        if value != after[name]:
+            return f"{name} is {value} in one and {after[name]} in the other"
+    if (suites := _other_suite(_shard(one), _shard(other))) is not None:
+        return suites
+    if _tool(one) != _tool(other):
+        return "they were counted by different tools or libraries, whose counts are not comparable"
+    return None
+
+
+def _other_programs(one: Weighing, other: Weighing) -> str | None:
+    for left, right in zip(one.subjects, other.subjects, strict=True):
+        for name in _OF_THE_PROGRAM:
+            values = getattr(left, name), getattr(right, name)
+            if values[0] != values[1] and name == "digest":
+                return f"{left.name} was another file on each: build it once, and give all machines that file"
+            if values[0] != values[1]:
+                return f"the {name} of a command is {values[0]!r} in one and {values[1]!r} in the other"
+    return None
+
+
+def _other_suite(one: Shard, other: Shard) -> str | None:
+    if one.of != other.of:
+        return f"one is of {one.of} parts, the other of {other.of}"
+    if one.suite != other.suite:
+        only = sorted({*one.suite} ^ {*other.suite})
+        return f"their suites differ in {only[0]!r}" if only else "their suites are not in the same order"
+    return None
+
+
+def _tool(record: Weighing) -> Any:
+    return None if record.counting is None else record.counting.tool.model_dump(exclude={"program"})
+
+
+def _check_whole(parts: _Parts) -> None:
+    known: dict[int, Path] = {}
+    for path, record in parts:
+        shard = _shard(record)
+        if shard.number in known:
+            raise UsageError(f"{known[shard.number]} and {path} are both part {shard.number}/{shard.of}: give one")
+        known[shard.number] = path
+    of = _shard(parts[0][1]).of
+    missing = [f"{number}/{of}" for number in range(1, of + 1) if number not in known]
+    if missing:
+        named = ", ".join(missing[:10]) + (" and more" if len(missing) > 10 else "")
+        raise UsageError(f"of the suite {named} is missing: give the records of all {of} parts")
+    owners: dict[str, Path] = {}
+    for path, record in parts:
+        for name in [one.name for one in record.benchmarks if not one.control]:
+            if name in owners:
+                raise UsageError(f"{owners[name]} and {path} both have {name!r}: they overlap, so weigh them anew")
+            owners[name] = path
+
+
+# --- joined
+
+
+_Places = list[dict[int, int]]
+"""Of each part, from its number of a benchmark to that in the whole."""
+
+
+def _places(records: Sequence[Weighing]) -> _Places:
+    suite = {name: place for place, name in enumerate(_shard(records[0]).suite)}
+
+    def order(found: tuple[int, int]) -> tuple[bool, int, int]:
+        one = records[found[0]].benchmarks[found[1]]
+        return one.control, suite.get(one.name, len(suite)), found[0]
+
+    all_of_them = [(part, number) for part, record in enumerate(records) for number in range(len(record.benchmarks))]
+    places: _Places = [{} for _ in records]
+    for place, (part, number) in enumerate(sorted(all_of_them, key=order)):
+        places[part][number] = place
+    return places
+
+
+def _joined(records: Sequence[Weighing], places: _Places) -> Weighing:
+    first = records[0]
+    back = {place: (part, number) for part, of_part in enumerate(places) for number, place in of_part.items()}
+    at = [back[place] for place in range(len(back))]
+    rows = [
+        row._replace(benchmark=of_part[row.benchmark])
+        for record, of_part in zip(records, places, strict=True)
+        for row in record.launches.rows()
+    ]
+    return first.model_copy(
+        update={
+            "tool": steelyard.__version__,
+            "created": min(record.created for record in records),
+            "settings": first.settings.model_copy(update={"shard": None}),
+            "benchmarks": [records[part].benchmarks[number] for part, number in at],
+            "stop": [records[part].stop[number] for part, number in at],
+            "preparing_s": sum(record.preparing_s for record in records),
+            "seconds": sum(record.seconds for record in records),
+            "findings": [_finding(records), *_findings(records)],
+            "launches": Launches.of_rows(rows),
+            "counting": _counting(records, places),
+            "heap": _heap(records, places),
+            "parts": [_told(record, of_part) for record, of_part in zip(records, places, strict=True)],
+            "derived": None,
+        }
+    )
+
+
+def _told(record: Weighing, places: Mapping[int, int]) -> Part:
+    return Part(
+        created=record.created,
+        tool=record.tool,
+        machine=record.machine,
+        seed=record.settings.seed,
+        seconds=record.seconds,
+        benchmarks=sorted(places.values()),
+    )
+
+
+def _finding(records: Sequence[Weighing]) -> Finding:
+    machines = len({record.machine.key for record in records})
+    where = "one machine" if machines == 1 else f"{machines} kinds of machine"
+    return Finding(
+        code="merged",
+        message=f"merged of {len(records)} parts, measured on {where}: each benchmark on one, and all share alpha",
+    )
+
+
+def _findings(records: Sequence[Weighing]) -> Iterator[Finding]:
+    """What was found of the parts, each thing once."""
+    said: list[Finding] = []
+    for finding in (finding for record in records for finding in record.findings):
+        if finding not in said:
+            said.append(finding)
+            yield finding
+
+
+def _counting(records: Sequence[Weighing], places: _Places) -> Counting | None:
+    counted = [(record.counting, of_part) for record, of_part in zip(records, places, strict=True) if record.counting]
+    if not counted:
+        return None
+    return counted[0][0].model_copy(
+        update={
+            name: [
+                one.model_copy(update={"benchmark": of_part[one.benchmark]})
+                for counting, of_part in counted
+                for one in getattr(counting, name)
+            ]
+            for name in ("counts", "functions")
+        }
+    )
+
+
+def _heap(records: Sequence[Weighing], places: _Places) -> Heap | None:
+    watched = [(record.heap, of_part) for record, of_part in zip(records, places, strict=True) if record.heap]
+    if not watched:
+        return None
+    return Heap(
+        launches=[
+            one.model_copy(update={"benchmark": of_part[one.benchmark]})
+            for heap, of_part in watched
+            for one in heap.launches
+        ]
+    )

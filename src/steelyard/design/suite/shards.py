@@ -1,0 +1,44 @@
+"""A suite that several machines share: each has whole benchmarks, which their names alone deal out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from steelyard.model.errors import UsageError
+from steelyard.model.records import Benchmark, Shard
+
+
+@dataclass(frozen=True)
+class ShardAsked:
+    """Which part of a suite is wanted: `number` of `of`, from 1."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+
+def dealt(benchmarks: Sequence[Benchmark], asked: ShardAsked) -> tuple[list[Benchmark], Shard]:
+    """The part's benchmarks, in their order, and what the record says of it; raises UsageError if it has none.
+
+    The names are dealt out in their own order, one to each part in turn: whatever lists them, and in which order, each
+    has its place, and the parts differ by one benchmark at most. All candidates of a benchmark are in one part.
+    """
+    suite = [benchmark for benchmark in benchmarks if not benchmark.control]
+    names = sorted({_name(benchmark) for benchmark in suite})
+    mine = {*names[asked.number - 1 :: asked.of]}
+    if not mine:
+        raise UsageError(
+            f"--shard {asked} has no benchmark, as there are {len(names)} in all: make it {len(names)} parts at most"
+        )
+    shard = Shard(number=asked.number, of=asked.of, suite=[benchmark.name for benchmark in suite])
+    return [benchmark for benchmark in benchmarks if benchmark.control or _name(benchmark) in mine], shard
+
+
+def _name(benchmark: Benchmark) -> str:
+    """That of the work, whoever is weighed by it."""
+    if benchmark.entry is not None or not benchmark.params:
+        return benchmark.entry or benchmark.name
+    return ", ".join(f"{name}={value}" for name, value in benchmark.params.items())

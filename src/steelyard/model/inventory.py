@@ -1,0 +1,22 @@
+"""What is kept, told in a few words each: records in the store, and the runs that were given names."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Entry(BaseModel):
+    """One kept file. Of one that cannot be read only its place is known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    path: str
+    name: str | None = Field(default=None, description="of a baseline that was saved by name")
+    kind: Literal["weighing", "run", "unreadable"]
+    state: Literal["ended", "interrupted", "failed", "unreadable"]
+    created: str | None = Field(default=None, description="start, ISO 8601 in UTC")
+    subjects: list[str] = Field(default_factory=list, description="names; of a weighing the baseline's first")
+    benchmarks: int = 0
+    verdicts: dict[str, int] = Field(default_factory=dict, description="how many of each, in the deciding metric")

@@ -1,0 +1,314 @@
+"""Suites over several sessions and machines: going on, shards and merging, named baselines, what is kept."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from steelyard.model.files import load, save
+from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.records import Weighing
+from tests.golden.programs import noise
+from tests.world import LaunchScript, ScriptedWorld, ctrl_c, measured, program_of
+
+PAIRS = ("compare", "./old {n}", "./new {n}", "-L", "n", "1,2,3")
+
+
+def noisy(change: float, share: float = 0.02) -> LaunchScript:
+    """The candidate takes so much longer, and each launch differs by as much as `share` from the others."""
+    return lambda spec, number: measured(
+        12 * (1 + change * (program_of(spec) == "new")) * (1 + share * noise(program_of(spec), number))
+    )
+
+
+def by_parameter(**scripts: LaunchScript) -> LaunchScript:
+    return lambda spec, number: scripts[f"n{spec.argv[-1].decode()}"](spec, number)
+
+
+def record_in(path: str | Path) -> Weighing:
+    record = load(Path(path))
+    assert isinstance(record, Weighing)
+    return record
+
+
+def verdicts(record: Weighing) -> dict[str, str]:
+    assert record.derived is not None
+    return {verdict.benchmark: verdict.verdict for verdict in record.derived.verdicts}
+
+
+# --- going on
+
+
+def test_an_undecided_weighing_goes_on_with_what_it_has(scripted: ScriptedWorld) -> None:
+    scripted.script = noisy(0.01)
+    first = scripted("compare", "./old", "./new", "--pairs", "20", "-o", "first.json")
+    assert first.status == 0
+    (kept,) = scripted.kept()
+    assert f"go on      steelyard compare --resume {kept.name} --pairs" in first.text
+    assert scripted("compare", "--resume", kept.name, "--pairs", "5").status == 0
+    done = scripted("compare", "--resume", "first.json", "--max-time", "60", "-o", "whole.json")
+    assert done.status == 1
+    before, after = record_in("first.json"), record_in("whole.json")
+    count = len(before.launches)
+    assert after.launches.rows()[:count] == before.launches.rows()
+    assert len(scripted.launched) == len(after.launches) - count
+    assert after.benchmarks[0].ended == 20
+    assert after.settings.alpha == before.settings.alpha
+    assert after.settings.max_time_s == pytest.approx(before.seconds + 60)
+    assert scripted("show", "whole.json").text == done.text
+    assert "it went on after 20 pairs" in done.text
+
+
+def test_the_plan_is_that_of_one_that_was_never_stopped(scripted: ScriptedWorld) -> None:
+    scripted.script = noisy(0.005)
+    scripted("compare", "./old", "./new", "--pairs", "20", "-o", "first.json")
+    scripted("compare", "--resume", "first.json", "--pairs", "5", "-o", "second.json")
+    scripted.launches = 0
+    scripted("compare", "./old", "./new", "--pairs", "25", "-o", "at-once.json")
+    drawn = [(row.pair, row.side, row.order, row.hash_seed) for row in record_in("at-once.json").launches.rows()]
+    assert [(row.pair, row.side, row.order, row.hash_seed) for row in record_in("second.json").launches.rows()] == drawn
+
+
+def test_so_many_pairs_more_reach_to_the_next_look(scripted: ScriptedWorld) -> None:
+    """Those behind the last one are judged by none, and another at an end of the user's choice is not paid for."""
+    scripted.script = noisy(0.0)
+    scripted("compare", "./old", "./new", "--pairs", "20", "-o", "first.json")
+    for more, pairs in ((1, 25), (5, 25), (6, 31)):
+        scripted("compare", "--resume", "first.json", "--pairs", str(more), "-o", f"{more}.json")
+        assert record_in(f"{more}.json").settings.pairs == pairs
+
+
+def test_the_first_end_is_counted_once_however_often_it_goes_on(scripted: ScriptedWorld) -> None:
+    scripted.script = noisy(0.0)
+    scripted("compare", "./old", "./new", "--pairs", "20", "-o", "0.json")
+    for number in range(3):
+        scripted("compare", "--resume", f"{number}.json", "--pairs", "5", "-o", f"{number + 1}.json")
+        assert record_in(f"{number + 1}.json").benchmarks[0].ended == 20
+
+
+def test_what_is_killed_while_it_goes_on_is_carried_on_as_it_was(scripted: ScriptedWorld) -> None:
+    scripted.script = noisy(0.0)
+    scripted("compare", "./old", "./new", "--pairs", "20", "-o", "first.json")
+    scripted.script = interrupting(noisy(0.0), at=scripted.launches + 5)
+    assert scripted("compare", "--resume", "first.json", "--pairs", "11", "-o", "cut.json").status == 130
+    scripted.script = noisy(0.0)
+    refused = scripted.refuses("compare", "--resume", "cut.json", "--max-time", "9")
+    assert "cut.json was interrupted, and has the rest of its own budget" in refused
+    scripted("compare", "--resume", "cut.json", "-o", "whole.json")
+    whole = record_in("whole.json")
+    assert (whole.stop, whole.benchmarks[0].ended, whole.settings.pairs) == (["pairs"], 20, 31)
+
+
+def interrupting(script: LaunchScript, at: int) -> LaunchScript:
+    def launch(spec: LaunchSpec, number: int) -> Measured:
+        if number == at:
+            ctrl_c()
+        return script(spec, number)
+
+    return launch
+
+
+def test_of_a_suite_only_what_is_undecided_goes_on(scripted: ScriptedWorld) -> None:
+    scripted.script = by_parameter(n1=noisy(0.5, 0.001), n2=noisy(0.0, 0.0005), n3=noisy(0.012))
+    scripted(*PAIRS, "--pairs", "20", "-o", "first.json")
+    first = record_in("first.json")
+    assert Counter(verdicts(first).values()) == {"slower": 1, "same": 1, "undecided": 1}
+    scripted("compare", "--resume", "first.json", "--max-time", "60", "-o", "whole.json")
+    assert {spec.argv[-1] for spec in scripted.launched} == {b"3"}
+    whole = record_in("whole.json")
+    assert verdicts(whole) == {**verdicts(first), "n=3": "slower"}
+    assert [one.ended for one in whole.benchmarks] == [None, None, 20]
+
+
+def changed(record: Weighing, **update: object) -> Weighing:
+    return record.model_copy(update=update)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda one: changed(one, settings=one.settings.model_copy(update={"reserve": 0.0})), "spent all of its alpha"),
+        (lambda one: changed(one, machine=one.machine.model_copy(update={"key": "f" * 16})), "on another machine"),
+        (lambda one: changed(one, stop=["failed"]), "has failed"),
+        (
+            lambda one: changed(
+                one, subjects=[one.subjects[0].model_copy(update={"digest": "0" * 64}), one.subjects[1]]
+            ),
+            "is not the program that",
+        ),
+    ],
+)
+def test_what_does_not_go_on(scripted: ScriptedWorld, change: Callable[[Weighing], Weighing], why: str) -> None:
+    scripted.script = noisy(0.0)
+    scripted("compare", "./old", "./new", "--pairs", "20", "-o", "first.json")
+    save(change(record_in("first.json")), Path("other.json"))
+    assert why in scripted.refuses("compare", "--resume", "other.json", "--pairs", "20")
+    assert not scripted.launched
+
+
+def test_a_weighing_of_fewer_pairs_than_can_show_anything_has_spent_nothing(scripted: ScriptedWorld) -> None:
+    scripted.script = noisy(0.0)
+    scripted("compare", "./old", "./new", "--max-time", "0.15", "-o", "first.json")
+    first = record_in("first.json")
+    assert first.derived is not None
+    assert 0 < first.derived.verdicts[0].pairs < 8
+    scripted("compare", "--resume", "first.json", "--pairs", "10", "-o", "whole.json")
+    whole = record_in("whole.json")
+    assert whole.derived is not None
+    assert whole.derived.verdicts[0].looks > 2
+
+
+# --- shards
+
+
+def test_shards_have_each_benchmark_once_and_merge_to_the_whole(scripted: ScriptedWorld) -> None:
+    scripted.script = by_parameter(n1=noisy(0.0, 0.001), n2=noisy(0.2, 0.001), n3=noisy(0.0, 0.001))
+    for number in (1, 2):
+        scripted(*PAIRS, "--shard", f"{number}/2", "-o", f"{number}.json")
+    parts = [record_in(f"{number}.json") for number in (1, 2)]
+    assert [[one.name for one in part.benchmarks] for part in parts] == [["n=1", "n=3"], ["n=2"]]
+    assert scripted("merge", "2.json", "1.json", "-o", "all.json").status == 1
+    whole = record_in("all.json")
+    assert [one.name for one in whole.benchmarks] == ["n=1", "n=2", "n=3"]
+    assert verdicts(whole) == {"n=1": "same", "n=2": "slower", "n=3": "same"}
+    assert len(whole.launches) == sum(len(part.launches) for part in parts)
+    for part in parts:
+        for place, one in enumerate(part.benchmarks):
+            rows = [row._replace(benchmark=0) for row in part.launches.rows() if row.benchmark == place]
+            now = [other.name for other in whole.benchmarks].index(one.name)
+            assert [row._replace(benchmark=0) for row in whole.launches.rows() if row.benchmark == now] == rows
+
+
+def test_a_shard_shares_alpha_with_the_whole_suite(scripted: ScriptedWorld) -> None:
+    """Else what it calls slower might be undecided once it is merged, when nobody can measure it any more."""
+    scripted.script = noisy(0.013, 0.012)
+    words = ("compare", "./old {n}", "./new {n}", "-L", "n")
+    scripted(*words, "1", "--pairs", "18", "-o", "alone.json")
+    many = ",".join(map(str, range(1, 60)))
+    scripted.launches = 0
+    scripted(*words, many, "--pairs", "18", "--shard", "1/59", "-o", "shard.json")
+    alone, shard = record_in("alone.json"), record_in("shard.json")
+    assert [one.name for one in shard.benchmarks] == ["n=1"]
+    assert list(verdicts(alone).values()) == ["slower"]
+    assert verdicts(shard) == {"n=1": "undecided"}
+
+
+def test_what_does_not_merge(scripted: ScriptedWorld) -> None:
+    scripted.script = noisy(0.0, 0.001)
+    for number in (1, 2):
+        scripted(*PAIRS, "--pairs", "12", "--shard", f"{number}/2", "-o", f"{number}.json")
+    first, second = record_in("1.json"), record_in("2.json")
+    save(with_settings(first, shard=None), Path("whole.json"))
+    scripted("run", "./old", "--launches", "9", "-o", "run.json")
+    assert "whole.json is no part of a suite" in scripted.refuses("merge", "1.json", "whole.json")
+    assert "run.json is a run of one subject" in scripted.refuses("merge", "1.json", "run.json")
+    assert "both part 1/2" in scripted.refuses("merge", "1.json", "1.json", "2.json")
+    assert "2/2 is missing" in scripted.refuses("merge", "1.json")
+    assert second.settings.shard is not None
+    baseline, candidate = second.subjects
+    other_file = changed(second, subjects=[baseline, candidate.model_copy(update={"digest": "0" * 64})])
+    other_suite = second.settings.shard.model_copy(update={"suite": [*second.settings.shard.suite, "n=4"]})
+    overlapping = changed(
+        first, settings=first.settings.model_copy(update={"shard": second.settings.shard.model_copy()})
+    )
+    others = {
+        "build it once": other_file,
+        "alpha is 0.01 in one and 0.05": with_settings(second, alpha=0.05),
+        "their suites differ in 'n=4'": with_settings(second, shard=other_suite),
+        "both have 'n=1'": overlapping,
+        "was interrupted": changed(second, stop=["interrupted"] * len(second.stop)),
+    }
+    for why, record in others.items():
+        save(record, Path("other.json"))
+        assert why in scripted.refuses("merge", "1.json", "other.json")
+
+
+def with_settings(record: Weighing, **update: object) -> Weighing:
+    return changed(record, settings=record.settings.model_copy(update=update))
+
+
+def test_parts_of_several_machines_are_told(scripted: ScriptedWorld) -> None:
+    scripted.script = noisy(0.0, 0.001)
+    for number in (1, 2):
+        scripted(*PAIRS, "--pairs", "12", "--shard", f"{number}/2", "-o", f"{number}.json", "--control")
+    second = record_in("2.json")
+    save(changed(second, machine=second.machine.model_copy(update={"key": "f" * 16})), Path("2.json"))
+    done = scripted("merge", "1.json", "2.json", "-o", "all.json", "--markdown", "all.md")
+    assert "merged of 2 parts, measured on 2 kinds of machine" in done.text
+    whole = record_in("all.json")
+    assert [part.machine.key for part in whole.parts] == [record_in("1.json").machine.key, "f" * 16]
+    assert sorted(place for part in whole.parts for place in part.benchmarks) == list(range(len(whole.benchmarks)))
+    assert [one.control for one in whole.benchmarks] == [False] * 3 + [True] * 2
+    text = Path("all.md").read_text()
+    assert all(f"<code>n={place}</code>" in text for place in (1, 2, 3))
+
+
+# --- the budget of a suite
+
+
+def test_benchmarks_that_are_decided_leave_their_time_to_those_that_are_open(scripted: ScriptedWorld) -> None:
+    easy = noisy(0.5, 0.001)
+    scripted.script = by_parameter(n1=easy, n2=noisy(0.0, 0.012), n3=easy)
+    scripted(*PAIRS, "--max-time", "5.5", "-o", "record.json")
+    record = record_in("record.json")
+    of_each = Counter(record.launches.benchmark)
+    fair_share = 5.5 / 3 / (2 * 0.012)
+    assert of_each[1] / 2 > 1.5 * fair_share
+    assert all(of_each[place] / 2 <= 16 for place in (0, 2))
+    assert record.seconds <= 5.5
+    assert verdicts(record) == {"n=1": "slower", "n=2": "same", "n=3": "slower"}
+
+
+# --- named baselines
+
+
+def test_a_baseline_is_kept_by_its_name_and_compared_with(scripted: ScriptedWorld) -> None:
+    scripted("run", "./old", "--launches", "200", "--save-baseline", "main")
+    (kept,) = (scripted.folder / "state/steelyard/baselines").iterdir()
+    assert (kept.name, kept.stat().st_mode & 0o777) == ("main.json.gz", 0o600)
+    assert scripted("run", "./old", "--launches", "200", "--baseline", "main").status == 0
+    slower = scripted("run", "./new", "--launches", "200", "--baseline", "main", "--save-baseline", "main")
+    assert slower.status == 1
+    assert load(kept).subjects[0].name == "./new"
+    assert scripted("show", "main").status == 0
+
+
+def test_an_interrupted_run_is_no_baseline(scripted: ScriptedWorld) -> None:
+    scripted.script = interrupting(noisy(0.0), at=9)
+    assert scripted("run", "./old", "--save-baseline", "main").status == 130
+    assert "no baseline 'main' is kept" in scripted.refuses("run", "./old", "--baseline", "main")
+
+
+def test_a_file_goes_before_a_baseline_of_its_name(scripted: ScriptedWorld) -> None:
+    scripted("run", "./old", "--launches", "20", "--save-baseline", "main")
+    scripted("run", "./new", "--launches", "20", "-o", "main")
+    assert "./new" in scripted("show", "main").text
+
+
+@pytest.mark.parametrize("name", ["", "../main", ".main", "a/b", "a" * 101, "a b", "\u202emain"])
+def test_what_is_no_name(scripted: ScriptedWorld, name: str) -> None:
+    assert "cannot be a baseline's name" in scripted.refuses("run", "./old", "--save-baseline", name)
+    assert not scripted.launched
+
+
+# --- what is kept
+
+
+def test_the_list_has_all_that_is_kept_newest_first(scripted: ScriptedWorld) -> None:
+    assert "none yet" in scripted("list").text
+    scripted("compare", "./old", "./new")
+    scripted("run", "./old", "--launches", "20", "--save-baseline", "main")
+    (scripted.kept()[0].parent / "20200101T000000.000000-run-1.json.gz").write_bytes(b"nothing")
+    entries = json.loads(scripted("list", "--json", "-").out)
+    assert {entry["kind"] for entry in entries} == {"weighing", "run", "unreadable"}
+    assert [entry["verdicts"] for entry in entries if entry["kind"] == "weighing"] == [{"slower": 1}]
+    assert [entry["name"] for entry in entries if entry["name"]] == ["main"]
+    times = [Path(entry["path"]).stat().st_mtime_ns for entry in entries if entry["name"] is None]
+    assert times == sorted(times, reverse=True)
+    text = scripted("list").text
+    assert "main" in text
+    assert "unreadable" in text
