@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from math import sqrt
 
 FIRST_LOOK = 12
+# Pairs that are too few for a look tell of their noise from so many on.
+FEWEST_WITH_NOISE = 4
 # Finer looks gain next to nothing (x1.05: -1 % of the pairs), and cost a look's time each.
 GROWTH = 1.1
 # What the first look may spend. It balances early verdicts on large changes against late ones on small.
