@@ -35,7 +35,8 @@ FLIPS = 1 << BITS
 # The transform goes by blocks of so many bits: products of matrices so small that no library gives them to threads,
 # which wait for each other for milliseconds on a busy machine.
 _BLOCK = 5
-# Up to so many pairs.
+# Up to so many pairs one product of matrices does it sooner: of 40 in 0.05 ms, where the transform takes 0.19 ms. It is
+# as small a product no more, but the tool keeps its libraries to one thread (`cli/main.py`).
 _FEW = 128
 # The largest score in units, and up to where single precision holds every whole number.
 _UNITS, _EXACT = 1023, 1 << 24
