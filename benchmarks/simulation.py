@@ -7,6 +7,7 @@ import gzip
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from math import log1p
 from pathlib import Path
 
@@ -14,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats.family import judge_family, step_down
+from steelyard.stats.looks import plan_looks
 from steelyard.stats.paired import Judgement, judge
+from steelyard.stats.sequential import Hypothesis, tested
 from steelyard.stats.verdict import CHANGED
 
 FloatArray = npt.NDArray[np.float64]
@@ -26,8 +29,9 @@ TRACE_NAMES = ("ambient", "bursts")
 TRACE_METRICS = ("cpu", "active", "wall")
 
 
+@cache
 def trace(name: str, metric: str) -> FloatArray:
-    """One metric of a recorded trace in seconds, shape (pairs, 2), sides as they were labelled."""
+    """One metric of a recorded trace in seconds, shape (pairs, 2), sides as they were labelled; not to be changed."""
     with gzip.open(TRACES / f"{name}.csv.gz", "rt", newline="") as file:
         rows = list(csv.DictReader(file))
     values = np.empty((len(rows) // 2, 2))
@@ -35,6 +39,7 @@ def trace(name: str, metric: str) -> FloatArray:
         wall, delay = float(row["wall_s"]), float(row["run_delay_s"])
         value = {"cpu": float(row["cpu_s"]), "wall": wall, "active": wall - delay}[metric]
         values[int(row["pair"]), int(row["side"])] = value
+    values.flags.writeable = False
     return values
 
 
@@ -132,10 +137,7 @@ def simulate(
     truth = log1p(change)
     judgements: list[Judgement] = []
     for _ in range(weighings):
-        sides = noise(generator, pairs) * np.array([1.0, 1.0 + change])
-        if tick is not None:
-            begin = generator.random((pairs, 2)) * tick
-            sides = (np.floor((begin + sides) / tick) - np.floor(begin / tick)) * tick
+        sides = _ticking(generator, noise(generator, pairs) * np.array([1.0, 1.0 + change]), tick)
         judgements.append(weigh_once(sides, margin=margin, alpha=alpha, roughly=roughly))
     covered = [judgement.lower <= truth <= judgement.upper for judgement in judgements]
     return Tally(
@@ -144,6 +146,30 @@ def simulate(
         coverage=float("nan") if roughly else float(np.mean(covered)),
         weighings=weighings,
     )
+
+
+def false_alarms(
+    noise: Noise, *, alpha: float, pairs: int, weighings: int, tick: float | None = None, seed: int = 1
+) -> float:
+    """The share of weighings without a change in which any look rejects that: without it nothing is slower or faster.
+
+    It takes a third of the time of `simulate`, which has the margins tested as well.
+    """
+    generator = np.random.default_rng(seed)
+    looks, rejected = plan_looks(pairs, ended=True), 0
+    for _ in range(weighings):
+        logs = np.log(_ticking(generator, noise(generator, pairs), tick))
+        d, levels = logs[:, 1] - logs[:, 0], logs.mean(axis=1)
+        rejected += tested(d, levels, looks, [Hypothesis(0.0, alpha)], keep=False)[0].rejected
+    return rejected / weighings
+
+
+def _ticking(generator: np.random.Generator, sides: FloatArray, tick: float | None) -> FloatArray:
+    """What a clock shows of times, shape (pairs, 2), that begin anywhere between two of its ticks."""
+    if tick is None:
+        return sides
+    begin = generator.random(sides.shape) * tick
+    return np.asarray((np.floor((begin + sides) / tick) - np.floor(begin / tick)) * tick)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks import simulation
 from benchmarks.going_on import is_alarm
 from benchmarks.simulation import SYNTHETIC, TRACE_NAMES, Noise, Tally, simulate, trace, window_of
 
@@ -25,21 +26,22 @@ def on_trace(
     margin: float = 0.005,
     alpha: float = 0.01,
     pairs: int = 150,
+    weighings: int = WEIGHINGS,
     roughly: bool = True,
 ) -> Tally:
     noise = window_of(trace(name, metric))
-    return simulate(noise, change, margin=margin, alpha=alpha, pairs=pairs, weighings=WEIGHINGS, roughly=roughly)
+    return simulate(noise, change, margin=margin, alpha=alpha, pairs=pairs, weighings=weighings, roughly=roughly)
 
 
 def false_alarms(noise: Noise, tick: float | None = None) -> float:
-    tally = simulate(noise, 0.0, alpha=ALPHA, pairs=40, tick=tick, weighings=WEIGHINGS, roughly=True)
-    return tally.share(*WRONG)
+    """No margin saves an alarm here: what any look rejects counts."""
+    return simulation.false_alarms(noise, alpha=ALPHA, pairs=40, weighings=WEIGHINGS, tick=tick)
 
 
 @pytest.mark.parametrize("metric", ["cpu", "active", "wall"])
 @pytest.mark.parametrize("name", TRACE_NAMES)
 def test_false_alarms_on_every_trace(name: str, metric: str) -> None:
-    assert on_trace(name, metric, 0.0, alpha=ALPHA, pairs=40).share(*WRONG) <= MOST
+    assert false_alarms(window_of(trace(name, metric))) <= MOST
 
 
 @pytest.mark.parametrize("name", ["bursts", "quiet"])
@@ -61,14 +63,15 @@ def test_one_percent_slower_is_found_under_bursts_in_few_pairs(metric: str) -> N
 @pytest.mark.parametrize("metric", ["cpu", "active"])
 @pytest.mark.parametrize("name", TRACE_NAMES)
 def test_half_a_percent_is_found_with_a_margin_of_a_fifth(name: str, metric: str) -> None:
-    assert on_trace(name, metric, 0.005, margin=0.002, pairs=200).share("slower") >= 0.9
+    assert on_trace(name, metric, 0.005, margin=0.002, pairs=200, weighings=WEIGHINGS // 2).share("slower") >= 0.9
 
 
-@pytest.mark.parametrize("change", [0.0, 0.003, 0.01, 0.03, 0.10])
+@pytest.mark.parametrize("change", [0.0, 0.01, 0.10])
 def test_the_interval_covers_the_truth_at_the_stopping_look(change: float) -> None:
     for name in TRACE_NAMES:
         tally = on_trace(name, "active", change, alpha=ALPHA, pairs=40, roughly=False)
         assert tally.coverage >= 1 - MOST
+        assert change or tally.share(*WRONG) <= MOST
 
 
 @pytest.mark.parametrize("noise", SYNTHETIC.values(), ids=SYNTHETIC.keys())

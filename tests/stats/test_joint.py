@@ -25,7 +25,7 @@ def follow(signs: FloatArray, scores: list[FloatArray], may_drop: list[int]) -> 
     return test
 
 
-@pytest.mark.parametrize("pairs", [1, 40, 700])
+@pytest.mark.parametrize("pairs", [1, 40, 128, 129, 700])
 def test_the_sums_are_those_of_each_flip(pairs: int) -> None:
     generator = np.random.default_rng(pairs)
     signed = joint.rounded(generator.normal(size=pairs))

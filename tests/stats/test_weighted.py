@@ -32,10 +32,14 @@ def split(logs: FloatArray, change: float = 0.0) -> tuple[FloatArray, FloatArray
 
 @pytest.mark.parametrize("noise", [storms, gauss])
 def test_over_all_swaps_of_all_pairs_the_p_value_is_one(noise: object) -> None:
-    """Exact: of all 4,096 ways in which the coin may have dealt 12 pairs, at most the share `level` has p <= level."""
+    """Exact: of all 4,096 ways in which the coin may have dealt 12 pairs, at most the share `level` has p <= level.
+
+    Half of them are tried: the others are these with all sides swapped, which is the same to a two-sided test.
+    """
     logs = noise(np.random.default_rng(5), 12)  # type: ignore[operator]
     d, levels = split(logs)
-    p = np.array([weighted.tested(d * signs, levels, 0.0).p_values[0] for signs in product((-1.0, 1.0), repeat=12)])
+    half = [signs for signs in product((-1.0, 1.0), repeat=12) if signs[0] > 0]
+    p = np.array([weighted.tested(d * signs, levels, 0.0).p_values[0] for signs in half])
     for level in (0.0005, 0.001, 0.01, 0.05, 0.2, 0.5):
         assert np.mean(p <= level) <= level
     assert np.mean(p <= 0.05) > 0.03  # and it is not much less either

@@ -45,8 +45,9 @@ class CountSettings(_Part):
 
     tool: Tool = "cachegrind"
     cache_simulation: bool = False
-    caches: Caches = Caches()
-    weights: Weights = Weights()
+    # Made without their validators, which every start would have to build for it.
+    caches: Caches = Caches.model_construct()
+    weights: Weights = Weights.model_construct()
     call_graph: bool = Field(default=False, description="count what each function calls, too (callgrind)")
     body: bool = Field(default=False, description="only between the target's own start and stop requests (callgrind)")
     after_start: bool = Field(default=False, description="only once the program is loaded (callgrind)")

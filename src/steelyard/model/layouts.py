@@ -10,7 +10,7 @@ MOST_LAYOUTS: Final = 1000
 Level = Literal["layout", "launch", "sample"]
 
 
-class Part(BaseModel):
+class VariancePart(BaseModel):
     """One level's part of the variance of a pair's change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
@@ -29,7 +29,9 @@ class LayoutFacts(BaseModel):
     p_value: float | None = Field(
         description="of layouts that differ in nothing, as identical copies; if that is known"
     )
-    parts: list[Part] = Field(description="the variance by level, the outermost first; with two pairs a layout or more")
+    parts: list[VariancePart] = Field(
+        description="the variance by level, the outermost first; with two pairs a layout or more"
+    )
     most: Level | None = Field(default=None, description="the level with over half of the result's variance")
     assumed_normal: bool = Field(description="whether the interval takes the layouts' effects to be normal")
     needed: int | None = Field(default=None, description="layouts that would decide, if undecided")

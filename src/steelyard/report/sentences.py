@@ -8,7 +8,7 @@ from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Run, Settings, Side, StopReason, Summary, Verdict, Weighing
 from steelyard.model.unpaired import UnpairedVerdict
 from steelyard.report import figures
-from steelyard.stats.paired import FEWEST_WITH_NOISE
+from steelyard.stats.looks import FEWEST_WITH_NOISE
 
 _STOPPED: dict[StopReason, str] = {
     "interrupted": "interrupted: this is what was measured until then",

@@ -12,7 +12,8 @@ where the two words have an odd number of bits in common. Hence (Hemerik and Goe
   signs that come from one another by flips of the group are equally probable, and of each such orbit no more than the
   share that is spent is dropped. The words are always the same, so that a record is judged as its weighing was.
 - With two-sided sums the group holds all flips of the first 17 pairs: at the first looks nothing is sampled at all.
-- The sums of all flips are one Walsh-Hadamard transform, whose cost does not grow with the pairs.
+- The sums of all flips are one Walsh-Hadamard transform, whose cost does not grow with the pairs; of few pairs, which
+  have few words, one product of matrices is a fraction of it.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ FLIPS = 1 << BITS
 # The transform goes by blocks of so many bits: products of matrices so small that no library gives them to threads,
 # which wait for each other for milliseconds on a busy machine.
 _BLOCK = 5
+# Up to so many pairs one product of matrices does it sooner: of 40 in 0.05 ms, where the transform takes 0.19 ms. It is
+# as small a product no more, but the tool keeps its libraries to one thread (`cli/main.py`).
+_FEW = 128
 # The largest score in units, and up to where single precision holds every whole number.
 _UNITS, _EXACT = 1023, 1 << 24
 # Sums beyond so many roots of their squares: the only ones that a look may drop, mostly.
@@ -63,13 +67,14 @@ class Flipped(NamedTuple):
 def flipped(signed: FloatArray) -> Flipped:
     """Flip signed scores (n,)."""
     whole = rounded(signed)
-    return Flipped(np.abs(sums(whole)), max(1.0, float(np.sqrt((whole**2).sum()))))
+    sizes = sums(whole)
+    return Flipped(np.abs(sizes, out=sizes), max(1.0, float(np.sqrt((whole**2).sum()))))
 
 
 def larger(one: Flipped, other: Flipped, counts: float) -> Flipped:
     """Of two kinds of scores, after each flip the larger sum by its root, where one of the other kind `counts` less."""
-    sizes = np.maximum(one.sizes / np.float32(one.root), other.sizes * np.float32(counts / other.root))
-    return Flipped(sizes, 1.0)
+    sizes = one.sizes / np.float32(one.root)
+    return Flipped(np.maximum(sizes, other.sizes * np.float32(counts / other.root), out=sizes), 1.0)
 
 
 def p_value(seen: Flipped) -> float:
@@ -98,16 +103,12 @@ def look(test: Test, seen: Flipped, may_drop: int) -> Test:
         return test._replace(bound=inf)
     left = seen.sizes.copy()
     left[test.dropped] = -1
-    bound = _size_after(left, may_drop, seen.root)
-    dropped = np.concatenate([test.dropped, np.flatnonzero(left > bound).astype(np.uint16)])
+    large = np.flatnonzero(left > _LARGE * seen.root)  # a twentieth of them or so, which spares most of the sorting
+    places = large if len(large) > may_drop else np.arange(FLIPS)
+    sizes = left[places]
+    bound = float(np.partition(sizes, len(sizes) - may_drop - 1)[len(sizes) - may_drop - 1])
+    dropped = np.concatenate([test.dropped, places[sizes > bound].astype(np.uint16)])
     return Test(dropped, test.rejected or bool(left[0] > bound), bound / seen.root)
-
-
-def _size_after(sizes: Totals, most: int, root: float) -> float:
-    """The size that comes after the `most` largest ones."""
-    large = sizes[sizes > _LARGE * root]  # a twentieth of them or so, which spares most of the sorting
-    chosen = large if len(large) > most else sizes
-    return float(np.partition(chosen, len(chosen) - most - 1)[len(chosen) - most - 1])
 
 
 def sums(signed: FloatArray) -> Totals:
@@ -116,6 +117,9 @@ def sums(signed: FloatArray) -> Totals:
     Whole scores make whole sums, which single precision holds exactly, in whatever order they are added: every machine
     finds the same.
     """
+    if len(signed) <= _FEW:
+        left, right = _halves()
+        return np.asarray((left[:, : len(signed)] * signed.astype(np.float32) @ right[: len(signed)]).reshape(-1))
     by_word = np.bincount(_words(len(signed)), weights=signed, minlength=FLIPS).astype(np.float32)
     inner, outer = _hadamard(_BLOCK), _hadamard(BITS - 2 * _BLOCK)
     blocks = inner @ by_word.reshape(-1, 1 << _BLOCK, 1 << _BLOCK) @ inner
@@ -123,7 +127,17 @@ def sums(signed: FloatArray) -> Totals:
     return np.asarray((outer @ across).swapaxes(0, 1).reshape(-1))
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
+def _halves() -> tuple[Totals, Totals]:
+    """The signs of each flip are products: what its upper half makes of the first pairs, and what its lower half does.
+
+    Shapes (halves, pairs) and (pairs, halves).
+    """
+    words, signs = _words(_FEW), _hadamard(BITS // 2)
+    return signs[:, words >> BITS // 2], signs[words & (1 << BITS // 2) - 1]
+
+
+@lru_cache(maxsize=3)
 def _hadamard(bits: int) -> Totals:
     matrix = np.ones((1, 1), dtype=np.float32)
     for _ in range(bits):

@@ -18,6 +18,8 @@ from itertools import takewhile
 from math import sqrt
 
 FIRST_LOOK = 12
+# Pairs that are too few for a look tell of their noise from so many on.
+FEWEST_WITH_NOISE = 4
 # Finer looks gain next to nothing (x1.05: -1 % of the pairs), and cost a look's time each.
 GROWTH = 1.1
 # There is less to spend once a budget has ended, and fewer looks share it: of 45 pairs that became 88, x1.1 has bounds

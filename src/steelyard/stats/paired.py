@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from steelyard.stats import layouts as over_layouts
 from steelyard.stats import repeated, sequential, stopped, weighted
-from steelyard.stats.looks import ONE_BUDGET, Budgets, Look, plan_looks
+from steelyard.stats.looks import FEWEST_WITH_NOISE, ONE_BUDGET, Budgets, Look, plan_looks
 from steelyard.stats.quantiles import NORMAL, normal_quantile
 from steelyard.stats.sequential import Hypothesis, Result
 from steelyard.stats.signed_rank import Estimate, estimate
@@ -35,9 +35,9 @@ FUTILE_FROM_PAIRS = 30
 # `pairs_needed` is the budget that would decide this often; beyond so many times the pairs at hand nobody waits for it.
 DECIDES_BY = 0.8
 NOT_BEYOND = 1000
-# Pairs that are too few for an interval tell of their noise from so many on; their standard deviation, so often too
-# small, is taken this much larger (benchmarks/hints_on_traces.py).
-FEWEST_WITH_NOISE, FEW_UNDERSTATE = 4, 2.0
+# The standard deviation of pairs that are too few for an interval, so often too small, is taken this much larger
+# (benchmarks/hints_on_traces.py).
+FEW_UNDERSTATE = 2.0
 # By how much more the noise of n pairs may be than it seemed: so many nths.
 NOISE_OF_FEW = 6.0
 # What no change is surely not, however little the change may be where a clock's ticks hide its size.

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.model.launches import FloatArray, Launches, Sample, judged_samples
-from steelyard.model.layouts import LayoutFacts, Level, Part
+from steelyard.model.layouts import LayoutFacts, Level, VariancePart
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Finding, Settings, Weighing
 from steelyard.report.figures import percent
@@ -98,9 +98,9 @@ def _times(samples: list[Sample], metric: str) -> FloatArray:
         return np.log(np.array([sample.time_ns(metric) for sample in samples], dtype=np.float64))
 
 
-def _parts(variances: Components, *, with_samples: bool) -> list[Part]:
+def _parts(variances: Components, *, with_samples: bool) -> list[VariancePart]:
     told = zip(LEVELS, variances, variances.shares(), strict=True)
-    parts = [Part(level=level, spread=expm1(sqrt(variance)), share=share) for level, variance, share in told]
+    parts = [VariancePart(level=level, spread=expm1(sqrt(variance)), share=share) for level, variance, share in told]
     return parts if with_samples else parts[:2]
 
 
