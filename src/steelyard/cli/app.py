@@ -30,6 +30,7 @@ _COMMANDS = {
         "run": "run:run",
         "timeit": "timeit:timeit",
         "diff": "diff:diff",
+        "bisect": "bisect:bisect",
         "still": "still:still",
     },
     "Count": {"count": "count:count", "calibrate": "calibrate:calibrate"},

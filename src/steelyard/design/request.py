@@ -21,3 +21,5 @@ class Request:
     selection: Selection = field(default_factory=Selection)
     jobs: int | None = None
     """Launches counted at once; None for one a processor."""
+    until_one_changed: bool = False
+    """Whether the first benchmark that is found slower or faster ends the pairs of all."""

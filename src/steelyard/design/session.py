@@ -59,6 +59,7 @@ class _Session:
     interrupt: Interrupt
     cleaning: CleanUp
     jobs: int | None = None
+    until_one_changed: bool = False
     cancels: list[Callable[[], None]] = field(default_factory=list)
     """What a signal calls, to end the launches in flight."""
 
@@ -77,7 +78,7 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
 
     Raises SteelyardError if it cannot even start.
     """
-    with _session(world, watch, request.jobs) as session:
+    with _session(world, watch, request.jobs, until_one_changed=request.until_one_changed) as session:
         _set_up(request.settings, session)
         header = _header(request, session)
         return _measured(header, session, selection=request.selection)
@@ -106,7 +107,9 @@ def resume(
 
 
 @contextmanager
-def _session(world: World, watch: Watch, jobs: int | None = None) -> Iterator[_Session]:
+def _session(
+    world: World, watch: Watch, jobs: int | None = None, *, until_one_changed: bool = False
+) -> Iterator[_Session]:
     cancels: list[Callable[[], None]] = []
     world.sweep()
     with (
@@ -117,7 +120,7 @@ def _session(world: World, watch: Watch, jobs: int | None = None) -> Iterator[_S
         cancels.append(launcher.cancel)
         cleaning = CleanUp(launcher, world.launcher, cancels)
         try:
-            yield _Session(world, watch, launcher, interrupt, cleaning, jobs, cancels)
+            yield _Session(world, watch, launcher, interrupt, cleaning, jobs, until_one_changed, cancels)
         except SteelyardError:
             with suppress(SteelyardError, Interrupted):  # what went before says more
                 cleaning.run()
@@ -244,7 +247,8 @@ def _same_commands(subjects: Sequence[Subject]) -> list[Finding]:
     return [
         same_command_finding(candidate.name)
         for candidate in candidates
-        if (candidate.argv, candidate.digest) == (baseline.argv, baseline.digest)
+        if (candidate.argv, candidate.digest, candidate.directory)
+        == (baseline.argv, baseline.digest, baseline.directory)
     ]
 
 
@@ -338,7 +342,7 @@ def _time(
     clock, watch = session.world.clock, session.watch
     settle = partial(session.world.settle, give_up=session.interrupt.is_requested)
     experiment = (
-        Experiment(record, recorder, clock, watch, settle, spent_s)
+        Experiment(record, recorder, clock, watch, settle, spent_s, until_one_changed=session.until_one_changed)
         if isinstance(record, Weighing)
         else Measuring(record, recorder, clock, watch, spent_s)
     )
@@ -370,6 +374,7 @@ def _kept(outcome: Outcome, journal: Path, kept: Path, store: Store) -> Outcome:
     where = f"The launches measured before that are kept in {path}." if path.exists() else f"{unkept}."
     said = str(outcome.error)
     failure = MeasurementError(f"{said}{'' if said.endswith(('.', '.)', '?')) else '.'} {where}")
+    failure.__cause__ = outcome.error  # of which kind it was
     return Outcome(outcome.record, failure, unkept=unkept if path != journal else None)
 
 

@@ -27,8 +27,18 @@ _IN_QUOTES = "; each command stands in quotes together with its words"
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
-def command_subject(command: str, name: str, role: str, *, shell: bool, search_path: str | None = None) -> Subject:
+def command_subject(
+    command: str,
+    name: str,
+    role: str,
+    *,
+    shell: bool,
+    search_path: str | None = None,
+    directory: str | None = None,
+) -> Subject:
     """Read one command line; `role` is what an error calls it: `baseline` says "the baseline command".
+
+    With a `directory` its launches run there, and a program that is given by a path is looked for there.
 
     Raises UsageError if it is empty, or its program is missing or not executable.
     """
@@ -38,7 +48,7 @@ def command_subject(command: str, name: str, role: str, *, shell: bool, search_p
     # A program that a parameter names is looked for when the parameter's values are known.
     deferred = _PLACEHOLDER.search(argv[0]) is not None
     try:
-        program = argv[0] if deferred else _find_program(argv[0], role, search_path)
+        program = argv[0] if deferred else _find_program(_within(directory, argv[0]), role, search_path)
     except UsageError as error:
         raise UsageError(f"{error}{_for_a_shell(command, argv[0])}") from error
     return Subject(
@@ -48,7 +58,13 @@ def command_subject(command: str, name: str, role: str, *, shell: bool, search_p
         program=program,
         shell=shell,
         digest=None if shell or deferred else digest(program),
+        directory=directory,
     )
+
+
+def _within(directory: str | None, argument: str) -> str:
+    """A program's path, seen from here."""
+    return argument if directory is None or "/" not in argument else str(Path(directory, argument))
 
 
 def with_parameters(subject: Subject, params: Mapping[str, str], role: str) -> Subject:
@@ -139,7 +155,7 @@ def _undrawn(subject: Subject, settings: Settings) -> LaunchSpec:
         program=os.fsencode(subject.program),
         argv=tuple(os.fsencode(argument) for argument in subject.argv),
         env=(),
-        cwd=os.fsencode(settings.directory),
+        cwd=os.fsencode(subject.directory or settings.directory),
         stdin=None if settings.stdin is None else os.fsencode(settings.stdin),
         stdout=None if settings.output is None else os.fsencode(settings.output),
         timeout_ns=None if settings.timeout_s is None else round(settings.timeout_s * 1e9),
