@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from benchmarks.bisection import (
-    CURVES,
+    Curve,
     SimulatedScales,
     commits_of,
-    layouts,
-    noises,
     nothing,
     one_step,
     ramp,
@@ -18,9 +19,11 @@ from benchmarks.bisection import (
     two_steps,
     up_and_down,
 )
-from benchmarks.simulation import Noise, trace, window_of
+from benchmarks.simulation import Noise, quiet, trace, window_of
 
 from steelyard.design.bisection.search import Searching, Telling
+from steelyard.design.bisection.weighing import Weighed
+from steelyard.model.bisection import Commit
 from steelyard.model.errors import UsageError
 from steelyard.model.records import Settings
 
@@ -31,29 +34,32 @@ def bursts() -> Noise:
 
 
 def test_two_percent_under_bursts_are_found_and_nothing_else_is_named(bursts: Noise) -> None:
-    tally = simulate(bursts, one_step, bisections=20)
-    assert tally.words["found"] >= 19
+    # The bar is 19 of 20: the long table has hundreds.
+    tally = simulate(bursts, one_step, bisections=3, pairs=200)
+    assert tally.words["found"] >= 2
     assert tally.words["wrong"] == tally.words["wrong range"] == 0
 
 
-@pytest.mark.parametrize("curve", [two_steps, up_and_down, layouts, ramp, nothing])
-def test_no_curve_has_a_wrong_commit_named(curve: object, bursts: Noise) -> None:
-    tally = simulate(bursts, curve, bisections=6)  # type: ignore[arg-type]
+@pytest.mark.parametrize("curve", [two_steps, up_and_down, ramp])
+def test_whatever_the_curve_no_wrong_commit_is_named(curve: Curve) -> None:
+    tally = simulate(quiet, curve, bisections=2, commits=8, change=0.1, pairs=30)
     assert tally.words["wrong"] == tally.words["wrong range"] == 0
-    if curve is nothing:
-        assert tally.words["found"] == 0
+    assert tally.words["found"] + tally.words["lesser"] + tally.words["range"] == 2
 
 
-def test_half_of_the_commits_do_not_build(bursts: Noise) -> None:
-    tally = simulate(bursts, one_step, bisections=8, broken=0.5)
-    assert tally.words["found"] + tally.words["range"] >= 7
+def test_where_nothing_changed_nothing_is_found() -> None:
+    tally = simulate(quiet, nothing, bisections=5, pairs=40)
+    assert tally.words["nothing"] + tally.words["undecided"] == 5
+
+
+def test_half_of_the_commits_do_not_build() -> None:
+    tally = simulate(quiet, one_step, bisections=4, commits=16, change=0.2, pairs=30, broken=0.5)
+    assert tally.words["found"] + tally.words["range"] == 4
     assert tally.words["range"] > 0
-    assert tally.words["wrong"] == tally.words["wrong range"] == 0
 
 
-def scales(levels: list[float], pairs: int = 60, **options: object) -> SimulatedScales:
-    noise = noises()["quiet"]
-    return SimulatedScales(np.array(levels), noise, np.random.default_rng(5), pairs, **options)  # type: ignore[arg-type]
+def scales(levels: list[float], broken: frozenset[int] = frozenset()) -> SimulatedScales:
+    return SimulatedScales(np.array(levels), quiet, np.random.default_rng(5), 30, broken)
 
 
 def test_the_commit_its_change_and_every_decision_are_told() -> None:
@@ -70,14 +76,48 @@ def test_the_commit_its_change_and_every_decision_are_told() -> None:
 
 
 def test_a_step_that_stays_open_ends_with_a_range_and_no_commit() -> None:
-    # As far from the one as from the other, and too few pairs to see either.
-    found = search(scales([0, 0.006, 0.012], pairs=40), margin=0.001, alpha=0.2)
-    if found.end == "undecided":
-        pytest.fail("the ends are meant to be told apart")
+    found = search(Unmoved(np.array([0, 0, 0, 0.1]), quiet, np.random.default_rng(5), 30))
     assert found.end == "range"
     assert found.found is None
-    assert [commit.hash for commit in found.suspects] == [commit.hash for commit in commits_of(np.zeros(3))[1:]]
-    assert "could not be told" in found.why
+    assert [int(commit.hash, 16) for commit in found.suspects] == [1, 2, 3]
+    assert "0000000000 could not be told from either end" in found.why
+    assert found.steps[-1].side is None
+
+
+class Unmoved(SimulatedScales):
+    """What they weigh three of stays open."""
+
+    def weigh(self, commits: Sequence[Commit], margin: float, share: float, **options: bool) -> Weighed:
+        weighed = super().weigh(commits, margin, share, **options)
+        if len(commits) == 2:
+            return weighed
+        return replace(weighed, compared=[one.model_copy(update={"verdict": "undecided"}) for one in weighed.compared])
+
+
+def test_the_last_one_is_not_named_if_its_parent_is_as_slow() -> None:
+    # All steps go astray: commit 1 is the slow one, and each says that it lies after the middle.
+    found = search(Astray(np.array([0, 0.1, 0.1, 0.1, 0.1]), quiet, np.random.default_rng(5), 30))
+    assert found.end == "range"
+    assert found.found is None
+    assert [step.kind for step in found.steps] == ["ends", "step", "step", "last"]
+    assert "was not found slower" in found.why
+
+
+class Astray(SimulatedScales):
+    """What they weigh three of is always found like the good one."""
+
+    def weigh(self, commits: Sequence[Commit], margin: float, share: float, **options: bool) -> Weighed:
+        weighed = super().weigh(commits, margin, share, **options)
+        if len(commits) == 2:
+            return weighed
+        words = ("same", "slower")
+        return replace(
+            weighed,
+            compared=[
+                one.model_copy(update={"verdict": word, "change": 0.1})
+                for one, word in zip(weighed.compared, words, strict=True)
+            ],
+        )
 
 
 def test_what_is_skipped_beside_the_slow_one_leaves_a_range() -> None:
@@ -114,9 +154,5 @@ def telling() -> Telling:
 
 
 def test_too_few_pairs_for_a_step_are_refused() -> None:
-    with pytest.raises(UsageError, match="--pairs 12 can never tell commits apart"):
-        Searching(commits_of(np.zeros(65)), Settings(pairs=12), scales([0.0]), telling())
-
-
-def test_all_curves_are_simulated() -> None:
-    assert set(CURVES) >= {"one_step", "two_steps", "up_and_down", "ramp", "nothing"}
+    with pytest.raises(UsageError, match="--pairs 11 can never tell commits apart"):
+        Searching(commits_of(np.zeros(65)), Settings(pairs=11), scales([0.0]), telling())
