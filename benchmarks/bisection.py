@@ -1,6 +1,6 @@
 """Bisections without a machine: how often they name the commit that was planted, a wrong one, or a range that lacks it.
 
-    python benchmarks/bisection.py [BISECTIONS] [--commits N] [--change 2%] [--pairs N] [--alpha P] [--only NOISE]
+    python benchmarks/bisection.py [BISECTIONS] [--commits N] [--change 2%] [--pairs N] [--only NOISE] [--curve CURVE]
 
 The search is the tool's own (`design/bisection/search.py`); a weighing of commits deals synthetic or recorded noise to
 its pairs, in the order in which they would run, and takes the looks that an experiment takes.
@@ -249,6 +249,8 @@ def main(words: argparse.Namespace) -> None:
         if words.only is not None and words.only not in name:
             continue
         for curve_name, curve in CURVES.items():
+            if words.curve not in (None, curve_name):
+                continue
             tally = simulate(
                 noise,
                 curve,
@@ -271,6 +273,7 @@ def _words() -> argparse.Namespace:
     parser.add_argument("--pairs", type=int, default=400, metavar="N", help="of each weighing at most")
     parser.add_argument("--alpha", type=float, default=0.01, metavar="P")
     parser.add_argument("--only", metavar="NOISE", help="kinds of noise with this in their names")
+    parser.add_argument("--curve", choices=CURVES, help="that one alone")
     return parser.parse_args()
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from steelyard.design.bisection.search import Searching
+from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import LaunchSpec, Measured
 from tests.in_process import InProcess
 from tests.scripted_git import AUTHOR, ScriptedGit, name_of
@@ -100,6 +102,22 @@ def test_an_end_without_the_command(scripted: ScriptedWorld, git: Callable[..., 
     assert "in 0000000000 the baseline command" in done.err.decode()
 
 
+def test_what_fails_on_the_way_leaves_the_range(scripted: ScriptedWorld, git: Callable[..., ScriptedGit]) -> None:
+    repository = git()
+
+    def failing(spec: LaunchSpec, number: int) -> Measured:
+        if number > 100 and program_of(spec) == "prog":
+            raise MeasurementError("the launch server ended unexpectedly")
+        return repository.script(spec, number)
+
+    scripted.script = failing
+    done = bisect(scripted)
+    assert done.status == 3
+    assert "undecided  after" in done.text
+    assert "the launch server ended unexpectedly" in done.err.decode()
+    assert not repository.trees
+
+
 def test_nothing_to_find(scripted: ScriptedWorld, git: Callable[..., ScriptedGit]) -> None:
     git(slow=99)
     done = bisect(scripted)
@@ -148,6 +166,23 @@ def test_ctrl_c_leaves_the_range_so_far(scripted: ScriptedWorld, git: Callable[.
         assert done.out == b""
 
 
+def test_ctrl_c_between_two_weighings(
+    scripted: ScriptedWorld, git: Callable[..., ScriptedGit], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = git()
+    judge = Searching._judge
+
+    def interrupted(*words: Any) -> None:
+        judge(*words)
+        ctrl_c()
+
+    monkeypatch.setattr(Searching, "_judge", interrupted)
+    done = bisect(scripted)
+    assert done.status == 130
+    assert done.err.decode().count("\n") == 3  # the line of commits, the ends, and one step
+    assert not repository.trees
+
+
 def test_ctrl_c_while_a_commit_is_built(scripted: ScriptedWorld, git: Callable[..., ScriptedGit]) -> None:
     repository = git()
 
@@ -167,7 +202,7 @@ def test_ctrl_c_while_a_commit_is_built(scripted: ScriptedWorld, git: Callable[.
     ("options", "words", "sentence"),
     [
         ({"refusal": "not a git repository"}, [], "bisect works in a git repository: fatal: not a git repository"),
-        ({"bare": True}, [], "bare repository"),
+        ({"bare": True}, [], "as in a bare repository"),
         ({}, ["--good", "nope"], "--good 'nope' is no commit of this repository: check its name"),
         ({"shallow": True}, ["--bad", "nope"], "git fetch --unshallow"),
         ({}, ["--good=--all"], "--good '--all' is no commit"),

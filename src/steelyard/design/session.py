@@ -247,8 +247,7 @@ def _same_commands(subjects: Sequence[Subject]) -> list[Finding]:
     return [
         same_command_finding(candidate.name)
         for candidate in candidates
-        if (candidate.argv, candidate.digest, candidate.directory)
-        == (baseline.argv, baseline.digest, baseline.directory)
+        if (candidate.argv, candidate.digest) == (baseline.argv, baseline.digest)
     ]
 
 

@@ -44,7 +44,7 @@ class Subject(_Record):
     program: str = Field(description="the file that argv[0] was found to be")
     shell: bool = Field(default=False, description="run by /bin/sh -c, whose start is part of every launch")
     digest: str | None = Field(default=None, description="SHA-256 of the program's file")
-    directory: str | None = Field(default=None, description="where its launches run; null for the settings' directory")
+    directory: str | None = Field(default=None, description="where its launches run, if not in that of the settings")
 
 
 class Benchmark(_Record):

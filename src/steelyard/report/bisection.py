@@ -36,20 +36,28 @@ def decision(step: Step, number: int, of: int) -> str:
         case "equal":
             return f"{commit} holds the same files as a {step.side} one: {left} left"
         case _:
-            side = f"{step.side}: {left} left" if step.side else "undecided"
-            return f"step {number} of {max(number, of)}: {commit} {side} ({'; '.join(map(_relative, step.compared))})"
+            side = f"{step.side}, {left} left" if step.side else "undecided"
+            told = "; ".join(_relative(one, step) for one in step.compared)
+            return f"step {number} of {max(number, of)}: {commit} {side}: {told}"
 
 
-def _relative(compared: Compared) -> str:
-    """The other commit as it stands to the one that is weighed."""
-    change = figures.NOT_KNOWN if compared.change is None else figures.change(compared.change)
-    return f"{compared.candidate[:_SHORT]} {change} to it, {_many(compared)}"
+def _relative(compared: Compared, step: Step) -> str:
+    """The commit as it stands to one of the ends: the other way round than it was weighed."""
+    end = "good" if compared.candidate == step.low else "bad"
+    change = figures.NOT_KNOWN if compared.change is None else figures.change(1 / (1 + compared.change) - 1)
+    return f"{change} to {end} {compared.candidate[:_SHORT]} ({_many(compared)})"
 
 
 def _evidence(compared: Compared) -> str:
     change = "" if compared.change is None else f" {figures.change(compared.change)}"
-    interval = "" if compared.interval is None else f" {figures.interval(compared.interval)}"
-    return f"{compared.verdict}{change}{interval}, {_many(compared)}"
+    return f"{compared.verdict}{change}{_interval(compared)}, {_many(compared)}"
+
+
+def _interval(compared: Compared) -> str:
+    if compared.interval is None:
+        return ""
+    low, high = compared.interval
+    return " exactly" if low == high else f" {figures.interval(compared.interval)}"
 
 
 def _many(compared: Compared) -> str:
@@ -73,7 +81,10 @@ def bisection(console: Console, found: Bisection) -> None:
     if found.skipped:
         sheet.row("skipped", f"{figures.count(len(found.skipped), 'commit')} that could not be weighed")
     if found.several:
-        sheet.row("caution", "more than one commit changed it: this is where the larger part of it came from")
+        whole = _evidence(found.steps[0].compared[0])
+        sheet.row(
+            "caution", f"more than one commit changed it; this is where the larger part came from ({whole} in all)"
+        )
     weighings = sum(bool(step.compared) for step in found.steps)
     sheet.row(
         "method", f"{figures.count(weighings, 'weighing')} in {figures.seconds(found.seconds)}, metric {_metric(found)}"

@@ -38,9 +38,8 @@ def command_subject(
 ) -> Subject:
     """Read one command line; `role` is what an error calls it: `baseline` says "the baseline command".
 
-    With a `directory` its launches run there, and a program that is given by a path is looked for there.
-
-    Raises UsageError if it is empty, or its program is missing or not executable.
+    It runs in the `directory`, if that is given, and has its program there if that is a relative path. Raises
+    UsageError if it is empty, or its program is missing or not executable.
     """
     if not command.strip():
         raise UsageError(f"{_called(role)} is empty: give the command to run, in quotes")
@@ -48,7 +47,7 @@ def command_subject(
     # A program that a parameter names is looked for when the parameter's values are known.
     deferred = _PLACEHOLDER.search(argv[0]) is not None
     try:
-        program = argv[0] if deferred else _find_program(_within(directory, argv[0]), role, search_path)
+        program = argv[0] if deferred else _find_program(argv[0], role, search_path, directory)
     except UsageError as error:
         raise UsageError(f"{error}{_for_a_shell(command, argv[0])}") from error
     return Subject(
@@ -62,11 +61,6 @@ def command_subject(
     )
 
 
-def _within(directory: str | None, argument: str) -> str:
-    """A program's path, seen from here."""
-    return argument if directory is None or "/" not in argument else str(Path(directory, argument))
-
-
 def with_parameters(subject: Subject, params: Mapping[str, str], role: str) -> Subject:
     """The subject with every {name} in its arguments replaced; a replaced one stays one argument, whatever is in it.
 
@@ -75,7 +69,7 @@ def with_parameters(subject: Subject, params: Mapping[str, str], role: str) -> S
     if not params:
         return subject
     argv = [_replaced(argument, params) for argument in subject.argv]
-    program = subject.program if argv[0] == subject.argv[0] else _find_program(argv[0], role, None)
+    program = subject.program if argv[0] == subject.argv[0] else _find_program(argv[0], role, None, subject.directory)
     return subject.model_copy(update={"argv": argv, "program": program})
 
 
@@ -185,7 +179,7 @@ def _words(command: str, role: str) -> list[str]:
         ) from error
 
 
-def _find_program(argument: str, role: str, search_path: str | None) -> str:
+def _find_program(argument: str, role: str, search_path: str | None, directory: str | None) -> str:
     if "/" not in argument:
         found = shutil.which(argument, path=search_path)
         if found is None:
@@ -194,12 +188,13 @@ def _find_program(argument: str, role: str, search_path: str | None) -> str:
                 "or use --shell for a shell's own commands" + (_IN_QUOTES if role == "candidate" else "")
             )
         return found
+    program = argument if directory is None else str(Path(directory, argument))
     try:
-        mode = Path(argument).stat().st_mode
+        mode = Path(program).stat().st_mode
     except OSError as error:
         raise UsageError(f"{_called(role)} {argument!r} cannot be run: {error.strerror}; check the path") from error
     if not stat.S_ISREG(mode):
         raise UsageError(f"{_called(role)} {argument!r} is no program: give the path of a file")
-    if not os.access(argument, os.X_OK):
+    if not os.access(program, os.X_OK):
         raise UsageError(f"{_called(role)} {argument!r} is not executable: chmod +x it, or name its interpreter first")
-    return argument
+    return program

@@ -45,7 +45,9 @@ def repository_of(git: Git) -> Repository:
     if found.status:
         raise UsageError(f"bisect works in a git repository: {found.last_words}; change to one")
     if found.out.strip() != "true":
-        raise UsageError("bisect needs a work tree, and this is a bare repository: clone it, and try again there")
+        raise UsageError(
+            "bisect needs a work tree, and here is none, as in a bare repository: go to a clone that has one"
+        )
     top, prefix = git("rev-parse", "--show-toplevel").out.rstrip("\n"), git("rev-parse", "--show-prefix").out
     return Repository(Path(top), prefix.rstrip("\n"))
 

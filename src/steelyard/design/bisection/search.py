@@ -8,7 +8,7 @@ from math import log1p
 from typing import Any, Protocol
 
 from steelyard.design.bisection.trees import NotBuiltError
-from steelyard.design.bisection.weighing import MissingError, Weighed, logged
+from steelyard.design.bisection.weighing import Weighed, logged
 from steelyard.design.runner.failure import Interrupted
 from steelyard.model.bisection import Bisection, Commit, Compared, End, Step
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
@@ -80,6 +80,10 @@ class Searching:
             if not self.steps:
                 raise
             return SearchEnded("interrupted", "interrupted")
+        except SteelyardError as error:
+            if not self.steps:
+                raise
+            return SearchEnded("failed", str(error), error)
 
     def result(self, ended: SearchEnded, about: dict[str, Any]) -> Bisection:
         """What was found, as it is kept and shown."""
@@ -142,12 +146,12 @@ class Searching:
             weighed = self.scales.weigh(
                 [commit, self._low, self._high], step_margin(self.looked_for), share, until_one_changed=True
             )
-        except (NotBuiltError, MissingError) as error:
+        except (NotBuiltError, UsageError) as error:  # what was right for the ends is wrong for this one
             self._skip(number, str(error))
             return
         self._check_goes_on(weighed)
-        if weighed.error is not None:
-            self._skip(number, str(weighed.error))
+        if weighed.failed_launch is not None:
+            self._skip(number, str(weighed.failed_launch))
             return
         self._judge(number, weighed, share)
 
@@ -210,7 +214,7 @@ class Searching:
         """Raise Interrupted, or SearchEnded for what no other commit would mend."""
         if weighed.interrupted:
             raise Interrupted
-        if weighed.error is not None and not weighed.is_of_a_commit:
+        if weighed.error is not None and weighed.failed_launch is None:
             raise SearchEnded("failed", "a weighing failed", weighed.error)
 
     def _note(

@@ -84,6 +84,8 @@ class Trees:
 
         Raises NotBuiltError where that fails, Interrupted if the user asked to stop.
         """
+        if self.commands.interrupted():
+            raise Interrupted
         if commit.tree not in self.made:
             tree = self._checked_out(commit)
             place = tree / self.repository.prefix

@@ -49,9 +49,10 @@ class Weighed:
     error: SteelyardError | None
 
     @property
-    def is_of_a_commit(self) -> bool:
-        """Whether what failed is a launch, and not what surrounds it."""
-        return isinstance(self.error, LaunchError) or isinstance(getattr(self.error, "__cause__", None), LaunchError)
+    def failed_launch(self) -> LaunchError | None:
+        """What failed, if that is a launch, and not what surrounds it."""
+        causes = (self.error, None if self.error is None else self.error.__cause__)
+        return next((cause for cause in causes if isinstance(cause, LaunchError)), None)
 
 
 @dataclass
@@ -79,7 +80,14 @@ class CommitScales:
         settings = self.asked.settings.model_copy(update={"margin": margin, "alpha": 2 * share, "seed": seed})
         self.weighings += 1
         benchmarks = () if settings.harness else benchmarks_of(subjects, [], control=False)
-        request = Request(subjects, settings, benchmarks, self.asked.selection, self.asked.jobs, until_one_changed)
+        request = Request(
+            subjects,
+            settings,
+            benchmarks,
+            self.asked.selection,
+            self.asked.jobs,
+            until_one_changed=until_one_changed,
+        )
         try:
             outcome = measure(request, self.watch, self.world)
         except InterruptedBeforeStart:
@@ -101,11 +109,7 @@ class CommitScales:
                 directory=str(place),
             )
         except UsageError as error:
-            raise MissingError(f"in {commit.short} {error}") from error
-
-
-class MissingError(UsageError):
-    """A commit without the command: it can be skipped."""
+            raise UsageError(f"in {commit.short} {error}") from error
 
 
 def _weighed(outcome: Outcome, commits: Sequence[Commit]) -> Weighed:
