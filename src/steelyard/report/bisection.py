@@ -82,17 +82,14 @@ def bisection(console: Console, found: Bisection) -> None:
         sheet.row("skipped", f"{figures.count(len(found.skipped), 'commit')} that could not be weighed")
     if found.several:
         whole = _evidence(found.steps[0].compared[0])
-        sheet.row(
-            "caution", f"more than one commit changed it; this is where the larger part came from ({whole} in all)"
-        )
-    weighings = sum(bool(step.compared) for step in found.steps)
-    sheet.row(
-        "method", f"{figures.count(weighings, 'weighing')} in {figures.seconds(found.seconds)}, metric {_metric(found)}"
-    )
+        sheet.row("caution", f"several commits changed it; the larger part came from here (bad against good: {whole})")
+    weighings = figures.count(sum(bool(step.compared) for step in found.steps), "weighing")
+    metric = found.metric if found.change is None else found.change.metric
+    sheet.row("method", f"{weighings} in {figures.seconds(found.seconds)}, metric {metric}")
 
 
 def _found(sheet: Sheet, found: Bisection, commit: Commit) -> None:
-    sheet.row("slower", Text(f"{commit.hash}", "bold"), style="bold red")
+    sheet.row("slower", Text(commit.hash, "bold"), style="bold red")
     _about(sheet, commit)
     _change(sheet, found, f"against its parent {commit.parents[0][:_SHORT]}")
     sheet.row("certainty", f"a wrong commit is named with a chance of {figures.percent(found.alpha)} at most")
@@ -107,13 +104,10 @@ def _found(sheet: Sheet, found: Bisection, commit: Commit) -> None:
 def _range(sheet: Sheet, found: Bisection) -> None:
     """No commit can be named; but those of which one is it."""
     suspects = found.suspects
-    word, style = ("interrupted", "bold yellow") if found.end == "interrupted" else ("undecided", "bold yellow")
-    after = (
-        next((step.low for step in reversed(found.steps)), found.good.hash) if not suspects else suspects[0].parents[0]
-    )
-    many = figures.count(len(suspects), "commit")
-    first = f"after {after[:_SHORT]}, up to {suspects[-1].short}: {many}" if suspects else found.why
-    sheet.row(word, Text(first, "bold"), *([found.why] if found.end == "range" else []), style=style)
+    word = "interrupted" if found.end == "interrupted" else "undecided"
+    between = f"after {suspects[0].parents[0][:_SHORT]}, up to {suspects[-1].short}"
+    left = Text(f"{between}: {figures.count(len(suspects), 'commit')}", "bold")
+    sheet.row(word, left, *([found.why] if found.end == "range" else []), style="bold yellow")
     for commit in suspects[:_MOST_LISTED]:
         sheet.row("", sheet.name(f"{commit.short} {commit.subject}", sheet.text_width))
     if len(suspects) > _MOST_LISTED:
@@ -129,7 +123,3 @@ def _about(sheet: Sheet, commit: Commit) -> None:
 def _change(sheet: Sheet, found: Bisection, of: str) -> None:
     if found.change is not None:
         sheet.row("change", f"{_evidence(found.change)}, {of}")
-
-
-def _metric(found: Bisection) -> str:
-    return found.change.metric if found.change is not None else found.metric

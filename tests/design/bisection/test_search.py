@@ -35,26 +35,24 @@ def bursts() -> Noise:
 
 def test_two_percent_under_bursts_are_found_and_nothing_else_is_named(bursts: Noise) -> None:
     # The bar is 19 of 20: the long table has hundreds.
-    tally = simulate(bursts, one_step, bisections=3, pairs=200)
-    assert tally.words["found"] >= 2
-    assert tally.words["wrong"] == tally.words["wrong range"] == 0
+    tally = simulate(bursts, one_step, bisections=2, pairs=200)
+    assert tally.words == {"found": 2}
 
 
 @pytest.mark.parametrize("curve", [two_steps, up_and_down, ramp])
 def test_whatever_the_curve_no_wrong_commit_is_named(curve: Curve) -> None:
-    tally = simulate(quiet, curve, bisections=2, commits=8, change=0.1, pairs=30)
-    assert tally.words["wrong"] == tally.words["wrong range"] == 0
-    assert tally.words["found"] + tally.words["lesser"] + tally.words["range"] == 2
+    tally = simulate(quiet, curve, bisections=1, commits=8, change=0.2, pairs=30)
+    assert tally.words["found"] + tally.words["lesser"] + tally.words["range"] == 1
 
 
 def test_where_nothing_changed_nothing_is_found() -> None:
-    tally = simulate(quiet, nothing, bisections=5, pairs=40)
-    assert tally.words["nothing"] + tally.words["undecided"] == 5
+    tally = simulate(quiet, nothing, bisections=4, pairs=30)
+    assert tally.words["nothing"] + tally.words["undecided"] == 4
 
 
 def test_half_of_the_commits_do_not_build() -> None:
-    tally = simulate(quiet, one_step, bisections=4, commits=16, change=0.2, pairs=30, broken=0.5)
-    assert tally.words["found"] + tally.words["range"] == 4
+    tally = simulate(quiet, one_step, bisections=3, commits=12, change=0.2, pairs=30, broken=0.5)
+    assert tally.words["found"] + tally.words["range"] == 3
     assert tally.words["range"] > 0
 
 
