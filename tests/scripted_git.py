@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from steelyard.model.launches import LaunchSpec, Measured
+from tests.golden.programs import Call, Program
+from tests.golden.world import _count, _parted
 from tests.world import ScriptedWorld, measured, program_of
 
 AUTHOR, DATE = "A U Thor", "2026-01-02T03:04:05+01:00"
@@ -31,6 +33,8 @@ class ScriptedGit:
     """Those that lack the program."""
     failing: set[int] = field(default_factory=set)
     """Those whose program fails."""
+    wobbling: set[int] = field(default_factory=set)
+    """Those whose counts do not repeat."""
     same_files: dict[int, int] = field(default_factory=dict)
     apart: set[int] = field(default_factory=set)
     """Those that no other is an ancestor of."""
@@ -60,6 +64,11 @@ class ScriptedGit:
             ill = commit in self.broken
             self._print(spec, "work.c:1: error: no such thing\n" if ill else "")
             return measured(50, exit_code=2 if ill else 0)
+        if program_of(spec) == "valgrind":
+            flags, words = _parted(words)
+            instructions = round(self.ms[commit] * 1e5) + (number * 37 % 11 if commit in self.wobbling else 0)
+            program = Program(counts=lambda *_: {"main": instructions})
+            _count(Call("prog", program, number, words[1:], number), words, flags)
         return measured(self.ms[commit] * (1 + number % 7 * 1e-4), exit_code=1 if commit in self.failing else 0)
 
     def _git(self, words: list[str], spec: LaunchSpec) -> Measured:

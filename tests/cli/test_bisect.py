@@ -102,6 +102,22 @@ def test_an_end_without_the_command(scripted: ScriptedWorld, git: Callable[..., 
     assert "in 0000000000 the baseline command" in done.err.decode()
 
 
+@pytest.mark.parametrize("wobbling", [set(), {4}])
+def test_counts_that_repeat_exactly_are_compared_with_one_end(
+    scripted: ScriptedWorld, git: Callable[..., ScriptedGit], wobbling: set[int]
+) -> None:
+    git(ms=[10.0] * 6 + [10.01] * 3, wobbling=wobbling)
+    words = ("--metric", "instructions", "--margin", "0.05%", "--json", "found.json")
+    done = scripted("bisect", "--good", "c0", "./prog", *words)
+    assert done.status == 1, done
+    assert "slower +0.10 % exactly" in done.text
+    found = json.loads(Path("found.json").read_text())
+    assert found["found"]["hash"] == name_of(6)
+    compared = [len(step["compared"]) for step in found["steps"]]
+    # Once counts differ from launch to launch, both ends are asked.
+    assert compared == ([1, 2, 2, 2, 1] if wobbling else [1] * 5)
+
+
 def test_what_fails_on_the_way_leaves_the_range(scripted: ScriptedWorld, git: Callable[..., ScriptedGit]) -> None:
     repository = git()
 

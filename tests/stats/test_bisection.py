@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.stats.bisection import OF_ENDS, OF_LAST, OF_STEPS, Compared, Search, side_of, step_margin, steps_needed
+from steelyard.stats.bisection import (
+    OF_ENDS,
+    OF_LAST,
+    OF_STEPS,
+    Compared,
+    Search,
+    exactly,
+    side_of,
+    step_margin,
+    steps_needed,
+)
+from steelyard.stats.verdict import verdict_of
 
 
 def found_by(search: Search, slow: int, skipping: frozenset[int] = frozenset()) -> list[float]:
@@ -87,6 +98,18 @@ OPEN = Compared("undecided", 0.01)
 def test_a_commit_is_like_the_end_that_it_is_not_told_from(
     good: Compared | None, bad: Compared | None, side: str | None
 ) -> None:
+    assert side_of(good, bad) == side
+
+
+@pytest.mark.parametrize(
+    ("change", "side"),
+    [(0.0, "good"), (-0.02, "bad"), (-0.021, "bad"), (0.001, "good"), (-0.008, "good"), (-0.012, "bad")],
+)
+def test_without_error_the_good_end_tells_all(change: float, side: str) -> None:
+    margin = step_margin(0.02)
+    good = Compared(verdict_of(change, (change, change), margin), change)
+    bad = exactly(good, 0.02, margin)
+    assert bad.change == pytest.approx(0.02 + change)
     assert side_of(good, bad) == side
 
 

@@ -43,6 +43,7 @@ class Compared(_Part):
     interval: tuple[float, float] | None = None
     metric: str
     pairs: int = Field(description="pairs, or counts a side")
+    exact: bool = Field(default=False, description="whether both have counts that repeat exactly")
 
 
 class Step(_Part):

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from math import ceil, expm1, log2
 from typing import Literal
 
-from steelyard.stats.verdict import VerdictName
+from steelyard.stats.verdict import VerdictName, verdict_of
 
 Side = Literal["good", "bad"]
 
@@ -104,3 +104,9 @@ def side_of(good: Compared | None, bad: Compared | None) -> Side | None:
     if is_slower or is_faster:
         return "bad" if is_slower else "good"
     return None
+
+
+def exactly(good: Compared, whole: float, margin: float) -> Compared:
+    """The bad end relative to a commit, where no error is in the good one's and in the change of the `whole`."""
+    change = whole + good.change
+    return Compared(verdict_of(change, (change, change), margin), change)

@@ -15,7 +15,7 @@ from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Settings
-from steelyard.stats.bisection import OF_ENDS, OF_LAST, Search, Side, side_of, step_margin
+from steelyard.stats.bisection import OF_ENDS, OF_LAST, Search, Side, exactly, side_of, step_margin
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import CHANGED
 
@@ -61,6 +61,8 @@ class Searching:
     several: bool = False
     looked_for: float = 0.0
     """The change (a log-ratio) between the ends of the range that is left."""
+    is_exact: bool = False
+    """Whether counts have repeated exactly so far."""
 
     def __post_init__(self) -> None:
         self.search = Search(len(self.line) - 1, self.settings.alpha)
@@ -129,7 +131,7 @@ class Searching:
             raise SearchEnded("undecided", "good and bad could not be told apart")
         if ends.verdict != "slower" or ends.change is None:
             raise SearchEnded("nothing", f"bad is {'faster than' if ends.verdict == 'faster' else 'the same as'} good")
-        self.looked_for = log1p(ends.change)
+        self.looked_for, self.is_exact = log1p(ends.change), ends.exact
 
     # --- the steps
 
@@ -143,9 +145,7 @@ class Searching:
             return
         share = self.search.share()
         try:
-            weighed = self.scales.weigh(
-                [commit, self._low, self._high], step_margin(self.looked_for), share, until_one_changed=True
-            )
+            weighed = self._weigh_between(commit, share)
         except (NotBuiltError, UsageError) as error:  # what was right for the ends is wrong for this one
             self._skip(number, str(error))
             return
@@ -154,6 +154,16 @@ class Searching:
             self._skip(number, str(weighed.failed_launch))
             return
         self._judge(number, weighed, share)
+
+    def _weigh_between(self, commit: Commit, share: float) -> Weighed:
+        """Weigh a commit against both ends; by counts that repeat exactly the good one tells all."""
+        margin = step_margin(self.looked_for)
+        if self.is_exact:
+            weighed = self.scales.weigh([commit, self._low], margin, share)
+            self.is_exact = all(one.exact for one in weighed.compared)
+            if self.is_exact:
+                return weighed
+        return self.scales.weigh([commit, self._low, self._high], margin, share, until_one_changed=True)
 
     def _equal_side(self, commit: Commit) -> Side | None:
         if commit.tree == self._low.tree:
@@ -164,6 +174,8 @@ class Searching:
         commit = self.line[number]
         found = {one.candidate: one for one in weighed.compared}
         good, bad = logged(found.get(self._low.hash)), logged(found.get(self._high.hash))
+        if self.is_exact and good is not None:
+            bad = exactly(good, self.looked_for, step_margin(self.looked_for))
         side = side_of(good, bad)
         if side is None:
             why = "it was not told from either end in the time, or with the pairs, that a step has"
@@ -173,7 +185,8 @@ class Searching:
         ends = self._low, self._high
         self.search.answer(number, side, share)
         left = bad if side == "good" else good
-        self.looked_for = min(self.looked_for, abs(left.change) if left is not None else self.looked_for)
+        if left is not None:
+            self.looked_for = abs(left.change) if self.is_exact else min(self.looked_for, abs(left.change))
         self._note("step", commit, weighed, share, side=side, ends=ends)
 
     def _skip(self, number: int, why: str) -> None:

@@ -133,6 +133,7 @@ def _weighed(outcome: Outcome, commits: Sequence[Commit]) -> Weighed:
             interval=verdict.interval,
             metric=verdict.metric,
             pairs=verdict.pairs,
+            exact=verdict.stability == "exact",
         )
         for index, verdict in sorted(deciding.items())
     ]
