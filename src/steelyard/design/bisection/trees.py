@@ -17,6 +17,7 @@ from steelyard.model.launches import LaunchSpec
 from steelyard.subjects.commits import Ended, Repository
 
 _SHELL = "/bin/sh"
+_MOST_OF_A_LOG = 1 << 16
 _TAIL_LINES, _TAIL_CHARACTERS = 5, 600
 # They say where a repository is, to whatever git runs: a hook's own is not ours.
 _OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
@@ -52,12 +53,19 @@ class Commands:
             )
         )
         status = measured.exit_code if measured.exit_code is not None else 128 + (measured.signal or 0)
-        out = _text(printed.read_bytes()) if printed.exists() else ""
-        return Ended(status, out, _text(measured.stderr or b""))
+        out = _end_of(printed, None if log is None else _MOST_OF_A_LOG)
+        return Ended(status, out, os.fsdecode(measured.stderr or b""))
 
 
-def _text(output: bytes) -> str:
-    return output.decode(errors="surrogateescape")
+def _end_of(file: Path, most: int | None) -> str:
+    """What is in a file, or the end of it; nothing if it could not be made."""
+    try:
+        with file.open("rb") as printed:
+            if most is not None:
+                printed.seek(max(0, printed.seek(0, os.SEEK_END) - most))
+            return os.fsdecode(printed.read())
+    except OSError:
+        return ""
 
 
 def git_of(environment: Mapping[str, str]) -> str:
