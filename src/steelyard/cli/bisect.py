@@ -21,7 +21,7 @@ from steelyard.cli.values import ReadBy, seconds
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
-    from steelyard.model.bisection import Bisection, Commit, Step
+    from steelyard.model.bisection import Commit, Step
     from steelyard.model.records import Settings
     from steelyard.report.live import LiveLine
 
@@ -122,11 +122,10 @@ def bisect(options: BisectOptions, world: World) -> int:
     with watching(world) as line:
         said = _Said(line)
         found, error = bisect(asked, Telling(line, said.begun, said.step), world)
-    if options.json is not None and not is_printed(options.json):
-        write(options.json, _as_json(found))
     bisection(output(world.environment, beside_data=is_printed(options.json)), found)
-    if options.json is not None and is_printed(options.json):
-        write(options.json, _as_json(found))
+    if options.json is not None:
+        # Not pydantic's own writer, which refuses the surrogates that stand for bytes which are not UTF-8.
+        write(options.json, f"{json.dumps(found.model_dump(mode='json'), indent=1)}\n")
     if error is not None:
         raise error
     return {"found": FOUND, "nothing": 0, "interrupted": INTERRUPTED}.get(found.end, UNDECIDED)
@@ -161,8 +160,3 @@ def _settings(options: BisectOptions, world: World) -> Settings:
     settings = settings_of(options, world, commands=[options.command], judged=True)
     unasked = settings.longest_time_s is not None
     return settings.model_copy(update={"max_time_s": _USUAL_S}) if unasked else settings
-
-
-def _as_json(found: Bisection) -> str:
-    # Not pydantic's own writer, which refuses the surrogates that stand for bytes which are not UTF-8.
-    return f"{json.dumps(found.model_dump(mode='json'), indent=1)}\n"

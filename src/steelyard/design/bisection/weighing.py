@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import log1p
 from pathlib import Path
+from shlex import quote
 
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
@@ -13,7 +14,7 @@ from steelyard.design.session import measure
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.bisection import Commit, Compared
-from steelyard.model.errors import InterruptedBeforeStart, LaunchError, SteelyardError, UsageError
+from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError, UsageError
 from steelyard.model.progress import Progress
 from steelyard.model.records import Settings, Subject, Verdict
 from steelyard.stats import bisection as rules
@@ -122,8 +123,10 @@ def _weighed(outcome: Outcome, commits: Sequence[Commit]) -> Weighed:
         return Weighed([], interrupted, kept, None if interrupted else outcome.error)
     if len(deciding) > len(commits) - 1:
         raise UsageError(
-            f"bisect follows one benchmark, and here are several: choose with --benchmark {_which(deciding)}"
+            f"bisect follows one benchmark, and here are several: choose with --benchmark {quote(_which(deciding))}"
         )
+    if not deciding:
+        raise MeasurementError("nothing could be judged")
     compared = [
         Compared(
             baseline=commits[0].hash,
