@@ -247,10 +247,13 @@ def test_without_git(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_options_are_checked_before_anything_runs(asked: InProcess) -> None:
     assert "--good" in asked.refuses("bisect", "./prog")
+    twice = ("--prepare", "true", "--prepare", "true")
+    assert "--prepare was given twice" in asked.refuses("bisect", "--good", "x", "true", *twice)
     assert "--jobs" in asked.refuses("bisect", "--good", "x", "true", "--jobs", "0")
 
 
 @pytest.mark.real
+@pytest.mark.noisy
 def test_a_real_repository(here: InProcess) -> None:
     """A planted step of half as much again in a history of 6, of which one does not build."""
 

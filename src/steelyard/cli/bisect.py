@@ -18,6 +18,7 @@ from steelyard.cli.settings import MeasuringOptions, settings_of
 from steelyard.cli.status import FOUND, INTERRUPTED, UNDECIDED
 from steelyard.cli.suite import SuiteOptions
 from steelyard.cli.values import ReadBy, seconds
+from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -157,6 +158,10 @@ class _Said:
 
 
 def _settings(options: BisectOptions, world: World) -> Settings:
+    launch = options.launch
+    for name in ("set_up", "prepare", "conclude", "cleanup"):
+        if len(getattr(launch, name) or []) > 1:
+            raise UsageError(f"{launch.given[name]} was given twice: all commits have one command, so give it once")
     settings = settings_of(options, world, commands=[options.command], judged=True)
     unasked = settings.longest_time_s is not None
     return settings.model_copy(update={"max_time_s": _USUAL_S}) if unasked else settings
