@@ -59,9 +59,9 @@ class _Session:
     interrupt: Interrupt
     cleaning: CleanUp
     jobs: int | None = None
-    until_one_changed: bool = False
     cancels: list[Callable[[], None]] = field(default_factory=list)
     """What a signal calls, to end the launches in flight."""
+    until_one_changed: bool = False
 
     def runner(self, hooks: Hooks | None = None) -> Runner:
         """What launches on the session's server, and is cleaned up behind."""
@@ -78,9 +78,10 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
 
     Raises SteelyardError if it cannot even start.
     """
-    with _session(world, watch, request.jobs, until_one_changed=request.until_one_changed) as session:
+    with _session(world, watch, request.jobs) as session:
         _set_up(request.settings, session)
         header = _header(request, session)
+        session = replace(session, until_one_changed=request.until_one_changed)
         return _measured(header, session, selection=request.selection)
 
 
@@ -107,9 +108,7 @@ def resume(
 
 
 @contextmanager
-def _session(
-    world: World, watch: Watch, jobs: int | None = None, *, until_one_changed: bool = False
-) -> Iterator[_Session]:
+def _session(world: World, watch: Watch, jobs: int | None = None) -> Iterator[_Session]:
     cancels: list[Callable[[], None]] = []
     world.sweep()
     with (
@@ -120,7 +119,7 @@ def _session(
         cancels.append(launcher.cancel)
         cleaning = CleanUp(launcher, world.launcher, cancels)
         try:
-            yield _Session(world, watch, launcher, interrupt, cleaning, jobs, until_one_changed, cancels)
+            yield _Session(world, watch, launcher, interrupt, cleaning, jobs, cancels)
         except SteelyardError:
             with suppress(SteelyardError, Interrupted):  # what went before says more
                 cleaning.run()
