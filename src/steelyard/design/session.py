@@ -62,6 +62,7 @@ class _Session:
     cancels: list[Callable[[], None]] = field(default_factory=list)
     """What a signal calls, to end the launches in flight."""
     until_one_changed: bool = False
+    """Whether the first benchmark that is found changed ends the pairs of all."""
 
     def runner(self, hooks: Hooks | None = None) -> Runner:
         """What launches on the session's server, and is cleaned up behind."""
