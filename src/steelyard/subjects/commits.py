@@ -61,16 +61,14 @@ def line_of(git: Git, good: str, bad: str) -> list[Commit]:
     if first == last:
         raise UsageError(f"--good {good} and --bad {bad} are the same commit, {first[:10]}: give two that differ")
     _check_ancestor(git, good, bad, first, last)
-    log = git("log", "--first-parent", "--reverse", f"--format=format:{_FIELDS}", f"{first}..{last}", "--")
-    commits = [_read(line) for line in log.out.split("\n")]
+    commits = _logged(git, "--first-parent", "--reverse", f"{first}..{last}")
     if commits[0].parents[:1] != [first]:
         met = commits[0].parents[0][:10] if commits[0].parents else commits[0].short
         raise UsageError(
             f"--good {good} came into --bad {bad} by a merge, and the line of first parents does not pass it: give "
             f"--good {met}, from where that line goes on, or a --bad before the merge"
         )
-    start = git("log", "-1", f"--format=format:{_FIELDS}", first, "--")
-    return [_read(start.out.rstrip("\n")), *commits]
+    return [*_logged(git, "-1", first), *commits]
 
 
 def _commit(git: Git, option: str, name: str) -> str:
@@ -104,6 +102,12 @@ def _check_ancestor(git: Git, good: str, bad: str, first: str, last: str) -> Non
     base = git("merge-base", first, last).out.strip()
     way_out = f"they part at {base[:10]}: try --good {base[:10]}" if base else "they share no commit"
     raise UsageError(f"--good {good} is no ancestor of --bad {bad}; {way_out}")
+
+
+def _logged(git: Git, *words: str) -> list[Commit]:
+    """Commits as git's log has them, whatever the user's settings add to it elsewhere."""
+    log = git("-c", "log.showSignature=false", "log", "--encoding=UTF-8", f"--format=format:{_FIELDS}", *words, "--")
+    return [_read(line) for line in log.out.rstrip("\n").split("\n")]
 
 
 def _read(line: str) -> Commit:
