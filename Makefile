@@ -72,6 +72,8 @@ bench-long: $(INSTALLED)
 	$(BIN)/python benchmarks/fuzz.py --sweep --minutes 60
 	$(BIN)/python benchmarks/suite_of_100.py
 	$(BIN)/python benchmarks/layouts.py
+	$(BIN)/python benchmarks/bisection.py
+	$(BIN)/python benchmarks/live_bisections.py
 	$(BIN)/python benchmarks/diff_unpaired.py --live 100
 	$(BIN)/python benchmarks/against_peers.py --weighings 100 --pyperf-weighings 30
 	$(BIN)/python benchmarks/harness_suites.py

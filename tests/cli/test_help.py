@@ -12,6 +12,7 @@ import pytest
 from steelyard.cli import check as check_module
 from steelyard.cli.app import command_line, run
 from steelyard.design import session
+from steelyard.design.bisection import session as bisection
 from steelyard.design.calibration import calibration
 from tests.foreign import hyperfine
 from tests.world import ScriptedWorld
@@ -154,7 +155,8 @@ def test_an_example_is_read_to_its_end(
         reached.append(name)
         raise Reached
 
-    for module, function in ((session, "measure"), (calibration, "calibrate"), (check_module, "_soundness")):
+    begun = ((session, "measure"), (calibration, "calibrate"), (check_module, "_soundness"), (bisection, "bisect"))
+    for module, function in begun:
         monkeypatch.setattr(module, function, measure)
     try:
         done = scripted(*words)

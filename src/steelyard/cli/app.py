@@ -31,6 +31,7 @@ _COMMANDS = {
         "timeit": "timeit:timeit",
         "diff": "diff:diff",
         "merge": "merge:merge",
+        "bisect": "bisect:bisect",
         "still": "still:still",
     },
     "Count": {"count": "count:count", "calibrate": "calibrate:calibrate"},

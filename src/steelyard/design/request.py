@@ -16,6 +16,8 @@ class Request:
     subjects: Sequence[Subject]
     """The baseline and then its candidates; one subject is measured alone."""
     settings: Settings
+    until_one_changed: bool = field(default=False, kw_only=True)
+    """Whether the first benchmark that is found slower or faster ends the pairs of all."""
     benchmarks: Sequence[Benchmark] = ()
     """Of plain commands; a harness is asked for its own, of which the `selection` is measured."""
     selection: Selection = field(default_factory=Selection)

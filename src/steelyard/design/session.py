@@ -62,6 +62,8 @@ class _Session:
     jobs: int | None = None
     cancels: list[Callable[[], None]] = field(default_factory=list)
     """What a signal calls, to end the launches in flight."""
+    until_one_changed: bool = False
+    """Whether the first benchmark that is found changed ends the pairs of all."""
 
     def runner(self, hooks: Hooks | None = None) -> Runner:
         """What launches on the session's server, and is cleaned up behind."""
@@ -83,6 +85,7 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
             return _unmeasured(of_one_program(_header(request, session)), world)
         _set_up(request.settings, request.subjects, session)
         header = _header(request, session)
+        session = replace(session, until_one_changed=request.until_one_changed)
         return _measured(header, session, selection=request.selection)
 
 
@@ -344,7 +347,16 @@ def _time(
     clock, watch = session.world.clock, session.watch
     settle = partial(session.world.settle, give_up=session.interrupt.is_requested)
     experiment = (
-        Experiment(record, recorder, clock, watch, settle, spent_s, stopped)
+        Experiment(
+            record,
+            recorder,
+            clock,
+            watch,
+            settle,
+            spent_s,
+            stopped,
+            until_one_changed=session.until_one_changed,
+        )
         if isinstance(record, Weighing)
         else Measuring(record, recorder, clock, watch, spent_s)
     )
@@ -382,6 +394,7 @@ def _kept(outcome: Outcome, journal: Path, kept: Path, store: Store) -> Outcome:
     where = f"The launches measured before that are kept in {path}." if path.exists() else f"{unkept}."
     said = str(outcome.error)
     failure = MeasurementError(f"{said}{'' if said.endswith(('.', '.)', '?')) else '.'} {where}")
+    failure.__cause__ = outcome.error  # of which kind it was
     return Outcome(outcome.record, failure, unkept=unkept if path != journal else None)
 
 

@@ -48,6 +48,19 @@ class TestControl:
         assert verdicts(beside)[0].pairs == verdicts(plain)[0].pairs
 
 
+class TestUntilOneChanged:
+    @pytest.mark.parametrize("until_one_changed", [False, True])
+    def test_the_first_that_is_found_changed_ends_all(self, until_one_changed: bool) -> None:
+        machine, header = Machine(controlled(0.05, 0.003)), weighing(2, warm_up=0, pairs=40, max_time_s=None)
+        record = Experiment(
+            header, recorder(machine), machine.clock, lambda _: None, until_one_changed=until_one_changed
+        ).run()
+        first, second = (record.launches.benchmark.count(number) for number in (0, 1))
+        assert first < 40
+        assert (second == first) is until_one_changed
+        assert verdicts(record)[0].verdict == "slower"
+
+
 def cut(record: Weighing, launches: int) -> Weighing:
     rows = record.launches.rows()[:launches]
     return record.model_copy(update={"launches": Launches.of_rows(rows), "stop": ["interrupted"] * len(record.stop)})

@@ -53,6 +53,11 @@ class _Open:
         """How many pairs are judged."""
         return self.repeats.kept
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether it was found slower or faster."""
+        return self.judgement is not None and self.judgement.verdict in CHANGED
+
 
 class Experiment:
     """One weighing while it is measured. The recorder, the clock and the watcher come from outside.
@@ -70,11 +75,14 @@ class Experiment:
         settle: Callable[[float], float] = lambda most_s: 0.0,  # noqa: ARG005
         spent_s: float = 0.0,
         stopped: Sequence[StopReason] = (),
+        *,
+        until_one_changed: bool = False,
     ) -> None:
         self._header, self._settings = header, header.settings
         self._metric = timed(header.settings.metrics)[0]  # what is counted needs no pairs
         self._recorder, self._clock, self._watch = recorder, clock, watch
         begun = list(recorder.rows)
+        self._until_one_changed = until_one_changed
         self._open = [_resumed(number, header, begun) for number in range(len(header.benchmarks))]
         self._leave(stopped)
         used = max(header.seconds, recorder.rows.wall_s())
@@ -125,7 +133,9 @@ class Experiment:
 
     def _still_open(self) -> list[int]:
         """The benchmarks to visit in this round; a control goes on for as long as any other does, and ends with it."""
-        if all(benchmark.stop is not None for benchmark in self._open if not benchmark.control):
+        if all(benchmark.stop is not None for benchmark in self._open if not benchmark.control) or (
+            self._until_one_changed and any(benchmark.is_changed for benchmark in self._open)
+        ):
             self._stop_all("decided")
         return [benchmark.number for benchmark in self._open if benchmark.stop is None]
 

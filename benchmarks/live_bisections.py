@@ -1,0 +1,106 @@
+"""Whole bisections on this machine: `steelyard bisect` over 64 commits of which one is 2 % slower, bursts around it.
+
+    python benchmarks/live_bisections.py [BISECTIONS] [--commits N] [--change 2%] [--max-time SECONDS]
+
+Each is of a history of its own, of the demo's 12 ms program; every commit changes a comment, and one the program's
+work. As a user would: one process a bisection, each commit built where it is checked out. The least number that says
+something is 20: at least 19 have to name the commit, and none another.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.load import Bursts
+from benchmarks.processes import STEELYARD, WORK, read_record, stoppable, with_own_store
+from benchmarks.simulation import table
+
+ROUNDS = 2800
+_BUILD = "cc -O2 -DROUNDS=$(cat rounds) -o work work.c"
+_GIT = ("git", "-c", "user.name=benchmark", "-c", "user.email=benchmark@localhost", "-c", "commit.gpgsign=false")
+
+
+@dataclass
+class Tally:
+    """The bisections so far."""
+
+    words: Counter[str] = field(default_factory=Counter)
+    seconds: list[float] = field(default_factory=list)
+
+    def report(self) -> str:
+        """The table as it stands."""
+        words = ("found", "wrong", "range", "wrong range", "nothing", "undecided")
+        row = [
+            sum(self.words.values()),
+            *(self.words[word] for word in words),
+            f"{statistics.median(self.seconds):.0f}",
+        ]
+        return table(("bisections", *words, "seconds"), [row]) + "\n"
+
+
+def history(folder: Path, commits: int, slow: int, change: float) -> str:
+    """Make a repository of a good commit and so many after it; returns the hash of the slow one."""
+    _git(folder, "init", "--quiet")
+    for number in range(commits + 1):
+        rounds = round(ROUNDS * (1 + change)) if number >= slow else ROUNDS
+        (folder / "work.c").write_text(f"/* {number} */\n{WORK.read_text()}")
+        (folder / "rounds").write_text(f"{rounds}\n")
+        _git(folder, "add", "work.c", "rounds")
+        _git(folder, "commit", "--quiet", "--message", f"Change {number}")
+    return _git(folder, "rev-parse", f"HEAD~{commits - slow}")
+
+
+def _git(folder: Path, *words: str) -> str:
+    return subprocess.run([*_GIT, *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def bisect(folder: Path, words: argparse.Namespace, tally: Tally) -> None:
+    """One history, searched."""
+    change, slow = float(words.change.rstrip("%")) / 100, random.randint(1, words.commits)
+    repository, record = folder / "repository", folder / "found.json"
+    repository.mkdir()
+    planted = history(repository, words.commits, slow, change)
+    command = [STEELYARD, "bisect", "--good", f"HEAD~{words.commits}", "--build", _BUILD, "./work"]
+    command += ["--max-time", str(words.max_time), "--json", str(record)]
+    ended = subprocess.run(command, cwd=repository, env=with_own_store(folder), check=False, capture_output=True)
+    if ended.returncode not in (0, 1, 4):
+        raise SystemExit(f"the bisection ended with status {ended.returncode}: {ended.stderr.decode()}")
+    found = read_record(record)
+    suspects = [one["hash"] for one in found["suspects"]]
+    missed = found["end"] in ("found", "range") and planted not in suspects
+    word = {"found": "wrong", "range": "wrong range"}[found["end"]] if missed else found["end"]
+    tally.words[word] += 1
+    tally.seconds.append(found["seconds"])
+
+
+def main(words: argparse.Namespace) -> None:
+    """Print the tally as it stands after each bisection."""
+    tally = Tally()
+    with stoppable(), Bursts():
+        for _ in range(words.bisections):
+            with tempfile.TemporaryDirectory() as name:
+                bisect(Path(name), words, tally)
+            print(tally.report(), flush=True)
+
+
+def _words() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Whole bisections on this machine, under bursts.")
+    parser.add_argument("bisections", nargs="?", type=int, default=20)
+    parser.add_argument("--commits", type=int, default=64, metavar="N")
+    parser.add_argument("--change", default="2%", metavar="PERCENT")
+    parser.add_argument("--max-time", type=float, default=60.0, metavar="SECONDS", help="of each weighing")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main(_words())

@@ -1,0 +1,167 @@
+"""`steelyard bisect`: find the commit that made a benchmark slower."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import typer
+
+from steelyard.cli.command import Only, Without, command
+from steelyard.cli.counting import CountingOptions, jobs_checked
+from steelyard.cli.options import OUTPUT, WHAT_IS_RUN, JudgingOptions, LaunchOptions, WeighingOptions
+from steelyard.cli.outputs import check_writable, is_printed, write
+from steelyard.cli.say import say
+from steelyard.cli.settings import MeasuringOptions, settings_of
+from steelyard.cli.status import FOUND, INTERRUPTED, UNDECIDED
+from steelyard.cli.suite import SuiteOptions
+from steelyard.cli.values import ReadBy, seconds
+from steelyard.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from steelyard.design.world import World
+    from steelyard.model.bisection import Commit, Step
+    from steelyard.model.records import Settings
+    from steelyard.report.live import LiveLine
+
+_USUAL_S = 120.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchingOptions(JudgingOptions):
+    """What is judged, how surely, and for how long each weighing may go on."""
+
+    panel: ClassVar[str] = "What is judged"
+
+    pairs: Annotated[
+        int | None,
+        typer.Option(
+            "--pairs", "-M", metavar="N", help="Most pairs of each weighing.  [default: as many as the time allows]"
+        ),
+    ] = None
+    max_time: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Longest time of each weighing, also as 2m or 1h.  [default: 2m, or none with a number of pairs; "
+            "slow commands up to 10m]",
+        ),
+        ReadBy(seconds),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BisectOptions(MeasuringOptions):
+    """What `bisect` is asked."""
+
+    panel: ClassVar[str] = WHAT_IS_RUN
+
+    command: Annotated[
+        str, typer.Argument(metavar="COMMAND", help="What is weighed, in quotes; it runs in the folder of each commit.")
+    ]
+    good: Annotated[str, typer.Option("--good", metavar="REV", help="A commit that was still fast.")]
+    bad: Annotated[str, typer.Option("--bad", metavar="REV", help="A later one that is slow.")] = "HEAD"
+    build: Annotated[
+        str | None,
+        typer.Option(
+            "--build", metavar="CMD", help="Build a commit by this, a shell's command.  [default: nothing is built]"
+        ),
+    ] = None
+    judging: Annotated[SearchingOptions, Without("family")] = SearchingOptions()
+    weighing: Annotated[WeighingOptions, Only("pairing")] = WeighingOptions()
+    suite: SuiteOptions = SuiteOptions()
+    launch: LaunchOptions = LaunchOptions()
+    counting: CountingOptions = CountingOptions()
+    json: Annotated[
+        Path | None,
+        typer.Option(
+            "--json",
+            "-o",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            help="Write what was found, with every decision, as JSON; - is stdout.",
+        ),
+    ] = None
+
+
+@command(
+    BisectOptions,
+    examples=(
+        "steelyard bisect --good v1.2 --build 'make -j2' './prog input.txt'",
+        "steelyard bisect --good HEAD~20 --bad HEAD --metric instructions 'python3 bench.py'",
+    ),
+)
+def bisect(options: BisectOptions, world: World) -> int:
+    """Find the commit that made a command slower, between a good one and a bad one.
+
+    Each step weighs a commit in the middle against both ends of what is left. What cannot be told stays a range of
+    commits: the chance that a wrong one is named is at most --alpha (steelyard docs bisect).
+
+    Exit status: 0 nothing is slower, 1 found, 2 wrong usage, 3 a measurement failed, 4 undecided: a range of commits,
+    130 interrupted.
+    """
+    from steelyard.cli.screen import output, watching
+    from steelyard.design.bisection.search import Telling
+    from steelyard.design.bisection.session import bisect
+    from steelyard.design.bisection.weighing import Asked
+    from steelyard.design.suite.selection import Selection
+    from steelyard.report.bisection import bisection
+
+    check_writable(options.json, options.launch.output)
+    asked = Asked(
+        options.command,
+        options.good,
+        options.bad,
+        options.build,
+        options.launch.shell,
+        _settings(options, world),
+        Selection(only=options.suite.benchmark or [], tags=options.suite.tag or []),
+        jobs_checked(options.counting.jobs),
+    )
+    with watching(world) as line:
+        said = _Said(line)
+        found, error = bisect(asked, Telling(line, said.begun, said.step), world)
+    bisection(output(world.environment, beside_data=is_printed(options.json)), found)
+    if options.json is not None:
+        # Not pydantic's own writer, which refuses the surrogates that stand for bytes which are not UTF-8.
+        write(options.json, f"{json.dumps(found.model_dump(mode='json'), indent=1)}\n")
+    if error is not None:
+        raise error
+    return {"found": FOUND, "nothing": 0, "interrupted": INTERRUPTED}.get(found.end, UNDECIDED)
+
+
+@dataclass
+class _Said:
+    """What is said on the way, below the live line."""
+
+    line: LiveLine
+    steps: int = 0
+    of: int = 0
+
+    def begun(self, commits: list[Commit], steps: int) -> None:
+        from steelyard.report.bisection import beginning
+
+        self.of = steps
+        self._say(beginning(commits, steps))
+
+    def step(self, step: Step) -> None:
+        from steelyard.report.bisection import decision
+
+        self.steps += step.kind == "step"
+        self._say(decision(step, self.steps, self.of))
+
+    def _say(self, sentence: str) -> None:
+        self.line.wipe()
+        say(sentence)
+
+
+def _settings(options: BisectOptions, world: World) -> Settings:
+    launch = options.launch
+    for name in ("set_up", "prepare", "conclude", "cleanup"):
+        if len(getattr(launch, name) or []) > 1:
+            raise UsageError(f"{launch.given[name]} was given twice: all commits have one command, so give it once")
+    settings = settings_of(options, world, commands=[options.command], judged=True)
+    unasked = settings.longest_time_s is not None
+    return settings.model_copy(update={"max_time_s": _USUAL_S}) if unasked else settings

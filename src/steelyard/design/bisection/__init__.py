@@ -1,0 +1,1 @@
+"""Which of many commits made a benchmark slower."""

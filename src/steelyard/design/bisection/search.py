@@ -1,0 +1,269 @@
+"""The search itself: the ends, the steps between them, the last commit against its parent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import log1p
+from typing import Any, Protocol
+
+from steelyard.design.bisection.trees import NotBuiltError
+from steelyard.design.bisection.weighing import Weighed, logged
+from steelyard.design.runner.failure import Interrupted
+from steelyard.model.bisection import Bisection, Commit, Compared, End, Step
+from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
+from steelyard.model.metrics import timed
+from steelyard.model.progress import Progress
+from steelyard.model.records import Settings
+from steelyard.stats.bisection import OF_ENDS, OF_LAST, Search, Side, exactly, side_of, step_margin
+from steelyard.stats.signed_rank import fewest_differences
+from steelyard.stats.verdict import CHANGED
+
+
+class Scales(Protocol):
+    """Whatever weighs commits."""
+
+    def weigh(
+        self, commits: Sequence[Commit], margin: float, share: float, *, until_one_changed: bool = False
+    ) -> Weighed:
+        """Weigh commits against the first, until all or one of them has its verdict."""
+
+
+@dataclass(frozen=True)
+class Telling:
+    """Who is told how it goes."""
+
+    progress: Callable[[Progress], None]
+    begun: Callable[[list[Commit], int], None]
+    """begun(line of commits, steps): before anything is built."""
+    step: Callable[[Step], None]
+
+
+class SearchEnded(Exception):  # noqa: N818 - it is no error
+    """The search can go no further."""
+
+    def __init__(self, end: End, why: str = "", error: SteelyardError | None = None) -> None:
+        super().__init__(why)
+        self.end, self.why, self.error = end, why, error
+
+
+@dataclass
+class Searching:
+    """One search while it goes on."""
+
+    line: list[Commit]
+    settings: Settings
+    scales: Scales
+    telling: Telling
+    steps: list[Step] = field(default_factory=list)
+    change: Compared | None = None
+    of_all: Compared | None = None
+    several: bool = False
+    looked_for: float = 0.0
+    """The change (a log-ratio) between the ends of the range that is left."""
+    is_exact: bool = False
+    """Whether counts have repeated exactly so far."""
+
+    def __post_init__(self) -> None:
+        self.search = Search(len(self.line) - 1, self.settings.alpha)
+        _check_enough(self.settings, self.search)
+
+    def run(self) -> SearchEnded:
+        """Search to the end, whatever it is; raises where there was nothing before."""
+        self.telling.begun(self.line, self.search.fewest_steps)
+        try:
+            self._weigh_ends()
+            while (middle := self.search.middle()) is not None:
+                self._step(middle)
+            return self._last()
+        except SearchEnded as ended:
+            return ended
+        except Interrupted:
+            if not self.steps:
+                raise
+            return SearchEnded("interrupted", "interrupted")
+        except SteelyardError as error:
+            if not self.steps:
+                raise
+            return SearchEnded("failed", str(error), error)
+
+    def result(self, ended: SearchEnded, about: dict[str, Any]) -> Bisection:
+        """What was found, as it is kept and shown."""
+        suspects = [self.line[number] for number in self.search.suspects]
+        return Bisection(
+            **about,
+            metric=self.settings.metrics[0],
+            margin=self.settings.margin,
+            alpha=self.settings.alpha,
+            end=ended.end,
+            why=ended.why,
+            good=self.line[0],
+            bad=self.line[-1],
+            commits=len(self.line) - 1,
+            found=suspects[0] if ended.end == "found" else None,
+            change=self.change if ended.end == "found" else self.of_all,
+            suspects=[] if ended.end in ("nothing", "undecided") else suspects,
+            skipped=[self.line[number].hash for number in sorted(self.search.skipped)],
+            several=self.several,
+            steps=self.steps,
+        )
+
+    # --- the ends
+
+    def _weigh_ends(self) -> None:
+        """Whether there is anything to find."""
+        good, bad = self._low, self._high
+        share = OF_ENDS * self.settings.alpha
+        if good.tree == bad.tree:
+            raise SearchEnded("nothing", "both commits hold the same files")
+        try:
+            weighed = self.scales.weigh([good, bad], self.settings.margin, share)
+        except NotBuiltError as error:
+            raise MeasurementError(f"{error}; bisect needs both ends: give a --good and a --bad that build") from error
+        if weighed.error is not None:
+            raise weighed.error
+        if weighed.interrupted:
+            raise Interrupted
+        self.of_all = self.change = ends = weighed.compared[0]
+        side: Side | None = "bad" if ends.verdict == "slower" else None
+        self._note("ends", bad, weighed, share, side=side)
+        if ends.verdict == "undecided":
+            raise SearchEnded("undecided", "good and bad could not be told apart")
+        if ends.verdict != "slower" or ends.change is None:
+            raise SearchEnded("nothing", f"bad is {'faster than' if ends.verdict == 'faster' else 'the same as'} good")
+        self.looked_for, self.is_exact = log1p(ends.change), ends.exact
+
+    # --- the steps
+
+    def _step(self, number: int) -> None:
+        """Find out on which side a commit is, or skip it."""
+        commit = self.line[number]
+        if side := self._equal_side(commit):
+            ends = self._low, self._high
+            self.search.answer(number, side, 0.0)
+            self._note("equal", commit, None, 0.0, side=side, ends=ends)
+            return
+        share = self.search.share()
+        try:
+            weighed = self._weigh_between(commit, share)
+        except (NotBuiltError, UsageError) as error:  # what was right for the ends is wrong for this one
+            self._skip(number, str(error))
+            return
+        self._check_goes_on(weighed)
+        if weighed.failed_launch is not None:
+            self._skip(number, str(weighed.failed_launch))
+            return
+        self._judge(number, weighed, share)
+
+    def _weigh_between(self, commit: Commit, share: float) -> Weighed:
+        """Weigh a commit against both ends; by counts that repeat exactly the good one tells all."""
+        margin = step_margin(self.looked_for)
+        if self.is_exact:
+            weighed = self.scales.weigh([commit, self._low], margin, share)
+            self.is_exact = all(one.exact for one in weighed.compared)
+            if self.is_exact:
+                return weighed
+        return self.scales.weigh([commit, self._low, self._high], margin, share, until_one_changed=True)
+
+    def _equal_side(self, commit: Commit) -> Side | None:
+        if commit.tree == self._low.tree:
+            return "good"
+        return "bad" if commit.tree == self._high.tree else None
+
+    def _judge(self, number: int, weighed: Weighed, share: float) -> None:
+        commit = self.line[number]
+        found = {one.candidate: one for one in weighed.compared}
+        good, bad = logged(found.get(self._low.hash)), logged(found.get(self._high.hash))
+        if self.is_exact and good is not None:
+            bad = exactly(good, self.looked_for, step_margin(self.looked_for))
+        side = side_of(good, bad)
+        if side is None:
+            why = "it was not told from either end in the time, or with the pairs, that a step has"
+            self._note("step", commit, weighed, share, why=why)
+            raise SearchEnded("range", f"{commit.short} could not be told from either end")
+        self.several |= all(one is not None and one.verdict in CHANGED for one in (good, bad))
+        ends = self._low, self._high
+        self.search.answer(number, side, share)
+        left = bad if side == "good" else good
+        if left is not None:
+            self.looked_for = abs(left.change) if self.is_exact else min(self.looked_for, abs(left.change))
+        self._note("step", commit, weighed, share, side=side, ends=ends)
+
+    def _skip(self, number: int, why: str) -> None:
+        self.search.skip(number)
+        self._note("skip", self.line[number], None, 0.0, why=why)
+
+    # --- the last
+
+    def _last(self) -> SearchEnded:
+        """Name the commit that is left, if it is one and its own parent is faster."""
+        if len(self.search.suspects) > 1:
+            return SearchEnded("range", "the commits between could not be weighed")
+        parent, commit = self._low, self._high
+        if len(self.line) == 2:
+            return SearchEnded("found")  # the ends were it and its parent
+        share = OF_LAST * self.settings.alpha
+        weighed = self.scales.weigh([parent, commit], self.settings.margin, share)
+        self._check_goes_on(weighed)
+        if weighed.error is not None:
+            return SearchEnded("failed", "the last weighing failed", weighed.error)
+        self.change = last = weighed.compared[0]
+        self._note("last", commit, weighed, share, side="bad" if last.verdict == "slower" else None)
+        if last.verdict == "slower":
+            return SearchEnded("found")
+        return SearchEnded("range", f"weighed against its parent once more, {commit.short} was not found slower")
+
+    # --- what they share
+
+    @property
+    def _low(self) -> Commit:
+        return self.line[self.search.low]
+
+    @property
+    def _high(self) -> Commit:
+        return self.line[self.search.high]
+
+    def _check_goes_on(self, weighed: Weighed) -> None:
+        """Raise Interrupted, or SearchEnded for what no other commit would mend."""
+        if weighed.interrupted:
+            raise Interrupted
+        if weighed.error is not None and weighed.failed_launch is None:
+            raise SearchEnded("failed", "a weighing failed", weighed.error)
+
+    def _note(
+        self,
+        kind: Any,
+        commit: Commit,
+        weighed: Weighed | None,
+        share: float,
+        *,
+        side: Side | None = None,
+        why: str = "",
+        ends: tuple[Commit, Commit] | None = None,
+    ) -> None:
+        low, high = ends or (self._low, self._high)
+        step = Step(
+            kind=kind,
+            commit=commit.hash,
+            side=side,
+            low=low.hash,
+            high=high.hash,
+            left=len(self.search.suspects),
+            alpha=share,
+            compared=[] if weighed is None else weighed.compared,
+            why=why,
+            record=None if weighed is None else weighed.record,
+        )
+        self.steps.append(step)
+        self.telling.step(step)
+
+
+def _check_enough(settings: Settings, search: Search) -> None:
+    """Raise UsageError for fewer pairs than can ever tell commits apart at the share of alpha that a step has."""
+    if settings.pairs is not None and timed(settings.metrics)[:1] == settings.metrics[:1]:
+        fewest = fewest_differences(search.share())
+        if settings.pairs < fewest:
+            raise UsageError(
+                f"--pairs {settings.pairs} can never tell commits apart at alpha {settings.alpha:g}, which "
+                f"{search.fewest_steps + 2} weighings share: at least {fewest}"
+            )

@@ -1,0 +1,156 @@
+"""Weighings of commits against each other, as `compare` does them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import log1p
+from pathlib import Path
+from shlex import quote
+
+from steelyard.design.outcome import Outcome
+from steelyard.design.request import Request
+from steelyard.design.session import measure
+from steelyard.design.suite.selection import Selection
+from steelyard.design.world import World
+from steelyard.model.bisection import Commit, Compared
+from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError, UsageError
+from steelyard.model.progress import Progress
+from steelyard.model.records import Settings, Subject, Verdict
+from steelyard.stats import bisection as rules
+from steelyard.subjects.command import command_subject
+from steelyard.subjects.suite import benchmarks_of
+
+# The seed of each weighing is drawn from the one of all: orders shall not be the same every time.
+_SEEDS_APART = 1_000_003
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user asks for."""
+
+    command: str
+    good: str
+    bad: str
+    build: str | None
+    shell: bool
+    settings: Settings
+    selection: Selection = field(default_factory=Selection)
+    jobs: int | None = None
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What came of weighing some commits against the first of them."""
+
+    compared: list[Compared]
+    """One for each but the first; empty where nothing could be judged."""
+    interrupted: bool
+    record: str | None
+    error: SteelyardError | None
+
+    @property
+    def failed_launch(self) -> LaunchError | None:
+        """What failed, if that is a launch, and not what surrounds it."""
+        causes = (self.error, None if self.error is None else self.error.__cause__)
+        return next((cause for cause in causes if isinstance(cause, LaunchError)), None)
+
+
+@dataclass
+class CommitScales:
+    """Weighs commits. Each is a subject with a folder of its own; the command is the same."""
+
+    asked: Asked
+    place: Callable[[Commit], Path]
+    world: World
+    watch: Callable[[Progress], None]
+    weighings: int = 0
+
+    def weigh(
+        self, commits: Sequence[Commit], margin: float, share: float, *, until_one_changed: bool = False
+    ) -> Weighed:
+        """Weigh commits against the first; a wrong verdict in the direction that is asked for has at most that `share`.
+
+        Raises UsageError where a commit lacks the command, NotBuiltError and Interrupted as `place` does.
+        """
+        subjects = [
+            self.subject(commit, "candidate" if number else "baseline") for number, commit in enumerate(commits)
+        ]
+        # Of the two directions of a verdict each has half of alpha, and only one of them would be wrong.
+        seed = (self.asked.settings.seed + _SEEDS_APART * self.weighings) % 2**63
+        settings = self.asked.settings.model_copy(update={"margin": margin, "alpha": 2 * share, "seed": seed})
+        self.weighings += 1
+        benchmarks = () if settings.harness else benchmarks_of(subjects, [], control=False)
+        request = Request(
+            subjects,
+            settings,
+            benchmarks,
+            self.asked.selection,
+            self.asked.jobs,
+            until_one_changed=until_one_changed,
+        )
+        try:
+            outcome = measure(request, self.watch, self.world)
+        except InterruptedBeforeStart:
+            return Weighed([], True, None, None)
+        except LaunchError as error:  # of a harness that is asked for its list
+            return Weighed([], False, None, error)
+        return _weighed(outcome, commits)
+
+    def subject(self, commit: Commit, role: str) -> Subject:
+        """A commit's command, in its folder; raises as `weigh`."""
+        place = self.place(commit)
+        try:
+            return command_subject(
+                self.asked.command,
+                commit.short,
+                role,
+                shell=self.asked.shell,
+                search_path=self.world.environment.get("PATH"),
+                directory=str(place),
+            )
+        except UsageError as error:
+            raise UsageError(f"in {commit.short} {error}") from error
+
+
+def _weighed(outcome: Outcome, commits: Sequence[Commit]) -> Weighed:
+    record, derived = outcome.record, outcome.record.derived
+    verdicts = derived.verdicts if derived is not None else []
+    deciding = {verdict.index: verdict for verdict in reversed(verdicts) if not verdict.control}
+    kept = None if outcome.kept is None else str(outcome.kept)
+    interrupted = "interrupted" in record.stop or isinstance(outcome.error, InterruptedBeforeStart)
+    if outcome.error is not None or interrupted:
+        return Weighed([], interrupted, kept, None if interrupted else outcome.error)
+    if len(deciding) > len(commits) - 1:
+        raise UsageError(
+            f"bisect follows one benchmark, and here are several: choose with --benchmark {quote(_which(deciding))}"
+        )
+    if not deciding:
+        raise MeasurementError("nothing could be judged")
+    compared = [
+        Compared(
+            baseline=commits[0].hash,
+            candidate=commits[record.benchmarks[index].candidate].hash,
+            verdict=verdict.verdict,
+            change=verdict.change,
+            interval=verdict.interval,
+            metric=verdict.metric,
+            pairs=verdict.pairs,
+            exact=verdict.stability == "exact",
+        )
+        for index, verdict in sorted(deciding.items())
+    ]
+    return Weighed(compared, False, kept, None)
+
+
+def _which(deciding: dict[int, Verdict]) -> str:
+    """The benchmark that is most worth it."""
+    slower = [one for one in deciding.values() if one.verdict == "slower"] or list(deciding.values())
+    return max(slower, key=lambda one: one.change or 0.0).benchmark
+
+
+def logged(compared: Compared | None) -> rules.Compared | None:
+    """The same, as the rules of a step have it; None where there is no change to speak of."""
+    if compared is None or compared.change is None:
+        return None
+    return rules.Compared(compared.verdict, log1p(compared.change))

@@ -1,0 +1,92 @@
+"""What `steelyard bisect` found, and by which decisions."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from steelyard.model.records import VerdictName
+
+BISECTION_FORMAT: Final = "steelyard-bisection"
+
+End = Literal["found", "range", "nothing", "undecided", "interrupted", "failed"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Commit(_Part):
+    """One commit of the line that is searched."""
+
+    hash: str
+    parents: list[str]
+    tree: str = Field(description="hash of what it holds: two commits of one tree are not weighed against each other")
+    author: str
+    date: str = Field(description="the author's, ISO 8601")
+    subject: str = Field(description="first line of its message")
+
+    @property
+    def short(self) -> str:
+        """As people name it."""
+        return self.hash[:10]
+
+
+class Compared(_Part):
+    """What one weighing of a step says of two commits."""
+
+    baseline: str
+    candidate: str
+    verdict: VerdictName
+    change: float | None = Field(description="relative change from baseline to candidate")
+    interval: tuple[float, float] | None = None
+    metric: str
+    pairs: int = Field(description="pairs, or counts a side")
+    exact: bool = Field(default=False, description="whether both have counts that repeat exactly")
+
+
+class Step(_Part):
+    """One decision: what was weighed, and what follows."""
+
+    kind: Literal["ends", "step", "last", "skip", "equal"] = Field(
+        description="the two ends; a commit between them; the commit found against its parent; one that cannot be "
+        "weighed; one that holds what an end of the range holds"
+    )
+    commit: str
+    side: Literal["good", "bad"] | None = Field(default=None, description="which it is like; null if that stayed open")
+    low: str = Field(description="newest commit known as good, before this step")
+    high: str = Field(description="oldest commit known as bad, before this step")
+    left: int = Field(description="suspects after this step")
+    alpha: float = Field(default=0.0, description="error that this decision may spend")
+    compared: list[Compared] = Field(default_factory=list)
+    why: str = Field(default="", description="why it was skipped, or stayed open")
+    record: str | None = Field(default=None, description="where the weighing is kept")
+
+
+class Bisection(_Part):
+    """A whole bisection, also one that did not come to its end."""
+
+    format: Literal["steelyard-bisection"] = BISECTION_FORMAT
+    version: Literal[1] = 1
+    tool: str = Field(description="the Steelyard version that searched")
+    repository: str
+    command: str
+    build: str | None
+    metric: str
+    margin: float
+    alpha: float = Field(description="chance of a wrong answer that was accepted")
+    end: End
+    why: str = Field(default="", description="why it ended, if not with a commit")
+    good: Commit
+    bad: Commit
+    commits: int = Field(description="from good to bad, good not among them")
+    found: Commit | None = None
+    change: Compared | None = Field(
+        default=None, description="of the commit found against its parent; else of the ends"
+    )
+    suspects: list[Commit] = Field(default_factory=list, description="oldest first; the slow commit is one of them")
+    skipped: list[str] = Field(default_factory=list)
+    several: bool = Field(default=False, description="whether more than one commit was seen to change it")
+    steps: list[Step] = Field(default_factory=list)
+    seconds: float

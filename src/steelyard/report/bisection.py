@@ -1,0 +1,125 @@
+"""What a bisection found, on a terminal: a line a decision on the way, and in the end the commit or the range."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from steelyard.model.bisection import Bisection, Commit, Compared, Step
+from steelyard.model.metrics import METRICS
+from steelyard.report import figures
+from steelyard.report.sheet import Sheet
+
+_SHORT = 10
+_MOST_LISTED = 12
+
+
+def beginning(commits: Sequence[Commit], steps: int) -> str:
+    """What is searched."""
+    many = figures.count(len(commits) - 1, "commit")
+    about = f", about {figures.count(steps, 'step')}" if steps else ""
+    return f"{many} from {commits[0].short} (good) to {commits[-1].short} (bad){about}"
+
+
+def decision(step: Step, number: int, of: int) -> str:
+    """One decision, as it was made."""
+    commit, left = step.commit[:_SHORT], figures.count(step.left, "commit")
+    match step.kind:
+        case "ends":
+            return f"ends: {commit} against {step.low[:_SHORT]}: {_evidence(step.compared[0])}"
+        case "last":
+            return f"its parent: {commit} against {step.low[:_SHORT]}: {_evidence(step.compared[0])}"
+        case "skip":
+            return f"skipped: {step.why}"
+        case "equal":
+            return f"{commit} holds the same files as a {step.side} one: {left} left"
+        case _:
+            side = f"{step.side}, {left} left" if step.side else "undecided"
+            told = "; ".join(_relative(one, step) for one in step.compared)
+            return f"step {number} of {max(number, of)}: {commit} {side}: {told}"
+
+
+def _relative(compared: Compared, step: Step) -> str:
+    """The commit as it stands to one of the ends: the other way round than it was weighed."""
+    end = "good" if compared.candidate == step.low else "bad"
+    change = figures.NOT_KNOWN if compared.change is None else figures.change(1 / (1 + compared.change) - 1)
+    return f"{change} to {end} {compared.candidate[:_SHORT]} ({_many(compared)})"
+
+
+def _evidence(compared: Compared) -> str:
+    change = "" if compared.change is None else f" {figures.change(compared.change)}"
+    return f"{compared.verdict}{change}{_interval(compared)}, {_many(compared)}"
+
+
+def _interval(compared: Compared) -> str:
+    if compared.interval is None:
+        return ""
+    low, high = compared.interval
+    return " exactly" if low == high else f" {figures.interval(compared.interval)}"
+
+
+def _many(compared: Compared) -> str:
+    counted = compared.metric in METRICS and METRICS[compared.metric].counted
+    return figures.count(compared.pairs, "count" if counted else "pair")
+
+
+def bisection(console: Console, found: Bisection) -> None:
+    """Print the commit that was found, or the range that is left, with the change and what it rests on."""
+    sheet = Sheet(console)
+    if found.found is not None:
+        _found(sheet, found, found.found)
+    elif found.end == "nothing":
+        sheet.row("nothing", Text(f"there is nothing to find: {found.why}", "bold"), style="bold cyan")
+        _change(sheet, found, "bad against good")
+    elif found.end == "undecided":
+        sheet.row("undecided", Text(f"{found.why}: a longer --max-time would tell more", "bold"), style="bold yellow")
+        _change(sheet, found, "bad against good")
+    else:
+        _range(sheet, found)
+    if found.skipped:
+        sheet.row("skipped", f"{figures.count(len(found.skipped), 'commit')} that could not be weighed")
+    if found.several:
+        whole = _evidence(found.steps[0].compared[0])
+        sheet.row("caution", f"several commits changed it; the larger part came from here (bad against good: {whole})")
+    weighings = figures.count(sum(bool(step.compared) for step in found.steps), "weighing")
+    metric = found.metric if found.change is None else found.change.metric
+    sheet.row("method", f"{weighings} in {figures.seconds(found.seconds)}, metric {metric}")
+
+
+def _found(sheet: Sheet, found: Bisection, commit: Commit) -> None:
+    sheet.row("slower", Text(commit.hash, "bold"), style="bold red")
+    _about(sheet, commit)
+    _change(sheet, found, f"against its parent {commit.parents[0][:_SHORT]}")
+    sheet.row("certainty", f"a wrong commit is named with a chance of {figures.percent(found.alpha)} at most")
+    if len(commit.parents) > 1:
+        sheet.row(
+            "merge",
+            "it is a merge; to search what it brought in: "
+            f"--good $(git merge-base {commit.short}^1 {commit.short}^2) --bad {commit.short}^2",
+        )
+
+
+def _range(sheet: Sheet, found: Bisection) -> None:
+    """No commit can be named; but those of which one is it."""
+    suspects = found.suspects
+    word = "interrupted" if found.end == "interrupted" else "undecided"
+    between = f"after {suspects[0].parents[0][:_SHORT]}, up to {suspects[-1].short}"
+    left = Text(f"{between}: {figures.count(len(suspects), 'commit')}", "bold")
+    sheet.row(word, left, *([found.why] if found.end == "range" else []), style="bold yellow")
+    for commit in suspects[:_MOST_LISTED]:
+        sheet.row("", sheet.name(f"{commit.short} {commit.subject}", sheet.text_width))
+    if len(suspects) > _MOST_LISTED:
+        sheet.row("", f"and {len(suspects) - _MOST_LISTED} more")
+    _change(sheet, found, "bad against good")
+
+
+def _about(sheet: Sheet, commit: Commit) -> None:
+    sheet.row("", Text(sheet.name(commit.subject, 3 * sheet.text_width)))
+    sheet.row("", sheet.name(f"{commit.author}, {commit.date}", 2 * sheet.text_width))
+
+
+def _change(sheet: Sheet, found: Bisection, of: str) -> None:
+    if found.change is not None:
+        sheet.row("change", f"{_evidence(found.change)}, {of}")

@@ -1,0 +1,156 @@
+"""The search on commits whose times are known: `benchmarks/bisection.py` has the long tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from benchmarks.bisection import (
+    Curve,
+    SimulatedScales,
+    commits_of,
+    nothing,
+    one_step,
+    ramp,
+    search,
+    simulate,
+    two_steps,
+    up_and_down,
+)
+from benchmarks.simulation import Noise, quiet, trace, window_of
+
+from steelyard.design.bisection.search import Searching, Telling
+from steelyard.design.bisection.weighing import Weighed
+from steelyard.model.bisection import Commit
+from steelyard.model.errors import UsageError
+from steelyard.model.records import Settings
+
+
+@pytest.fixture(scope="module")
+def bursts() -> Noise:
+    return window_of(trace("bursts", "active"))
+
+
+def test_two_percent_under_bursts_are_found_and_nothing_else_is_named(bursts: Noise) -> None:
+    # The bar is 19 of 20: the long table has hundreds.
+    tally = simulate(bursts, one_step, bisections=2, pairs=200)
+    assert tally.words == {"found": 2}
+
+
+@pytest.mark.parametrize("curve", [two_steps, up_and_down, ramp])
+def test_whatever_the_curve_no_wrong_commit_is_named(curve: Curve) -> None:
+    tally = simulate(quiet, curve, bisections=1, commits=8, change=0.2, pairs=30)
+    assert tally.words["found"] + tally.words["lesser"] + tally.words["range"] == 1
+
+
+def test_where_nothing_changed_nothing_is_found() -> None:
+    tally = simulate(quiet, nothing, bisections=4, pairs=30)
+    assert tally.words["nothing"] + tally.words["undecided"] == 4
+
+
+def test_half_of_the_commits_do_not_build() -> None:
+    tally = simulate(quiet, one_step, bisections=3, commits=12, change=0.2, pairs=30, broken=0.5)
+    assert tally.words["found"] + tally.words["range"] == 3
+    assert tally.words["range"] > 0
+
+
+def scales(levels: list[float], broken: frozenset[int] = frozenset()) -> SimulatedScales:
+    return SimulatedScales(np.array(levels), quiet, np.random.default_rng(5), 30, broken)
+
+
+def test_the_commit_its_change_and_every_decision_are_told() -> None:
+    found = search(scales([0, 0, 0, 0.1, 0.1]))
+    assert found.end == "found"
+    assert found.found == commits_of(np.zeros(5))[3]
+    assert [step.kind for step in found.steps] == ["ends", "step", "step", "last"]
+    assert [step.left for step in found.steps] == [4, 2, 1, 1]
+    assert sum(step.alpha for step in found.steps) <= found.alpha
+    assert found.change is not None
+    assert found.change.interval is not None
+    assert found.change.interval[0] < np.expm1(0.1) < found.change.interval[1]
+    assert not found.several
+
+
+def test_a_step_that_stays_open_ends_with_a_range_and_no_commit() -> None:
+    found = search(Unmoved(np.array([0, 0, 0, 0.1]), quiet, np.random.default_rng(5), 30))
+    assert found.end == "range"
+    assert found.found is None
+    assert [int(commit.hash, 16) for commit in found.suspects] == [1, 2, 3]
+    assert "0000000000 could not be told from either end" in found.why
+    assert found.steps[-1].side is None
+
+
+class Unmoved(SimulatedScales):
+    """What they weigh three of stays open."""
+
+    def weigh(self, commits: Sequence[Commit], margin: float, share: float, **options: bool) -> Weighed:
+        weighed = super().weigh(commits, margin, share, **options)
+        if len(commits) == 2:
+            return weighed
+        return replace(weighed, compared=[one.model_copy(update={"verdict": "undecided"}) for one in weighed.compared])
+
+
+def test_the_last_one_is_not_named_if_its_parent_is_as_slow() -> None:
+    # All steps go astray: commit 1 is the slow one, and each says that it lies after the middle.
+    found = search(Astray(np.array([0, 0.1, 0.1, 0.1, 0.1]), quiet, np.random.default_rng(5), 30))
+    assert found.end == "range"
+    assert found.found is None
+    assert [step.kind for step in found.steps] == ["ends", "step", "step", "last"]
+    assert "was not found slower" in found.why
+
+
+class Astray(SimulatedScales):
+    """What they weigh three of is always found like the good one."""
+
+    def weigh(self, commits: Sequence[Commit], margin: float, share: float, **options: bool) -> Weighed:
+        weighed = super().weigh(commits, margin, share, **options)
+        if len(commits) == 2:
+            return weighed
+        words = ("same", "slower")
+        return replace(
+            weighed,
+            compared=[
+                one.model_copy(update={"verdict": word, "change": 0.1})
+                for one, word in zip(weighed.compared, words, strict=True)
+            ],
+        )
+
+
+def test_what_is_skipped_beside_the_slow_one_leaves_a_range() -> None:
+    found = search(scales([0, 0, 0, 0, 0.1, 0.1], broken=frozenset({2, 3})))
+    assert found.end == "range"
+    assert [int(commit.hash, 16) for commit in found.suspects] == [2, 3, 4]
+    assert [int(name, 16) for name in found.skipped] == [2, 3]
+
+
+def test_several_steps_are_said() -> None:
+    found = search(scales([0, 0.3, 0.3, 0.8, 0.8]))
+    assert found.found is not None
+    assert int(found.found.hash, 16) == 3
+    assert found.several
+
+
+def test_neighbours_are_weighed_once() -> None:
+    found = search(scales([0, 0.1]))
+    assert found.found is not None
+    assert [step.kind for step in found.steps] == ["ends"]
+
+
+def test_commits_of_the_same_files_are_not_weighed_against_each_other() -> None:
+    line = commits_of(np.zeros(4))
+    line = [line[0], line[1].model_copy(update={"tree": line[0].tree}), *line[2:]]
+    searching = Searching(line, Settings(max_time_s=None), scales([0, 0, 0.1, 0.1]), telling())
+    ended = searching.run()
+    assert ended.end == "found"
+    assert [step.kind for step in searching.steps] == ["ends", "equal", "step", "last"]
+
+
+def telling() -> Telling:
+    return Telling(lambda _: None, lambda *_: None, lambda _: None)
+
+
+def test_too_few_pairs_for_a_step_are_refused() -> None:
+    with pytest.raises(UsageError, match="--pairs 11 can never tell commits apart"):
+        Searching(commits_of(np.zeros(65)), Settings(pairs=11), scales([0.0]), telling())
