@@ -15,6 +15,7 @@ from steelyard.cli.heap import HeapOptions
 from steelyard.cli.names import check_no_files, names_of
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
+    WHAT_IS_RUN,
     FileOptions,
     JudgingOptions,
     LaunchOptions,
@@ -26,13 +27,14 @@ from steelyard.cli.options import (
 )
 from steelyard.cli.outputs import check_files
 from steelyard.cli.say import say
-from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
+from steelyard.cli.settings import MeasuringOptions, current_folder, request_of, settings_of
 from steelyard.cli.suite import SuiteOptions
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
     from steelyard.design.request import Request
     from steelyard.design.world import World
+    from steelyard.model.project_file import Project
     from steelyard.model.records import Weighing
 
 
@@ -45,7 +47,10 @@ class CompareOptions(MeasuringOptions):
 
     commands: Annotated[
         list[str] | None,
-        typer.Argument(metavar="BASELINE CANDIDATE...", help="Commands in quotes; each is compared with the first."),
+        typer.Argument(
+            metavar="[BASELINE CANDIDATE...]",
+            help="Commands in quotes; each is compared with the first.  [default: what steelyard.toml says]",
+        ),
     ] = None
     judging: JudgingOptions = JudgingOptions()
     name: Names = None
@@ -56,6 +61,15 @@ class CompareOptions(MeasuringOptions):
     launch: LaunchOptions = LaunchOptions()
     counting: CountingOptions = CountingOptions()
     functions: ShownFunctions = SHOWN_FUNCTIONS
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target",
+            metavar="PATTERN",
+            rich_help_panel=WHAT_IS_RUN,
+            help="Only those targets of the project's file (steelyard docs config).",
+        ),
+    ] = None
     strict: Strict = False
     resume: Annotated[
         Path | None,
@@ -84,6 +98,8 @@ class CompareOptions(MeasuringOptions):
 def compare(options: CompareOptions, world: World) -> int:
     """Weigh commands: say whether each CANDIDATE is slower or faster than BASELINE, or the same.
 
+    Without commands those of the project's file are weighed, steelyard.toml (see steelyard init).
+
     They run in adjacent pairs, in random order, until the verdict stands or the budget ends.
 
     Exit status: 0 nothing is slower, 1 a candidate is slower, 2 wrong usage, 3 a measurement failed, 4 undecided
@@ -100,6 +116,10 @@ def compare(options: CompareOptions, world: World) -> int:
             outcome = session.resume(
                 options.resume, watch, world, announce=partial(_announce, options.resume), trusted=options.trust_journal
             )
+    elif project := _project(options):
+        from steelyard.cli.several import weighed
+
+        return weighed(project, options, world)
     else:
         request = _request(options, world)
         with watching(world) as watch:
@@ -118,6 +138,16 @@ def _refuse_other_options(options: CompareOptions) -> None:
             raise UsageError(f"--resume takes its commands and options from the journal: leave {what} out")
 
 
+def _project(options: CompareOptions) -> Project | None:
+    """The project whose targets are weighed, where no command is given; None if there is none."""
+    if options.commands or options.trust_journal:
+        return None
+
+    from steelyard.model.project_file import load_project
+
+    return load_project(Path(current_folder()))
+
+
 def _announce(path: Path, record: Weighing) -> None:
     """The record says what is run, and not this command line: so the user has to see it."""
     from steelyard.report.resumption import lines
@@ -133,7 +163,12 @@ def _request(options: CompareOptions, world: World) -> Request:
         raise UsageError("--trust-journal is for what --resume carries on: leave it out")
     commands = options.commands or []
     if len(commands) < 2:
-        raise UsageError("compare needs two commands or more, each in quotes: steelyard compare './old' './new'")
+        raise UsageError(
+            "compare needs two commands or more, each in quotes: steelyard compare './old' './new'; or a project's "
+            "file, which steelyard init writes"
+        )
+    if options.target:
+        raise UsageError("--target chooses from those of a project's file: leave it out, or the commands")
     check_no_files(options.name or [], commands)
     settings = settings_of(options, world, commands=commands, judged=True)
     roles = ["baseline"] + ["candidate"] * (len(commands) - 1)

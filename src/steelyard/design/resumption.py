@@ -6,9 +6,10 @@ import os
 import pwd
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from steelyard.design.folders import entered
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load
 from steelyard.model.records import Run, Weighing
@@ -42,10 +43,9 @@ def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
     Raises UsageError if that folder cannot be entered, or has not the programs that the weighing began with; those that
     a command sets up are not looked at before it has.
     """
-    here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with ExitStack() as inside:
         try:
-            os.chdir(record.settings.directory)
+            inside.enter_context(entered(record.settings.directory))
         except OSError as error:
             raise UsageError(
                 f"{path} was begun in {record.settings.directory}: {error.strerror}; weigh anew"
@@ -53,9 +53,6 @@ def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
         if not record.settings.setup:
             check_programs(record, path)
         yield
-    finally:
-        os.fchdir(here)
-        os.close(here)
 
 
 def check_programs(record: Weighing, path: Path) -> None:
@@ -69,7 +66,7 @@ def _texts(record: Weighing) -> Iterator[str]:
     """All that is passed on to the system."""
     settings = record.settings
     for subject in record.subjects:
-        yield from (subject.program, *subject.argv)
+        yield from (subject.program, subject.directory or "/", *subject.argv)
     for benchmark in record.benchmarks:
         yield from (benchmark.entry or benchmark.name, *benchmark.params.values())
     yield from (settings.directory, settings.stdin or "/", settings.output or "/")

@@ -12,7 +12,7 @@ from typing import Any
 import steelyard
 from steelyard.design.control import with_control
 from steelyard.design.counting.stage import CountingStage, CountingTools, is_complete, with_tool
-from steelyard.design.findings import same_command_finding, shell_words_findings, survivors
+from steelyard.design.findings import same_command_findings, shell_words_findings, survivors
 from steelyard.design.heap import HeapStage, check_heap
 from steelyard.design.outcome import NOTHING_MEASURED, Outcome, judged
 from steelyard.design.preliminaries import with_preliminaries
@@ -176,7 +176,10 @@ def _header(request: Request, session: _Session) -> Weighing | Run:
         "benchmarks": list(request.benchmarks),
         "stop": ["interrupted"] * len(request.benchmarks),  # what a journal says that nobody ended
         "seconds": 0.0,
-        "findings": [*_same_commands(subjects), *shell_words_findings(subjects, request.settings)],
+        "findings": [
+            *same_command_findings(subjects, request.benchmarks),
+            *shell_words_findings(subjects, request.settings),
+        ],
         "launches": Launches(),
     }
     return Weighing(**fields) if len(request.subjects) > 1 else Run(**fields)
@@ -237,15 +240,6 @@ def _new_journal(kept: Path, header: Weighing | Run, rows: Sequence[LaunchRow]) 
     for row in rows:
         journal.append(row)
     return journal
-
-
-def _same_commands(subjects: Sequence[Subject]) -> list[Finding]:
-    baseline, *candidates = subjects
-    return [
-        same_command_finding(candidate.name)
-        for candidate in candidates
-        if (candidate.argv, candidate.digest) == (baseline.argv, baseline.digest)
-    ]
 
 
 # --- stages

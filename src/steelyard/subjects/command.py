@@ -27,9 +27,12 @@ _IN_QUOTES = "; each command stands in quotes together with its words"
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
-def command_subject(command: str, name: str, role: str, *, shell: bool, search_path: str | None = None) -> Subject:
+def command_subject(
+    command: str, name: str, role: str, *, shell: bool, search_path: str | None = None, directory: str | None = None
+) -> Subject:
     """Read one command line; `role` is what an error calls it: `baseline` says "the baseline command".
 
+    Its launches run in the `directory`, where relative paths to programs begin; by default in the current one.
     Raises UsageError if it is empty, or its program is missing or not executable.
     """
     if not command.strip():
@@ -38,7 +41,7 @@ def command_subject(command: str, name: str, role: str, *, shell: bool, search_p
     # A program that a parameter names is looked for when the parameter's values are known.
     deferred = _PLACEHOLDER.search(argv[0]) is not None
     try:
-        program = argv[0] if deferred else _find_program(argv[0], role, search_path)
+        program = argv[0] if deferred else _find_program(argv[0], role, search_path, directory)
     except UsageError as error:
         raise UsageError(f"{error}{_for_a_shell(command, argv[0])}") from error
     return Subject(
@@ -48,6 +51,7 @@ def command_subject(command: str, name: str, role: str, *, shell: bool, search_p
         program=program,
         shell=shell,
         digest=None if shell or deferred else digest(program),
+        directory=directory,
     )
 
 
@@ -59,7 +63,7 @@ def with_parameters(subject: Subject, params: Mapping[str, str], role: str) -> S
     if not params:
         return subject
     argv = [_replaced(argument, params) for argument in subject.argv]
-    program = subject.program if argv[0] == subject.argv[0] else _find_program(argv[0], role, None)
+    program = subject.program if argv[0] == subject.argv[0] else _find_program(argv[0], role, None, subject.directory)
     return subject.model_copy(update={"argv": argv, "program": program})
 
 
@@ -139,7 +143,7 @@ def _undrawn(subject: Subject, settings: Settings) -> LaunchSpec:
         program=os.fsencode(subject.program),
         argv=tuple(os.fsencode(argument) for argument in subject.argv),
         env=(),
-        cwd=os.fsencode(settings.directory),
+        cwd=os.fsencode(subject.directory or settings.directory),
         stdin=None if settings.stdin is None else os.fsencode(settings.stdin),
         stdout=None if settings.output is None else os.fsencode(settings.output),
         timeout_ns=None if settings.timeout_s is None else round(settings.timeout_s * 1e9),
@@ -169,7 +173,7 @@ def _words(command: str, role: str) -> list[str]:
         ) from error
 
 
-def _find_program(argument: str, role: str, search_path: str | None) -> str:
+def _find_program(argument: str, role: str, search_path: str | None, directory: str | None) -> str:
     if "/" not in argument:
         found = shutil.which(argument, path=search_path)
         if found is None:
@@ -178,12 +182,14 @@ def _find_program(argument: str, role: str, search_path: str | None) -> str:
                 "or use --shell for a shell's own commands" + (_IN_QUOTES if role == "candidate" else "")
             )
         return found
+    # Without a directory as it was given: a path that is longer would move the program's stack.
+    program = argument if directory is None else os.path.join(directory, argument)  # noqa: PTH118
     try:
-        mode = Path(argument).stat().st_mode
+        mode = Path(program).stat().st_mode
     except OSError as error:
-        raise UsageError(f"{_called(role)} {argument!r} cannot be run: {error.strerror}; check the path") from error
+        raise UsageError(f"{_called(role)} {program!r} cannot be run: {error.strerror}; check the path") from error
     if not stat.S_ISREG(mode):
-        raise UsageError(f"{_called(role)} {argument!r} is no program: give the path of a file")
-    if not os.access(argument, os.X_OK):
-        raise UsageError(f"{_called(role)} {argument!r} is not executable: chmod +x it, or name its interpreter first")
-    return argument
+        raise UsageError(f"{_called(role)} {program!r} is no program: give the path of a file")
+    if not os.access(program, os.X_OK):
+        raise UsageError(f"{_called(role)} {program!r} is not executable: chmod +x it, or name its interpreter first")
+    return program

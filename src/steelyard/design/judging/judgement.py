@@ -149,13 +149,15 @@ def verdicts(record: Weighing) -> list[Verdict]:
 def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verdict]:
     """The verdicts of some benchmarks in one metric, which share alpha; `views` are the record, a benchmark each."""
     settings = views[0].settings
+    views = [_judged_by_its_margin(view, number, metric) for number, view in enumerate(views)]
     pairs = [MetricPairs(views[number].launches, number, metric) for number in members]
     undefined: dict[int, str] = {}
 
     def judge_member(member: int, sharing: float) -> Judgement | None:
         ended = views[0].stop[members[member]] in ("pairs", "time")
         try:
-            return look_at(pairs[member], settings, ended=ended, newest_only=False, members=sharing)
+            its_own = views[members[member]].settings
+            return look_at(pairs[member], its_own, ended=ended, newest_only=False, members=sharing)
         except MeasurementError as error:
             if metric == settings.metrics[0] and settings.harness is None:
                 raise
@@ -167,6 +169,11 @@ def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verd
         _verdict(views[one.benchmark], one, judgement, undefined.get(member))
         for member, (one, judgement) in enumerate(zip(pairs, judged, strict=True))
     ]
+
+
+def _judged_by_its_margin(record: Weighing, benchmark: int, metric: str) -> Weighing:
+    settings = record.settings.judged_by(record.benchmarks[benchmark], metric)
+    return record if settings is record.settings else record.model_copy(update={"settings": settings})
 
 
 def _verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement | None, undefined: str | None) -> Verdict:
@@ -285,6 +292,7 @@ def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
         "worst_delay": float(known.max()) if len(known) else None,
     }
     if isinstance(record, Weighing):
+        shared["margin"] = record.settings.margin
         shared["control"] = record.benchmarks[benchmark].control
         shared["repeated"] = int((mine & (roles == ROLES.index(DISTURBED))).sum()) // 2
     return shared

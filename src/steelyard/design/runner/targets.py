@@ -172,8 +172,8 @@ def decides_by_cpu(settings: Settings) -> bool:
 def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1) -> Subject:
     """What one side of a benchmark launches; {loops} in its arguments is so many `times` the loops asked for."""
     benchmark = record.benchmarks[number]
-    place = benchmark.candidate if side == 1 else 0
-    role = "baseline" if place == 0 else "candidate"
+    place = benchmark.candidate if side == 1 else benchmark.baseline
+    role = "baseline" if place == benchmark.baseline else "candidate"
     counting = record.settings.counting
     loops = {LOOPS: str(times * counting.loops)} if counting and counting.loops else {}
     return with_parameters(record.subjects[place], {**benchmark.params, **loops}, role)
@@ -183,6 +183,8 @@ def called(record: Weighing | Run, number: int, name: str) -> str:
     """A subject's name in an error: with the benchmark's parameters, if it has some."""
     benchmark = record.benchmarks[number]
     values = benchmark.entry or ", ".join(f"{key}={value}" for key, value in benchmark.params.items())
+    if any(one.baseline != benchmark.baseline for one in record.benchmarks):  # each has a command of its own
+        values = benchmark.name
     return f"{name} ({values})" if values else name
 
 

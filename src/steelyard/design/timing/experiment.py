@@ -21,7 +21,7 @@ from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.launches import DISTURBED, ROLES, TRIED, USED, WARM_UP, LaunchRow
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
-from steelyard.model.records import Finding, StopReason, Weighing
+from steelyard.model.records import Finding, Settings, StopReason, Weighing
 from steelyard.report.sentences import allowance
 from steelyard.stats.family import sharing_now
 from steelyard.stats.looks import next_look
@@ -235,7 +235,11 @@ class Experiment:
     def _look(self, benchmark: _Open, *, ended: bool) -> Judgement | None:
         launches = self._recorder.rows.launches_of(benchmark.number)
         pairs = MetricPairs(launches, benchmark.number, self._metric)
-        return look_at(pairs, self._settings, ended=ended, newest_only=True, members=self._sharing(benchmark))
+        judged_by, members = self._judged_by(benchmark), self._sharing(benchmark)
+        return look_at(pairs, judged_by, ended=ended, newest_only=True, members=members)
+
+    def _judged_by(self, benchmark: _Open) -> Settings:
+        return self._settings.judged_by(self._header.benchmarks[benchmark.number], self._metric)
 
     def _sharing(self, benchmark: _Open) -> float:
         """Among how many benchmarks alpha is shared at this look."""
@@ -256,7 +260,7 @@ class Experiment:
         if judgement is None or limit is None or limit <= benchmark.kept:
             return None
         level = level_at_end(limit, self._settings.alpha)
-        return "futile" if is_futile(judgement, self._settings.margin, limit, level) else None
+        return "futile" if is_futile(judgement, self._judged_by(benchmark).margin, limit, level) else None
 
     def _limit(self, benchmark: _Open) -> int | None:
         return self._budget.pairs_in_all(benchmark.kept, self._clock(), self._seconds_per_round())
@@ -337,8 +341,9 @@ class Experiment:
 
 def _resumed(number: int, header: Weighing, rows: list[LaunchRow]) -> _Open:
     """A benchmark where an earlier session left it: at its beginning, if there was none."""
-    repeats = Repeats(timed(header.settings.metrics)[0], header.machine.cores_logical)
-    pairing = Pairing(header.settings, number)
+    metric = timed(header.settings.metrics)[0]
+    repeats = Repeats(metric, header.machine.cores_logical)
+    pairing = Pairing(header.settings.judged_by(header.benchmarks[number], metric), number)
     resumed = _Open(number, repeats, control=header.benchmarks[number].control, pairing=pairing)
     if header.stop[number] == "failed":
         resumed.stop = "failed"
