@@ -284,7 +284,7 @@ class Weighing(_Kept):
     @model_validator(mode="after")
     def _known_sides(self) -> Self:
         if any(max(one.baseline, one.candidate) >= len(self.subjects) for one in self.benchmarks):
-            raise ValueError("`benchmarks` names a side that is not in `subjects`")
+            raise ValueError("`benchmarks` names a baseline or candidate that is not in `subjects`")
         return self
 
 
