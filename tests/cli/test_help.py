@@ -41,7 +41,7 @@ def headings(text: str) -> list[str]:
 
 def test_commands_are_in_groups(help_of: Callable[..., str]) -> None:
     text = help_of()
-    groups = ["Weigh and measure", "Count", "Look at benchmarks", "Look at results", "Read"]
+    groups = ["Weigh and measure", "Count", "Look at benchmarks", "Look at results", "Keep things in order", "Read"]
     assert headings(text) == ["Options", *groups, "Examples"]
     for name in COMMANDS:
         assert re.search(rf"^  {name}  +\S", text, re.MULTILINE), name
@@ -80,6 +80,7 @@ def test_what_an_option_does_is_a_whole_sentence(name: str) -> None:
 def test_the_headings_of_compare(help_of: Callable[..., str]) -> None:
     assert headings(help_of("compare")) == [
         "Arguments",
+        "Revisions of a git repository",
         "What is judged",
         "What is run",
         "Benchmarks inside programs",
@@ -161,7 +162,7 @@ def test_an_example_is_read_to_its_end(
         assert reached
     else:
         assert done.status in (0, 1), done
-        assert words[0] in ("diff", "docs", "import", "show", "still")
+        assert words[0] in ("cache", "diff", "docs", "import", "show", "still")
 
 
 def prepare(world: ScriptedWorld) -> None:

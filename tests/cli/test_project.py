@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from steelyard.cli import several
-from steelyard.cli.project import Side, build_environment
+from steelyard.cli.project import Side, Sides, build_variables
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.project_file import load_project
 from tests.world import ScriptedWorld, ctrl_c, measured, program_of
@@ -67,8 +67,8 @@ def world(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> ProjectWo
     of_project.program("parse", 7, 7)
 
     @contextmanager
-    def folders(*_: object) -> Iterator[list[Side]]:
-        yield [Side("main", of_project.folder / "base"), Side("the work tree", of_project.folder / "head")]
+    def folders(*_: object) -> Iterator[Sides]:
+        yield Sides(Side("main", of_project.folder / "base"), Side("the work tree", of_project.folder / "head"))
 
     monkeypatch.setattr(several, "sides_of", folders)
     monkeypatch.setattr("tests.world.pool.ThreadPoolExecutor", of_project.executor)
@@ -237,12 +237,12 @@ def test_nothing_that_looks_like_a_secret_reaches_what_a_file_names(
 
 def test_the_environment_of_a_build(world: ProjectWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(world.folder)
-    world.says(f'[build]\nenvironment = ["FLAGS=-O2=x"]\n{TWO}')
+    world.says(f'[build]\nenvironment = ["FLAGS=-O2=x", "MINE", "UNSET", "OWN"]\n{TWO}')
     loaded = load_project(world.folder)
     assert loaded is not None
-    source = {"PATH": "/bin", "API_KEY": "k", "MINE": "postgres://me:secret@host"}
-    assert build_environment(loaded, source, []) == {"PATH": "/bin", "FLAGS": "-O2=x"}
-    assert build_environment(loaded, source, ["API_KEY"])["API_KEY"] == "k"
+    source = {"PATH": "/bin", "OWN": "o", "MINE": "postgres://me:secret@host"}
+    assert build_variables(loaded, source, []) == {"OWN": "o", "FLAGS": "-O2=x"}
+    assert build_variables(loaded, source, ["MINE"])["MINE"] == source["MINE"]
 
 
 # --- several weighings

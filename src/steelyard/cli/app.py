@@ -35,6 +35,7 @@ _COMMANDS = {
     "Count": {"count": "count:count", "calibrate": "calibrate:calibrate"},
     "Look at benchmarks": {"check": "check:check"},
     "Look at results": {"show": "show:show", "import": "import_command:import_"},
+    "Keep things in order": {"cache": "cache:cache"},
     "Read": {"docs": "docs:docs"},
 }
 """Under each heading the commands, and where the function of each is: what is not asked for is not imported."""
@@ -85,7 +86,7 @@ def run(arguments: Sequence[str], world: World | None = None) -> int:
     except typer.Exit as end:
         return end.exit_code
     except SteelyardError as error:
-        say(str(error))
+        say(str(error), *error.lines)
         return error.exit_status
     except _WrongUsage as error:
         say(_sentence(error, arguments))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ from steelyard.cli.options import (
     WeighingOptions,
 )
 from steelyard.cli.outputs import check_files
+from steelyard.cli.revisions import RevisionOptions, are_wanted, request_of_revisions
 from steelyard.cli.say import say
 from steelyard.cli.settings import MeasuringOptions, current_folder, request_of, settings_of
 from steelyard.cli.suite import SuiteOptions
@@ -49,9 +51,11 @@ class CompareOptions(MeasuringOptions):
         list[str] | None,
         typer.Argument(
             metavar="[BASELINE CANDIDATE...]",
-            help="Commands in quotes; each is compared with the first.  [default: what steelyard.toml says]",
+            help="Commands in quotes; each is compared with the first. With --base one, which runs in both revisions.  "
+            "[default: what steelyard.toml says]",
         ),
     ] = None
+    revisions: RevisionOptions = RevisionOptions()
     judging: JudgingOptions = JudgingOptions()
     name: Names = None
     names: OldNames = None
@@ -121,8 +125,7 @@ def compare(options: CompareOptions, world: World) -> int:
 
         return weighed(project, options, world)
     else:
-        request = _request(options, world)
-        with watching(world) as watch:
+        with _requested(options, world) as request, watching(world) as watch:
             outcome = session.measure(request, watch, world)
     return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
 
@@ -155,17 +158,23 @@ def _announce(path: Path, record: Weighing) -> None:
     say(*lines(record, str(path)))
 
 
-def _request(options: CompareOptions, world: World) -> Request:
-    """What the command line asks for."""
-    from steelyard.subjects.command import command_subject
-
+def _requested(options: CompareOptions, world: World) -> AbstractContextManager[Request]:
+    """What the command line asks for, for as long as it is measured."""
     if options.trust_journal:
         raise UsageError("--trust-journal is for what --resume carries on: leave it out")
+    if are_wanted(options.revisions):
+        return request_of_revisions(options, world)
+    return nullcontext(_request(options, world))
+
+
+def _request(options: CompareOptions, world: World) -> Request:
+    from steelyard.subjects.command import command_subject
+
     commands = options.commands or []
     if len(commands) < 2:
         raise UsageError(
-            "compare needs two commands or more, each in quotes: steelyard compare './old' './new'; or a project's "
-            "file, which steelyard init writes"
+            "compare needs two commands or more, each in quotes: steelyard compare './old' './new'; or one in two "
+            "revisions: steelyard compare --base main './program'; or a project's file, which steelyard init writes"
         )
     if options.target:
         raise UsageError("--target chooses from those of a project's file: leave it out, or the commands")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from steelyard.model.errors import UsageError
 from steelyard.model.patterns import fits
 from steelyard.model.project import Compare, Target
 from steelyard.model.project_file import Project
-from steelyard.model.records import Settings
+from steelyard.model.records import Finding, RevisionFacts, Settings, Subject
 from steelyard.model.secrecy import is_secret
 from steelyard.subjects.command import command_subject
 
@@ -29,10 +29,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a project: what it is called, and the folder in which its commands run."""
+    """One side of a project."""
 
     name: str
     folder: Path
+    """Where its commands run."""
+    revision: RevisionFacts | None = None
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The two sides of a project."""
+
+    baseline: Side
+    candidate: Side
+    findings: Callable[[Sequence[Subject], Mapping[str, str | None]], list[Finding]] = lambda *_: []
+    """What is known of a target's two subjects, and of the environment that they find, before they are measured."""
 
 
 # Each key of the file, and the option that it stands for: the group that has it, and its field there.
@@ -115,27 +127,45 @@ def without_secrets(environment: Mapping[str, str], named: Sequence[str]) -> dic
     return {name: value for name, value in environment.items() if name in named or not is_secret(name, value)}
 
 
-def build_environment(project: Project, environment: Mapping[str, str], named: Sequence[str]) -> dict[str, str]:
-    """The environment of a project's build."""
-    own = dict(one.split("=", 1) for one in project.build.environment if "=" in one)
-    return {**without_secrets(environment, named), **own}
+def build_variables(project: Project, environment: Mapping[str, str], named: Sequence[str]) -> dict[str, str]:
+    """What a project's build finds beside what every build does."""
+    known = without_secrets(environment, named)
+    own = {name: known[name] for name in project.build.environment if name in known}
+    return {**own, **dict(one.split("=", 1) for one in project.build.environment if "=" in one)}
 
 
 @contextmanager
-def sides_of(
-    project: Project,
-    options: CompareOptions,  # noqa: ARG001
-    world: World,  # noqa: ARG001
-) -> Iterator[Sequence[Side]]:
+def sides_of(project: Project, options: CompareOptions, world: World) -> Iterator[Sides]:
     """The baseline and the candidate of a project, built as it says, for as long as they are measured."""
-    raise UsageError(
-        f"{project.file} says what is weighed, and two revisions of it cannot be weighed yet: give two commands"
+    from steelyard.cli.revisions import built_sides, findings_of
+    from steelyard.subjects.revisions.builds import Recipe
+    from steelyard.subjects.revisions.sides import check_relative
+
+    asked, build = options.revisions, project.build
+    if (build.layouts or 1) > 1:
+        raise UsageError(f"{project.at('build', 'layouts')}: several layouts cannot be built yet: leave them out")
+    recipe = Recipe(
+        build.command if asked.build is None else asked.build,
+        build_variables(project, world.environment, _named(options)),
+        asked.build_timeout if build.timeout is None or "build_timeout" in asked.given else build.timeout,
     )
-    yield ()
+    with built_sides(asked, project.folder, recipe, world) as (repository, built):
+        baseline, candidate = (Side(one.revision.label, one.folder, one.facts()) for one in built)
+
+        def findings(subjects: Sequence[Subject], environment: Mapping[str, str | None]) -> list[Finding]:
+            check_relative(repository, subjects)
+            return findings_of(repository, built, subjects, environment)
+
+        yield Sides(baseline, candidate, findings)
+
+
+def _named(options: CompareOptions) -> list[str]:
+    """The variables that the command line passes on by name."""
+    return [one.partition("=")[0] for one in options.launch.env or []]
 
 
 def parts_of(
-    project: Project, targets: Mapping[int, Target], sides: Sequence[Side], options: CompareOptions, world: World
+    project: Project, targets: Mapping[int, Target], sides: Sides, options: CompareOptions, world: World
 ) -> list[Part]:
     """The weighings that these targets make on both sides.
 
@@ -154,7 +184,9 @@ def parts_of(
         if part is not None:
             parts.append(part)
     if not parts:
-        raise UsageError(f"{sides[0].name} has none of the commands of {project.file}: there is nothing to compare")
+        raise UsageError(
+            f"{sides.baseline.name} has none of the commands of {project.file}: there is nothing to compare"
+        )
     return joined(parts, parts[0].request.settings.alpha)
 
 
@@ -168,32 +200,33 @@ class _Planned:
     asked: CompareOptions
     world: World
 
-    def part(self, sides: Sequence[Side]) -> Part | None:
+    def part(self, sides: Sides) -> Part | None:
         """Its weighing; None for a command that only the candidate has."""
         options = self._options()
-        named = [one.partition("=")[0] for one in self.asked.launch.env or []]
+        named = _named(self.asked)
         world = replace(self.world, environment=without_secrets(self.world.environment, named))
         settings = self._with_margins(settings_of(options, world, commands=[self.target.command], judged=True))
-        subjects = []
-        for side, role in zip(reversed(sides), ("candidate", "baseline"), strict=True):
-            try:
-                subjects.append(
-                    command_subject(
-                        self.target.command,
-                        side.name,
-                        role,
-                        shell=options.launch.shell,
-                        search_path=world.environment.get("PATH"),
-                        directory=str(side.folder),
-                    )
-                )
-            except UsageError as error:
-                if not subjects:
-                    raise
-                say(f"{self.target.name} is not in {side.name}, so it is not compared: {error}")
-                return None
-        request = request_of(options, subjects[::-1], settings)
+        candidate = self._subject(sides.candidate, "candidate", options)
+        try:
+            baseline = self._subject(sides.baseline, "baseline", options)
+        except UsageError as error:
+            say(f"{self.target.name} is not in {sides.baseline.name}, so it is not compared: {error}")
+            return None
+        request = request_of(options, [baseline, candidate], settings)
+        findings = sides.findings(request.subjects, {**dict.fromkeys(settings.environment), **settings.variables})
+        request = replace(request, findings=findings)
         return Part([self.target.name], request, self._margin(), shares_time=self._shares_time())
+
+    def _subject(self, side: Side, role: str, options: CompareOptions) -> Subject:
+        subject = command_subject(
+            self.target.command,
+            side.name,
+            role,
+            shell=options.launch.shell,
+            search_path=self.world.environment.get("PATH"),
+            directory=str(side.folder),
+        )
+        return subject.model_copy(update={"revision": side.revision})
 
     def _options(self) -> CompareOptions:
         """Those of the command line, and behind them the target's own, and behind these what the file says of all."""
@@ -201,7 +234,7 @@ class _Planned:
         for section in (self.project.compare, self.target):
             for key, (group, name) in _OPTIONS.items():
                 value = getattr(section, key, None)
-                if value and name not in getattr(self.asked, group).given:
+                if value is not None and name not in getattr(self.asked, group).given:
                     found.setdefault(group, {})[name] = self._as_option(key, value)
         return replace(
             self.asked, **{group: replace(getattr(self.asked, group), **values) for group, values in found.items()}
@@ -222,10 +255,10 @@ class _Planned:
 
     def _with_margins(self, settings: Settings) -> Settings:
         compare: Compare = self.project.compare
-        if "margin" in self.asked.judging.given:
-            return settings
-        usual = settings.margin if compare.margin is None else compare.margin
-        update = {"margin": usual, "margins": compare.margins, "directory": str(self.project.folder)}
+        update: dict[str, Any] = {"directory": str(self.project.folder)}
+        if "margin" not in self.asked.judging.given:
+            usual = settings.margin if compare.margin is None else compare.margin
+            update |= {"margin": usual, "margins": compare.margins}
         return settings.model_copy(update=update)
 
     def _shares_time(self) -> bool:

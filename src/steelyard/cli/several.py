@@ -16,6 +16,7 @@ from steelyard.cli.say import say
 from steelyard.cli.screen import output, watching
 from steelyard.cli.status import FAILED, INTERRUPTED, said_status
 from steelyard.design.folders import entered
+from steelyard.design.identical import is_identical
 from steelyard.design.outcome import Outcome
 from steelyard.design.several import Part, measured
 from steelyard.design.world import World
@@ -80,7 +81,7 @@ class _Several:
                 if interrupted:
                     break
         settings = self.parts[0].request.settings
-        alpha = sum(part.request.settings.alpha for part in self.parts)
+        alpha = sum(part.request.settings.alpha for part in self.parts if not is_identical(part.request))
         several.summary(console, self.results, alpha, settings.family, len(self.parts) - len(self.results))
         if self.options.files.markdown is not None:
             write(self.options.files.markdown, "\n".join(self.pages))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from steelyard.model.records import Benchmark, Finding, Settings, Subject
+from steelyard.model.records import IDENTICAL, Benchmark, Finding, Settings, Subject
 from steelyard.report import figures
 from steelyard.subjects.shell_words import shell_words
 
@@ -32,6 +32,14 @@ def same_command_findings(subjects: Sequence[Subject], benchmarks: Sequence[Benc
 
 def _are_alike(*subjects: Subject) -> bool:
     return len({(tuple(one.argv), one.digest, one.directory) for one in subjects}) == 1
+
+
+def identical_finding(baseline: str, candidate: str, *, is_one_build: bool) -> Finding:
+    """Say that there is nothing to weigh."""
+    what = "have the same files" if is_one_build else "build the same program, byte for byte but for the build's paths"
+    return Finding(
+        code=IDENTICAL, message=f"identical: {baseline} and {candidate} {what}, so that nothing had to be measured"
+    )
 
 
 def control_finding(called: str, why_not: str | None) -> Finding:

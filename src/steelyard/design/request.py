@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from steelyard.design.suite.selection import Selection
-from steelyard.model.records import Benchmark, Settings, Subject
+from steelyard.model.records import Benchmark, Finding, Settings, Subject
 
 
 @dataclass(frozen=True)
@@ -21,3 +21,5 @@ class Request:
     selection: Selection = field(default_factory=Selection)
     jobs: int | None = None
     """Launches counted at once; None for one a processor."""
+    findings: Sequence[Finding] = ()
+    """What is known before anything is measured; by one that says that both sides are identical nothing is."""

@@ -14,6 +14,7 @@ from steelyard.model.errors import UsageError
 from steelyard.model.files import load
 from steelyard.model.records import Run, Weighing
 from steelyard.subjects.programs import digest
+from steelyard.subjects.revisions.cache import in_use
 
 TRUST = "--trust-journal"
 
@@ -50,9 +51,10 @@ def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
             raise UsageError(
                 f"{path} was begun in {record.settings.directory}: {error.strerror}; weigh anew"
             ) from error
-        if not record.settings.setup:
-            check_programs(record, path)
-        yield
+        with in_use([subject.directory for subject in record.subjects if subject.directory is not None]):
+            if not record.settings.setup:
+                check_programs(record, path)
+            yield
 
 
 def check_programs(record: Weighing, path: Path) -> None:
@@ -66,7 +68,7 @@ def _texts(record: Weighing) -> Iterator[str]:
     """All that is passed on to the system."""
     settings = record.settings
     for subject in record.subjects:
-        yield from (subject.program, subject.directory or "/", *subject.argv)
+        yield from (subject.program, *subject.argv, subject.directory or "/")
     for benchmark in record.benchmarks:
         yield from (benchmark.entry or benchmark.name, *benchmark.params.values())
     yield from (settings.directory, settings.stdin or "/", settings.output or "/")

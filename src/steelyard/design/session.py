@@ -12,8 +12,9 @@ from typing import Any
 import steelyard
 from steelyard.design.control import with_control
 from steelyard.design.counting.stage import CountingStage, CountingTools, is_complete, with_tool
-from steelyard.design.findings import same_command_findings, shell_words_findings, survivors
+from steelyard.design.findings import shell_words_findings, survivors
 from steelyard.design.heap import HeapStage, check_heap
+from steelyard.design.identical import is_identical, known, of_one_program
 from steelyard.design.outcome import NOTHING_MEASURED, Outcome, judged
 from steelyard.design.preliminaries import with_preliminaries
 from steelyard.design.request import Request
@@ -78,7 +79,9 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
     Raises SteelyardError if it cannot even start.
     """
     with _session(world, watch, request.jobs) as session:
-        _set_up(request.settings, session)
+        if is_identical(request):
+            return _unmeasured(of_one_program(_header(request, session)), world)
+        _set_up(request.settings, request.subjects, session)
         header = _header(request, session)
         return _measured(header, session, selection=request.selection)
 
@@ -100,7 +103,7 @@ def resume(
             shared_environment(record.settings, world.environment)  # it asks for values that no record holds
             announce(record)
             if record.settings.setup:
-                _set_up(record.settings, session)
+                _set_up(record.settings, record.subjects, session)
                 check_programs(record, path)
             return _measured(record, session, begun=journal)
 
@@ -153,10 +156,10 @@ def _measured(
 # --- prepare
 
 
-def _set_up(settings: Settings, session: _Session) -> None:
+def _set_up(settings: Settings, subjects: Sequence[Subject], session: _Session) -> None:
     """Run what goes before everything; raises InterruptedBeforeStart, MeasurementError if it fails."""
     if settings.setup:
-        hooks = hooks_of(settings, shared_environment(settings, session.world.environment))
+        hooks = hooks_of(settings, shared_environment(settings, session.world.environment), subjects)
         session.cleaning.is_for(hooks)
         try:
             session.runner(hooks).set_up()
@@ -176,10 +179,7 @@ def _header(request: Request, session: _Session) -> Weighing | Run:
         "benchmarks": list(request.benchmarks),
         "stop": ["interrupted"] * len(request.benchmarks),  # what a journal says that nobody ended
         "seconds": 0.0,
-        "findings": [
-            *same_command_findings(subjects, request.benchmarks),
-            *shell_words_findings(subjects, request.settings),
-        ],
+        "findings": [*known(request, subjects), *shell_words_findings(subjects, request.settings)],
         "launches": Launches(),
     }
     return Weighing(**fields) if len(request.subjects) > 1 else Run(**fields)
@@ -204,7 +204,7 @@ def _prepared(header: Weighing | Run, session: _Session, selection: Selection | 
     world, settings, begun = session.world, header.settings, session.world.clock()
     shared = shared_environment(settings, world.environment)
     check_heap(header)
-    hooks = hooks_of(settings, shared)
+    hooks = hooks_of(settings, shared, header.subjects)
     session.cleaning.is_for(hooks)
     try:
         if settings.harness is not None:
@@ -340,6 +340,12 @@ def _time(
 
 
 # --- keep
+
+
+def _unmeasured(record: Weighing | Run, world: World) -> Outcome:
+    store = world.store()
+    kept = store.new_name(record.kind)
+    return _kept(judged(record, None), kept.with_name(f"{kept.name}.journal"), kept, store)
 
 
 def _kept(outcome: Outcome, journal: Path, kept: Path, store: Store) -> Outcome:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from glob import escape
 from typing import Any
 
+from steelyard.design.identical import is_identical
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
 from steelyard.design.session import Watch, measure
@@ -57,14 +58,15 @@ def joined(parts: Sequence[Part], alpha: float) -> list[Part]:
             groups.append([part])
         else:
             group.append(part)
-    return [_with_alpha(_one(group), alpha * len(group) / len(parts)) for group in groups]
+    judged = sum(not is_identical(part.request) for part in parts)
+    return [_with_alpha(_one(group), alpha * len(group) / judged) if judged else _one(group) for group in groups]
 
 
 def _can_join(one: Part, other: Part) -> bool:
     requests = one.request, other.request
     if any(request.settings.harness is not None for request in requests):
         return False
-    mine, theirs = ((request.settings, request.jobs) for request in requests)
+    mine, theirs = ((request.settings, request.jobs, is_identical(request)) for request in requests)
     return mine == theirs and one.shares_time == other.shares_time
 
 
@@ -89,6 +91,7 @@ def _one(group: Sequence[Part]) -> Part:
         subjects=subjects,
         benchmarks=benchmarks,
         settings=settings.model_copy(update={"margins": {**settings.margins, **margins}}),
+        findings=list({one: None for part in group for one in part.request.findings}),
     )
     return replace(joint, names=[name for part in group for name in part.names])
 
@@ -106,6 +109,8 @@ def _with(part: Part, **update: Any) -> Part:
 
 
 def _with_alpha(part: Part, alpha: float) -> Part:
+    if is_identical(part.request):
+        return part  # it has nothing to be wrong in
     settings = part.request.settings
     fewest = fewest_differences(alpha)
     if settings.pairs is not None and settings.pairs < fewest:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 _MAGIC, _HEADER_BYTES = b"\x7fELF", 64
 _HEAD_BYTES = 1 << 16
-_INTERPRETER = 3
+_DYNAMIC, _INTERPRETER = 2, 3
+_LIBRARY_FOLDERS = (15, 29)
 _MOST_SCRIPTS = 4
 _LONGEST_LINE = 256
 
@@ -53,28 +55,48 @@ def started_by(path: Path) -> Path | None:
     return None
 
 
-def _parsed(head: bytes) -> Elf | None:
-    if not head.startswith(_MAGIC) or len(head) < _HEADER_BYTES:
-        return None
-    order = "little" if head[5] == 1 else "big"
-
-    def number(place: int, size: int) -> int:
-        return int.from_bytes(head[place : place + size], order)  # type: ignore[arg-type]
-
-    wide = head[4] == 2
-    table, size, count = (
-        (number(32, 8), number(54, 2), number(56, 2)) if wide else (number(28, 4), number(42, 2), number(44, 2))
+def names_library_folders(data: bytes) -> bool:
+    """Whether a program says itself where its libraries are looked for (DT_RPATH, DT_RUNPATH); `data` is all of it."""
+    if not _is_elf(data):
+        return False
+    word = 8 if _is_wide(data) else 4
+    tags = (
+        _number(data, place, word)
+        for kind, start, length in _segments(data)
+        if kind == _DYNAMIC
+        for place in range(start, start + length, 2 * word)
     )
+    return any(tag in _LIBRARY_FOLDERS for tag in tags)
+
+
+def _parsed(head: bytes) -> Elf | None:
+    if not _is_elf(head):
+        return None
     interpreter = None
-    for entry in range(table, table + size * count, size or 1):
-        if number(entry, 4) == _INTERPRETER:
-            start, length = (
-                (number(entry + 8, 8), number(entry + 32, 8))
-                if wide
-                else (
-                    number(entry + 4, 4),
-                    number(entry + 16, 4),
-                )
-            )
+    for kind, start, length in _segments(head):
+        if kind == _INTERPRETER:
             interpreter = head[start : start + length].rstrip(b"\0").decode(errors="surrogateescape")
-    return Elf(wide, number(18, 2), interpreter)
+    return Elf(_is_wide(head), _number(head, 18, 2), interpreter)
+
+
+def _is_elf(data: bytes) -> bool:
+    return data.startswith(_MAGIC) and len(data) >= _HEADER_BYTES
+
+
+def _is_wide(data: bytes) -> bool:
+    return data[4] == 2
+
+
+def _segments(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """(kind, start in the file, length) of each segment."""
+    if _is_wide(data):
+        table, size, count, start, length, word = _number(data, 32, 8), 54, 56, 8, 32, 8
+    else:
+        table, size, count, start, length, word = _number(data, 28, 4), 42, 44, 4, 16, 4
+    step = _number(data, size, 2)
+    for entry in range(table, table + step * _number(data, count, 2), step or 1):
+        yield _number(data, entry, 4), _number(data, entry + start, word), _number(data, entry + length, word)
+
+
+def _number(data: bytes, place: int, size: int) -> int:
+    return int.from_bytes(data[place : place + size], "little" if data[5] == 1 else "big")

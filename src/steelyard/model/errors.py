@@ -8,6 +8,8 @@ class SteelyardError(Exception):
     """A user's mistake or a failed measurement; the message is shown as it is, without a traceback."""
 
     exit_status = 3
+    lines: tuple[str, ...] = ()
+    """What stands below the sentence: the last words of a tool, say."""
 
 
 class UsageError(SteelyardError):

@@ -124,7 +124,7 @@ class Build(_Section):
 
     command: str | None = Field(default=None, description="run by /bin/sh -c; without one nothing is built")
     environment: list[str] = Field(
-        default_factory=list, description="NAME to pass on, NAME=VALUE to set, beside all that looks like no secret"
+        default_factory=list, description="NAME to pass on, NAME=VALUE to set, beside what compilers read"
     )
     timeout: Annotated[float, *Time.__metadata__] | None = Field(default=None, description="longest time a build takes")
     layouts: Annotated[int, *_LAYOUTS] | None = Field(

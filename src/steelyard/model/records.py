@@ -17,6 +17,8 @@ from steelyard.model.secrecy import is_secret
 
 FORMAT: Final = "steelyard"
 VERSION: Final = 2
+# The code of the finding that both sides are one program.
+IDENTICAL: Final = "identical"
 
 Margin = Annotated[float, Field(gt=0, lt=1)]
 VerdictName = Literal["slower", "faster", "same", "undecided"]
@@ -37,6 +39,16 @@ class Finding(_Record):
     remedy: str | None = None
 
 
+class RevisionFacts(_Record):
+    """The revision of a git repository that a subject was built from."""
+
+    name: str = Field(description="as the reports have it")
+    commit: str | None = Field(description="null for a work tree with changes that are not committed")
+    tree: str = Field(description="git's hash of all its files")
+    build: str | None = Field(description="the shell command that built it; null where nothing is built")
+    layout: int | None = Field(default=None, description="which of several builds, from 0")
+
+
 class Subject(_Record):
     """One side of a weighing: a command as the user gave it, and what is executed for it."""
 
@@ -47,6 +59,7 @@ class Subject(_Record):
     shell: bool = Field(default=False, description="run by /bin/sh -c, whose start is part of every launch")
     digest: str | None = Field(default=None, description="SHA-256 of the program's file")
     directory: str | None = Field(default=None, description="where its launches run, if not in that of the settings")
+    revision: RevisionFacts | None = None
 
 
 class Benchmark(_Record):
@@ -232,10 +245,15 @@ class _Kept(_Record):
     heap: Heap | None = Field(default=None, description="what was seen of the heap, since version 2")
 
     def is_empty(self) -> bool:
-        """Whether nothing was measured."""
+        """Whether nothing was measured, and nothing is known without."""
         counts = self.counting.counts if self.counting else []
         watched = self.heap.launches if self.heap else []
-        return not (len(self.launches) or counts or watched)
+        return not (len(self.launches) or counts or watched or self.identical)
+
+    @property
+    def identical(self) -> Finding | None:
+        """What says that both sides are one program, so that nothing had to be measured."""
+        return next((finding for finding in self.findings if finding.code == IDENTICAL), None)
 
     @model_validator(mode="after")
     def _places(self) -> Self:

@@ -49,6 +49,18 @@ def seconds(option: str, text: str) -> float:
     return number * _UNITS_S[match[2]]
 
 
+_UNITS_BYTES = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+
+
+def size_in_bytes(option: str, text: str) -> int:
+    """A size in bytes, if no unit is said; raises UsageError naming the option."""
+    match = re.fullmatch(r"(.*?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.DOTALL | re.IGNORECASE)
+    number = None if match is None else _number(match[1])
+    if match is None or number is None or not 0 <= number < 2**53:
+        raise UsageError(f"{option} {_brief(text)} is no size: write bytes or a unit, as in 500M or 20G")
+    return round(number * (1 << _UNITS_BYTES[match[2].upper()]))
+
+
 def share(option: str, text: str) -> float:
     """A part of 1, or so many percent; raises UsageError naming the option."""
     number = _number(text.strip().removesuffix("%"))

@@ -14,7 +14,11 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) 
     """
     lines = [_heading(record, verdicts), ""]
     baselines, candidates = ([code(name) for name in names] for names in record.sides())
-    lines += [f"{_labelled('baseline', baselines)}, {_labelled('candidate', candidates)}", ""]
+    how = f"; {code(said)}" if (said := sentences.built(record)) else ""
+    lines += [f"{_labelled('baseline', baselines)}, {_labelled('candidate', candidates)}{how}", ""]
+    if record.identical is not None:
+        others = [finding for finding in record.findings if finding != record.identical]
+        return document([*lines, *_list(notes.markdown(notes.of_findings(others))), _origin(record)])
     if verdicts:
         lines += [*_table(_titles(record), [_row(verdict) for verdict in verdicts]), ""]
     lines += _list([*_explanations(record, verdicts), *_margins(record)])
@@ -55,6 +59,8 @@ def _labelled(label: str, names: list[str]) -> str:
 def _heading(record: Weighing, verdicts: list[Verdict]) -> str:
     stopped = sentences.stopped(record.stop)
     after = f" ({stopped})" if stopped else ""
+    if record.identical is not None:
+        return f"**same**: {escape(record.identical.message)}"
     if not verdicts:
         return f"**no result**: no pair was measured to its end{after}"
     if len(record.benchmarks) > 1:

@@ -45,6 +45,11 @@ def of_weighing(record: Weighing, verdicts: Sequence[Verdict]) -> list[Note]:
     return _gathered(record.findings, told, several=len(record.benchmarks) > 1)
 
 
+def of_findings(findings: Iterable[Finding]) -> list[Note]:
+    """The notes of a record of which nothing was judged."""
+    return _gathered(findings, [], several=False)
+
+
 def of_run(record: Run, summaries: Sequence[Summary]) -> list[Note]:
     """The notes of a run."""
     told = [(each.benchmark, _with_caution(each, record.findings)) for each in summaries]
@@ -59,7 +64,7 @@ def of_unpaired(report: UnpairedReport) -> list[Note]:
 
 def of_foreign(record: ForeignResults) -> list[Note]:
     """The notes of an import."""
-    return _gathered(record.findings, [], several=False)
+    return of_findings(record.findings)
 
 
 def of_two_foreign(report: ForeignReport) -> list[Note]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from steelyard.model.metrics import METRICS, is_counted
-from steelyard.model.records import Settings, Side, StopReason, Summary, Verdict, Weighing
+from steelyard.model.records import Run, Settings, Side, StopReason, Summary, Verdict, Weighing
 from steelyard.model.unpaired import UnpairedVerdict
 from steelyard.report import figures
 from steelyard.stats.paired import FEWEST_WITH_NOISE
@@ -45,6 +45,16 @@ def stopped(reasons: list[StopReason]) -> str | None:
     if 0 < failed < len(reasons) and "interrupted" not in reasons:
         return f"{failed} of {len(reasons)} benchmarks failed: this is what the others gave"
     return next((text for reason, text in _STOPPED.items() if reason in reasons), None)
+
+
+def built(record: Weighing | Run) -> str | None:
+    """Say what runs in the revisions that are weighed, and how they were built; None where none are."""
+    subject = record.subjects[0]
+    if subject.revision is None:
+        return None
+    how = "as they are checked out" if subject.revision.build is None else f"built by {subject.revision.build}"
+    commands = {one.command for one in record.subjects}
+    return f"{subject.command if len(commands) == 1 else 'each command'}, in each revision, {how}"
 
 
 def metric(name: str, settings: Settings) -> str:

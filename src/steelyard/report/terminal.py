@@ -11,7 +11,7 @@ from rich.text import Text
 
 from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import METRICS, is_counted
-from steelyard.model.records import Run, Summary, Verdict, Weighing
+from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing
 from steelyard.report import counting, figures, heap, notes, printable, sentences
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.sheet import Sheet
@@ -30,6 +30,9 @@ def weighing(console: Console, record: Weighing, verdicts: list[Verdict], *, fun
     """Print a weighing: one benchmark in full, several as a table; where it was counted, so many `functions`."""
     sheet = Sheet(console)
     _stopped(sheet, record)
+    if record.identical is not None:
+        _identical(sheet, record, record.identical)
+        return
     if not verdicts:
         sheet.row("no result", "no pair was measured to its end", style="bold yellow")
         notes.show(sheet, notes.of_weighing(record, verdicts))
@@ -97,6 +100,26 @@ def _stopped(sheet: Sheet, record: Weighing | Run) -> None:
         sheet.blank()
 
 
+def _identical(sheet: Sheet, record: Weighing, found: Finding) -> None:
+    """Print that both sides are one program, and what else was seen of them."""
+    _names(sheet, record)
+    sheet.blank()
+    sheet.row("same", found.message, style=STYLES["same"])
+    notes.show(sheet, notes.of_findings([other for other in record.findings if other != found]))
+
+
+def _built(sheet: Sheet, record: Weighing) -> None:
+    if said := sentences.built(record):
+        sheet.row("command", Text(sheet.name(said, 3 * sheet.text_width), "dim"))
+
+
+def _names(sheet: Sheet, record: Weighing) -> None:
+    for label, names in zip(("baseline", "candidate"), record.sides(), strict=True):
+        for name in names:
+            sheet.row(label, Text(sheet.name(name, 3 * sheet.text_width), "bold"))
+    _built(sheet, record)
+
+
 # --- one benchmark
 
 
@@ -104,6 +127,7 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     first, others = verdicts[0], verdicts[1:]
     reason = record.stop[0] if record.stop else None
     _sides(sheet, record, first)
+    _built(sheet, record)
     sheet.blank()
     sheet.row(
         first.verdict,
@@ -222,9 +246,7 @@ def _changes(record: Weighing, verdict: Verdict) -> FloatArray:
 
 
 def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
-    for label, names in zip(("baseline", "candidate"), record.sides(), strict=True):
-        for name in names:
-            sheet.row(label, Text(sheet.name(name, 3 * sheet.text_width), "bold"))
+    _names(sheet, record)
     for metric in dict.fromkeys(verdict.metric for verdict in verdicts):
         chosen = [verdict for verdict in verdicts if verdict.metric == metric]
         sheet.blank()

@@ -28,12 +28,18 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def command_subject(
-    command: str, name: str, role: str, *, shell: bool, search_path: str | None = None, directory: str | None = None
+    command: str,
+    name: str,
+    role: str,
+    *,
+    shell: bool,
+    search_path: str | None = None,
+    directory: str | None = None,
 ) -> Subject:
     """Read one command line; `role` is what an error calls it: `baseline` says "the baseline command".
 
-    Its launches run in the `directory`, where relative paths to programs begin; by default in the current one.
-    Raises UsageError if it is empty, or its program is missing or not executable.
+    It runs in the `directory`, if that is given, and has its program there if that is a relative path. Raises
+    UsageError if it is empty, or its program is missing or not executable.
     """
     if not command.strip():
         raise UsageError(f"{_called(role)} is empty: give the command to run, in quotes")
@@ -182,14 +188,13 @@ def _find_program(argument: str, role: str, search_path: str | None, directory: 
                 "or use --shell for a shell's own commands" + (_IN_QUOTES if role == "candidate" else "")
             )
         return found
-    # Without a directory as it was given: a path that is longer would move the program's stack.
-    program = argument if directory is None else os.path.join(directory, argument)  # noqa: PTH118
+    program = argument if directory is None else str(Path(directory, argument))
     try:
         mode = Path(program).stat().st_mode
     except OSError as error:
         raise UsageError(f"{_called(role)} {program!r} cannot be run: {error.strerror}; check the path") from error
     if not stat.S_ISREG(mode):
-        raise UsageError(f"{_called(role)} {program!r} is no program: give the path of a file")
+        raise UsageError(f"{_called(role)} {argument!r} is no program: give the path of a file")
     if not os.access(program, os.X_OK):
-        raise UsageError(f"{_called(role)} {program!r} is not executable: chmod +x it, or name its interpreter first")
+        raise UsageError(f"{_called(role)} {argument!r} is not executable: chmod +x it, or name its interpreter first")
     return program

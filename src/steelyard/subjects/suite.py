@@ -81,7 +81,8 @@ def _digits(number: Decimal) -> int:
 def _name(candidate: Subject, params: dict[str, str], *, named: bool) -> str:
     values = ", ".join(f"{name}={value}" for name, value in params.items())
     if not values:
-        return candidate.name
+        # The same benchmark, whichever revisions are weighed.
+        return candidate.name if candidate.revision is None else candidate.command
     return f"{candidate.name}, {values}" if named else values
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import steelyard
@@ -13,17 +14,19 @@ RUNNER = SOURCES / "design/runner"
 # Where the server is, and what it is asked by its own version.
 SERVER, WORLD = SOURCES / "measure/launch.py", SOURCES / "design/world.py"
 VALGRIND = SOURCES / "measure/count/valgrind.py"
-# Where a command runs that nobody measures.
+# Where git runs, and what builds a program: to their end, and measured by nobody.
+TOOLS = SOURCES / "measure/tools.py"
+# Where a command runs in the foreground, which nobody measures either.
 FOREGROUND = SOURCES / "measure/foreground.py"
 STARTING = {"posix_spawn", "posix_spawnp", "fork", "system", "popen", "execv", "execve", "execvp", "execvpe"}
 # They run inside the measured program.
 BESIDE = (SOURCES / "harness", SOURCES / "subjects/adapters/in_pytest")
 
 
-def sources() -> Iterator[tuple[Path, ast.Module]]:
-    for path in sorted(SOURCES.rglob("*.py")):
-        if not any(path.is_relative_to(beside) for beside in BESIDE):
-            yield path, ast.parse(path.read_text())
+@cache  # to read them takes a second
+def sources() -> list[tuple[Path, ast.Module]]:
+    paths = [path for path in sorted(SOURCES.rglob("*.py")) if not any(path.is_relative_to(one) for one in BESIDE)]
+    return [(path, ast.parse(path.read_text())) for path in paths]
 
 
 def launched_on(tree: ast.AST, *, called: bool = False) -> Iterator[str]:
@@ -71,7 +74,7 @@ def test_only_the_world_knows_the_launch_server() -> None:
 
 def test_no_other_process_is_started() -> None:
     starting = {path for path, tree in sources() if "subprocess" in {name.partition(".")[0] for name in imported(tree)}}
-    assert starting == {SERVER, VALGRIND}
+    assert starting == {SERVER, VALGRIND, TOOLS}
 
 
 def test_what_is_not_measured_is_started_in_one_place() -> None:
@@ -80,3 +83,12 @@ def test_what_is_not_measured_is_started_in_one_place() -> None:
         return {node.attr for node in attributes if getattr(node.value, "id", "") == "os"}
 
     assert {path for path, tree in sources() if names(tree) & STARTING} == {FOREGROUND}
+
+
+def test_git_and_builds_alone_are_run_by_the_tools() -> None:
+    asking = {
+        path.relative_to(SOURCES).as_posix()
+        for path, tree in sources()
+        if any(name.startswith("steelyard.measure.tools.run") for name in imported(tree))
+    }
+    assert asking == {"subjects/revisions/git.py", "subjects/revisions/builds.py"}

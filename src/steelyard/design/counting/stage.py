@@ -70,7 +70,7 @@ class CountingStage:
         settings = record.settings
         self._settings = settings.counting or CountSettings()
         self._record, self._clock, self._sink, self._watch = record, tools.clock, sink, watch
-        self._hooks = hooks_of(settings, shared_environment(settings, tools.source))
+        self._hooks = hooks_of(settings, shared_environment(settings, tools.source), record.subjects)
         self._pool = WorkerPool(tools.launcher, tools.jobs, self._hooks)
         self._counter = Counter(tools.valgrind, self._settings, tools.clock)
         self._targets = CountTargets(record, self._settings, tools.source)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
 from steelyard.design.findings import COPIED_CONTROL
+from steelyard.design.identical import verdicts_of_one_program
 from steelyard.design.judging.findings import data_findings, medians_findings, storm_findings, withheld
 from steelyard.design.judging.lockstep import in_step
 from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
@@ -123,6 +124,8 @@ def verdicts(record: Weighing) -> list[Verdict]:
 
     Raises MeasurementError where the deciding metric is undefined. A control that alarms withholds every verdict.
     """
+    if record.identical is not None:
+        return verdicts_of_one_program(record)
     measured = [number for number, reason in enumerate(record.stop) if reason != "failed"]
     members = [number for number in measured if not record.benchmarks[number].control]
     controls = [number for number in measured if record.benchmarks[number].control]

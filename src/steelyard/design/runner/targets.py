@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -94,7 +94,7 @@ def targets_of(
     shell = command_subject(":", "shell", "shell", shell=True) if _times_a_shell(record) else None
     return Targets(
         of,
-        hooks_of(settings, shared) if hooks is None else hooks,
+        hooks_of(settings, shared, record.subjects) if hooks is None else hooks,
         None if shell is None else launch_spec(shell, limited, shared, draw_pair(settings.seed, 0, 0)),
         in_turn if harness is not None and harness.keeps_step else None,
     )
@@ -110,14 +110,21 @@ def _remedy(subject: Subject, settings: Settings) -> str:
     return f"{unshelled(words)}: give --shell, mend the command, or accept failures with --ignore-failure"
 
 
-def hooks_of(settings: Settings, shared: Mapping[str, str]) -> Hooks:
-    """The commands around launches; raises UsageError for one that is missing."""
+def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[Subject] = ()) -> Hooks:
+    """The commands around launches; raises UsageError for one that is missing.
+
+    Where `subjects` run in folders of their own, so do they: each in that of its side, and one for all in every side's.
+    """
+    folders = [subject.directory for subject in subjects[:2] if subject.directory is not None]
     # They run as they would from the user's prompt: no time limit of the launches, no pinning, no input, once.
     plain = settings.model_copy(update={"timeout_s": None, "cpu": None, "stdin": None, "output": None, "repeat": 1})
 
     def specs(option: str, commands: list[str]) -> list[LaunchSpec]:
-        subjects = [command_subject(command, option, option, shell=False) for command in commands]
-        return [launch_spec(subject, plain, shared, draw_pair(settings.seed, 0, 0)) for subject in subjects]
+        placed: list[tuple[str, str | None]] = [(command, None) for command in commands]
+        if commands and folders:
+            placed = [(commands[min(side, len(commands) - 1)], folder) for side, folder in enumerate(folders)]
+        around = [command_subject(command, option, option, shell=False, directory=folder) for command, folder in placed]
+        return [launch_spec(subject, plain, shared, draw_pair(settings.seed, 0, 0)) for subject in around]
 
     return Hooks(**{name: specs(f"--{name}", commands) for name, commands in settings.hooks().items()})
 

@@ -1,0 +1,148 @@
+"""The options that have one command weighed in two revisions of a git repository."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import typer
+
+from steelyard.cli.command import Options
+from steelyard.cli.names import check_no_files, names_of
+from steelyard.cli.values import ReadBy
+from steelyard.model.errors import UsageError
+from steelyard.model.values import seconds, seconds_in_range
+
+if TYPE_CHECKING:
+    from steelyard.cli.compare import CompareOptions
+    from steelyard.design.request import Request
+    from steelyard.design.world import World
+    from steelyard.model.records import Finding, Subject
+    from steelyard.subjects.revisions.builds import Built, Recipe
+    from steelyard.subjects.revisions.git import Repository
+
+_USUAL_BUILD_S = 3600.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class RevisionOptions(Options):
+    """Which revisions, and how each is built."""
+
+    panel: ClassVar[str] = "Revisions of a git repository"
+
+    base: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REV",
+            help="Weigh the one command in this revision against the candidate.  "
+            "[default: the merge base with the default branch]",
+        ),
+    ] = None
+    candidate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REV", help="The revision that may have changed.  [default: the work tree, with its changes]"
+        ),
+    ] = None
+    build: Annotated[
+        str | None,
+        typer.Option(metavar="CMD", help="Build each side by this shell command, in a folder of its own; kept."),
+    ] = None
+    build_timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Longest time that a build may take."), ReadBy(seconds)
+    ] = _USUAL_BUILD_S
+
+
+def are_wanted(options: RevisionOptions) -> bool:
+    """Whether revisions are weighed."""
+    return (options.base, options.candidate, options.build) != (None, None, None)
+
+
+@contextmanager
+def request_of_revisions(options: CompareOptions, world: World) -> Iterator[Request]:
+    """What is measured: both revisions are built, and stay as long as the context lasts.
+
+    Raises UsageError for what cannot be weighed so, BuildError, InterruptedBeforeStart.
+    """
+    from steelyard.cli.settings import request_of, settings_of
+    from steelyard.subjects.revisions.builds import Recipe
+    from steelyard.subjects.revisions.sides import check_relative, subjects_of
+
+    asked, command = options.revisions, _one_command(options)
+    seconds_in_range("--build-timeout", asked.build_timeout, 1e-3, 1e6)
+    settings = settings_of(options, world, commands=[command] * 2, judged=True)
+    recipe = Recipe(asked.build, timeout_s=asked.build_timeout)
+    with built_sides(asked, Path(settings.directory), recipe, world) as (repository, sides):
+        names = names_of(options.name, options.names, [side.revision.label for side in sides])
+        search_path = world.environment.get("PATH")
+        subjects = subjects_of(sides, command, names, shell=options.launch.shell, search_path=search_path)
+        check_relative(repository, subjects)
+        findings = findings_of(
+            repository, sides, subjects, {**dict.fromkeys(settings.environment), **settings.variables}
+        )
+        yield replace(request_of(options, subjects, settings), findings=findings)
+
+
+@contextmanager
+def built_sides(
+    asked: RevisionOptions, folder: Path, recipe: Recipe, world: World
+) -> Iterator[tuple[Repository, Sequence[Built]]]:
+    """The revisions that are asked for, built side by side; they stay as long as the context lasts.
+
+    A `folder` is where the user stands in them. Raises UsageError, BuildError, InterruptedBeforeStart.
+    """
+    from steelyard.cli.screen import watching
+    from steelyard.subjects.revisions.builds import Job, built
+    from steelyard.subjects.revisions.cache import Cache
+    from steelyard.subjects.revisions.git import repository_of
+    from steelyard.subjects.revisions.revision import resolved
+
+    repository = repository_of(folder, world.environment)
+    jobs = [Job(revision, recipe) for revision in resolved(repository, asked.base, asked.candidate)]
+    cache = Cache.of_user(world.environment)
+    with (
+        watching(world, noun="side") as watch,
+        built(repository, jobs, cache, watch, world.environment) as sides,
+    ):
+        watch.wipe()
+        yield repository, sides
+
+
+def _one_command(options: CompareOptions) -> str:
+    commands = options.commands or []
+    if len(commands) != 1:
+        raise UsageError(
+            "--base, --candidate and --build weigh one command, in two revisions: steelyard compare --base main "
+            "--build make './program its words'"
+        )
+    check_no_files(options.name or [], commands)
+    return commands[0]
+
+
+def findings_of(
+    repository: Repository, sides: Sequence[Built], subjects: Sequence[Subject], environment: dict[str, str | None]
+) -> list[Finding]:
+    """What the user should know of the sides before they are weighed."""
+    from steelyard.design.findings import identical_finding
+    from steelyard.model.records import Finding
+    from steelyard.subjects.revisions.identity import is_identical
+    from steelyard.subjects.revisions.sides import shared_program
+
+    notes = dict.fromkeys(note for side in sides for note in side.notes)
+    found = [Finding(code="checkout", message=note) for note in notes]
+    if program := shared_program(repository, subjects):
+        found.append(
+            Finding(
+                code="shared-program",
+                message=f"{program} is within the work tree and runs on both sides; what is installed for it from "
+                "there, they share too",
+            )
+        )
+    if is_identical(sides, subjects, environment):
+        labels = [side.revision.label for side in sides]
+        is_one_build = len({side.top for side in sides}) == 1
+        found.insert(0, identical_finding(*labels, is_one_build=is_one_build))
+    return found

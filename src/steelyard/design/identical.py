@@ -1,0 +1,52 @@
+"""Sides that are one program: what is known of them without a launch, and when that is not so: equal commands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.design.findings import same_command_findings
+from steelyard.design.request import Request
+from steelyard.model.records import IDENTICAL, Benchmark, Finding, Run, Subject, Verdict, Weighing
+
+_EVERY_BENCHMARK = "every benchmark"
+
+
+def is_identical(request: Request) -> bool:
+    """Whether nothing has to be measured."""
+    return any(finding.code == IDENTICAL for finding in request.findings)
+
+
+def known(request: Request, subjects: Sequence[Subject]) -> list[Finding]:
+    """What is known of the subjects before anything is measured."""
+    return [
+        *request.findings,
+        *([] if is_identical(request) else same_command_findings(subjects, request.benchmarks)),
+    ]
+
+
+def of_one_program(header: Weighing | Run) -> Weighing | Run:
+    """The record of such sides, decided before it began; a harness is not asked for its benchmarks."""
+    benchmarks = header.benchmarks or [Benchmark(name=_EVERY_BENCHMARK)]
+    return header.model_copy(update={"benchmarks": benchmarks, "stop": ["decided"] * len(benchmarks)})
+
+
+def verdicts_of_one_program(record: Weighing) -> list[Verdict]:
+    """The verdicts of sides that are one program, which differ by nothing."""
+    return [
+        Verdict(
+            benchmark=benchmark.name,
+            index=number,
+            metric=metric,
+            verdict="same",
+            change=0.0,
+            interval=(0.0, 0.0),
+            p_value=None,
+            pairs=0,
+            looks=0,
+            seconds=0.0,
+            resolution=None,
+        )
+        for number, benchmark in enumerate(record.benchmarks)
+        if not benchmark.control
+        for metric in record.settings.metrics
+    ]

@@ -1,0 +1,198 @@
+"""Tools that are run to their end and that nobody measures: git, and whatever builds a program.
+
+Each has a process group of its own, which is killed as a whole when its time is up or when the user interrupts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from steelyard.measure.launch import REMEDIES
+from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_PR_SET_CHILD_SUBREAPER = 36
+# Seconds between two looks whether the user interrupts, and for processes that are being killed.
+_STEP_S, _LONGEST_KILL_S = 0.05, 5.0
+
+
+@dataclass(frozen=True)
+class Command:
+    """What is run: words of which none is a shell's, in a folder, with exactly this environment."""
+
+    argv: Sequence[str]
+    folder: Path
+    environment: Mapping[str, str]
+    log: Path | None = None
+    """Where both of its outputs go, as they come; None has them in what is returned."""
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended, and what it printed, unless that is in its log."""
+
+    status: int | None
+    """Negative for a signal; None where it was killed, as its time was up or another had failed."""
+    out: str = ""
+    err: str = ""
+    is_late: bool = False
+    """Whether its time was up."""
+
+
+def run(command: Command) -> Ended:
+    """Run one command to its end; raises as `run_all`."""
+    return run_all([command])[0]
+
+
+def run_all(commands: Sequence[Command], *, is_tidied: bool = False) -> list[Ended]:
+    """Run commands side by side, to the end of all of them; the first that fails ends the others.
+
+    With `is_tidied` no process that they started outlives them, wherever it has hidden; else none of their groups.
+    Raises InterruptedBeforeStart if the user interrupts, MeasurementError for one that cannot be started.
+    """
+    with ExitStack() as leaving:
+        is_interrupted = leaving.enter_context(_interruptible())
+        if is_tidied:
+            leaving.enter_context(_orphans_killed())
+        running: list[_Running] = []
+        leaving.callback(_kill_all, running)
+        for command in commands:
+            running.append(_Running(command, leaving))  # noqa: PERF401 - those before one that fails have to be killed
+        while not all(one.has_ended() for one in running):
+            if is_interrupted():
+                raise InterruptedBeforeStart("interrupted before anything was measured")
+            if any(one.has_failed() for one in running):
+                break
+        return [one.ended() for one in running]
+
+
+def _kill_all(running: Sequence[_Running]) -> None:
+    for one in running:
+        one.kill()
+
+
+class _Running:
+    """A command while it runs."""
+
+    def __init__(self, command: Command, leaving: ExitStack) -> None:
+        self._begun, self._timeout_s = time.monotonic(), command.timeout_s
+        self._out, self._err = leaving.enter_context(_scratch_file()), leaving.enter_context(_scratch_file())
+        self._is_late = False
+        try:
+            log = None if command.log is None else leaving.enter_context(command.log.open("ab"))
+            self._process = subprocess.Popen(
+                command.argv,
+                cwd=command.folder,
+                env=dict(command.environment),
+                stdin=subprocess.DEVNULL,
+                stdout=log or self._out,
+                stderr=log or self._err,
+                start_new_session=True,
+            )
+        except OSError as error:
+            remedy = REMEDIES.get(error.errno or 0, "check that it is there and can be executed")
+            raise MeasurementError(f"{command.argv[0]} does not start ({error.strerror}): {remedy}") from error
+
+    def has_ended(self) -> bool:
+        """Whether it has, after a moment in which it may."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_STEP_S)
+        self._is_late = self._is_late or (
+            self._process.returncode is None
+            and self._timeout_s is not None
+            and time.monotonic() - self._begun > self._timeout_s
+        )
+        return self._process.returncode is not None or self._is_late
+
+    def has_failed(self) -> bool:
+        """Whether it ended, and not well."""
+        return self._is_late or self._process.returncode not in (None, 0)
+
+    def kill(self) -> None:
+        """End whatever is left of it and of its group."""
+        with suppress(OSError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_LONGEST_KILL_S)
+
+    def ended(self) -> Ended:
+        """How it ended, and what it printed."""
+        out, err = map(_read, (self._out, self._err))
+        return Ended(None if self._is_late else self._process.returncode, out, err, self._is_late)
+
+
+def _scratch_file() -> IO[bytes]:
+    return tempfile.TemporaryFile()
+
+
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return os.fsdecode(file.read())
+
+
+@contextmanager
+def _interruptible() -> Iterator[Callable[[], bool]]:
+    """Have the signals that end us be noted; whoever answered them does so again afterwards."""
+    came: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature is signal's
+        came.append(number)
+
+    before = {}
+    for number in _ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            before[number] = signal.signal(number, note)
+    try:
+        yield lambda: bool(came)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _orphans_killed() -> Iterator[None]:
+    """Kill at the end whatever was started meanwhile and goes on: a daemon leaves its group, but it becomes our child.
+
+    Elsewhere than on Linux it does not.
+    """
+    import psutil
+
+    ourselves = psutil.Process()
+    before = {child.pid for child in ourselves.children()}
+    _adopt_orphans(1)
+    try:
+        yield
+    finally:
+        limit = time.monotonic() + _LONGEST_KILL_S
+        while time.monotonic() < limit:
+            left = [child for child in ourselves.children() if child.pid not in before]
+            if not left:
+                break
+            for child in left:
+                with suppress(psutil.Error):
+                    for grandchild in child.children(recursive=True):
+                        with suppress(psutil.Error):
+                            grandchild.kill()
+                    child.kill()
+            for child in left:
+                with suppress(OSError):
+                    os.waitpid(child.pid, os.WNOHANG)
+            time.sleep(0.001)
+        _adopt_orphans(0)
+
+
+def _adopt_orphans(wanted: int) -> None:
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, wanted, 0, 0, 0)

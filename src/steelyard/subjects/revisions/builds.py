@@ -1,0 +1,292 @@
+"""Revisions that are checked out and built, each in a folder of its own; what was built before is not built again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from steelyard.measure.tools import Command, Ended, run_all
+from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.progress import Progress
+from steelyard.model.records import RevisionFacts
+from steelyard.report.figures import seconds
+from steelyard.subjects.revisions.cache import Cache, Entry, Facts, remove, size_of
+from steelyard.subjects.revisions.checkout import Places, check_out
+from steelyard.subjects.revisions.git import Repository
+from steelyard.subjects.revisions.revision import Revision
+from steelyard.subjects.revisions.toolchain import build_environment, fingerprint
+
+LAYOUT = "{layout}"
+USUAL_TIMEOUT_S = 3600.0
+# Of the format of entries: another one is built anew.
+_VERSION = 1
+_KEY_DIGITS = 20
+_TAIL_LINES = 12
+_TAIL_BYTES = 16 << 10
+_LONGEST_LINE = 200
+# Other processes may remove an entry between its making and its use, but hardly twice.
+_MOST_TRIES = 3
+
+Watch = Callable[[Progress], None]
+
+
+class BuildError(MeasurementError):
+    """A revision that does not build; the last lines of its log stand below the sentence."""
+
+    def __init__(self, sentence: str, lines: Sequence[str]) -> None:
+        super().__init__(sentence)
+        self.lines = tuple(lines)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a program is made of its sources."""
+
+    command: str | None = None
+    """For /bin/sh; None where nothing is built. `{layout}` in it stands for the number of the layout."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables that are set outright."""
+    timeout_s: float | None = USUAL_TIMEOUT_S
+    layout: int | None = None
+
+    @property
+    def written(self) -> str | None:
+        """The command with its layout."""
+        if self.command is None or self.layout is None:
+            return self.command
+        return self.command.replace(LAYOUT, str(self.layout))
+
+
+@dataclass(frozen=True)
+class Built:
+    """A revision that is checked out and built."""
+
+    revision: Revision
+    recipe: Recipe
+    folder: Path
+    """Where the user stands in it: there it was built, and there it runs."""
+    top: Path
+    """The folder of all of its files, whose path is as long as that of any other."""
+    log: Path
+    was_cached: bool
+    notes: Sequence[str]
+    """What the user should know of its files."""
+
+    def facts(self) -> RevisionFacts:
+        """As a record keeps them."""
+        return RevisionFacts(
+            name=self.revision.label,
+            commit=self.revision.commit,
+            tree=self.revision.tree,
+            build=self.recipe.written,
+            layout=self.recipe.layout,
+        )
+
+
+@dataclass(frozen=True)
+class Job:
+    """One revision to be built in one way."""
+
+    revision: Revision
+    recipe: Recipe
+
+
+@contextmanager
+def built(
+    repository: Repository, jobs: Sequence[Job], cache: Cache, watch: Watch, source: Mapping[str, str]
+) -> Iterator[list[Built]]:
+    """Have all of these built, side by side, and kept from being removed for as long as the context lasts.
+
+    `source` is the environment of which builds find a part. Raises BuildError for one that does not build, UsageError
+    for one that cannot be, InterruptedBeforeStart.
+    """
+    cache.open()
+    keys = [_key(job, repository, cache, source) for job in jobs]
+    of_keys = dict(zip(keys, jobs, strict=True))
+    with ExitStack() as holding:
+        made: set[str] = set()
+        entries = _entries(repository, of_keys, cache, watch, source, holding, made)
+        if made:
+            cache.bound()
+        yield [_built(job, entries[key], repository, key not in made) for key, job in zip(keys, jobs, strict=True)]
+
+
+def _entries(
+    repository: Repository,
+    jobs: Mapping[str, Job],
+    cache: Cache,
+    watch: Watch,
+    source: Mapping[str, str],
+    holding: ExitStack,
+    made: set[str],
+) -> dict[str, Entry]:
+    """Every entry, whole and held; `made` has the keys of those that had to be built."""
+    for _ in range(_MOST_TRIES):
+        with ExitStack() as trying:
+            entries, missing = _held(jobs, cache, watch, trying)
+            if missing:
+                _make(repository, {key: (jobs[key], entries[key]) for key in missing}, watch, source)
+                made |= missing
+            if all(entry.share() for entry in entries.values()):
+                for entry in entries.values():
+                    entry.note_use()
+                holding.enter_context(trying.pop_all())
+                return entries
+    raise MeasurementError(f"builds are removed from {cache.folder} as soon as they are made: what else clears it?")
+
+
+def _held(jobs: Mapping[str, Job], cache: Cache, watch: Watch, trying: ExitStack) -> tuple[dict[str, Entry], set[str]]:
+    """The entries, those that are not whole held alone; in the order of their keys, that nobody waits in a circle."""
+    entries, missing = {}, set()
+    for key in sorted(jobs):
+
+        def waiting(label: str = jobs[key].revision.label) -> None:
+            watch(Progress("", 0, None, allowance=f"waiting for another steelyard, which has the build of {label}"))
+
+        with ExitStack() as one:
+            entry = one.enter_context(cache.held(key, alone=False, waiting=waiting))
+            if entry.facts() is not None:
+                trying.enter_context(one.pop_all())
+                entries[key] = entry
+                continue
+        entries[key] = trying.enter_context(cache.held(key, alone=True, waiting=waiting))
+        if entries[key].facts() is None:
+            missing.add(key)
+    return entries, missing
+
+
+def _make(
+    repository: Repository, missing: Mapping[str, tuple[Job, Entry]], watch: Watch, source: Mapping[str, str]
+) -> None:
+    """Check out and build; of what fails nothing is left but its log."""
+    notes: dict[str, list[str]] = {}
+    try:
+        for key, (job, entry) in missing.items():
+            entry.begin()
+            watch(Progress(f"checking out {job.revision.label}", 0, len(missing)))
+            notes[key] = check_out(repository, job.revision, Places(entry.files, entry.git))
+            _check_directory(job, entry, repository)
+        failures = _failures([*missing.values()], repository, watch, source)
+        for (key, (job, entry)), failure in zip(missing.items(), failures, strict=True):
+            if failure is None:
+                entry.complete(_facts(job, entry, repository, notes[key]))
+        for failure in failures:
+            if isinstance(failure, BuildError):
+                raise failure
+    except OSError as error:
+        raise MeasurementError(f"nothing can be built in {error.filename}: {error.strerror}") from error
+    finally:
+        for _, entry in missing.values():
+            if entry.facts() is None:  # it is of no use, and the disk may be full of it
+                remove(entry.files)
+                remove(entry.git)
+
+
+def _failures(
+    missing: Sequence[tuple[Job, Entry]], repository: Repository, watch: Watch, source: Mapping[str, str]
+) -> list[BuildError | Literal["cut short"] | None]:
+    """What each build failed in, all of them run side by side; the first failure cuts the others short."""
+    commands = []
+    for job, entry in missing:
+        written = job.recipe.written
+        if written is not None:
+            said = f"building {job.revision.label}: {written}"
+            watch(Progress(said, 0, len(missing), allowance=said))
+        commands.append(
+            Command(
+                ["/bin/sh", "-c", written or ":"],
+                entry.files / repository.directory,
+                build_environment(source, job.recipe.environment),
+                log=entry.log,
+                timeout_s=job.recipe.timeout_s,
+            )
+        )
+    if all(job.recipe.written is None for job, _ in missing):
+        return [None] * len(missing)
+    ends = run_all(commands, is_tidied=True)
+    return [_failure(job, entry, ended) for (job, entry), ended in zip(missing, ends, strict=True)]
+
+
+def _failure(job: Job, entry: Entry, ended: Ended) -> BuildError | Literal["cut short"] | None:
+    if ended.is_late:
+        how = f"did not end within {seconds(job.recipe.timeout_s or 0.0)}; allow more with --build-timeout"
+    elif ended.status is None:
+        return "cut short"
+    elif ended.status:
+        how = f"failed with exit status {ended.status}" if ended.status > 0 else f"was killed by signal {-ended.status}"
+    else:
+        return None
+    return BuildError(
+        f"{job.revision.label} does not build: {job.recipe.written} {how}; its log is {entry.log}", tail(entry.log)
+    )
+
+
+def _facts(job: Job, entry: Entry, repository: Repository, notes: list[str]) -> Facts:
+    return Facts(
+        repository=str(repository.root),
+        revision=job.revision.label,
+        commit=job.revision.commit,
+        tree=job.revision.tree,
+        command=job.recipe.written,
+        made_s=time.time(),
+        size_bytes=size_of(entry.folder),
+        notes=notes,
+    )
+
+
+def tail(log: Path) -> tuple[str, ...]:
+    """The last lines of a log, each cut where it is too long."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
+            lines = file.read().decode(errors="replace").rstrip().splitlines()
+    except OSError:
+        return ()
+    shown = (line.expandtabs() for line in lines[-_TAIL_LINES:])
+    return tuple(f"  | {line[:_LONGEST_LINE]}" for line in shown)
+
+
+def _check_directory(job: Job, entry: Entry, repository: Repository) -> None:
+    if not (entry.files / repository.directory).is_dir():
+        raise UsageError(
+            f"{job.revision.label} has no folder {repository.directory}, where this was asked for: "
+            "change to one that both sides have"
+        )
+
+
+def _built(job: Job, entry: Entry, repository: Repository, was_cached: bool) -> Built:
+    facts = entry.facts()
+    return Built(
+        job.revision,
+        job.recipe,
+        entry.files / repository.directory,
+        entry.files,
+        entry.log,
+        was_cached,
+        facts.notes if facts else (),
+    )
+
+
+def _key(job: Job, repository: Repository, cache: Cache, source: Mapping[str, str]) -> str:
+    """The name of an entry: whatever makes another build of it is in it.
+
+    The cache's own place is, as compilers write it into what they make.
+    """
+    recipe = job.recipe
+    made_with = [] if recipe.written is None else fingerprint(source, recipe.environment)
+    parts = [
+        _VERSION,
+        str(cache.folder),
+        job.revision.tree,
+        str(repository.directory),
+        recipe.written,
+        recipe.layout,
+        made_with,
+    ]
+    return hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogateescape")).hexdigest()[:_KEY_DIGITS]

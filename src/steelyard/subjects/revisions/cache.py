@@ -1,0 +1,304 @@
+"""The folder where builds are kept: an entry a build, locked while it is made or used, the least recently used removed.
+
+An entry is a folder under the name of its key, which has the same length for all, as programs see the length of their
+paths. Its facts are written last: one without them is of a build that failed or was cut short, and is made anew.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.files import write_atomically
+
+USUAL_BYTES = 10 << 30
+_GONE = ".gone-"
+_LIMIT = "max-size"
+_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of steelyard: https://bford.info/cachedir/\n"
+_BLOCK = 512  # what st_blocks counts, whatever the disk's blocks are
+
+
+class Facts(BaseModel):
+    """What is known of a build that is kept."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    repository: str
+    revision: str
+    commit: str | None
+    tree: str
+    command: str | None
+    made_s: float
+    """When, in seconds of the Unix clock."""
+    size_bytes: int
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A build that is kept, as `steelyard cache` lists it."""
+
+    key: str
+    facts: Facts | None
+    """None of one that is being made, or was cut short."""
+    size_bytes: int
+    used_s: float
+    """When it was used last, in seconds of the Unix clock."""
+    is_in_use: bool
+
+
+class Entry:
+    """A place in the cache that this process holds, for itself or together with others who use it."""
+
+    def __init__(self, folder: Path, handle: int) -> None:
+        self.folder, self._handle = folder, handle
+
+    @property
+    def files(self) -> Path:
+        """The checkout, in which it is built and run."""
+        return self.folder / "tree"
+
+    @property
+    def git(self) -> Path:
+        """What git keeps of the checkout."""
+        return self.folder / "git"
+
+    @property
+    def log(self) -> Path:
+        """What its build printed."""
+        return self.folder / "log"
+
+    def facts(self) -> Facts | None:
+        """What is known of it; None where it is not whole."""
+        return _facts(self.folder)
+
+    def begin(self) -> None:
+        """Remove what an attempt before has left, but not the lock."""
+        for path in self.folder.iterdir():
+            if path.name != "lock":
+                remove(path)
+
+    def complete(self, facts: Facts) -> None:
+        """Have it be whole."""
+        write_atomically(self.folder / "facts.json", facts.model_dump_json().encode(), private=True)
+
+    def share(self) -> bool:
+        """Let others use it too; whether it is still there then, as for a moment nobody holds it."""
+        fcntl.flock(self._handle, fcntl.LOCK_SH)
+        return _is_at(self._handle, self.folder / "lock") and self.facts() is not None
+
+    def note_use(self) -> None:
+        """Have it be the most recently used."""
+        with suppress(OSError):
+            os.utime(self._handle)
+
+    def release(self) -> None:
+        """Hold it no longer."""
+        os.close(self._handle)
+
+
+class Cache:
+    """The builds of a user."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def of_user(cls, environment: Mapping[str, str]) -> Cache:
+        """The user's own, under XDG_CACHE_HOME; raises UsageError where none can be."""
+        # A relative path is to be ignored, says the XDG Base Directory Specification.
+        places = [Path(environment.get("XDG_CACHE_HOME", "")), Path(environment.get("HOME", "")) / ".cache"]
+        place = next((place for place in places if place.is_absolute()), None)
+        if place is None:
+            raise UsageError("there is no folder to keep builds in: set XDG_CACHE_HOME")
+        return cls(place / "steelyard" / "builds")
+
+    def open(self) -> None:
+        """Make the folder, and remove what processes that were killed have left of entries that were to go."""
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            tag = self.folder / "CACHEDIR.TAG"
+            if not tag.exists():
+                tag.write_text(_TAG)
+            for left in self.folder.glob(f"{_GONE}*"):
+                remove(left)
+        except OSError as error:
+            raise MeasurementError(
+                f"builds cannot be kept in {self.folder}: {error.strerror}; set XDG_CACHE_HOME"
+            ) from error
+
+    @contextmanager
+    def held(self, key: str, *, alone: bool, waiting: Callable[[], None] = lambda: None) -> Iterator[Entry]:
+        """The entry of a key, made if need be, for as long as the context lasts: alone, or beside others.
+
+        Calls `waiting` before it waits for whoever has it.
+        """
+        folder = self.folder / key
+        try:
+            handle = _locked(folder, fcntl.LOCK_EX if alone else fcntl.LOCK_SH, waiting)
+        except OSError as error:
+            raise MeasurementError(
+                f"builds cannot be kept in {self.folder}: {error.strerror}; set XDG_CACHE_HOME"
+            ) from error
+        entry = Entry(folder, handle)
+        try:
+            yield entry
+        finally:
+            entry.release()
+
+    def kept(self) -> list[Kept]:
+        """All entries, the least recently used first."""
+        found = []
+        for folder in self._entries():
+            with suppress(FileNotFoundError):
+                facts = _facts(folder)
+                used_s = (folder / "lock").stat().st_mtime
+                size = facts.size_bytes if facts else size_of(folder)
+                found.append(Kept(folder.name, facts, size, used_s, _is_in_use(folder)))
+        return sorted(found, key=lambda one: (one.used_s, one.key))
+
+    def limit_bytes(self) -> int:
+        """How much it may hold."""
+        try:
+            return int((self.folder / _LIMIT).read_text())
+        except (OSError, ValueError):
+            return USUAL_BYTES
+
+    def set_limit(self, limit_bytes: int) -> None:
+        """Have it hold no more from now on."""
+        write_atomically(self.folder / _LIMIT, f"{limit_bytes}\n".encode(), private=True)
+
+    def bound(self, limit_bytes: int | None = None) -> list[Kept]:
+        """Remove the least recently used entries until the rest is no larger than it may be; none that is in use.
+
+        Returns those that were removed.
+        """
+        limit = self.limit_bytes() if limit_bytes is None else limit_bytes
+        kept, gone = self.kept(), []
+        size = sum(one.size_bytes for one in kept)
+        for one in kept:
+            if size <= limit:
+                break
+            if self._remove(one.key):
+                gone.append(one)
+                size -= one.size_bytes
+        return gone
+
+    def clear(self) -> list[Kept]:
+        """Remove all entries that nobody uses; returns them."""
+        return [one for one in self.kept() if self._remove(one.key)]
+
+    def _entries(self) -> list[Path]:
+        try:
+            return [path for path in self.folder.iterdir() if (path / "lock").is_file()]
+        except OSError:
+            return []
+
+    def _remove(self, key: str) -> bool:
+        folder = self.folder / key
+        try:
+            handle = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            gone = self.folder / f"{_GONE}{key}-{os.getpid()}-{time.monotonic_ns()}"
+            folder.rename(gone)  # at once: who waits for it sees that it is another's no longer
+        except OSError:
+            return False
+        finally:
+            os.close(handle)
+        remove(gone)
+        return True
+
+
+@contextmanager
+def in_use(directories: Iterable[str]) -> Iterator[None]:
+    """Keep the entries that these folders are in from being removed, as far as they are in some."""
+    with ExitStack() as holding:
+        for directory in directories:
+            for tree in (Path(directory), *Path(directory).parents):
+                with suppress(OSError):
+                    handle = os.open(tree.parent / "lock", os.O_RDWR | os.O_CLOEXEC)
+                    holding.callback(os.close, handle)
+                    fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                    break
+        yield
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all that is in it, be that not to be written to: Go's modules are such."""
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    for folder, _, _ in os.walk(path):
+        with suppress(OSError):
+            os.chmod(folder, stat.S_IRWXU)  # noqa: PTH101
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def size_of(path: Path) -> int:
+    """What a folder takes on the disk, in bytes."""
+    total = 0
+    for folder, _, files in os.walk(path):
+        for name in (*files, ""):
+            with suppress(OSError):
+                total += os.lstat(os.path.join(folder, name)).st_blocks * _BLOCK  # noqa: PTH118
+    return total
+
+
+def _locked(folder: Path, how: int, waiting: Callable[[], None]) -> int:
+    """A descriptor of the lock of an entry that is there, which is held."""
+    while True:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        try:
+            handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except FileNotFoundError:
+            continue  # it was removed in between
+        try:
+            try:
+                fcntl.flock(handle, how | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waiting()
+                fcntl.flock(handle, how)
+            if _is_at(handle, folder / "lock"):
+                return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except OSError:
+        return False
+
+
+def _is_in_use(folder: Path) -> bool:
+    handle = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def _facts(folder: Path) -> Facts | None:
+    try:
+        return Facts.model_validate_json((folder / "facts.json").read_bytes())
+    except (OSError, ValidationError):
+        return None

@@ -1,0 +1,123 @@
+"""A revision's files in a folder of their own: a linked work tree that the user's repository knows nothing of.
+
+`git worktree add` would write into the user's repository, and leave its entry there when the folder is removed. The
+files of gitrepository-layout(5) that make a linked work tree are few, and are made here: the folder shares objects,
+references and configuration with the repository, so that `git describe` in a build, LFS and other filters work, and has
+HEAD and index to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.subjects.revisions.git import Git, Repository
+from steelyard.subjects.revisions.revision import Revision, Submodule, snapshot, submodules
+
+_POINTER = b"version https://git-lfs"
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a checkout is: its files, and what git keeps of it beside them."""
+
+    files: Path
+    git: Path
+
+
+def check_out(repository: Repository, revision: Revision, places: Places) -> list[str]:
+    """Put a revision's files into a folder that is not there yet; returns what the user should know of them.
+
+    Raises UsageError for a work tree that has changed since, or a submodule that is not here, MeasurementError.
+    """
+    commit = revision.commit or repository.git.answer("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    with _objects_of(repository, revision) as git:
+        _link(places, repository.common, commit)
+        _fill(git.within(places.files, {"GIT_INDEX_FILE": str(places.git / "index")}), revision.tree, revision.label)
+        found = submodules(git, revision.tree)
+    notes = _pointers(repository.git.within(places.files))
+    for module in found:
+        notes += _check_out_submodule(repository.git, repository.root, repository.common, module, places, revision)
+    return notes
+
+
+@contextmanager
+def _objects_of(repository: Repository, revision: Revision) -> Iterator[Git]:
+    """A git that knows the revision's objects, of which those of changes are nowhere yet."""
+    if revision.commit is not None:
+        yield repository.git
+        return
+    with snapshot(repository) as (tree, git):
+        if tree != revision.tree:
+            raise UsageError(f"the work tree {repository.root} was changed meanwhile: begin anew")
+        yield git
+
+
+def _link(places: Places, common: Path, commit: str | None) -> None:
+    """Make a linked work tree of an empty folder."""
+    places.git.mkdir(parents=True)
+    places.files.mkdir(parents=True, exist_ok=True)
+    # Before the first commit it is on a branch that is not born.
+    (places.git / "HEAD").write_text(f"{commit or 'ref: refs/heads/main'}\n")
+    (places.git / "commondir").write_text(f"{common}\n")
+    (places.git / "gitdir").write_text(f"{places.files / '.git'}\n")
+    (places.files / ".git").write_text(f"gitdir: {places.git}\n")
+
+
+def _fill(git: Git, tree: str, label: str) -> None:
+    git.do(f"{label} cannot be checked out", "read-tree", "--reset", "-u", tree)
+
+
+def _check_out_submodule(
+    git: Git, root: Path, common: Path, module: Submodule, places: Places, revision: Revision
+) -> list[str]:
+    """Put a submodule's files, and those of its own, into their places, from what is here of it: nothing is fetched."""
+    folder = root / module.path
+    own = folder / ".git"
+    kept = [common / "modules" / module.name]
+    if own.exists() and (told := git.within(folder).answer("rev-parse", "--git-common-dir")):
+        kept.insert(0, (folder / told).resolve())
+    known = [place for place in kept if (place / "objects").is_dir()]
+    if not known:
+        return [
+            f"the submodule {module.path} is not here and was left out: git submodule update --init, if it is needed"
+        ]
+    for place in known:
+        theirs = git.within(place, {"GIT_DIR": str(place)})
+        if theirs.answer("rev-parse", "--verify", "--quiet", f"{module.commit}^{{commit}}"):
+            break
+    else:
+        raise UsageError(
+            f"{revision.label} has the submodule {module.path} at {module.commit[:7]}, which is not here: "
+            f"git -C {module.path} fetch"
+        )
+    inner = Places(places.files / module.path, places.git / "modules" / module.name)
+    _link(inner, place, module.commit)
+    _fill(git.within(inner.files), module.commit, f"the submodule {module.path}")
+    notes = _pointers(git.within(inner.files))
+    for below in submodules(theirs, module.commit):
+        notes += _check_out_submodule(git, folder, place, below, inner, revision)
+    return notes
+
+
+def _pointers(git: Git) -> list[str]:
+    """A note if files that Git LFS keeps were left as what points to them."""
+    told = git.answer("ls-files", "-z", "--", ":(attr:filter=lfs)")
+    left = [path for path in filter(None, (told or "").split("\0")) if _is_pointer(git.folder / path)]
+    if not left:
+        return []
+    what = left[0] if len(left) == 1 else f"{left[0]} and {len(left) - 1} more"
+    return [
+        f"Git LFS has not brought {what}, which are mere pointers in what is weighed: git lfs install && git lfs pull"
+    ]
+
+
+def _is_pointer(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_POINTER)) == _POINTER
+    except OSError as error:
+        raise MeasurementError(f"cannot read {path}: {error.strerror}") from error

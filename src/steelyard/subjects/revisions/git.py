@@ -1,0 +1,134 @@
+"""Git, as it is asked about a repository: with none of the variables that would have it look elsewhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.measure.tools import Command, Ended, run
+from steelyard.model.errors import MeasurementError, UsageError
+
+# As git has them within a hook.
+_OF_ANOTHER = frozenset(
+    {
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_PREFIX",
+        "GIT_NAMESPACE",
+        "GIT_QUARANTINE_PATH",
+    }
+)
+_OURS = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+# The user's hooks and daemons have nothing to do with what is looked at or checked out here.
+_OPTIONS = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.sparseCheckout=false",
+    "core.quotePath=false",
+    "submodule.recurse=false",
+    "advice.addEmbeddedRepo=false",
+    "gc.auto=0",
+)
+_SHALLOW_REMEDY = "fetch all of it (git fetch --unshallow; fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab)"
+
+
+@dataclass(frozen=True)
+class Git:
+    """Git in a folder."""
+
+    program: str
+    folder: Path
+    environment: Mapping[str, str]
+
+    @classmethod
+    def found(cls, folder: Path, environment: Mapping[str, str]) -> Git:
+        """Look for it on the environment's PATH; raises UsageError where there is none."""
+        program = shutil.which("git", path=environment.get("PATH"))
+        if program is None:
+            raise UsageError("weighing revisions needs git, which was not found on PATH: install it")
+        passed_on = {name: value for name, value in environment.items() if name not in _OF_ANOTHER}
+        return cls(program, folder, {**passed_on, **_OURS})
+
+    def within(self, folder: Path, variables: Mapping[str, str] | None = None) -> Git:
+        """The same one in another folder, with more in its environment."""
+        return Git(self.program, folder, {**self.environment, **(variables or {})})
+
+    def ask(self, *words: str) -> Ended:
+        """Run it, whatever its exit status; raises InterruptedBeforeStart, MeasurementError if it does not start."""
+        options = [word for option in _OPTIONS for word in ("-c", option)]
+        return run(Command([self.program, *options, *words], self.folder, self.environment))
+
+    def answer(self, *words: str) -> str | None:
+        """What it prints, without the end of the line; None where it fails."""
+        ended = self.ask(*words)
+        return ended.out.removesuffix("\n") if ended.status == 0 else None
+
+    def do(self, what: str, *words: str) -> str:
+        """What it prints; raises MeasurementError, which says `what` could not be done, and git's last words."""
+        ended = self.ask(*words)
+        if ended.status != 0:
+            raise MeasurementError(f"{what}: git says {last_words(ended)}")
+        return ended.out.removesuffix("\n")
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A repository, and where in it the user stands."""
+
+    git: Git
+    """In the folder of the work tree, or in a bare repository."""
+    common: Path
+    """Where its objects and references are."""
+    index: Path
+    is_bare: bool
+    is_shallow: bool
+    directory: Path
+    """Of the user, below the top of the work tree."""
+
+    @property
+    def root(self) -> Path:
+        """The top of the work tree, or the bare repository."""
+        return self.git.folder
+
+    @property
+    def remedy_if_shallow(self) -> str:
+        """What to do about something that is missing, if that may be because of it; else nothing."""
+        return f"; this clone is shallow: {_SHALLOW_REMEDY}" if self.is_shallow else ""
+
+
+def repository_of(start: Path, environment: Mapping[str, str]) -> Repository:
+    """The repository that a folder is in; raises UsageError where it is in none, or within its .git."""
+    git = Git.found(start, environment)
+    ended = git.ask(
+        "rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--is-shallow-repository", "--git-dir"
+    )
+    if ended.status != 0:
+        said = last_words(ended)
+        if "not a git repository" in said:
+            raise UsageError(f"{start} is in no git repository: --base and --candidate name revisions of one")
+        raise UsageError(f"the repository of {start} cannot be used: git says {said}")
+    bare, inside, shallow, git_dir = ended.out.removesuffix("\n").split("\n", 3)
+    own = (start / git_dir).resolve()
+    common = (start / (git.answer("rev-parse", "--git-common-dir") or git_dir)).resolve()
+    if inside == "true":
+        root = Path(git.do(f"{start} cannot be looked at", "rev-parse", "--show-toplevel"))
+        directory = Path(os.path.relpath(os.path.realpath(start), os.path.realpath(root)))
+    elif bare == "true":
+        root, directory = common, Path()
+    else:
+        raise UsageError(f"{start} is within the .git of a repository: change to its work tree")
+    return Repository(git.within(root), common, own / "index", bare == "true", shallow == "true", directory)
+
+
+def last_words(ended: Ended) -> str:
+    """The last line of what git says of its failure."""
+    lines = [line.strip() for line in ended.err.splitlines() if line.strip()]
+    said = next((line for line in reversed(lines) if line.startswith(("fatal: ", "error: "))), "".join(lines[-1:]))
+    return said.removeprefix("fatal: ").removeprefix("error: ") or f"nothing (exit status {ended.status})"

@@ -1,0 +1,70 @@
+"""Whether two revisions come to one program: then there is nothing to weigh.
+
+Where that is not certain it is measured, which is never wrong: of scripts, and of programs that load what stands beside
+them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from steelyard.measure.elf import names_library_folders, read_elf
+from steelyard.model.records import Subject
+from steelyard.subjects.revisions.builds import Built
+
+# A linker's hash of all that it links, paths in it: a note of 16 or 20 bytes (ELF, .note.gnu.build-id).
+_BUILD_ID = re.compile(rb"\x04\0\0\0([\x08\x10\x14\x20])\0\0\0\x03\0\0\0GNU\0")
+# By these, and by what its own head says (DT_RPATH, DT_RUNPATH), a program finds libraries that may differ.
+_LOADING = ("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT")
+
+
+def is_identical(sides: Sequence[Built], subjects: Sequence[Subject], environment: Mapping[str, str | None]) -> bool:
+    """Whether all sides are one build, or their programs are equal but for the paths that they were built at.
+
+    `environment` is what their launches find.
+    """
+    if len({side.top for side in sides}) == 1:
+        return True
+    if any(name in environment for name in _LOADING) or any(subject.shell for subject in subjects):
+        return False
+    programs = [_program(side, subject) for side, subject in zip(sides, subjects, strict=True)]
+    if None in programs or len(set(programs)) > 1:
+        return False
+    return all(_same_inputs(one, other) for one, other in pairwise(zip(sides, subjects, strict=True)))
+
+
+def _program(side: Built, subject: Subject) -> str | None:
+    """The hash of a program that a build made, and that needs nothing beside it; None for any other."""
+    path = Path(subject.program)
+    if not path.is_relative_to(side.top):
+        return None
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    if read_elf(path) is None or names_library_folders(data):
+        return None
+    return hashlib.sha256(_without_build_id(data.replace(bytes(side.top), b""))).hexdigest()
+
+
+def _same_inputs(one: tuple[Built, Subject], other: tuple[Built, Subject]) -> bool:
+    """Whether the files that the command's words name are the same on both sides."""
+    (mine, my_subject), (theirs, their_subject) = one, other
+    for word, their_word in zip(my_subject.argv[1:], their_subject.argv[1:], strict=True):
+        paths = mine.folder / word, theirs.folder / their_word
+        if not any(path.exists() for path in paths):
+            continue
+        if not all(path.is_file() for path in paths) or paths[0].read_bytes() != paths[1].read_bytes():
+            return False
+    return True
+
+
+def _without_build_id(data: bytes) -> bytes:
+    found = _BUILD_ID.search(data)
+    if found is None:
+        return data
+    return data[: found.end()] + data[found.end() + found[1][0] :]

@@ -1,0 +1,180 @@
+"""Which two revisions are weighed: by default the merge base with the default branch, and the work tree as it is."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from steelyard.measure.scratch import scratch_folder
+from steelyard.model.errors import UsageError
+from steelyard.subjects.revisions.git import Git, Repository, last_words
+
+WORK_TREE = "work tree"
+# In this order: what the remote calls its default, then what most call theirs.
+_DEFAULTS = (
+    "refs/remotes/origin/HEAD",
+    "refs/heads/main",
+    "refs/heads/master",
+    "refs/remotes/origin/main",
+    "refs/remotes/origin/master",
+)
+_ABBREVIATED = 7
+
+
+@dataclass(frozen=True)
+class Revision:
+    """One side: a commit, or the work tree with all that is not committed."""
+
+    name: str
+    """As the user gave it, or what it was found as."""
+    commit: str | None
+    """None of a work tree that has changes."""
+    tree: str
+    """The hash of its contents."""
+    is_work_tree: bool = False
+
+    @property
+    def label(self) -> str:
+        """What it is called: `main (1a2b3c4)`."""
+        if self.commit is None:
+            return self.name
+        short = self.commit[:_ABBREVIATED]
+        return short if self.commit.startswith(self.name) else f"{self.name} ({short})"
+
+
+def resolved(repository: Repository, base: str | None, candidate: str | None) -> tuple[Revision, Revision]:
+    """The two revisions; None is the merge base of the candidate with the default branch, and the work tree.
+
+    Raises UsageError for one that is not there, or that cannot be found out.
+    """
+    if candidate is None and repository.is_bare:
+        raise UsageError(f"{repository.root} is a bare repository and has no work tree: name a --candidate")
+    ours = _named(repository, "--candidate", candidate) if candidate is not None else None
+    theirs = _named(repository, "--base", base) if base is not None else _merge_base(repository, ours)
+    return theirs, ours or work_tree(repository)
+
+
+def work_tree(repository: Repository) -> Revision:
+    """The work tree as it is, with what is not committed and not ignored; raises UsageError if it cannot be read."""
+    with snapshot(repository) as (tree, _):
+        head = repository.git.answer("rev-parse", "HEAD^{commit}", "HEAD^{tree}")
+    commit, of_commit = head.split("\n") if head else (None, None)
+    return Revision(WORK_TREE, commit if tree == of_commit else None, tree, is_work_tree=True)
+
+
+@contextmanager
+def snapshot(repository: Repository) -> Iterator[tuple[str, Git]]:
+    """The tree of the work tree as it is, and a git that knows its objects; nothing of the user's is written to."""
+    with scratch_folder("index") as folder:
+        index, objects = folder / "index", folder / "objects"
+        objects.mkdir()
+        with suppress(FileNotFoundError):  # where nothing was ever added
+            # With its time: by that git knows which files may have been changed since.
+            shutil.copy2(repository.index, index)
+        git = repository.git.within(
+            repository.root,
+            {
+                "GIT_INDEX_FILE": str(index),
+                "GIT_OBJECT_DIRECTORY": str(objects),
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(str(repository.common / "objects")),
+            },
+        )
+        ended = git.ask("add", "--all", "--", ".")
+        if ended.status != 0:
+            raise UsageError(f"the work tree {repository.root} cannot be taken as it is: git says {last_words(ended)}")
+        tree = git.do(f"the work tree {repository.root} cannot be taken as it is", "write-tree")
+        _refuse_dirty_submodules(repository, git, tree)
+        yield tree, git
+
+
+@dataclass(frozen=True)
+class Submodule:
+    """What a tree says of a submodule."""
+
+    name: str
+    path: str
+    commit: str
+
+
+def submodules(git: Git, tree: str) -> list[Submodule]:
+    """The submodules of a tree that its .gitmodules names."""
+    told = git.answer("config", "--null", "--blob", f"{tree}:.gitmodules", "--get-regexp", r"^submodule\..*\.path$")
+    paths: dict[str, str] = {}
+    for entry in filter(None, (told or "").split("\0")):
+        key, _, path = entry.partition("\n")
+        paths[path] = key.removeprefix("submodule.").removesuffix(".path")
+    listed = git.answer("ls-tree", "-z", "--full-tree", tree, "--", *paths) if paths else ""
+    found = []
+    for entry in filter(None, (listed or "").split("\0")):
+        facts, _, path = entry.partition("\t")
+        _, kind, commit = facts.split(" ")
+        if kind == "commit":
+            found.append(Submodule(paths[path], path, commit))
+    return found
+
+
+def _refuse_dirty_submodules(repository: Repository, git: Git, tree: str) -> None:
+    for module in submodules(git, tree):
+        folder = repository.root / module.path
+        if (folder / ".git").exists() and repository.git.within(folder).answer("status", "--porcelain"):
+            raise UsageError(
+                f"the submodule {module.path} has changes that are not committed, which the tree around it cannot "
+                "hold: commit them there, or name a --candidate"
+            )
+
+
+def _named(repository: Repository, option: str, name: str) -> Revision:
+    """A commit by its name; that of a branch may be one that only the remote has, as on CI."""
+    if not name or name.startswith("-") or not name.isprintable():
+        raise UsageError(f"{option} {name!r} is no name of a revision: give a branch, a tag or a commit")
+    for known, found in ((name, name), (f"origin/{name}", f"refs/remotes/origin/{name}")):
+        if told := repository.git.answer("rev-parse", "--verify", "--quiet", f"{found}^{{commit}}"):
+            return _of_commit(repository, known, told)
+    raise UsageError(
+        f"{option} {name!r} is no revision that {repository.root} has"
+        + (repository.remedy_if_shallow or ": check the spelling, or fetch it")
+    )
+
+
+def _of_commit(repository: Repository, name: str, commit: str) -> Revision:
+    tree = repository.git.do(f"{name} cannot be read", "rev-parse", "--verify", f"{commit}^{{tree}}")
+    return Revision(name, commit, tree)
+
+
+def _merge_base(repository: Repository, candidate: Revision | None) -> Revision:
+    """Where the candidate left the default branch."""
+    ours = candidate.commit if candidate else repository.git.answer("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    if ours is None:
+        raise UsageError(f"{repository.root} has no commit yet: there is nothing to weigh the work tree against")
+    name, theirs = _default_branch(repository)
+    found = repository.git.answer("merge-base", ours, theirs)
+    if not found:
+        raise UsageError(
+            f"no merge base with {name} was found"
+            + (repository.remedy_if_shallow or ": the two have no history in common; name a --base")
+        )
+    return _of_commit(repository, f"merge base with {name}", found.split("\n")[0])
+
+
+def _default_branch(repository: Repository) -> tuple[str, str]:
+    told = repository.git.answer(
+        "for-each-ref", "--format=%(refname) %(objectname) %(refname:short) %(symref:short)", *_DEFAULTS
+    )
+    found = {line.split(" ")[0]: line.split(" ")[1:] for line in (told or "").splitlines()}
+    for reference in _DEFAULTS:
+        if reference in found:
+            commit, short, leads_to = found[reference]
+            return leads_to or short, commit
+    raise UsageError(
+        "the default branch is not known (no origin/HEAD, main or master)"
+        + (repository.remedy_if_shallow or ": name a --base")
+    )
+
+
+def _quoted(path: str) -> str:
+    """A path in a list that has colons between its paths."""
+    if ":" not in path and not path.startswith('"'):
+        return path
+    return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,262 @@
+"""`compare --base`: from the command line to the record, with real git and real builds; the launches are scripted."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.subjects.revisions.cache import Cache, Kept
+from tests.repositories import BUILD, Repo, script
+from tests.world import Killed, ScriptedWorld, kill, measured
+
+pytestmark = pytest.mark.real
+
+BUILT = ("--build", BUILD)
+
+
+@pytest.fixture
+def repo(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    """A repository whose work tree is slower than `main`, in which the command lines are run."""
+    made = Repo.made(scripted.folder / "project", **{"source": script("old"), "below/file": "x"})
+    made.write("source", script("new"))
+    monkeypatch.chdir(made.folder)
+
+    def launch(spec: LaunchSpec, number: int) -> Measured:
+        assert spec.cwd is not None
+        is_new = b"echo new" in Path(os.fsdecode(spec.program)).read_bytes()
+        return measured((18.0 if is_new else 12.0) * (1 + number * 1e-6))
+
+    scripted.script = launch
+    return made
+
+
+def record_of(path: str = "../record.json") -> Any:
+    return json.loads(Path(path).read_text())
+
+
+def test_the_work_tree_against_a_branch(scripted: ScriptedWorld, repo: Repo) -> None:
+    done = scripted("compare", "--base", "main", *BUILT, "./program a b", "--json", "../record.json")
+    assert done.status == 1
+    assert "slower     +50.0 %" in done.text
+    assert f"baseline   main ({repo.git('rev-parse', 'main')[:7]})" in done.text
+    assert "candidate  work tree" in done.text
+    assert f"command    ./program a b, in each revision, built by {BUILD}" in done.text
+    record = record_of()
+    baseline, candidate = record["subjects"]
+    assert baseline["revision"] == {
+        "name": f"main ({repo.git('rev-parse', 'main')[:7]})",
+        "commit": repo.git("rev-parse", "main"),
+        "tree": repo.git("rev-parse", "main^{tree}"),
+        "build": BUILD,
+        "layout": None,
+    }
+    assert candidate["revision"]["commit"] is None
+    assert record["benchmarks"][0]["name"] == "./program a b"
+    assert record["settings"]["directory"] == str(repo.folder)
+    assert {os.fsdecode(spec.cwd or b"") for spec in scripted.launched} == {
+        subject["directory"] for subject in record["subjects"]
+    }
+    assert {len(spec.program) for spec in scripted.launched} == {len(scripted.launched[0].program)}
+    assert {spec.argv for spec in scripted.launched} == {(b"./program", b"a", b"b")}
+    assert scripted("show").text == done.text
+
+
+@pytest.mark.usefixtures("repo")
+def test_a_second_time_nothing_is_built_or_said_of_it(scripted: ScriptedWorld) -> None:
+    assert "building" in scripted("compare", *BUILT, "./program").err.decode()
+    assert scripted("compare", *BUILT, "./program").err == b""
+
+
+@pytest.mark.usefixtures("repo")
+def test_names_of_one_s_own(scripted: ScriptedWorld) -> None:
+    done = scripted("compare", "--base", "HEAD", *BUILT, "./program", "-n", "before", "-n", "after", "--markdown", "-")
+    assert "baseline <code>before</code>, candidate <code>after</code>; <code>./program, in each" in done.out.decode()
+
+
+def test_where_the_user_stands_it_is_run(scripted: ScriptedWorld, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repo.folder / "below")
+    done = scripted("compare", "--base", "main", "--build", "cp ../source here && chmod +x here", "./here")
+    assert done.status == 1
+    assert {Path(os.fsdecode(spec.cwd or b"")).name for spec in scripted.launched} == {"below"}
+
+
+@pytest.mark.usefixtures("repo")
+def test_commands_around_launches_run_where_their_side_does(scripted: ScriptedWorld) -> None:
+    hooks = ("--setup", "./program up", "--prepare", "./program p", "--cleanup", "./program down")
+    assert scripted("compare", "--base", "main", *BUILT, "./program", *hooks).status == 1
+    ran: dict[bytes, list[str | None]] = {b"up": [], b"down": []}
+    before: LaunchSpec | None = None
+    for spec in scripted.launched:
+        word = spec.argv[-1]
+        if word in ran:
+            ran[word].append(os.fsdecode(spec.cwd or b""))
+        if before is not None and before.argv[-1] == b"p":
+            assert (spec.argv, spec.cwd) == ((b"./program",), before.cwd)
+        before = spec
+    assert len(set(ran[b"up"])) == len(ran[b"up"]) == 2
+    assert ran[b"down"] == ran[b"up"]
+
+
+@pytest.mark.usefixtures("repo")
+def test_parameters(scripted: ScriptedWorld) -> None:
+    done = scripted(
+        "compare", "--base", "main", *BUILT, "./{p} {n}", "-L", "p", "program", "-L", "n", "1,2", "--pairs", "12"
+    )
+    assert done.status == 1
+    assert done.text.count("slower") >= 2
+
+
+# --- one program
+
+
+@pytest.mark.usefixtures("repo")
+def test_one_tree_is_not_measured(scripted: ScriptedWorld) -> None:
+    words = ("compare", "--base", "main", "--candidate", "HEAD", *BUILT, "./program")
+    done = scripted(*words, "--json", "../record.json", "--markdown", "../report.md")
+    assert done.status == 0
+    assert scripted.launched == []
+    assert "same       identical: main (" in done.text
+    assert "note" not in done.text
+    record = record_of()
+    assert (record["verdict"], record["change"], record["pairs"], record["stop"]) == ("same", 0.0, 0, ["decided"])
+    assert record["findings"][0]["code"] == "identical"
+    assert "**same**: identical" in Path("../report.md").read_text()
+    assert scripted("show").text == done.text
+    assert scripted("compare", "--resume", scripted.kept()[-1]).status == 2
+
+
+@pytest.mark.usefixtures("repo")
+def test_a_harness_is_not_even_asked(scripted: ScriptedWorld) -> None:
+    words = ("compare", "--base", "main", "--candidate", "HEAD", *BUILT, "./program", "--harness", "auto")
+    assert scripted(*words, "--json", "../record.json").status == 0
+    assert scripted.launched == []
+    assert record_of()["verdict"] == "same"
+
+
+# --- carried on
+
+
+@pytest.fixture
+def journal(scripted: ScriptedWorld, repo: Repo) -> Path:  # noqa: ARG001 - the place
+    """A weighing of revisions that was killed."""
+    launch = scripted.script
+
+    def until_killed(spec: LaunchSpec, number: int) -> Measured:
+        if number == 11:
+            kill()
+        return launch(spec, number)
+
+    scripted.script = until_killed
+    with pytest.raises(Killed):
+        scripted("compare", "--base", "main", *BUILT, "./program", "--pairs", "12")
+    scripted.script = launch
+    return scripted.kept()[-1]
+
+
+def test_what_was_killed_is_carried_on_in_both_trees(scripted: ScriptedWorld, journal: Path) -> None:
+    launch, removed = scripted.script, list[Kept]()
+
+    def clearing(spec: LaunchSpec, number: int) -> Measured:
+        removed.extend(Cache.of_user(scripted.environment).clear())
+        return launch(spec, number)
+
+    scripted.script = clearing
+    assert scripted("compare", "--resume", journal).status == 1
+    assert len({spec.cwd for spec in scripted.launched}) == 2
+    assert removed == []
+
+
+def test_it_is_not_without_its_builds(scripted: ScriptedWorld, journal: Path) -> None:
+    Cache.of_user(scripted.environment).clear()
+    assert "weigh anew" in scripted.refuses("compare", "--resume", journal)
+
+
+# --- what cannot be
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--base", "main"], "weigh one command, in two revisions"),
+        (["--base", "main", "true", "false"], "weigh one command, in two revisions"),
+        (["--base", "nothing", "./program"], "--base 'nothing' is no revision"),
+        (["--base", "main", "./program"], "where nothing is built: give --build CMD"),
+        (["--base", "main", "--build", "true", "./program"], "built by true; see /"),
+        (["--base", "main", "--build-timeout", "0", "./program"], "--build-timeout 0"),
+        (["--base", "main", "--trust-journal", "./program"], "--trust-journal"),
+        (["./program"], "or one in two revisions: steelyard compare --base main"),
+        (["--base", "main", "-n", "a", "-n", "a", *BUILT, "./program"], "--name 'a'"),
+    ],
+)
+@pytest.mark.usefixtures("repo")
+def test_refusals(scripted: ScriptedWorld, words: list[str], said: str) -> None:
+    done = scripted("compare", *words)
+    assert done.status == 2
+    assert said in done.err.decode().splitlines()[-1]
+    assert scripted.launched == []
+
+
+def test_the_work_tree_s_own_program_is_none_of_a_revision(scripted: ScriptedWorld, repo: Repo) -> None:
+    path = repo.write("program", script("new"))
+    path.chmod(0o755)
+    done = scripted("compare", "--base", "main", f"{path}")
+    assert done.status == 2
+    assert "give its path from here, ./program" in done.err.decode()
+
+
+def test_a_program_of_the_work_tree_on_path_is_said(scripted: ScriptedWorld, repo: Repo) -> None:
+    repo.write("bin/tool", script("new")).chmod(0o755)
+    environment = type(scripted).environment
+    path = f"{repo.folder}/bin:{scripted.environment['PATH']}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(scripted), "environment", property(lambda w: {**environment.fget(w), "PATH": path}))  # type: ignore[attr-defined]
+        done = scripted("compare", "--base", "main", "tool", "--pairs", "12")
+    assert "within the work tree and runs on both sides" in " ".join(done.text.split())
+
+
+def test_a_base_that_does_not_build(scripted: ScriptedWorld, repo: Repo) -> None:
+    done = scripted("compare", "--base", "main", "--build", "echo no rule; grep -q new source", "./program")
+    assert done.status == 3
+    assert done.out == b""
+    *_, sentence, line = done.err.decode().splitlines()
+    assert f"steelyard: main ({repo.git('rev-parse', 'main')[:7]}) does not build: echo no rule" in sentence
+    assert line == "  | no rule"
+    assert Path(sentence.rpartition("its log is ")[2]).read_text() == "no rule\n"
+
+
+def test_what_is_printed_of_a_build_steers_no_terminal(scripted: ScriptedWorld, repo: Repo) -> None:
+    repo.git("branch", "a|<b>$c")
+    done = scripted("compare", "--base", "a|<b>$c", "--build", "printf '\\033[2Jx\\n'; exit 1", "./program")
+    assert done.status == 3  # `scripted` looks for controls in what is printed
+    assert "  | \\x1b[2Jx" in done.err.decode()
+
+
+# --- steelyard cache
+
+
+def test_the_cache_is_listed_and_cleared(scripted: ScriptedWorld, repo: Repo) -> None:
+    assert scripted("cache").text.startswith("0 builds, 0 B of 10.00 GiB, in ")
+    scripted("compare", "--base", "main", *BUILT, "./program")
+    listed = scripted("cache").text
+    assert f"project     main ({repo.git('rev-parse', 'main')[:7]})" in listed
+    assert "work tree" in listed
+    assert "2 builds" in listed
+    cleared = scripted("cache", "--clear").text
+    assert cleared.startswith("0 builds")
+    assert "removed 2 builds" in cleared
+
+
+def test_the_cache_is_bounded_from_then_on(scripted: ScriptedWorld, repo: Repo) -> None:
+    assert "of 20.00 KiB" in scripted("cache", "--max-size", "20K").text
+    scripted("compare", "--base", "main", *BUILT, "./program")
+    assert "2 builds" in scripted("cache").text  # they were in use
+    repo.write("source", script("newer"))
+    scripted("compare", "--base", "main", *BUILT, "./program")
+    assert "work tree" in scripted("cache").text
+    assert "2 builds" in scripted("cache").text
+    assert "--max-size 'much' is no size" in scripted.refuses("cache", "--max-size", "much")

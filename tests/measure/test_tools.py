@@ -1,0 +1,105 @@
+"""Commands that nobody measures: run to their end, and gone with all that they started when that comes too late."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from steelyard.measure.tools import Command, Ended, run, run_all
+from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
+
+pytestmark = pytest.mark.real
+
+_FOR_EVER = "while :; do sleep 1; done"
+
+
+def shell(folder: Path, text: str, log: str | None = None, timeout_s: float | None = None) -> Command:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+    return Command(["sh", "-c", text], folder, environment, folder / log if log else None, timeout_s)
+
+
+def started_in(folder: Path) -> list[str]:
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("HOME") == str(folder) and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(" ".join(process.cmdline()))
+        except psutil.Error:
+            continue
+    return found
+
+
+def test_what_it_prints_and_how_it_ends(tmp_path: Path) -> None:
+    assert run(shell(tmp_path, "pwd; echo oops >&2; exit 3")) == Ended(3, f"{tmp_path}\n", "oops\n")
+    assert run(shell(tmp_path, "kill -9 $$")).status == -9
+
+
+def test_it_finds_no_input_and_the_environment_that_is_given(tmp_path: Path) -> None:
+    assert run(shell(tmp_path, "cat; env | grep -c STEELYARD")).out == "0\n"
+
+
+def test_both_outputs_go_to_the_log(tmp_path: Path) -> None:
+    assert run(shell(tmp_path, "echo a; echo b >&2", "log")).out == ""
+    assert (tmp_path / "log").read_text() == "a\nb\n"
+
+
+def test_commands_run_side_by_side(tmp_path: Path) -> None:
+    meet = "mkfifo mine; : > mine"
+    wait = "until [ -p mine ]; do :; done; cat mine"
+    assert [ended.status for ended in run_all([shell(tmp_path, wait), shell(tmp_path, meet)])] == [0, 0]
+
+
+def test_one_that_fails_cuts_the_others_short(tmp_path: Path) -> None:
+    failed, other = run_all([shell(tmp_path, "exit 2"), shell(tmp_path, _FOR_EVER)])
+    assert (failed.status, other.status, other.is_late) == (2, None, False)
+    assert started_in(tmp_path) == []
+
+
+def test_one_that_takes_too_long_is_killed_with_what_it_started(tmp_path: Path) -> None:
+    ended = run(shell(tmp_path, f"({_FOR_EVER}) & {_FOR_EVER}", timeout_s=0.05))
+    assert (ended.status, ended.is_late) == (None, True)
+    assert started_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("hidden", ["", "setsid "])
+def test_nothing_outlives_a_build(tmp_path: Path, hidden: str) -> None:
+    command = shell(tmp_path, f"{hidden}sh -c '{_FOR_EVER}' & echo begun")
+    assert run_all([command], is_tidied=True)[0].status == 0
+    assert started_in(tmp_path) == []
+
+
+def test_children_that_were_there_before_stay(tmp_path: Path) -> None:
+    ours = psutil.Popen(["sleep", "60"])
+    try:
+        run_all([shell(tmp_path, "true")], is_tidied=True)
+        assert ours.is_running()
+        assert ours.status() != psutil.STATUS_ZOMBIE
+    finally:
+        ours.kill()
+        ours.wait()
+
+
+def test_ctrl_c_ends_all_of_it(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGINT)
+
+    def press() -> None:
+        while not (tmp_path / "begun").exists():
+            time.sleep(0.001)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=press).start()
+    with pytest.raises(InterruptedBeforeStart):
+        run_all([shell(tmp_path, f"touch begun; setsid sh -c '{_FOR_EVER}' & {_FOR_EVER}")], is_tidied=True)
+    assert started_in(tmp_path) == []
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_one_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(MeasurementError, match="missing does not start"):
+        run(Command(["missing"], tmp_path, {}))

@@ -1,0 +1,80 @@
+"""Tiny repositories with real git, whose programs are shell scripts and whose builds are too."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+# Whatever the machine's owner has configured, and nothing of the clock.
+_ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_SYSTEM": "/dev/null",
+    **{
+        f"GIT_{who}_{what}": value
+        for who in ("AUTHOR", "COMMITTER")
+        for what, value in (("NAME", "A"), ("EMAIL", "a@b"))
+    },
+}
+BUILD = "cp source program && chmod +x program"
+
+
+@dataclass(frozen=True)
+class Repo:
+    """A repository with a branch `main`."""
+
+    folder: Path
+
+    @classmethod
+    def made(cls, folder: Path, **files: str) -> Repo:
+        """One with these files, `source` if nothing is said, in its first commit."""
+        folder.mkdir(parents=True, exist_ok=True)
+        repo = cls(folder)
+        repo.git("init", "--quiet", "--initial-branch=main")
+        repo.write(".gitignore", "program\n")
+        for name, content in (files or {"source": script("old")}).items():
+            repo.write(name, content)
+        repo.commit("first")
+        return repo
+
+    def git(self, *words: str | Path) -> str:
+        """What git prints of it."""
+        options = ("-c", "protocol.file.allow=always")
+        done = subprocess.run(
+            ["git", *options, *words], cwd=self.folder, env=_ENVIRONMENT, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done
+        return done.stdout.strip()
+
+    def write(self, name: str, content: str) -> Path:
+        """A file in its work tree."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+        return path
+
+    def commit(self, message: str, **files: str) -> str:
+        """Commit the work tree, with these files; the commit's hash."""
+        for name, content in files.items():
+            self.write(name, content)
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message", message)
+        return self.git("rev-parse", "HEAD")
+
+    def contents(self) -> dict[str, tuple[bytes, int]]:
+        """Every file of it, git's own too, with its time: what nobody but the user may change.
+
+        Of an object the time alone says when somebody asked for it last.
+        """
+        return {
+            str(path): (path.read_bytes(), 0 if "objects" in path.parts else path.stat().st_mtime_ns)
+            for path in self.folder.rglob("*")
+            if path.is_file()
+        }
+
+
+def script(name: str) -> str:
+    """A program that says its name."""
+    return f"#!/bin/sh\necho {name}\n"

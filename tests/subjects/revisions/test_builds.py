@@ -1,0 +1,283 @@
+"""Both sides built in folders of their own, once, and held while they are used."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
+from steelyard.model.progress import Progress
+from steelyard.subjects.revisions.builds import BuildError, Built, Job, Recipe, built
+from steelyard.subjects.revisions.cache import Cache
+from steelyard.subjects.revisions.git import repository_of
+from steelyard.subjects.revisions.revision import resolved
+from tests.repositories import BUILD, Repo, script
+
+pytestmark = pytest.mark.real
+
+COUNTED = f"{BUILD} && echo built >> ../../built"
+
+
+class Builder:
+    """Builds revisions of a repository, in a cache of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.repo = Repo.made(folder / "project")
+        self.cache = Cache(folder / "cache")
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+        self.seen: list[Progress] = []
+
+    def __call__(
+        self,
+        base: str | None = None,
+        candidate: str | None = None,
+        *,
+        recipes: Sequence[Recipe] = (Recipe(COUNTED),),
+        within: str = ".",
+    ) -> AbstractContextManager[list[Built]]:
+        repository = repository_of(self.repo.folder / within, self.environment)
+        revisions = resolved(repository, base, candidate)
+        jobs = [Job(revision, recipes[min(n, len(recipes) - 1)]) for n, revision in enumerate(revisions)]
+        return built(repository, jobs, self.cache, self.seen.append, self.environment)
+
+    def refusal(self, kind: type[SteelyardError] = BuildError, **asked: object) -> SteelyardError:
+        with pytest.raises(kind) as caught, self(**asked):  # type: ignore[arg-type]
+            pass
+        return caught.value
+
+    def times(self) -> int:
+        """How often something was built."""
+        path = self.cache.folder / "built"
+        return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Builder:
+    builder = Builder(tmp_path)
+    builder.repo.write("source", script("new"))
+    return builder
+
+
+def test_each_side_is_built_from_its_own_files(build: Builder) -> None:
+    before = build.repo.contents()
+    with build() as sides:
+        assert [(side.folder / "program").read_text() for side in sides] == [script("old"), script("new")]
+        assert len({len(str(side.folder)) for side in sides}) == 1
+        assert [side.was_cached for side in sides] == [False, False]
+    said = [one.allowance for one in build.seen if one.allowance]
+    assert said == [f"building {side.revision.label}: {COUNTED}" for side in sides]
+    assert build.repo.contents() == before
+    assert build.repo.git("worktree", "list").count("\n") == 0
+
+
+def test_nothing_is_built_twice(build: Builder) -> None:
+    for expected in (False, True):
+        with build() as sides:
+            assert [side.was_cached for side in sides] == [expected] * 2
+    assert build.times() == 2
+    build.repo.write("source", script("newer"))
+    with build() as sides:
+        assert [side.was_cached for side in sides] == [True, False]
+    assert build.times() == 3
+
+
+@pytest.mark.parametrize("what", ["command", "variable", "wanted", "tool", "layout", "folder"])
+def test_what_changes_a_build_has_it_made_anew(build: Builder, tmp_path: Path, what: str) -> None:
+    tool = tmp_path / "bin" / "cc"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    build.environment["PATH"] = f"{tool.parent}:{build.environment['PATH']}"
+    build.repo.write("below/file", "x")
+    build.repo.commit("below")
+    recipe = Recipe("echo {layout}")
+    with build("HEAD", recipes=[recipe]):
+        pass
+    changed, within = recipe, "."
+    if what == "command":
+        changed = replace(recipe, command="echo other")
+    elif what == "variable":
+        build.environment["CFLAGS"] = "-O3"
+    elif what == "wanted":
+        changed = replace(recipe, environment={"MODE": "fast"})
+    elif what == "tool":
+        tool.write_text("#!/bin/sh\n# a newer one\n")
+    elif what == "layout":
+        changed = replace(recipe, layout=1)
+    else:
+        within = "below"
+    build.environment["EDITOR"] = "has nothing to do with it"
+    with build("HEAD", recipes=[changed], within=within) as sides:
+        assert [side.was_cached for side in sides] == [False, False]
+
+
+def test_what_a_build_finds(build: Builder) -> None:
+    build.environment |= {"CFLAGS": "-O3", "API_TOKEN": "x", "CARGO_REGISTRY_TOKEN": "x", "OTHER": "x", "GIT_DIR": "x"}
+    recipe = Recipe("env; echo layout {layout}", {"MODE": "fast"}, layout=7)
+    with build(recipes=[recipe]) as sides:
+        said = sides[0].log.read_text()
+        assert "layout 7\n" in said
+        assert {"CFLAGS=-O3", "MODE=fast"} <= set(said.split("\n"))
+        assert not any(name in said for name in ("TOKEN", "OTHER", "GIT_DIR"))
+        assert sides[0].facts().layout == 7
+
+
+def test_git_works_in_a_build(build: Builder) -> None:
+    build.repo.git("tag", "--annotate", "v1", "--message", "v1", "main")
+    with build(recipes=[Recipe("git describe --dirty; git status --porcelain")]) as sides:
+        assert [side.log.read_text() for side in sides] == ["v1\n", "v1-dirty\nM  source\n"]
+
+
+def test_one_tree_is_one_build(build: Builder) -> None:
+    with build("main", "HEAD") as sides:
+        assert len({side.folder for side in sides}) == 1
+    assert build.times() == 1
+
+
+def test_without_a_command_there_is_a_checkout(build: Builder) -> None:
+    with build(recipes=[Recipe()]) as sides:
+        assert [(side.folder / "source").read_text() for side in sides] == [script("old"), script("new")]
+
+
+def test_it_runs_in_the_folder_below_where_the_user_stands(build: Builder) -> None:
+    build.repo.commit("below", **{"below/file": "x"})
+    with build("HEAD", recipes=[Recipe("pwd")], within="below") as sides:
+        assert sides[0].folder.name == "below"
+        assert sides[0].log.read_text() == f"{sides[0].folder}\n"
+
+
+# --- what goes wrong
+
+
+def test_a_base_that_does_not_build(build: Builder) -> None:
+    error = build.refusal(recipes=[Recipe("seq 30; echo no; exit 2"), Recipe(COUNTED)])
+    assert "merge base with main" in str(error)
+    assert "does not build: seq 30; echo no; exit 2 failed with exit status 2; its log is " in str(error)
+    assert error.lines[-2:] == ("  | 30", "  | no")
+    assert len(error.lines) == 12
+    log = Path(str(error).rpartition(" ")[2])
+    assert log.read_text().startswith("1\n2\n")
+    assert sorted(path.name for path in log.parent.iterdir()) == ["lock", "log"]
+
+
+def test_a_failure_is_tried_again_and_what_was_built_beside_it_is_kept(build: Builder) -> None:
+    ok = Recipe(COUNTED)
+    waits = Recipe("until [ -s ../../built ]; do sleep 0.01; done; test -e ../../mended")
+    build.refusal(recipes=[waits, ok])
+    (build.cache.folder / "mended").touch()
+    with build(recipes=[waits, ok]) as sides:
+        assert not sides[0].was_cached
+
+
+def test_a_build_that_takes_too_long(build: Builder) -> None:
+    error = build.refusal(recipes=[Recipe("sleep 60", timeout_s=0.05)])
+    assert "did not end within 50 ms; allow more with --build-timeout" in str(error)
+
+
+def test_a_build_that_leaves_processes(build: Builder) -> None:
+    with build(recipes=[Recipe("setsid sleep 60 & echo $!")]) as sides:
+        for side in sides:
+            assert not Path(f"/proc/{side.log.read_text().strip()}").exists()
+
+
+def test_a_folder_that_one_side_has_not(build: Builder) -> None:
+    build.repo.write("below/file", "x")
+    error = build.refusal(UsageError, base="main", within="below")
+    assert str(error).startswith("main (")
+    assert "has no folder below" in str(error)
+
+
+def test_a_cache_that_cannot_be_written_to(build: Builder) -> None:
+    build.cache.folder.write_text("a file in its place")
+    assert "set XDG_CACHE_HOME" in str(build.refusal(MeasurementError))
+
+
+def test_what_was_cut_short_is_made_anew(build: Builder) -> None:
+    with build() as sides:
+        entry = sides[0].log.parent
+    (entry / "facts.json").write_text("{")
+    (entry / "tree" / "half").touch()
+    with build() as sides:
+        assert [side.was_cached for side in sides] == [False, True]
+        assert not (entry / "tree" / "half").exists()
+
+
+# --- several at once
+
+
+def test_what_is_used_is_not_removed(build: Builder) -> None:
+    with build():
+        assert build.cache.clear() == []
+    assert len(build.cache.clear()) == 2
+
+
+def test_a_gate_waits_for_another_that_builds_the_same(build: Builder) -> None:
+    with build() as sides:
+        key = sides[0].log.parent.name
+    building = build.cache.held(key, alone=True)
+    building.__enter__()
+    said: list[str] = []
+
+    def watch(progress: Progress) -> None:
+        said.append(progress.allowance or "")
+        building.__exit__(None, None, None)
+
+    build.seen = type("Seen", (), {"append": staticmethod(watch)})()
+    with build() as sides:
+        assert all(side.was_cached for side in sides)
+    assert said == [f"waiting for another steelyard, which has the build of {sides[0].revision.label}"]
+
+
+def test_two_gates_use_one_build_at_once(build: Builder) -> None:
+    with build() as one, build() as other:
+        assert [side.folder for side in one] == [side.folder for side in other]
+
+
+# --- submodules and large files
+
+
+def test_submodules_are_checked_out_from_what_is_here(build: Builder, tmp_path: Path) -> None:
+    inner = Repo.made(tmp_path / "inner", data="1")
+    middle = Repo.made(tmp_path / "middle", data="2")
+    middle.git("submodule", "--quiet", "add", inner.folder, "inner")
+    middle.commit("inner")
+    build.repo.git("submodule", "--quiet", "add", middle.folder, "middle")
+    build.repo.git("submodule", "--quiet", "update", "--init", "--recursive")
+    build.repo.commit("middle")
+    for gone in (inner, middle):
+        gone.folder.rename(gone.folder.with_suffix(".gone"))
+    with build("HEAD~1", recipes=[Recipe()]) as (base, candidate):
+        assert not (base.folder / "middle").exists()
+        assert (candidate.folder / "middle/inner/data").read_text() == "1"
+        assert not candidate.notes
+    before = build.repo.contents()
+    build.cache.clear()
+    with build("HEAD", recipes=[Recipe("git -C middle/inner log --format=%s")]) as sides:
+        assert sides[0].log.read_text() == "first\n"
+    assert build.repo.contents() == before
+
+
+def test_a_submodule_that_is_not_here_is_said(build: Builder, tmp_path: Path) -> None:
+    inner = Repo.made(tmp_path / "inner", data="1")
+    build.repo.git("submodule", "--quiet", "add", inner.folder, "sub")
+    build.repo.commit("sub")
+    clone = Repo(tmp_path / "clone")
+    build.repo.git("clone", "--quiet", build.repo.folder, clone.folder)
+    build.repo = clone
+    with build("HEAD", recipes=[Recipe()]) as sides:
+        assert sides[0].notes == [
+            "the submodule sub is not here and was left out: git submodule update --init, if it is needed"
+        ]
+
+
+def test_files_that_lfs_has_not_brought_are_named(build: Builder) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+    build.repo.commit("large", **{".gitattributes": "*.bin filter=lfs -text\n", "a.bin": pointer, "b.bin": "brought"})
+    with build("HEAD", recipes=[Recipe()]) as sides:
+        (note,) = sides[0].notes
+        assert note.startswith("Git LFS has not brought a.bin, which")

@@ -1,0 +1,200 @@
+"""Which two revisions are weighed, and that nothing of the user's is touched to find out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from steelyard.model.errors import UsageError
+from steelyard.subjects.revisions.git import Repository, repository_of
+from steelyard.subjects.revisions.revision import Revision, resolved
+from tests.repositories import Repo, script
+
+pytestmark = pytest.mark.real
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    return Repo.made(tmp_path / "project")
+
+
+def seen(folder: Path, **environment: str) -> Repository:
+    return repository_of(folder, {"PATH": os.environ["PATH"], "HOME": str(folder), **environment})
+
+
+def both(repo: Repo, base: str | None = None, candidate: str | None = None) -> tuple[Revision, Revision]:
+    return resolved(seen(repo.folder), base, candidate)
+
+
+def refusal(repo: Repo, base: str | None = None, candidate: str | None = None) -> str:
+    with pytest.raises(UsageError) as caught:
+        both(repo, base, candidate)
+    return str(caught.value)
+
+
+# --- the defaults
+
+
+def test_a_branch_is_weighed_against_where_it_left_the_default_branch(repo: Repo) -> None:
+    left = repo.git("rev-parse", "HEAD")
+    repo.git("switch", "--quiet", "--create", "topic")
+    repo.commit("ours", source=script("new"))
+    repo.git("switch", "--quiet", "main")
+    repo.commit("theirs", other="x")
+    repo.git("switch", "--quiet", "topic")
+    base, candidate = both(repo)
+    assert (base.commit, base.label) == (left, f"merge base with main ({left[:7]})")
+    assert candidate.is_work_tree
+    assert candidate.label == f"work tree ({repo.git('rev-parse', 'HEAD')[:7]})"
+
+
+def test_the_remote_s_own_default_goes_before_main(repo: Repo, tmp_path: Path) -> None:
+    repo.git("branch", "trunk")
+    repo.git("symbolic-ref", "HEAD", "refs/heads/trunk")
+    clone = tmp_path / "clone"
+    repo.git("clone", "--quiet", repo.folder, clone)
+    base, _ = both(Repo(clone))
+    assert base.name == "merge base with origin/trunk"
+
+
+def test_a_branch_that_only_the_remote_has(repo: Repo, tmp_path: Path) -> None:
+    clone = Repo(tmp_path / "clone")
+    repo.git("clone", "--quiet", repo.folder, clone.folder)
+    clone.git("switch", "--quiet", "--detach")
+    clone.git("branch", "--delete", "main")
+    base, _ = both(clone, "main")
+    assert base.name == "origin/main"
+
+
+def test_changes_are_part_of_the_work_tree_and_what_is_ignored_is_not(repo: Repo) -> None:
+    clean = both(repo)[1]
+    repo.write("program", "built")
+    assert both(repo)[1] == clean
+    repo.write("untracked", "x")
+    untracked = both(repo)[1]
+    assert (untracked.commit, untracked.label) == (None, "work tree")
+    repo.write("source", script("changed"))
+    assert len({clean.tree, untracked.tree, both(repo)[1].tree}) == 3
+
+
+def test_nothing_of_the_user_s_is_written_to(repo: Repo) -> None:
+    repo.write("staged", "x")
+    repo.git("add", "staged")
+    repo.write("source", script("changed"))
+    before = repo.contents()
+    assert both(repo, "main")[1].commit is None
+    assert repo.contents() == before
+
+
+def test_a_change_in_the_same_tick_as_the_index_is_seen(repo: Repo) -> None:
+    source = repo.folder / "source"
+    found = (repo.folder / ".git/index").stat()
+    source.write_text(script("new"))  # as long as before
+    os.utime(source, ns=(found.st_mtime_ns, found.st_mtime_ns))
+    assert both(repo)[1].commit is None
+
+
+def test_a_revision_in_a_folder_below(repo: Repo) -> None:
+    repo.write("a/b/file", "x")
+    assert seen(repo.folder / "a/b").directory == Path("a/b")
+    assert resolved(seen(repo.folder / "a/b"), "main", None)[1] == both(repo, "main")[1]
+
+
+def test_git_in_a_hook_says_another_index(repo: Repo) -> None:
+    expected = both(repo, "main")
+    found = seen(repo.folder, GIT_DIR="/nowhere", GIT_INDEX_FILE="/nowhere/index", GIT_WORK_TREE="/")
+    assert resolved(found, "main", None) == expected
+
+
+# --- names
+
+
+@pytest.mark.parametrize("name", ["$(touch${IFS}x)", "a;b", "`x`", "ü&|<b>", "feature/{x}"])
+def test_a_branch_may_have_any_name_that_git_allows(repo: Repo, name: str) -> None:
+    repo.git("update-ref", f"refs/heads/{name}", "HEAD")
+    base, _ = both(repo, name)
+    assert base.commit == repo.git("rev-parse", "HEAD")
+    assert not (repo.folder / "x").exists()
+
+
+def test_a_commit_is_called_by_its_hash_once(repo: Repo) -> None:
+    commit = repo.git("rev-parse", "HEAD")
+    assert both(repo, commit)[0].label == both(repo, commit[:10])[0].label == commit[:7]
+    assert both(repo, "HEAD")[0].label == f"HEAD ({commit[:7]})"
+
+
+@pytest.mark.parametrize("name", ["", "-x", "--all", "a\nb", "a\0b"])
+def test_what_is_no_name_is_refused(repo: Repo, name: str) -> None:
+    assert "is no name of a revision" in refusal(repo, name)
+
+
+@pytest.mark.parametrize("name", ["missing", "HEAD:source", "main^9", "main..HEAD", "$(true)"])
+def test_a_revision_that_is_not_there(repo: Repo, name: str) -> None:
+    assert f"--base {name!r} is no revision that" in refusal(repo, name)
+    assert f"--candidate {name!r}" in refusal(repo, "main", name)
+
+
+# --- repositories of which little is to be had
+
+
+def test_no_repository(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is in no git repository"):
+        seen(tmp_path)
+
+
+def test_no_git(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="needs git, which was not found"):
+        repository_of(tmp_path, {"PATH": str(tmp_path)})
+
+
+def test_within_git_s_own_folder(repo: Repo) -> None:
+    with pytest.raises(UsageError, match=r"within the \.git"):
+        seen(repo.folder / ".git")
+
+
+def test_a_bare_repository_has_revisions_and_no_work_tree(repo: Repo, tmp_path: Path) -> None:
+    bare = Repo(tmp_path / "bare.git")
+    repo.git("clone", "--quiet", "--bare", repo.folder, bare.folder)
+    assert "name a --candidate" in refusal(bare)
+    base, candidate = both(bare, candidate="main")
+    assert base.commit == candidate.commit
+
+
+def test_a_shallow_clone_says_how_to_fetch_the_rest(repo: Repo, tmp_path: Path) -> None:
+    repo.commit("second", other="1")
+    repo.git("switch", "--quiet", "--create", "topic", "HEAD~1")
+    repo.commit("ours", source=script("new"))
+    shallow = Repo(tmp_path / "shallow")
+    repo.git("switch", "--quiet", "main")
+    options = ("--depth=1", "--no-single-branch", "--branch=topic")
+    repo.git("clone", "--quiet", *options, f"file://{repo.folder}", shallow.folder)
+    said = refusal(shallow)
+    assert said.startswith("no merge base with origin/")
+    assert "fetch-depth: 0" in said
+    assert "fetch-depth: 0" in refusal(shallow, "topic~1")
+
+
+def test_no_default_branch_and_no_commit(tmp_path: Path, repo: Repo) -> None:
+    repo.git("branch", "--move", "main", "trunk")
+    assert "the default branch is not known" in refusal(repo)
+    empty = Repo(tmp_path / "empty")
+    empty.folder.mkdir()
+    empty.git("init", "--quiet", "--initial-branch=main")
+    assert "has no commit yet" in refusal(empty)
+
+
+def test_two_histories(repo: Repo) -> None:
+    repo.git("switch", "--quiet", "--orphan", "another")
+    repo.commit("alone", source=script("new"))
+    assert "no history in common" in refusal(repo)
+
+
+def test_a_submodule_with_changes_of_its_own(repo: Repo, tmp_path: Path) -> None:
+    inner = Repo.made(tmp_path / "inner", data="1")
+    repo.git("submodule", "--quiet", "add", inner.folder, "sub")
+    repo.commit("with a submodule")
+    assert both(repo)[1].commit is not None
+    repo.write("sub/data", "2")
+    assert "the submodule sub has changes that are not committed" in refusal(repo)
