@@ -154,7 +154,7 @@ def sides_of(project: Project, options: CompareOptions, world: World) -> Iterato
 
         def findings(subjects: Sequence[Subject], environment: Mapping[str, str | None]) -> list[Finding]:
             check_relative(repository, subjects)
-            return findings_of(repository, built, subjects, environment)
+            return findings_of(repository, built, subjects, {**environment})
 
         yield Sides(baseline, candidate, findings)
 
