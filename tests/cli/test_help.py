@@ -162,7 +162,7 @@ def test_an_example_is_read_to_its_end(
         assert reached
     else:
         assert done.status in (0, 1), done
-        assert words[0] in ("cache", "diff", "docs", "import", "show", "still")
+        assert words[0] in ("cache", "diff", "docs", "import", "init", "show", "still")
 
 
 def prepare(world: ScriptedWorld) -> None:

@@ -21,6 +21,7 @@ from steelyard.model.project import Compare, Target
 from steelyard.model.project_file import Project
 from steelyard.model.records import Finding, RevisionFacts, Settings, Subject
 from steelyard.model.secrecy import is_secret
+from steelyard.report.plain import one_line
 from steelyard.subjects.command import command_subject
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def announce(project: Project, targets: Mapping[int, Target]) -> None:
             commands = getattr(target, key) or getattr(project.compare, key) or []
             lines += [(f"{target.name}, {key}", command) for command in commands]
     width = max(len(label) for label, _ in lines)
-    listed = dict.fromkeys(f"  {label:<{width}}  {command}" for label, command in lines)
+    listed = dict.fromkeys(f"  {label:<{width}}  {one_line(command)}" for label, command in lines)
     say(f"{project.file} says what is run:", *listed)
 
 

@@ -73,6 +73,15 @@ def load_project(start: Path) -> Project | None:
     return None
 
 
+def has_table(file: Path) -> bool:
+    """Whether a pyproject.toml says something of ours; not where it cannot be read as TOML."""
+    try:
+        tool = tomllib.loads(file.read_text("utf-8")).get("tool")
+    except (OSError, ValueError):
+        return False
+    return isinstance(tool, dict) and "steelyard" in tool
+
+
 def _folders(start: Path) -> Iterator[Path]:
     """A folder, and those above it that belong to the same repository: a stranger's file further up names commands."""
     above = [start, *start.parents]

@@ -8,6 +8,7 @@ from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Run, Settings, Side, StopReason, Summary, Verdict, Weighing
 from steelyard.model.unpaired import UnpairedVerdict
 from steelyard.report import figures
+from steelyard.report.plain import one_line
 from steelyard.stats.paired import FEWEST_WITH_NOISE
 
 _STOPPED: dict[StopReason, str] = {
@@ -52,7 +53,9 @@ def built(record: Weighing | Run) -> str | None:
     subject = record.subjects[0]
     if subject.revision is None:
         return None
-    how = "as they are checked out" if subject.revision.build is None else f"built by {subject.revision.build}"
+    how = (
+        "as they are checked out" if subject.revision.build is None else f"built by {one_line(subject.revision.build)}"
+    )
     commands = {one.command for one in record.subjects}
     return f"{subject.command if len(commands) == 1 else 'each command'}, in each revision, {how}"
 

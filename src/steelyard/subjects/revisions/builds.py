@@ -16,6 +16,7 @@ from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.progress import Progress
 from steelyard.model.records import RevisionFacts
 from steelyard.report.figures import seconds
+from steelyard.report.plain import one_line
 from steelyard.subjects.revisions.cache import Cache, Entry, Facts, remove, size_of
 from steelyard.subjects.revisions.checkout import Places, check_out
 from steelyard.subjects.revisions.git import Repository
@@ -196,7 +197,7 @@ def _failures(
     for job, entry in missing:
         written = job.recipe.written
         if written is not None:
-            said = f"building {job.revision.label}: {written}"
+            said = f"building {job.revision.label}: {one_line(written)}"
             watch(Progress(said, 0, len(missing), allowance=said))
         commands.append(
             Command(
@@ -223,7 +224,8 @@ def _failure(job: Job, entry: Entry, ended: Ended) -> BuildError | Literal["cut 
     else:
         return None
     return BuildError(
-        f"{job.revision.label} does not build: {job.recipe.written} {how}; its log is {entry.log}", tail(entry.log)
+        f"{job.revision.label} does not build: {one_line(job.recipe.written or '')} {how}; its log is {entry.log}",
+        tail(entry.log),
     )
 
 
