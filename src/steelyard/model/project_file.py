@@ -128,7 +128,7 @@ class _Reader:
             read = ProjectFile.model_validate(said)
         except ValidationError as error:
             places = self._lines()
-            first = min(error.errors(), key=lambda one: line_of(places, tuple(one["loc"])))
+            first = min(error.errors(), key=lambda one: (one["type"] == "missing", line_of(places, tuple(one["loc"]))))
             raise self._refusal(tuple(first["loc"]), self._sentence(first)) from None
         self._check_targets(read.target)
         for place, names in _environments(read):
