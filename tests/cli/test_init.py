@@ -96,9 +96,7 @@ PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
         {"java -jar target/benchmarks.jar": "jmh"},
     ),
     "make": (
-        {
-            "Makefile": ".PHONY: run\nCC := cc\nall: w sub/v\nw: w.c\n\tcc -o w w.c\nsub/v: v.o\nv.o: v.c\nrun: w\nclean:\n"
-        },
+        {"Makefile": MAKE},
         {"./w": "", "./sub/v": ""},
     ),
     "several": (

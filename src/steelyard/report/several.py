@@ -38,7 +38,9 @@ def summary(console: Console, results: Sequence[Result], alpha: float, family: s
     sheet = Sheet(console)
     verdicts = [verdict for result in results for verdict in result.verdicts]
     sheet.blank()
-    sheet.row("in all", _tally(verdicts, len(results)), _confidence(alpha, family), style="bold")
+    # Of what is identical nothing is measured, and nothing can be wrong.
+    confidence = [_confidence(alpha, family)] if alpha else []
+    sheet.row("in all", _tally(verdicts, len(results)), *confidence, style="bold")
     changed = [verdict for verdict in verdicts if verdict.verdict in CHANGED]
     for verdict in most_changed(changed, lambda verdict: verdict.change):
         change = emphasised(_change(verdict), verdict.verdict, verdict.change)
