@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def test_the_work_tree_against_a_branch(scripted: ScriptedWorld, repo: Repo) -> 
     record = record_of()
     baseline, candidate = record["subjects"]
     assert baseline["revision"] == {
-        "name": f"main ({repo.git('rev-parse', 'main')[:7]})",
+        "name": "main",
         "commit": repo.git("rev-parse", "main"),
         "tree": repo.git("rev-parse", "main^{tree}"),
         "build": BUILD,
@@ -219,6 +220,14 @@ def test_a_program_of_the_work_tree_on_path_is_said(scripted: ScriptedWorld, rep
     assert "within the work tree and runs on both sides" in " ".join(done.text.split())
 
 
+def test_what_was_built_in_the_work_tree_and_is_not_ignored_is_said(scripted: ScriptedWorld, repo: Repo) -> None:
+    (repo.folder / "left.o").write_bytes(b"\x7fELF rest")
+    repo.write("notes.txt", "x")
+    done = scripted("compare", "--base", "main", *BUILT, "./program", "--pairs", "12")
+    said = " ".join(done.text.split())
+    assert "neither tracks nor ignores, built files too: left.o a build may take them for up to date" in said
+
+
 def test_a_base_that_does_not_build(scripted: ScriptedWorld, repo: Repo) -> None:
     done = scripted("compare", "--base", "main", "--build", "echo no rule; grep -q new source", "./program")
     assert done.status == 3
@@ -240,12 +249,17 @@ def test_what_is_printed_of_a_build_steers_no_terminal(scripted: ScriptedWorld, 
 
 
 def test_the_cache_is_listed_and_cleared(scripted: ScriptedWorld, repo: Repo) -> None:
-    assert scripted("cache").text.startswith("0 builds, 0 B of 10.00 GiB, in ")
+    assert scripted("cache").text.startswith("0 builds, 0 B of 10.00 GiB")
     scripted("compare", "--base", "main", *BUILT, "./program")
     listed = scripted("cache").text
     assert f"project     main ({repo.git('rev-parse', 'main')[:7]})" in listed
     assert "work tree" in listed
     assert "2 builds" in listed
+    assert re.search(r"\d s +\d s +cp source", listed)
+    for key in ("lock", "facts.json"):
+        for path in (scripted.folder / ".cache/steelyard/builds").glob(f"*/{key}"):
+            os.utime(path, (0, 0))
+    assert re.search(r"\d s +[\d,]+ days +cp source", scripted("cache").text)
     cleared = scripted("cache", "--clear").text
     assert cleared.startswith("0 builds")
     assert "removed 2 builds" in cleared

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from steelyard.measure.tools import Command, Ended, run, run_all
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
+from tests.tool import wait_until
 
 pytestmark = pytest.mark.real
 
@@ -98,6 +100,26 @@ def test_ctrl_c_ends_all_of_it(tmp_path: Path) -> None:
         run_all([shell(tmp_path, f"touch begun; setsid sh -c '{_FOR_EVER}' & {_FOR_EVER}")], is_tidied=True)
     assert started_in(tmp_path) == []
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_build_does_not_outlive_a_driver_that_is_killed(tmp_path: Path) -> None:
+    program = f"""
+from pathlib import Path
+from steelyard.measure.tools import Command, run_all
+here = Path({str(tmp_path)!r})
+run_all([Command(["sh", "-c", "touch begun; {_FOR_EVER} & {_FOR_EVER}"], here, {{"HOME": str(here)}})], is_tidied=True)
+"""
+    driver = psutil.Popen([sys.executable, "-c", program])
+    wait_until((tmp_path / "begun").exists, "it builds")
+    driver.kill()
+    driver.wait()
+    wait_until(lambda: not started_in(tmp_path), "nothing of it is left")
+
+
+def test_what_waits_for_all_its_children_waits_for_its_own_alone(tmp_path: Path) -> None:
+    waits = "import os\ntry:\n    os.wait()\nexcept ChildProcessError:\n    print('none')"
+    ended = run_all([Command([sys.executable, "-c", waits], tmp_path, {}, timeout_s=30)], is_tidied=True)[0]
+    assert (ended.status, ended.out) == (0, "none\n")
 
 
 def test_one_that_is_not_there(tmp_path: Path) -> None:

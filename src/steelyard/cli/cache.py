@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from steelyard.subjects.revisions.cache import Cache, Kept
 
 
+_TITLES = ("repository", "revision", "size", "age", "unused for", "built by")
+_NAME = 24
+
+
 @dataclass(frozen=True, kw_only=True)
 class CacheOptions(Options):
     """What `cache` is asked."""
@@ -66,20 +70,32 @@ def _show(cache: Cache, world: World) -> None:
     entries, now_s = cache.kept(), time.time()
     sheet = Sheet(output(world.environment))
     if entries:
-        rows = [[Text(title, "dim") for title in ("repository", "revision", "built by", "size", "age", "last used")]]
-        for one in entries:
-            facts = one.facts
-            repository, revision, by = (
-                (Path(facts.repository).name, facts.revision, facts.command or "nothing")
-                if facts
-                else ("", "being built" if one.is_in_use else "not whole", "")
-            )
-            age = figures.seconds(now_s - facts.made_s) if facts else ""
-            used = "now" if one.is_in_use else f"{figures.seconds(max(0.0, now_s - one.used_s))} ago"
-            names = [Text(sheet.name(name, sheet.width // 4)) for name in (repository, revision, by)]
-            rows.append([*names, Text(figures.size(one.size_bytes)), Text(age), Text(used)])
-        sheet.grid(rows, right=frozenset({3, 4, 5}))
+        rows = [_row(one, now_s) for one in entries]
+        *columns, _ = zip(_TITLES, *rows, strict=True)
+        room = max(len(_TITLES[-1]), sheet.width - sum(max(map(len, column)) + 2 for column in columns))
+        shown = [[*map(Text, cells), Text(sheet.name(by, room))] for *cells, by in rows]
+        sheet.grid([[Text(title, "dim") for title in _TITLES], *shown], right=frozenset({2, 3, 4}))
         sheet.blank()
     total = figures.size(sum(one.size_bytes for one in entries))
     limit = figures.size(cache.limit_bytes())
-    sheet.line(Text(f"{figures.count(len(entries), 'build')}, {total} of {limit}, in {cache.folder}"))
+    for line in sheet.wrap(f"{figures.count(len(entries), 'build')}, {total} of {limit}, in {cache.folder}"):
+        sheet.line(line)
+
+
+def _row(one: Kept, now_s: float) -> list[str]:
+    from steelyard.report import figures, printable
+
+    used = "now" if one.is_in_use else _length(now_s - one.used_s)
+    size, facts = figures.size(one.size_bytes), one.facts
+    if facts is None:
+        return ["", "is being built" if one.is_in_use else "failed, or cut short", size, "", used, ""]
+    names = [printable.shorten(printable.plain(name), _NAME) for name in (Path(facts.repository).name, facts.revision)]
+    return [*names, size, _length(now_s - facts.made_s), used, facts.command or "nothing"]
+
+
+def _length(elapsed_s: float) -> str:
+    """In its largest unit: nobody asks for more of what is kept."""
+    for unit, seconds in (("day", 86_400), ("h", 3600), ("min", 60)):
+        if (number := int(elapsed_s // seconds)) > 0:
+            return f"{number:,} {unit}{'s' if unit == 'day' and number > 1 else ''}"
+    return f"{max(0, int(elapsed_s))} s"

@@ -126,13 +126,14 @@ def findings_of(
     repository: Repository, sides: Sequence[Built], subjects: Sequence[Subject], environment: dict[str, str | None]
 ) -> list[Finding]:
     """What the user should know of the sides before they are weighed."""
-    from steelyard.design.findings import identical_finding
+    from steelyard.design.findings import built_files_finding, identical_finding
     from steelyard.model.records import Finding
     from steelyard.subjects.revisions.identity import is_identical
     from steelyard.subjects.revisions.sides import shared_program
 
     notes = dict.fromkeys(note for side in sides for note in side.notes)
     found = [Finding(code="checkout", message=note) for note in notes]
+    found += [built_files_finding(one.revision.built_files) for one in sides if one.revision.built_files]
     if program := shared_program(repository, subjects):
         found.append(
             Finding(

@@ -42,6 +42,16 @@ def identical_finding(baseline: str, candidate: str, *, is_one_build: bool) -> F
     )
 
 
+def built_files_finding(paths: Sequence[str]) -> Finding:
+    """Say that a work tree has in it what was built there before, which a build may take for its own."""
+    return Finding(
+        code="built-files",
+        message="the work tree was taken with what git neither tracks nor ignores, built files too: "
+        f"{some_names(paths)}",
+        remedy="a build may take them for up to date: name them in .gitignore, or remove them",
+    )
+
+
 def control_finding(called: str, why_not: str | None) -> Finding:
     """Say that a control's second side is a copy of the program, or why it is not: a clause about the program."""
     if why_not is None:

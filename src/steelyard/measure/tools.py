@@ -23,6 +23,9 @@ from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PR_SET_CHILD_SUBREAPER = 36
+# Runs its words beside a guard, which is no child of theirs, and which kills the group once the pipe on our side ends:
+# also where we are killed.
+_GUARDED = 'exec 3<&0 </dev/null; ( (cat >/dev/null; kill -9 0) <&3 & ); exec 3<&-; exec "$@"'
 # Seconds between two looks whether the user interrupts, and for processes that are being killed.
 _STEP_S, _LONGEST_KILL_S = 0.05, 5.0
 
@@ -59,7 +62,8 @@ def run(command: Command) -> Ended:
 def run_all(commands: Sequence[Command], *, is_tidied: bool = False) -> list[Ended]:
     """Run commands side by side, to the end of all of them; the first that fails ends the others.
 
-    With `is_tidied` no process that they started outlives them, wherever it has hidden; else none of their groups.
+    With `is_tidied` no process that they started outlives them, wherever it has hidden, and none of their groups
+    outlives us, however we end; else none of their groups outlives them.
     Raises InterruptedBeforeStart if the user interrupts, MeasurementError for one that cannot be started.
     """
     with ExitStack() as leaving:
@@ -69,7 +73,7 @@ def run_all(commands: Sequence[Command], *, is_tidied: bool = False) -> list[End
         running: list[_Running] = []
         leaving.callback(_kill_all, running)
         for command in commands:
-            running.append(_Running(command, leaving))  # noqa: PERF401 - those before one that fails have to be killed
+            running.append(_Running(command, leaving, is_guarded=is_tidied))  # noqa: PERF401 - those before one that fails have to be killed
         while not all(one.has_ended() for one in running):
             if is_interrupted():
                 raise InterruptedBeforeStart("interrupted before anything was measured")
@@ -86,17 +90,17 @@ def _kill_all(running: Sequence[_Running]) -> None:
 class _Running:
     """A command while it runs."""
 
-    def __init__(self, command: Command, leaving: ExitStack) -> None:
+    def __init__(self, command: Command, leaving: ExitStack, *, is_guarded: bool) -> None:
         self._begun, self._timeout_s = time.monotonic(), command.timeout_s
         self._out, self._err = leaving.enter_context(_scratch_file()), leaving.enter_context(_scratch_file())
         self._is_late = False
         try:
             log = None if command.log is None else leaving.enter_context(command.log.open("ab"))
             self._process = subprocess.Popen(
-                command.argv,
+                ["/bin/sh", "-c", _GUARDED, "sh", *command.argv] if is_guarded else command.argv,
                 cwd=command.folder,
                 env=dict(command.environment),
-                stdin=subprocess.DEVNULL,
+                stdin=_pipe_to_us(leaving) if is_guarded else subprocess.DEVNULL,
                 stdout=log or self._out,
                 stderr=log or self._err,
                 start_new_session=True,
@@ -131,6 +135,14 @@ class _Running:
         """How it ended, and what it printed."""
         out, err = map(_read, (self._out, self._err))
         return Ended(None if self._is_late else self._process.returncode, out, err, self._is_late)
+
+
+def _pipe_to_us(leaving: ExitStack) -> int:
+    """The end to read of a pipe that nobody writes to, and whose other end is ours alone."""
+    reading, writing = os.pipe()
+    for end in (reading, writing):
+        leaving.callback(os.close, end)
+    return reading
 
 
 def _scratch_file() -> IO[bytes]:

@@ -42,7 +42,7 @@ class Finding(_Record):
 class RevisionFacts(_Record):
     """The revision of a git repository that a subject was built from."""
 
-    name: str = Field(description="as the reports have it")
+    name: str = Field(description="as it was asked for, or found: main, work tree")
     commit: str | None = Field(description="null for a work tree with changes that are not committed")
     tree: str = Field(description="git's hash of all its files")
     build: str | None = Field(description="the shell command that built it; null where nothing is built")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
+from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UsageError
 from steelyard.model.progress import Progress
 from steelyard.subjects.revisions.builds import BuildError, Built, Job, Recipe, built
 from steelyard.subjects.revisions.cache import Cache
@@ -205,6 +205,21 @@ def test_what_was_cut_short_is_made_anew(build: Builder) -> None:
     with build() as sides:
         assert [side.was_cached for side in sides] == [False, True]
         assert not (entry / "tree" / "half").exists()
+
+
+def test_ctrl_c_in_a_checkout_leaves_a_cache_that_works(build: Builder) -> None:
+    build.repo.git("config", "filter.slow.smudge", f"kill -INT {os.getpid()}; sleep 60")
+    build.repo.write(".gitattributes", "source filter=slow\n")
+    build.refusal(InterruptedBeforeStart)
+    build.repo.git("config", "filter.slow.smudge", "cat")
+    with build() as sides:
+        assert [side.was_cached for side in sides] == [False, False]
+
+
+def test_ctrl_c_in_a_build_leaves_a_cache_that_works(build: Builder) -> None:
+    build.refusal(InterruptedBeforeStart, recipes=[Recipe(f"kill -INT {os.getpid()}; sleep 60"), Recipe(COUNTED)])
+    with build() as sides:
+        assert not sides[0].was_cached
 
 
 # --- several at once

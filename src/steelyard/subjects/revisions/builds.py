@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -31,6 +32,7 @@ _KEY_DIGITS = 20
 _TAIL_LINES = 12
 _TAIL_BYTES = 16 << 10
 _LONGEST_LINE = 200
+_LEAST_FREE_BYTES = 64 << 10
 # Other processes may remove an entry between its making and its use, but hardly twice.
 _MOST_TRIES = 3
 
@@ -82,7 +84,7 @@ class Built:
     def facts(self) -> RevisionFacts:
         """As a record keeps them."""
         return RevisionFacts(
-            name=self.revision.label,
+            name=self.revision.name,
             commit=self.revision.commit,
             tree=self.revision.tree,
             build=self.recipe.written,
@@ -105,113 +107,135 @@ def built(
     """Have all of these built, side by side, and kept from being removed for as long as the context lasts.
 
     `source` is the environment of which builds find a part. Raises BuildError for one that does not build, UsageError
-    for one that cannot be, InterruptedBeforeStart.
+    for one that cannot be, MeasurementError where there is no room, InterruptedBeforeStart.
     """
     cache.open()
-    keys = [_key(job, repository, cache, source) for job in jobs]
+    builder = _Builder(repository, cache, watch, source)
+    keys = [builder.key(job) for job in jobs]
     of_keys = dict(zip(keys, jobs, strict=True))
     with ExitStack() as holding:
-        made: set[str] = set()
-        entries = _entries(repository, of_keys, cache, watch, source, holding, made)
+        entries, made = builder.entries(of_keys, holding)
         if made:
             cache.bound()
         yield [_built(job, entries[key], repository, key not in made) for key, job in zip(keys, jobs, strict=True)]
 
 
-def _entries(
-    repository: Repository,
-    jobs: Mapping[str, Job],
-    cache: Cache,
-    watch: Watch,
-    source: Mapping[str, str],
-    holding: ExitStack,
-    made: set[str],
-) -> dict[str, Entry]:
-    """Every entry, whole and held; `made` has the keys of those that had to be built."""
-    for _ in range(_MOST_TRIES):
-        with ExitStack() as trying:
-            entries, missing = _held(jobs, cache, watch, trying)
-            if missing:
-                _make(repository, {key: (jobs[key], entries[key]) for key in missing}, watch, source)
-                made |= missing
-            if all(entry.share() for entry in entries.values()):
-                for entry in entries.values():
-                    entry.note_use()
-                holding.enter_context(trying.pop_all())
-                return entries
-    raise MeasurementError(f"builds are removed from {cache.folder} as soon as they are made: what else clears it?")
+@dataclass(frozen=True)
+class _Builder:
+    """What builds are made from, where, and who is told of it."""
 
+    repository: Repository
+    cache: Cache
+    watch: Watch
+    source: Mapping[str, str]
 
-def _held(jobs: Mapping[str, Job], cache: Cache, watch: Watch, trying: ExitStack) -> tuple[dict[str, Entry], set[str]]:
-    """The entries, those that are not whole held alone; in the order of their keys, that nobody waits in a circle."""
-    entries, missing = {}, set()
-    for key in sorted(jobs):
+    def key(self, job: Job) -> str:
+        """The name of an entry: whatever makes another build of it is in it.
 
-        def waiting(label: str = jobs[key].revision.label) -> None:
-            watch(Progress("", 0, None, allowance=f"waiting for another steelyard, which has the build of {label}"))
+        The cache's own place is, as compilers write it into what they make.
+        """
+        recipe = job.recipe
+        made_with = [] if recipe.written is None else fingerprint(self.source, recipe.environment)
+        place = [str(self.cache.folder), str(self.repository.directory)]
+        parts = [_VERSION, *place, job.revision.tree, recipe.written, recipe.layout, made_with]
+        return hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogateescape")).hexdigest()[:_KEY_DIGITS]
+
+    def entries(self, jobs: Mapping[str, Job], holding: ExitStack) -> tuple[dict[str, Entry], set[str]]:
+        """Every entry, whole and held by `holding`, and the keys of those that had to be built."""
+        made: set[str] = set()
+        for _ in range(_MOST_TRIES):
+            with ExitStack() as trying:
+                entries = {key: self._held(key, jobs[key], trying) for key in sorted(jobs)}
+                missing = {key: (job, entries[key]) for key, job in jobs.items() if entries[key].facts() is None}
+                self._make(missing)
+                made.update(missing)
+                if all(entry.share() for entry in entries.values()):
+                    for entry in entries.values():
+                        entry.note_use()
+                    holding.enter_context(trying.pop_all())
+                    return entries, made
+        raise MeasurementError(
+            f"builds are removed from {self.cache.folder} as soon as they are made: what else clears it?"
+        )
+
+    def _held(self, key: str, job: Job, trying: ExitStack) -> Entry:
+        """An entry, held alone unless it is whole.
+
+        Whoever holds several has taken them in the order of their keys, so that nobody waits in a circle.
+        """
+        said = f"waiting for another steelyard, which has the build of {job.revision.label}"
+
+        def waiting() -> None:
+            self.watch(Progress(said, 0, None, allowance=said))
 
         with ExitStack() as one:
-            entry = one.enter_context(cache.held(key, alone=False, waiting=waiting))
+            entry = one.enter_context(self.cache.held(key, alone=False, waiting=waiting))
             if entry.facts() is not None:
                 trying.enter_context(one.pop_all())
-                entries[key] = entry
-                continue
-        entries[key] = trying.enter_context(cache.held(key, alone=True, waiting=waiting))
-        if entries[key].facts() is None:
-            missing.add(key)
-    return entries, missing
+                return entry
+        return trying.enter_context(self.cache.held(key, alone=True, waiting=waiting))
 
+    def _make(self, missing: Mapping[str, tuple[Job, Entry]]) -> None:
+        """Check out and build; of what fails nothing is left but its log."""
+        notes: dict[str, list[str]] = {}
+        try:
+            for key, (job, entry) in missing.items():
+                entry.begin()
+                self.watch(Progress(f"checking out {job.revision.label}", 0, len(missing)))
+                notes[key] = check_out(self.repository, job.revision, Places(entry.files, entry.git))
+                self._check_directory(job, entry)
+            failures = self._failures([*missing.values()])
+            for (key, (job, entry)), failure in zip(missing.items(), failures, strict=True):
+                if failure is None:
+                    entry.complete(self._facts(job, entry, notes[key]))
+            for failure in failures:
+                if isinstance(failure, BuildError):
+                    raise failure
+        except OSError as error:
+            raise MeasurementError(f"nothing can be built in {error.filename}: {error.strerror}") from error
+        finally:
+            for _, entry in missing.values():
+                if entry.facts() is None:  # it is of no use, and the disk may be full of it
+                    remove(entry.files)
+                    remove(entry.git)
 
-def _make(
-    repository: Repository, missing: Mapping[str, tuple[Job, Entry]], watch: Watch, source: Mapping[str, str]
-) -> None:
-    """Check out and build; of what fails nothing is left but its log."""
-    notes: dict[str, list[str]] = {}
-    try:
-        for key, (job, entry) in missing.items():
-            entry.begin()
-            watch(Progress(f"checking out {job.revision.label}", 0, len(missing)))
-            notes[key] = check_out(repository, job.revision, Places(entry.files, entry.git))
-            _check_directory(job, entry, repository)
-        failures = _failures([*missing.values()], repository, watch, source)
-        for (key, (job, entry)), failure in zip(missing.items(), failures, strict=True):
-            if failure is None:
-                entry.complete(_facts(job, entry, repository, notes[key]))
-        for failure in failures:
-            if isinstance(failure, BuildError):
-                raise failure
-    except OSError as error:
-        raise MeasurementError(f"nothing can be built in {error.filename}: {error.strerror}") from error
-    finally:
-        for _, entry in missing.values():
-            if entry.facts() is None:  # it is of no use, and the disk may be full of it
-                remove(entry.files)
-                remove(entry.git)
-
-
-def _failures(
-    missing: Sequence[tuple[Job, Entry]], repository: Repository, watch: Watch, source: Mapping[str, str]
-) -> list[BuildError | Literal["cut short"] | None]:
-    """What each build failed in, all of them run side by side; the first failure cuts the others short."""
-    commands = []
-    for job, entry in missing:
-        written = job.recipe.written
-        if written is not None:
-            said = f"building {job.revision.label}: {one_line(written)}"
-            watch(Progress(said, 0, len(missing), allowance=said))
-        commands.append(
-            Command(
-                ["/bin/sh", "-c", written or ":"],
-                entry.files / repository.directory,
-                build_environment(source, job.recipe.environment),
-                log=entry.log,
-                timeout_s=job.recipe.timeout_s,
+    def _check_directory(self, job: Job, entry: Entry) -> None:
+        if not (entry.files / self.repository.directory).is_dir():
+            raise UsageError(
+                f"{job.revision.label} has no folder {self.repository.directory}, where this was asked for: "
+                "change to one that both sides have"
             )
+
+    def _failures(self, missing: Sequence[tuple[Job, Entry]]) -> list[BuildError | Literal["cut short"] | None]:
+        """What each build failed in, all of them run side by side; the first failure cuts the others short."""
+        if all(job.recipe.written is None for job, _ in missing):
+            return [None] * len(missing)
+        for job, _ in missing:
+            said = f"building {job.revision.label}: {one_line(job.recipe.written or '')}"
+            self.watch(Progress(said, 0, len(missing), allowance=said))
+        ends = run_all([self._command(job, entry) for job, entry in missing], is_tidied=True)
+        return [_failure(job, entry, ended) for (job, entry), ended in zip(missing, ends, strict=True)]
+
+    def _command(self, job: Job, entry: Entry) -> Command:
+        return Command(
+            ["/bin/sh", "-c", job.recipe.written or ":"],
+            entry.files / self.repository.directory,
+            build_environment(self.source, job.recipe.environment),
+            log=entry.log,
+            timeout_s=job.recipe.timeout_s,
         )
-    if all(job.recipe.written is None for job, _ in missing):
-        return [None] * len(missing)
-    ends = run_all(commands, is_tidied=True)
-    return [_failure(job, entry, ended) for (job, entry), ended in zip(missing, ends, strict=True)]
+
+    def _facts(self, job: Job, entry: Entry, notes: list[str]) -> Facts:
+        return Facts(
+            repository=str(self.repository.root),
+            revision=job.revision.label,
+            commit=job.revision.commit,
+            tree=job.revision.tree,
+            command=job.recipe.written,
+            made_s=time.time(),
+            size_bytes=size_of(entry.folder),
+            notes=notes,
+        )
 
 
 def _failure(job: Job, entry: Entry, ended: Ended) -> BuildError | Literal["cut short"] | None:
@@ -223,23 +247,16 @@ def _failure(job: Job, entry: Entry, ended: Ended) -> BuildError | Literal["cut 
         how = f"failed with exit status {ended.status}" if ended.status > 0 else f"was killed by signal {-ended.status}"
     else:
         return None
+    if _is_full(entry.folder):  # which the log may have no room to say
+        how += ", as its disk is full (steelyard cache --clear, or set XDG_CACHE_HOME)"
     return BuildError(
         f"{job.revision.label} does not build: {one_line(job.recipe.written or '')} {how}; its log is {entry.log}",
         tail(entry.log),
     )
 
 
-def _facts(job: Job, entry: Entry, repository: Repository, notes: list[str]) -> Facts:
-    return Facts(
-        repository=str(repository.root),
-        revision=job.revision.label,
-        commit=job.revision.commit,
-        tree=job.revision.tree,
-        command=job.recipe.written,
-        made_s=time.time(),
-        size_bytes=size_of(entry.folder),
-        notes=notes,
-    )
+def _is_full(folder: Path) -> bool:
+    return shutil.disk_usage(folder).free < _LEAST_FREE_BYTES
 
 
 def tail(log: Path) -> tuple[str, ...]:
@@ -254,14 +271,6 @@ def tail(log: Path) -> tuple[str, ...]:
     return tuple(f"  | {line[:_LONGEST_LINE]}" for line in shown)
 
 
-def _check_directory(job: Job, entry: Entry, repository: Repository) -> None:
-    if not (entry.files / repository.directory).is_dir():
-        raise UsageError(
-            f"{job.revision.label} has no folder {repository.directory}, where this was asked for: "
-            "change to one that both sides have"
-        )
-
-
 def _built(job: Job, entry: Entry, repository: Repository, was_cached: bool) -> Built:
     facts = entry.facts()
     return Built(
@@ -273,22 +282,3 @@ def _built(job: Job, entry: Entry, repository: Repository, was_cached: bool) -> 
         was_cached,
         facts.notes if facts else (),
     )
-
-
-def _key(job: Job, repository: Repository, cache: Cache, source: Mapping[str, str]) -> str:
-    """The name of an entry: whatever makes another build of it is in it.
-
-    The cache's own place is, as compilers write it into what they make.
-    """
-    recipe = job.recipe
-    made_with = [] if recipe.written is None else fingerprint(source, recipe.environment)
-    parts = [
-        _VERSION,
-        str(cache.folder),
-        job.revision.tree,
-        str(repository.directory),
-        recipe.written,
-        recipe.layout,
-        made_with,
-    ]
-    return hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogateescape")).hexdigest()[:_KEY_DIGITS]

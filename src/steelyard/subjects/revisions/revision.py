@@ -21,6 +21,9 @@ _DEFAULTS = (
     "refs/remotes/origin/master",
 )
 _ABBREVIATED = 7
+# What programs and objects, archives, and classes of Java begin with.
+_BUILT = (b"\x7fELF", b"!<arch>\n", b"\xca\xfe\xba\xbe")
+_MOST_LOOKED_AT = 1000
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ class Revision:
     tree: str
     """The hash of its contents."""
     is_work_tree: bool = False
+    built_files: tuple[str, ...] = ()
+    """Of a work tree, those that git neither tracks nor ignores and that a compiler made: they are part of it."""
 
     @property
     def label(self) -> str:
@@ -61,7 +66,17 @@ def work_tree(repository: Repository) -> Revision:
     with snapshot(repository) as (tree, _):
         head = repository.git.answer("rev-parse", "HEAD^{commit}", "HEAD^{tree}")
     commit, of_commit = head.split("\n") if head else (None, None)
-    return Revision(WORK_TREE, commit if tree == of_commit else None, tree, is_work_tree=True)
+    if tree == of_commit:
+        return Revision(WORK_TREE, commit, tree, is_work_tree=True)
+    return Revision(WORK_TREE, None, tree, is_work_tree=True, built_files=tuple(_built_files(repository)))
+
+
+def _built_files(repository: Repository) -> Iterator[str]:
+    told = repository.git.answer("ls-files", "-z", "--others", "--exclude-standard") or ""
+    for path in filter(None, told.split("\0")[:_MOST_LOOKED_AT]):
+        with suppress(OSError), (repository.root / path).open("rb") as file:
+            if file.read(8).startswith(_BUILT):
+                yield path
 
 
 @contextmanager

@@ -1,0 +1,95 @@
+"""When two builds are one program, told from their files alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from steelyard.measure.elf import names_library_folders
+from steelyard.model.records import Subject
+from steelyard.subjects.revisions.builds import Built, Recipe
+from steelyard.subjects.revisions.identity import is_identical
+from steelyard.subjects.revisions.revision import Revision
+
+_NOTE = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"
+_RPATH, _RUNPATH, _NEEDED = 15, 29, 1
+
+
+def elf(*tags: int, content: bytes = b"") -> bytes:
+    """A program of 64 bits with a dynamic section that has these tags."""
+    table, dynamic = 64, 64 + 56
+    section = b"".join(tag.to_bytes(8, "little") + bytes(8) for tag in (*tags, 0))
+    header = bytearray(64)
+    header[:7] = b"\x7fELF\x02\x01\x01"
+    header[32:40], header[54:56], header[56:58] = (
+        table.to_bytes(8, "little"),
+        (56).to_bytes(2, "little"),
+        (1).to_bytes(2, "little"),
+    )
+    segment = bytearray(56)
+    segment[0:4], segment[8:16] = (2).to_bytes(4, "little"), dynamic.to_bytes(8, "little")
+    segment[32:40] = len(section).to_bytes(8, "little")
+    return bytes(header + segment) + section + content
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Callable[..., bool]:
+    """Whether two folders with these programs, run with these words, are identical."""
+
+    def judge(*programs: bytes, words: tuple[str, ...] = (), shell: bool = False, **environment: str) -> bool:
+        sides, subjects = [], []
+        for name, program in zip("ab", programs, strict=False):
+            folder = tmp_path / name
+            folder.mkdir(exist_ok=True)
+            path = folder / "program"
+            path.write_bytes(program.replace(b"@HERE@", bytes(folder)))
+            sides.append(Built(Revision(name, name, name), Recipe("make"), folder, folder, folder / "log", False, ()))
+            argv = ["./program", *words]
+            subjects.append(Subject(name=name, command="", argv=argv, program=str(path), shell=shell))
+        return is_identical(sides, subjects, dict(environment))
+
+    return judge
+
+
+def test_equal_but_for_the_place_and_the_linker_s_hash(judged: Callable[..., bool]) -> None:
+    one, other = (elf(_NEEDED, content=b"at @HERE@/x.c " + _NOTE + bytes([digit]) * 20 + b"end") for digit in (1, 2))
+    assert judged(one, other)
+    assert not judged(one, other + b"x")
+    assert not judged(one, elf(_NEEDED, content=b"at elsewhere"))
+
+
+def test_scripts_may_read_what_stands_beside_them(judged: Callable[..., bool]) -> None:
+    assert not judged(b"#!/bin/sh\n", b"#!/bin/sh\n")
+
+
+@pytest.mark.parametrize("tag", [_RPATH, _RUNPATH])
+def test_libraries_beside_a_program_may_differ(judged: Callable[..., bool], tag: int) -> None:
+    program = elf(_NEEDED, tag)
+    assert names_library_folders(program)
+    assert not names_library_folders(elf(_NEEDED))
+    assert not judged(program, program)
+    assert not judged(elf(), elf(), LD_LIBRARY_PATH="lib")
+    assert not judged(elf(), elf(), shell=True)
+
+
+def test_files_that_the_words_name_may_differ(judged: Callable[..., bool], tmp_path: Path) -> None:
+    assert judged(elf(), elf(), words=("data", "--fast"))
+    (tmp_path / "a/data").write_text("1")
+    assert not judged(elf(), elf(), words=("data",))
+    (tmp_path / "b/data").write_text("2")
+    assert not judged(elf(), elf(), words=("data",))
+    (tmp_path / "b/data").write_text("1")
+    assert judged(elf(), elf(), words=("data",))
+
+
+def test_a_program_of_neither_side_says_nothing_of_them(judged: Callable[..., bool], tmp_path: Path) -> None:
+    folders = [tmp_path / "a", tmp_path / "b"]
+    sides = [Built(Revision("r", "r", "r"), Recipe(), each, each, each, False, ()) for each in folders]
+    system = tmp_path / "python"
+    system.write_bytes(elf())
+    subjects = [Subject(name="s", command="", argv=["python", "-c", ""], program=str(system))] * 2
+    assert not is_identical(sides, subjects, {})
+    assert is_identical([sides[0]] * 2, subjects, {})
+    assert judged(elf(), elf())
