@@ -95,7 +95,7 @@ def test_the_headings_of_compare(help_of: Callable[..., str]) -> None:
 
 
 def test_arguments_are_shown_as_they_are_declared(help_of: Callable[..., str]) -> None:
-    assert "Usage: steelyard compare [OPTIONS] BASELINE CANDIDATE...\n" in help_of("compare")
+    assert "Usage: steelyard compare [OPTIONS] [BASELINE CANDIDATE...]\n" in help_of("compare")
     assert "Usage: steelyard show [OPTIONS] [FILE]\n" in help_of("show")
     assert not re.search(r"<(str|int|path|list)", "".join(map(help_of, COMMANDS)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class InitOptions(Options):
     """What `init` is asked."""
+
+    panel: ClassVar[str] = "What is written"
 
     force: Annotated[bool, typer.Option("--force", help="Write over a steelyard.toml that is there.")] = False
     schema: Annotated[
