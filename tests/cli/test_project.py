@@ -245,6 +245,15 @@ def test_the_environment_of_a_build(world: ProjectWorld, monkeypatch: pytest.Mon
     assert build_variables(loaded, source, ["MINE"])["MINE"] == source["MINE"]
 
 
+def test_what_is_said_of_commands_leaves_harnesses_alone(world: ProjectWorld) -> None:
+    world.says(f'[compare]\nrepeat = 2\n{TWO}harness = "google-benchmark"\n')
+    done = world("compare")
+    assert done.status == 3, "nobody lists benchmarks here"
+    assert "--repeat" not in done.err.decode()
+    world.says(f'{TWO}harness = "google-benchmark"\nshell = true\n')
+    assert "steelyard.toml:10: shell is for plain commands" in world("compare").err.decode()
+
+
 # --- several weighings
 
 

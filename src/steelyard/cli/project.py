@@ -79,6 +79,8 @@ _OPTIONS = {
     "inherit_environment": ("launch", "inherit_env"),
     "wait_quiet": ("launch", "wait_quiet"),
 }
+# What is said of all targets, and means nothing where a harness drives the benchmarks.
+_OF_PLAIN_COMMANDS = frozenset({"reference_output", "repeat", "shell", "ignore_failure"})
 # Options whose names are not those of their keys; a sentence about one is about that key, if the file has it.
 _KEYS = {
     "--metric": "metrics",
@@ -235,6 +237,8 @@ class _Planned:
         for section in (self.project.compare, self.target):
             for key, (group, name) in _OPTIONS.items():
                 value = getattr(section, key, None)
+                if section is not self.target and self.target.harness and key in _OF_PLAIN_COMMANDS:
+                    continue
                 if value is not None and name not in getattr(self.asked, group).given:
                     found.setdefault(group, {})[name] = self._as_option(key, value)
         return replace(

@@ -15,6 +15,8 @@ COPIED_CONTROL, CONTROL_OF_ONE_FILE = CONTROLS = "control-copy", "control-one-fi
 
 def same_command_findings(subjects: Sequence[Subject], benchmarks: Sequence[Benchmark]) -> list[Finding]:
     """Say of which benchmarks the candidate is the baseline itself; those of a harness are not known yet."""
+    if len(subjects) == 1:
+        return []
     pairs = {(one.baseline, one.candidate) for one in benchmarks if not one.control}
     sides = sorted(pairs) or [(0, candidate) for candidate in range(1, len(subjects))]
     alike = [
