@@ -19,9 +19,7 @@ def same_command_findings(subjects: Sequence[Subject], benchmarks: Sequence[Benc
         return []
     pairs = {(one.baseline, one.candidate) for one in benchmarks if not one.control}
     sides = sorted(pairs) or [(0, candidate) for candidate in range(1, len(subjects))]
-    alike = [
-        subjects[two].name for one, two in sides if two < len(subjects) and _are_alike(subjects[one], subjects[two])
-    ]
+    alike = [subjects[two].name for one, two in sides if _are_alike(subjects[one], subjects[two])]
     return [
         Finding(
             code="same-command",
