@@ -322,6 +322,27 @@ def test_ctrl_c_ends_all_of_them(world: ProjectWorld) -> None:
     assert world.ran() == ["./sort"]
 
 
+def test_what_was_interrupted_is_carried_on_in_the_folders_of_its_sides(world: ProjectWorld) -> None:
+    world.says(TWO)
+
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        if number == 20:
+            ctrl_c()
+        return world.takes(spec, number)
+
+    world.script = script
+    assert world("compare").status == 130
+    world.script = world.takes
+    (kept,) = world.kept()
+    done = world("compare", "--resume", kept)
+    assert done.status == 1
+    said = done.err.decode()
+    assert f"  baseline     {world.folder}/base/sort big" in said
+    assert f"  candidate    {world.folder}/head/parse" in said
+    assert "sort       slower" in done.text
+    assert "parse      same" in done.text
+
+
 def test_records_of_several_need_a_file_s_name(world: ProjectWorld) -> None:
     world.says(SEVERAL)
     assert "2 weighings are as many records" in world("compare", "--json", "-").err.decode()
