@@ -88,6 +88,7 @@ bench-long: $(INSTALLED)
 # What is generated from the code and shipped; tests hold both to the code.
 generated: $(INSTALLED)
 	$(BIN)/python -m steelyard.model.schema > src/steelyard/model/record.schema.json
+	$(BIN)/python -m steelyard.model.schema project > src/steelyard/model/project.schema.json
 	$(BIN)/python -m steelyard.cli.manual > docs/steelyard.1
 
 # An sdist, and from it a wheel for this processor: for every Python from 3.11 on, and every glibc from 2.17 (2012) on,

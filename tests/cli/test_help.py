@@ -96,7 +96,7 @@ def test_the_headings_of_compare(help_of: Callable[..., str]) -> None:
 
 
 def test_arguments_are_shown_as_they_are_declared(help_of: Callable[..., str]) -> None:
-    assert "Usage: steelyard compare [OPTIONS] BASELINE CANDIDATE...\n" in help_of("compare")
+    assert "Usage: steelyard compare [OPTIONS] [BASELINE CANDIDATE...]\n" in help_of("compare")
     assert "Usage: steelyard show [OPTIONS] [FILE]\n" in help_of("show")
     assert not re.search(r"<(str|int|path|list)", "".join(map(help_of, COMMANDS)))
 
@@ -164,7 +164,7 @@ def test_an_example_is_read_to_its_end(
         assert reached
     else:
         assert done.status in (0, 1), done
-        assert words[0] in ("cache", "diff", "docs", "gate", "import", "list", "merge", "show", "still")
+        assert words[0] in ("cache", "diff", "docs", "gate", "import", "init", "list", "merge", "show", "still")
 
 
 def prepare(world: ScriptedWorld) -> None:

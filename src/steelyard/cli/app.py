@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _COMMANDS = {
     "Weigh and measure": {
+        "init": "init:init",
         "compare": "compare:compare",
         "run": "run:run",
         "timeit": "timeit:timeit",

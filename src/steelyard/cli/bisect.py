@@ -17,8 +17,9 @@ from steelyard.cli.say import say
 from steelyard.cli.settings import MeasuringOptions, settings_of
 from steelyard.cli.status import FOUND, INTERRUPTED, UNDECIDED
 from steelyard.cli.suite import SuiteOptions
-from steelyard.cli.values import ReadBy, seconds
+from steelyard.cli.values import ReadBy
 from steelyard.model.errors import UsageError
+from steelyard.model.values import seconds
 
 if TYPE_CHECKING:
     from steelyard.design.world import World

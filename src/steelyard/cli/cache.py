@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from steelyard.cli.command import Options, command
-from steelyard.cli.values import ReadBy, size_in_bytes
+from steelyard.cli.values import ReadBy
+from steelyard.model.values import size_in_bytes
 
 if TYPE_CHECKING:
     from steelyard.design.world import World

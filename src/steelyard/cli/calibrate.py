@@ -12,8 +12,8 @@ from steelyard.cli.command import Options, command
 from steelyard.cli.counting import jobs_checked
 from steelyard.cli.options import OUTPUT
 from steelyard.cli.outputs import check_writable, is_printed, write
-from steelyard.cli.values import in_range
 from steelyard.model.errors import InterruptedBeforeEnd
+from steelyard.model.values import in_range
 
 if TYPE_CHECKING:
     from steelyard.design.world import World

@@ -15,8 +15,9 @@ from steelyard.cli.outputs import check_writable, is_printed, write
 from steelyard.cli.settings import MeasuringOptions, settings_of
 from steelyard.cli.status import FOUND, INTERRUPTED
 from steelyard.cli.suite import SuiteOptions
-from steelyard.cli.values import ReadBy, seconds, seconds_in_range
+from steelyard.cli.values import ReadBy
 from steelyard.model.errors import UsageError
+from steelyard.model.values import seconds, seconds_in_range
 
 if TYPE_CHECKING:
     from steelyard.design.world import World

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_args, g
 
 import typer
 
-from steelyard.cli.values import ReadBy, whole
+from steelyard.cli.values import ReadBy
+from steelyard.model.values import whole
 
 if TYPE_CHECKING:
     from steelyard.design.world import World

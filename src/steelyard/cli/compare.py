@@ -17,6 +17,7 @@ from steelyard.cli.inputs import kept_by_name
 from steelyard.cli.names import check_no_files, names_of
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
+    WHAT_IS_RUN,
     FileOptions,
     JudgingOptions,
     LaunchOptions,
@@ -29,7 +30,7 @@ from steelyard.cli.options import (
 from steelyard.cli.outputs import check_files
 from steelyard.cli.revisions import RevisionOptions, are_wanted, request_of_revisions
 from steelyard.cli.say import say
-from steelyard.cli.settings import MeasuringOptions, check_budget, request_of, settings_of
+from steelyard.cli.settings import MeasuringOptions, check_budget, current_folder, request_of, settings_of
 from steelyard.cli.suite import SuiteOptions
 from steelyard.model.errors import UsageError
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from steelyard.design.request import Request
     from steelyard.design.resumption import More
     from steelyard.design.world import World
+    from steelyard.model.project_file import Project
     from steelyard.model.records import Weighing
 
 
@@ -50,8 +52,9 @@ class CompareOptions(MeasuringOptions):
     commands: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="BASELINE CANDIDATE...",
-            help="Commands in quotes; each is compared with the first. With --base one, which runs in both revisions.",
+            metavar="[BASELINE CANDIDATE...]",
+            help="Commands in quotes; each is compared with the first. With --base one, which runs in both revisions.  "
+            "[default: what steelyard.toml says]",
         ),
     ] = None
     revisions: RevisionOptions = RevisionOptions()
@@ -64,6 +67,15 @@ class CompareOptions(MeasuringOptions):
     launch: LaunchOptions = LaunchOptions()
     counting: CountingOptions = CountingOptions()
     functions: ShownFunctions = SHOWN_FUNCTIONS
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target",
+            metavar="PATTERN",
+            rich_help_panel=WHAT_IS_RUN,
+            help="Only those targets of the project's file (steelyard docs config).",
+        ),
+    ] = None
     strict: Strict = False
     resume: Annotated[
         Path | None,
@@ -93,6 +105,8 @@ class CompareOptions(MeasuringOptions):
 def compare(options: CompareOptions, world: World) -> int:
     """Weigh commands: say whether each CANDIDATE is slower or faster than BASELINE, or the same.
 
+    Without commands those of the project's file are weighed, steelyard.toml (see steelyard init).
+
     They run in adjacent pairs, in random order, until the verdict stands or the budget ends.
 
     Exit status: 0 nothing is slower, 1 a candidate is slower, 2 wrong usage, 3 a measurement failed, 4 undecided
@@ -115,6 +129,10 @@ def compare(options: CompareOptions, world: World) -> int:
                 trusted=options.trust_journal,
                 more=_more(options),
             )
+    elif project := _project(options):
+        from steelyard.cli.several import weighed
+
+        return weighed(project, options, world)
     else:
         with _requested(options, world) as request, watching(world) as watch:
             outcome = session.measure(request, watch, world)
@@ -143,6 +161,16 @@ def _more(options: CompareOptions) -> More | None:
     return More(judging.max_time, judging.pairs)
 
 
+def _project(options: CompareOptions) -> Project | None:
+    """The project whose targets are weighed, where no command is given; None if there is none."""
+    if options.commands or options.trust_journal:
+        return None
+
+    from steelyard.model.project_file import load_project
+
+    return load_project(Path(current_folder()))
+
+
 def _announce(path: Path, record: Weighing) -> None:
     """The record says what is run, and not this command line: so the user has to see it."""
     from steelyard.report.resumption import lines
@@ -166,8 +194,10 @@ def _request(options: CompareOptions, world: World) -> Request:
     if len(commands) < 2:
         raise UsageError(
             "compare needs two commands or more, each in quotes: steelyard compare './old' './new'; or one in two "
-            "revisions: steelyard compare --base main './program'"
+            "revisions: steelyard compare --base main './program'; or a project's file, which steelyard init writes"
         )
+    if options.target:
+        raise UsageError("--target chooses from those of a project's file: leave it out, or the commands")
     check_no_files(options.name or [], commands)
     settings = settings_of(options, world, commands=commands, judged=True)
     roles = ["baseline"] + ["candidate"] * (len(commands) - 1)

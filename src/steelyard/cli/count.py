@@ -27,8 +27,8 @@ from steelyard.cli.options import (
 from steelyard.cli.outputs import check_files
 from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
 from steelyard.cli.suite import SuiteOptions
-from steelyard.cli.values import metric_names
 from steelyard.model.errors import UsageError
+from steelyard.model.values import metric_names
 
 if TYPE_CHECKING:
     from steelyard.design.world import World

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from steelyard.cli.command import Options
-from steelyard.cli.values import in_range
 from steelyard.model.errors import UsageError
+from steelyard.model.values import in_range
 
 if TYPE_CHECKING:
     from steelyard.design.world import World

@@ -22,8 +22,8 @@ from steelyard.cli.options import (
     Strict,
 )
 from steelyard.cli.outputs import check_writable, is_printed, write
-from steelyard.cli.values import alpha_checked, metric_names, relative_margin
 from steelyard.model.errors import UsageError
+from steelyard.model.values import alpha_checked, metric_names, relative_margin
 
 if TYPE_CHECKING:
     from steelyard.design.world import World

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from steelyard.cli.arity import SEPARATOR
 from steelyard.cli.options import WeighingOptions
-from steelyard.cli.values import in_range
 from steelyard.model.errors import UsageError
 from steelyard.model.layouts import MOST_LAYOUTS
+from steelyard.model.values import in_range
 
 LEAST = 2
 _PLACE = "{layout}"

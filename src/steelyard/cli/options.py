@@ -10,7 +10,8 @@ import typer
 
 from steelyard.cli.command import Options
 from steelyard.cli.inputs import input_of_launches, output_of_launches
-from steelyard.cli.values import ReadBy, natural, seconds, share
+from steelyard.cli.values import ReadBy
+from steelyard.model.values import natural, seconds, share
 
 WHAT_IS_JUDGED, WHAT_IS_RUN, OUTPUT = "What is judged", "What is run", "Output"
 

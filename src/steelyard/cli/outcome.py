@@ -19,7 +19,7 @@ from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import as_saved
 from steelyard.model.metrics import is_counted
-from steelyard.model.records import Derived, Weighing
+from steelyard.model.records import Derived, Verdict, Weighing
 from steelyard.report import markdown as as_markdown
 from steelyard.report import sentences, table, terminal
 from steelyard.report.sheet import Sheet
@@ -30,16 +30,32 @@ def shown(
 ) -> int:
     """Show what was measured, as `show_outcome`, and return the exit status."""
     show_outcome(outcome, files, world, functions=functions)
-    if "interrupted" in outcome.record.stop:
-        if outcome.kept is not None and isinstance(outcome.record, Weighing):
-            say(f"to carry on: steelyard compare --resume {shlex.quote(str(outcome.kept))}")
+    if was_interrupted(outcome):
         return INTERRUPTED
     _show_way_on(outcome, files, world)
-    return said_status(_deciding(outcome), world, strict=strict, beside_data=_prints_data(files))
+    return said_status(
+        {verdict.verdict for verdict in deciding(outcome)}, world, strict=strict, beside_data=_prints_data(files)
+    )
 
 
-def show_outcome(outcome: Outcome, files: FileOptions, world: World, *, functions: int = SHOWN_FUNCTIONS) -> None:
-    """Write the files and print the verdict, with so many `functions` of what was counted.
+def was_interrupted(outcome: Outcome) -> bool:
+    """Whether there was more to be measured; how to carry a weighing on is said."""
+    if "interrupted" not in outcome.record.stop:
+        return False
+    if outcome.kept is not None and isinstance(outcome.record, Weighing):
+        say(f"to carry on: steelyard compare --resume {shlex.quote(str(outcome.kept))}")
+    return True
+
+
+def show_outcome(
+    outcome: Outcome,
+    files: FileOptions,
+    world: World,
+    *,
+    functions: int = SHOWN_FUNCTIONS,
+    beside_data: bool = False,
+) -> None:
+    """Write the files and print the verdict, with so many `functions` of what was counted; `beside_data` on stderr.
 
     A failed measurement writes its raw launches and raises its error.
     """
@@ -55,7 +71,7 @@ def show_outcome(outcome: Outcome, files: FileOptions, world: World, *, function
     except MeasurementError as error:
         unwritten = error  # the verdict is still worth its words
     if has_results := _has_results(outcome):
-        console = output(world.environment, beside_data=_prints_data(files))
+        console = output(world.environment, beside_data=beside_data or _prints_data(files))
         if isinstance(record, Weighing):
             terminal.weighing(console, record, derived.verdicts, functions=functions)
         else:
@@ -119,8 +135,8 @@ def _uninterrupted() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _deciding(outcome: Outcome) -> set[str]:
-    """The verdicts of the first metric: of several it decides."""
+def deciding(outcome: Outcome) -> list[Verdict]:
+    """The verdicts of each benchmark in the first metric: of several it decides."""
     verdicts = outcome.record.derived.verdicts if outcome.record.derived else []
-    deciding = {verdict.index: verdict for verdict in reversed(verdicts) if not verdict.control}
-    return {verdict.verdict for verdict in deciding.values()}
+    found = {verdict.index: verdict for verdict in reversed(verdicts) if not verdict.control}
+    return [found[index] for index in sorted(found)]

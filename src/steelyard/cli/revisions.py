@@ -12,15 +12,16 @@ import typer
 
 from steelyard.cli.command import Options
 from steelyard.cli.names import check_no_files, names_of
-from steelyard.cli.values import ReadBy, seconds, seconds_in_range
+from steelyard.cli.values import ReadBy
 from steelyard.model.errors import UsageError
+from steelyard.model.values import seconds, seconds_in_range
 
 if TYPE_CHECKING:
     from steelyard.cli.compare import CompareOptions
     from steelyard.design.request import Request
     from steelyard.design.world import World
     from steelyard.model.records import Finding, Settings, Subject
-    from steelyard.subjects.revisions.builds import Built
+    from steelyard.subjects.revisions.builds import Built, Recipe
     from steelyard.subjects.revisions.git import Repository
 
 _USUAL_BUILD_S = 3600.0
@@ -67,37 +68,49 @@ def request_of_revisions(options: CompareOptions, world: World) -> Iterator[Requ
 
     Raises UsageError for what cannot be weighed so, BuildError, InterruptedBeforeStart.
     """
-    from steelyard.cli.screen import watching
     from steelyard.cli.settings import request_of, settings_of
-    from steelyard.subjects.revisions.builds import Job, Recipe, built
-    from steelyard.subjects.revisions.cache import Cache
-    from steelyard.subjects.revisions.git import repository_of
-    from steelyard.subjects.revisions.revision import resolved
-    from steelyard.subjects.revisions.sides import check_relative, subjects_of
+    from steelyard.subjects.revisions.builds import Recipe
+    from steelyard.subjects.revisions.sides import subjects_of
 
     asked, command = options.revisions, _one_command(options)
     seconds_in_range("--build-timeout", asked.build_timeout, 1e-3, 1e6)
     settings = settings_of(options, world, commands=[command] * 2, judged=True)
-    repository = repository_of(Path(settings.directory), world.environment)
-    check_relative(repository, command)
-    revisions = resolved(repository, asked.base, asked.candidate)
     recipe = Recipe(asked.build, timeout_s=asked.build_timeout)
-    names = names_of(options.name, options.names, [revision.label for revision in revisions])
-    with (
-        watching(world, noun="side") as watch,
-        built(
-            repository,
-            [Job(revision, recipe) for revision in revisions],
-            Cache.of_user(world.environment),
-            watch,
-            world.environment,
-        ) as sides,
-    ):
-        watch.wipe()
+    with built_sides(asked, Path(settings.directory), recipe, [command], world) as (repository, sides):
+        names = names_of(options.name, options.names, [side.revision.label for side in sides])
         search_path = world.environment.get("PATH")
         subjects = subjects_of(sides, command, names, shell=options.launch.shell, search_path=search_path)
-        findings = _findings(repository, sides, subjects, settings)
+        findings = findings_of(repository, sides, subjects, settings)
         yield replace(request_of(options, subjects, settings), findings=findings)
+
+
+@contextmanager
+def built_sides(
+    asked: RevisionOptions, folder: Path, recipe: Recipe, commands: Sequence[str], world: World
+) -> Iterator[tuple[Repository, Sequence[Built]]]:
+    """The revisions that are asked for, built side by side; they stay as long as the context lasts.
+
+    A `folder` is where the user stands in them, `commands` are what is going to run there.
+    Raises UsageError, BuildError, InterruptedBeforeStart.
+    """
+    from steelyard.cli.screen import watching
+    from steelyard.subjects.revisions.builds import Job, built
+    from steelyard.subjects.revisions.cache import Cache
+    from steelyard.subjects.revisions.git import repository_of
+    from steelyard.subjects.revisions.revision import resolved
+    from steelyard.subjects.revisions.sides import check_relative
+
+    repository = repository_of(folder, world.environment)
+    for command in commands:
+        check_relative(repository, command)
+    jobs = [Job(revision, recipe) for revision in resolved(repository, asked.base, asked.candidate)]
+    cache = Cache.of_user(world.environment)
+    with (
+        watching(world, noun="side") as watch,
+        built(repository, jobs, cache, watch, world.environment) as sides,
+    ):
+        watch.wipe()
+        yield repository, sides
 
 
 def _one_command(options: CompareOptions) -> str:
@@ -111,7 +124,7 @@ def _one_command(options: CompareOptions) -> str:
     return commands[0]
 
 
-def _findings(
+def findings_of(
     repository: Repository, sides: Sequence[Built], subjects: Sequence[Subject], settings: Settings
 ) -> list[Finding]:
     """What the user should know of the sides before they are weighed."""

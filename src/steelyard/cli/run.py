@@ -129,7 +129,7 @@ def _baseline(name: str, world: World) -> Run:
 def _compared(baseline: Run, candidate: Run, options: RunOptions, world: World) -> int:
     """Compare with a kept run, as `diff` does, in the metrics that were measured now; the verdict's exit status."""
     from steelyard.cli.diff import DiffOptions, diff_runs
-    from steelyard.cli.values import relative_margin
+    from steelyard.model.values import relative_margin
 
     asked = DiffOptions(
         baseline=Path(options.baseline or ""),

@@ -16,8 +16,8 @@ from steelyard.cli.heap import HeapOptions, heap_launches
 from steelyard.cli.layouts import layouts_checked
 from steelyard.cli.options import JudgingOptions, LaunchOptions, WeighingOptions
 from steelyard.cli.suite import SuiteOptions, harness_checked, selection_of
-from steelyard.cli.values import alpha_checked, in_range, metric_names, relative_margin, seconds_in_range
 from steelyard.model.errors import UsageError
+from steelyard.model.values import alpha_checked, in_range, metric_names, relative_margin, seconds_in_range
 
 if TYPE_CHECKING:
     from steelyard.design.request import Request
@@ -89,7 +89,7 @@ def settings_of(
         ignore_failure=launch.ignore_failure,
         environment=names,
         variables=values,
-        directory=_directory(),
+        directory=current_folder(),
         stdin=_readable(launch.stdin),
         output=_output_of_launches(launch.output),
         repeat=launch.repeat,
@@ -198,7 +198,8 @@ def _processor(number: int | None, world: World) -> int | None:
     return number
 
 
-def _directory() -> str:
+def current_folder() -> str:
+    """Where the user is; raises UsageError where nobody can be."""
     try:
         return str(Path.cwd())
     except OSError as error:

@@ -10,8 +10,9 @@ import typer
 
 from steelyard.cli.command import Options
 from steelyard.cli.options import JudgingOptions
-from steelyard.cli.values import ReadBy, shard
+from steelyard.cli.values import ReadBy
 from steelyard.model.errors import UsageError
+from steelyard.model.values import shard
 
 if TYPE_CHECKING:
     from steelyard.design.suite.selection import Selection

@@ -1,129 +1,15 @@
-"""Values as they stand on the command line, read and checked; an error names their option."""
+"""How the words of an option are read (by `model/values.py`), where its type alone does not say it."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
-
-from steelyard.model.errors import UsageError
-
-Number = TypeVar("Number", int, float)
+from typing import Any
 
 
 @dataclass(frozen=True)
 class ReadBy:
-    """Beside the type of an option: how its words are read, where the type alone does not say it."""
+    """Beside the type of an option: what reads its words."""
 
     read: Callable[[str, str], Any]
     """read(option, text); raises UsageError naming the option."""
-
-
-def whole(option: str, text: str) -> int:
-    """A whole number, also as 1_000 or 1e3; raises UsageError naming the option."""
-    try:
-        return int(text)
-    except ValueError:
-        number = _number(text)
-    if number is None or not number.is_integer():
-        raise UsageError(f"{option} {_brief(text)} is no whole number: write for example {option} 2")
-    return int(number)
-
-
-def natural(option: str, text: str) -> int:
-    """A whole number from 0 on; raises UsageError naming the option."""
-    return in_range(option, whole(option, text), 0, 1_000_000)
-
-
-_UNITS_S = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-
-
-def seconds(option: str, text: str) -> float:
-    """A time in seconds, if no unit is said; raises UsageError naming the option."""
-    match = re.fullmatch(r"(.*?)\s*(ms|s|min|m|h|)", text.strip(), re.DOTALL)
-    number = None if match is None else _number(match[1])
-    if match is None or number is None:
-        raise UsageError(f"{option} {_brief(text)} is no time: write seconds or a unit, as in 500ms, 30s, 2m or 1.5h")
-    return number * _UNITS_S[match[2]]
-
-
-_UNITS_BYTES = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
-
-
-def size_in_bytes(option: str, text: str) -> int:
-    """A size in bytes, if no unit is said; raises UsageError naming the option."""
-    match = re.fullmatch(r"(.*?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.DOTALL | re.IGNORECASE)
-    number = None if match is None else _number(match[1])
-    if match is None or number is None or not 0 <= number < 2**53:
-        raise UsageError(f"{option} {_brief(text)} is no size: write bytes or a unit, as in 500M or 20G")
-    return round(number * (1 << _UNITS_BYTES[match[2].upper()]))
-
-
-def shard(option: str, text: str) -> tuple[int, int]:
-    """Part and parts, as 1/4; raises UsageError naming the option."""
-    match = re.fullmatch(r"([0-9]{1,5})/([0-9]{1,5})", text.strip())
-    number, of = (int(match[1]), int(match[2])) if match else (0, 0)
-    if not 1 <= number <= of:
-        raise UsageError(f"{option} {_brief(text)} is no part of several: write for example {option} 1/4")
-    return number, of
-
-
-def share(option: str, text: str) -> float:
-    """A part of 1, or so many percent; raises UsageError naming the option."""
-    number = _number(text.strip().removesuffix("%"))
-    if number is None:
-        raise UsageError(f"{option} {_brief(text)} is no part of 1 or percentage: write for example 0.01 or 1%")
-    return number / 100 if text.strip().endswith("%") else number
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-def _brief(text: str) -> str:
-    return repr(text if len(text) <= 40 else f"{text[:37]}...")
-
-
-def seconds_in_range(option: str, value: float, low: float, high: float) -> float:
-    """As `in_range`, of a time."""
-    return in_range(option, value, low, high, " s")
-
-
-def in_range(option: str, value: Number, low: float, high: float, unit: str = "") -> Number:
-    """The value, if it lies from `low` to `high`; raises UsageError naming the option."""
-    if not low <= value <= high:
-        shown = value if isinstance(value, int) else f"{value:.15g}"
-        raise UsageError(f"{option} {shown} is out of range: {_bound(low)}{unit} to {_bound(high)}{unit}")
-    return value
-
-
-def _bound(number: float) -> str:
-    return f"{int(number):,}" if number == int(number) else f"{number:.5f}".rstrip("0")
-
-
-def alpha_checked(alpha: float) -> float:
-    """The chance of a wrong verdict, if it is one that can be accepted."""
-    return in_range("--alpha", alpha, 1e-5, 0.2)
-
-
-def relative_margin(percentage: str) -> float:
-    """Read a margin, a number of percent with or without the sign, as a part of 1."""
-    percent = _number(percentage.strip().removesuffix("%"))
-    if percent is None:
-        raise UsageError(f"--margin {_brief(percentage)} is no percentage: write for example --margin 0.5%")
-    return in_range("--margin", percent, 0.001, 50, "%") / 100
-
-
-def metric_names(wanted: Iterable[str] | None) -> list[str]:
-    """Split and check the names of metrics; the default if none is wanted."""
-    from steelyard.model.metrics import DEFAULT_METRIC, METRICS
-
-    names = [name.strip() for listed in wanted or [DEFAULT_METRIC] for name in listed.split(",")]
-    for name in names:
-        if name not in METRICS:
-            raise UsageError(f"--metric {name!r} is not known: choose from {', '.join(METRICS)}")
-    return list(dict.fromkeys(names))

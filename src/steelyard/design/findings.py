@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from steelyard.model.records import IDENTICAL, Finding, Settings, Subject
+from steelyard.model.records import IDENTICAL, Benchmark, Finding, Settings, Subject
 from steelyard.report import figures
 from steelyard.subjects.shell_words import shell_words
 
@@ -13,13 +13,25 @@ _MOST_NAMES = 10
 COPIED_CONTROL, CONTROL_OF_ONE_FILE = CONTROLS = "control-copy", "control-one-file"
 
 
-def same_command_finding(name: str) -> Finding:
-    """Say that a candidate is the baseline itself."""
-    return Finding(
-        code="same-command",
-        message=f"{name} runs the same program with the same arguments as the baseline: this is a control, "
-        "and any verdict but `same` would be a false alarm",
-    )
+def same_command_findings(subjects: Sequence[Subject], benchmarks: Sequence[Benchmark]) -> list[Finding]:
+    """Say of which benchmarks the candidate is the baseline itself; those of a harness are not known yet."""
+    if len(subjects) == 1:
+        return []
+    pairs = {(one.baseline, one.candidate) for one in benchmarks if not one.control}
+    sides = sorted(pairs) or [(0, candidate) for candidate in range(1, len(subjects))]
+    alike = [subjects[two].name for one, two in sides if _are_alike(subjects[one], subjects[two])]
+    return [
+        Finding(
+            code="same-command",
+            message=f"{name} runs the same program with the same arguments as the baseline: this is a control, "
+            "and any verdict but `same` would be a false alarm",
+        )
+        for name in dict.fromkeys(alike)
+    ]
+
+
+def _are_alike(*subjects: Subject) -> bool:
+    return len({(tuple(one.argv), one.digest, one.directory) for one in subjects}) == 1
 
 
 def identical_finding(baseline: str, candidate: str, *, is_one_build: bool) -> Finding:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.design.findings import same_command_finding
+from steelyard.design.findings import same_command_findings
 from steelyard.design.request import Request
 from steelyard.model.records import IDENTICAL, Benchmark, Finding, Run, Subject, Verdict, Weighing
 
@@ -18,7 +18,10 @@ def is_identical(request: Request) -> bool:
 
 def known(request: Request, subjects: Sequence[Subject]) -> list[Finding]:
     """What is known of the subjects before anything is measured."""
-    return [*request.findings, *([] if is_identical(request) else _same_commands(subjects))]
+    return [
+        *request.findings,
+        *([] if is_identical(request) else same_command_findings(subjects, request.benchmarks)),
+    ]
 
 
 def of_one_program(header: Weighing | Run) -> Weighing | Run:
@@ -46,14 +49,4 @@ def verdicts_of_one_program(record: Weighing) -> list[Verdict]:
         for number, benchmark in enumerate(record.benchmarks)
         if not benchmark.control
         for metric in record.settings.metrics
-    ]
-
-
-def _same_commands(subjects: Sequence[Subject]) -> list[Finding]:
-    baseline, *candidates = subjects
-    return [
-        same_command_finding(candidate.name)
-        for candidate in candidates
-        if (candidate.argv, candidate.digest, candidate.directory)
-        == (baseline.argv, baseline.digest, baseline.directory)
     ]

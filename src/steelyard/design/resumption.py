@@ -6,10 +6,11 @@ import os
 import pwd
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from steelyard.design.folders import entered
 from steelyard.design.layouts import digest_of
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load
@@ -61,10 +62,9 @@ def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
     Raises UsageError if that folder cannot be entered, or has not the programs that the weighing began with; those that
     a command sets up are not looked at before it has.
     """
-    here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with ExitStack() as inside:
         try:
-            os.chdir(record.settings.directory)
+            inside.enter_context(entered(record.settings.directory))
         except OSError as error:
             raise UsageError(
                 f"{path} was begun in {record.settings.directory}: {error.strerror}; weigh anew"
@@ -73,9 +73,6 @@ def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
             if not record.settings.setup:
                 check_programs(record, path)
             yield
-    finally:
-        os.fchdir(here)
-        os.close(here)
 
 
 def check_programs(record: Weighing, path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_validator
 
@@ -13,6 +13,7 @@ from steelyard.model.launches import Launches
 from steelyard.model.layouts import MOST_LAYOUTS, LayoutFacts
 from steelyard.model.metrics import DEFAULT_METRIC, METRICS
 from steelyard.model.numbers import Count, Seconds
+from steelyard.model.patterns import said_of
 from steelyard.model.secrecy import is_secret
 
 FORMAT: Final = "steelyard"
@@ -20,6 +21,7 @@ VERSION: Final = 2
 # The code of the finding that both sides are one program.
 IDENTICAL: Final = "identical"
 
+Margin = Annotated[float, Field(gt=0, lt=1)]
 VerdictName = Literal["slower", "faster", "same", "undecided"]
 # Of the counts of one program: equal; within 1e-5 of each other; anything else.
 Stability = Literal["exact", "stable", "noisy"]
@@ -64,12 +66,13 @@ class Subject(_Record):
 class Benchmark(_Record):
     """One named piece of work inside the subjects; a plain command is one benchmark.
 
-    Of more than two subjects, each candidate's comparison with the baseline is a benchmark of its own.
+    Of more than two subjects, each candidate's comparison with its baseline is a benchmark of its own.
     """
 
     name: str
     params: dict[str, str] = Field(default_factory=dict, description="values of {name} in the commands")
-    candidate: int = Field(default=1, ge=0, description="index into `subjects` of side 1; side 0 is subject 0")
+    baseline: int = Field(default=0, ge=0, description="index into `subjects` of side 0")
+    candidate: int = Field(default=1, ge=0, description="index into `subjects` of side 1")
     control: bool = Field(default=False, description="the baseline against itself: it must not be found changed")
     entry: str | None = Field(default=None, description="its name in the harness; null for a command")
     tags: list[str] = Field(default_factory=list, description="as the harness gave them")
@@ -79,6 +82,10 @@ class Benchmark(_Record):
         default=None,
         description="after how many pairs its first budget ended, if it went on with others; 0 if that was no look",
     )
+
+    def names(self) -> list[str]:
+        """What it is called: by people, and in its harness."""
+        return [self.name, *([self.entry] if self.entry else [])]
 
 
 class Shard(_Record):
@@ -98,7 +105,10 @@ class Shard(_Record):
 class Settings(_Record):
     """How it was measured: whatever would be needed to measure the same again."""
 
-    margin: float = Field(default=0.005, gt=0, lt=1, description="relative change that matters")
+    margin: Margin = Field(default=0.005, description="relative change that matters")
+    margins: dict[str, Margin] = Field(
+        default_factory=dict, description="that of some: by PATTERN of names, METRIC or PATTERN:METRIC"
+    )
     alpha: float = Field(default=0.01, ge=1e-9, lt=0.5, description="chance of a wrong verdict that is accepted")
     reserve: float = Field(
         default=0, ge=0, lt=1, description="part of the alpha that is left which the end of a budget keeps for going on"
@@ -149,6 +159,11 @@ class Settings(_Record):
         """The commands around launches, by when they run, in that order."""
         return {"setup": self.setup, "prepare": self.prepare, "conclude": self.conclude, "cleanup": self.cleanup}
 
+    def judged_by(self, benchmark: Benchmark, metric: str) -> Self:
+        """The same settings, with the margin that holds for a benchmark in a metric."""
+        margin = said_of(self.margins, benchmark.names(), metric, self.margin)
+        return self if margin == self.margin else self.model_copy(update={"margin": margin})
+
     @field_serializer("variables")
     def _without_secrets(self, variables: dict[str, str | None]) -> dict[str, str | None]:
         """Whoever measures knows them; whatever is written goes this way, and has only their names."""
@@ -198,6 +213,7 @@ class Verdict(_Record):
     control: bool = Field(default=False, description="the baseline against itself")
     metric: str
     verdict: VerdictName
+    margin: float | None = Field(default=None, description="by which it was judged")
     change: float | None = Field(description="relative change of the candidate; +0.01 is 1 % slower")
     interval: tuple[float, float] | None = Field(description="repeated interval of `change` at 1 - alpha")
     p_value: float | None = Field(description="of no change, at the look that was judged")
@@ -312,14 +328,22 @@ class Weighing(_Kept):
     change: float | None = None
     interval: tuple[float, float] | None = None
     pairs: int | None = None
-    subjects: list[Subject] = Field(min_length=2, description="the baseline, then the candidates")
+    subjects: list[Subject] = Field(min_length=2, description="the baselines and candidates of the benchmarks")
     parts: list[Part] = Field(default_factory=list, description="of several weighings that were merged; else empty")
     derived: Derived | None = None
 
+    def sides(self) -> tuple[list[str], list[str]]:
+        """The names of the baselines and of the candidates, each once."""
+        baselines = {one.baseline for one in self.benchmarks} or {0}
+        named = dict[bool, dict[str, None]]({True: {}, False: {}})
+        for place, subject in enumerate(self.subjects):
+            named[place in baselines][subject.name] = None
+        return [*named[True]], [*named[False]]
+
     @model_validator(mode="after")
-    def _known_candidates(self) -> Self:
-        if any(benchmark.candidate >= len(self.subjects) for benchmark in self.benchmarks):
-            raise ValueError("`benchmarks` names a candidate that is not in `subjects`")
+    def _known_sides(self) -> Self:
+        if any(max(one.baseline, one.candidate) >= len(self.subjects) for one in self.benchmarks):
+            raise ValueError("`benchmarks` names a baseline or candidate that is not in `subjects`")
         if any(place >= len(self.benchmarks) for part in self.parts for place in part.benchmarks):
             raise ValueError("`parts` names a benchmark that is not in `benchmarks`")
         return self

@@ -13,16 +13,15 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) 
     Where it was counted, so many `functions` that a change comes from.
     """
     lines = [_heading(record, verdicts), ""]
-    baseline, *candidates = (code(subject.name) for subject in record.subjects)
-    label = "candidate" if len(candidates) == 1 else "candidates"
+    baselines, candidates = ([code(name) for name in names] for names in record.sides())
     how = f"; {code(said)}" if (said := sentences.built(record)) else ""
-    lines += [f"baseline {baseline}, {label} {', '.join(candidates)}{how}", ""]
+    lines += [f"{_labelled('baseline', baselines)}, {_labelled('candidate', candidates)}{how}", ""]
     if record.identical is not None:
         others = [finding for finding in record.findings if finding != record.identical]
         return document([*lines, *_list(notes.markdown(notes.of_findings(others))), _origin(record)])
     if verdicts:
         lines += [*_table(_titles(record), [_row(verdict) for verdict in verdicts]), ""]
-    lines += _list(_explanations(record, verdicts))
+    lines += _list([*_explanations(record, verdicts), *_margins(record)])
     lines += counting.markdown(record, verdicts, functions)
     lines += heap.markdown(record)
     lines += _list(layouts.markdown(verdicts))
@@ -52,6 +51,10 @@ def run(record: Run, summaries: list[Summary]) -> str:
     lines += _list(notes.markdown(notes.of_run(record, summaries)))
     lines.append(_origin(record))
     return document(lines)
+
+
+def _labelled(label: str, names: list[str]) -> str:
+    return f"{label}{'' if len(names) == 1 else 's'} {', '.join(names)}"
 
 
 def _heading(record: Weighing, verdicts: list[Verdict]) -> str:
@@ -141,6 +144,11 @@ def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
             continue
         explained.append(f"{code(verdict.benchmark)} is {verdict.verdict}: {text}")
     return explained if alone else [*explained, *sentences.budget_of_all(undecided, record)]
+
+
+def _margins(record: Weighing) -> list[str]:
+    said = sentences.margins(record.settings)
+    return [f"margin: {escape(said)}"] if said else []
 
 
 def _list(texts: list[str]) -> list[str]:

@@ -17,6 +17,11 @@ def plain(text: str, encoding: str = "utf-8") -> str:
     return shown.encode(encoding, "backslashreplace").decode(encoding)
 
 
+def one_line(command: str) -> str:
+    """A command of several lines, on one."""
+    return "; ".join(filter(None, map(str.strip, command.split("\n"))))
+
+
 def _escaped(character: str) -> str:
     code = ord(character)
     if 0xDC80 <= code <= 0xDCFF:

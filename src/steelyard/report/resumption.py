@@ -18,8 +18,9 @@ def lines(record: Weighing, file: str) -> list[str]:
 
 
 def _parts(record: Weighing) -> Iterator[tuple[str, str]]:
+    baselines = {one.baseline for one in record.benchmarks} or {0}
     for number, subject in enumerate(record.subjects):
-        yield ("candidate" if number else "baseline"), _executed(subject)
+        yield ("baseline" if number in baselines else "candidate"), _executed(subject)
     values: dict[str, dict[str, None]] = {}
     for benchmark in record.benchmarks:
         for name, value in [*benchmark.params.items(), *([("", benchmark.entry)] if benchmark.entry else [])]:

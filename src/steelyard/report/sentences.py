@@ -8,6 +8,7 @@ from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Run, Settings, Side, StopReason, Summary, Verdict, Weighing
 from steelyard.model.unpaired import UnpairedVerdict
 from steelyard.report import figures
+from steelyard.report.plain import one_line
 from steelyard.stats.looks import FEWEST_WITH_NOISE
 
 _STOPPED: dict[StopReason, str] = {
@@ -52,8 +53,11 @@ def built(record: Weighing | Run) -> str | None:
     subject = record.subjects[0]
     if subject.revision is None:
         return None
-    how = "as they are checked out" if subject.revision.build is None else f"built by {subject.revision.build}"
-    return f"{subject.command}, in each revision, {how}"
+    how = (
+        "as they are checked out" if subject.revision.build is None else f"built by {one_line(subject.revision.build)}"
+    )
+    commands = {one.command for one in record.subjects}
+    return f"{subject.command if len(commands) == 1 else 'each command'}, in each revision, {how}"
 
 
 def metric(name: str, settings: Settings) -> str:
@@ -142,8 +146,20 @@ def _needs(verdict: Verdict) -> str:
 def _same(verdict: Verdict, settings: Settings) -> str:
     low, high = verdict.interval or (0.0, 0.0)
     if verdict.change is not None and (low > 0 or high < 0):
-        return f"there is a change, smaller than your margin of {figures.percent(settings.margin)}"
-    return within_margin(settings.margin)
+        return f"there is a change, smaller than your margin of {figures.percent(_margin(verdict, settings))}"
+    return within_margin(_margin(verdict, settings))
+
+
+def _margin(verdict: Verdict, settings: Settings) -> float:
+    return settings.margin if verdict.margin is None else verdict.margin
+
+
+def margins(settings: Settings) -> str | None:
+    """Say which margins hold, where not all verdicts have the same."""
+    if not settings.margins:
+        return None
+    said = [f"{figures.percent(margin)} for {of}" for of, margin in settings.margins.items()]
+    return "; ".join([*said, f"else {figures.percent(settings.margin)}"])
 
 
 def within_margin(margin: float) -> str:
@@ -158,9 +174,9 @@ def excluded(verdict: Verdict, settings: Settings) -> str | None:
     if verdict.interval is None and _is_too_coarse(verdict):
         return "nothing is ruled out"
     if verdict.interval is None:
-        return f"nothing is ruled out; {leaning(verdict.change, (0.0, 0.0), settings.margin)}"
+        return f"nothing is ruled out; {leaning(verdict.change, (0.0, 0.0), _margin(verdict, settings))}"
     low, high = verdict.interval
-    margin = settings.margin
+    margin = _margin(verdict, settings)
     if low > 0 or high < 0:
         leaning_to, least, most = ("slower", low, high) if low > 0 else ("faster", -high, -low)
         text = f"{leaning_to} by at least {figures.extent(least)}, {_not_more_than(most)}"
@@ -250,7 +266,7 @@ def _instead(verdict: Verdict, settings: Settings) -> str:
     """Say what else would decide it where no sensible number of pairs would."""
     if _is_too_coarse(verdict):
         return "what a clock's ticks may hide, no number of pairs shows (see the note)"
-    why = f"no sensible budget would decide it at your margin of {figures.percent(settings.margin)}"
+    why = f"no sensible budget would decide it at your margin of {figures.percent(_margin(verdict, settings))}"
     if verdict.pairs_needed is not None and verdict.seconds_needed is not None:
         why = f"more pairs would take {figures.seconds(verdict.seconds_needed)}"
     ways = []

@@ -74,4 +74,5 @@ def _sides(record: Weighing | Run) -> Sequence[str]:
 
 
 def _subject(record: Weighing | Run, row: LaunchRow) -> Subject:
-    return record.subjects[record.benchmarks[row.benchmark].candidate if row.side == 1 else 0]
+    benchmark = record.benchmarks[row.benchmark]
+    return record.subjects[benchmark.candidate if row.side == 1 else benchmark.baseline]

@@ -114,9 +114,9 @@ def _built(sheet: Sheet, record: Weighing) -> None:
 
 
 def _names(sheet: Sheet, record: Weighing) -> None:
-    for place, subject in enumerate(record.subjects):
-        label = "baseline" if place == 0 else "candidate"
-        sheet.row(label, Text(sheet.name(subject.name, 3 * sheet.text_width), "bold"))
+    for label, names in zip(("baseline", "candidate"), record.sides(), strict=True):
+        for name in names:
+            sheet.row(label, Text(sheet.name(name, 3 * sheet.text_width), "bold"))
     _built(sheet, record)
 
 
@@ -140,6 +140,7 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     if not is_counted(first.metric):
         _strip(sheet, "pairs", _changes(record, first), "no change")
     _details(sheet, first)
+    _margins(sheet, record)
     if others:
         _others(sheet, others)
     notes.show(sheet, notes.of_weighing(record, verdicts))
@@ -175,6 +176,11 @@ def _details(sheet: Sheet, verdict: Verdict) -> None:
     if verdict.baseline is not None and verdict.pairs:
         sheet.row("noise", counting.equality(verdict) if is_counted(verdict.metric) else sentences.noise(verdict))
     layouts.rows(sheet, verdict)
+
+
+def _margins(sheet: Sheet, record: Weighing) -> None:
+    if said := sentences.margins(record.settings):
+        sheet.row("margin", said)
 
 
 def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:
@@ -252,6 +258,7 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         counted = [verdict for verdict in chosen if not verdict.control]
         said = f"{sentences.tally(counted)} in {figures.seconds(record.seconds)}"
         sheet.row("in all", f"{said}; baseline and candidate are medians" if medians else said)
+    _margins(sheet, record)
     verdicts = [verdict for verdict in verdicts if not verdict.control]
     first = [verdict for verdict in verdicts if verdict.metric == verdicts[0].metric]
     _open(sheet, record, first)

@@ -192,7 +192,7 @@ def _find_program(argument: str, role: str, search_path: str | None, directory: 
     try:
         mode = Path(program).stat().st_mode
     except OSError as error:
-        raise UsageError(f"{_called(role)} {argument!r} cannot be run: {error.strerror}; check the path") from error
+        raise UsageError(f"{_called(role)} {program!r} cannot be run: {error.strerror}; check the path") from error
     if not stat.S_ISREG(mode):
         raise UsageError(f"{_called(role)} {argument!r} is no program: give the path of a file")
     if not os.access(program, os.X_OK):

@@ -69,7 +69,7 @@ def with_disagreements(verdicts: list[Verdict]) -> list[Verdict]:
 def _verdict(
     record: Weighing, counts: Mapping[CountedSide, Sequence[Count]], benchmark: int, metric: str, members: int
 ) -> Verdict:
-    settings = record.settings
+    settings = record.settings.judged_by(record.benchmarks[benchmark], metric)
     places = [counts.get((benchmark, side), []) for side in (0, 1)]
     sides = [_values(record, place, metric) for place in places]
     judgement, findings = None, []
@@ -89,6 +89,7 @@ def _verdict(
         benchmark=record.benchmarks[benchmark].name,
         index=benchmark,
         metric=metric,
+        margin=settings.margin,
         verdict=judgement.verdict if judgement else "undecided",
         change=judgement.change if judgement else None,
         interval=judgement.interval if judgement else None,

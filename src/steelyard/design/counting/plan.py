@@ -67,7 +67,8 @@ def _is_changed(record: Weighing | Run, counts: Mapping[CountedSide, Sequence[Co
         baseline, candidate = ([value_of(record, count, metric) for count in side] for side in sides)
         if not all([*baseline, *candidate]):
             continue  # no relative change
-        judgement = judge_counts(baseline, candidate, record.settings.margin, record.settings.alpha)
+        settings = record.settings.judged_by(record.benchmarks[benchmark], metric)
+        judgement = judge_counts(baseline, candidate, settings.margin, settings.alpha)
         if judgement is not None and judgement.verdict in CHANGED:
             return True
     return False

@@ -168,6 +168,7 @@ def verdicts(record: Weighing) -> list[Verdict]:
 
 def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verdict]:
     """The verdicts of some benchmarks in one metric, which share alpha; `views` are the record, a benchmark each."""
+    views = [_judged_by_its_margin(view, number, metric) for number, view in enumerate(views)]
     undefined: dict[int, str] = {}
     judged = judged_members(views, members, metric, undefined)
     return [
@@ -187,7 +188,8 @@ def judged_members(
         number = members[member]
         budgets, ended = budgets_of(record.settings, record.benchmarks[number]), record.stop[number] in ENDS
         try:
-            return look_at(pairs[member], record.settings, budgets, ended=ended, newest_only=False, members=sharing)
+            its_own = views[number].settings
+            return look_at(pairs[member], its_own, budgets, ended=ended, newest_only=False, members=sharing)
         except MeasurementError as error:
             if metric == record.settings.metrics[0] and record.settings.harness is None:
                 raise
@@ -197,6 +199,11 @@ def judged_members(
     are_controls = all(record.benchmarks[number].control for number in members)
     others = 0 if are_controls else elsewhere(record)
     return judge_family(record.settings.family, len(members), judge_member, others)
+
+
+def _judged_by_its_margin(record: Weighing, benchmark: int, metric: str) -> Weighing:
+    settings = record.settings.judged_by(record.benchmarks[benchmark], metric)
+    return record if settings is record.settings else record.model_copy(update={"settings": settings})
 
 
 def _verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement | None, undefined: str | None) -> Verdict:
@@ -319,6 +326,7 @@ def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
         "worst_delay": float(known.max()) if len(known) else None,
     }
     if isinstance(record, Weighing):
+        shared["margin"] = record.settings.margin
         shared["control"] = record.benchmarks[benchmark].control
         shared["repeated"] = int((mine & (roles == ROLES.index(DISTURBED))).sum()) // 2
     return shared

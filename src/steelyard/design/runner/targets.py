@@ -198,8 +198,8 @@ def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1, l
     Raises UsageError for a program that is missing.
     """
     benchmark = record.benchmarks[number]
-    place = benchmark.candidate if side == 1 else 0
-    role = "baseline" if place == 0 else "candidate"
+    place = benchmark.candidate if side == 1 else benchmark.baseline
+    role = "baseline" if place == benchmark.baseline else "candidate"
     counting = record.settings.counting
     loops = {LOOPS: str(times * counting.loops)} if counting and counting.loops else {}
     parameters = {**benchmark.params, **loops, **_layout(record.settings, layout)}
@@ -210,6 +210,8 @@ def called(record: Weighing | Run, number: int, name: str, layout: int = 0) -> s
     """A subject's name in an error: with the benchmark's parameters, if it has some, and which layout of several."""
     benchmark = record.benchmarks[number]
     values = benchmark.entry or ", ".join(f"{key}={value}" for key, value in benchmark.params.items())
+    if any(one.baseline != benchmark.baseline for one in record.benchmarks):  # each has a command of its own
+        values = benchmark.name
     several = f"layout {layout}" if record.settings.layouts and layout else ""
     said = ", ".join(filter(None, (values, several)))
     return f"{name} ({said})" if said else name

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from steelyard.design.findings import some_names
 from steelyard.design.suite.shards import ShardAsked
 from steelyard.model.errors import UsageError
+from steelyard.model.patterns import fits
 from steelyard.subjects.harness import Listed
 
 
@@ -37,10 +37,10 @@ def chosen_benchmarks(
     """
     names, known = [one.name for one in listed], sorted({tag for one in listed for tag in one.tags})
     for pattern in patterns:
-        if not _fits(names, [pattern]):
+        if not fits(names, [pattern]):
             raise UsageError(f"--benchmark {pattern!r} is none of {whose} benchmarks: {some_names(names)}")
     for pattern in tags:
-        if not _fits(known, [pattern]):
+        if not fits(known, [pattern]):
             raise UsageError(f"--tag {pattern!r} is on none of {whose} benchmarks: {some_names(known) or 'no tags'}")
     chosen = fitting(listed, patterns, tags)
     if listed and not chosen:
@@ -51,11 +51,5 @@ def chosen_benchmarks(
 def fitting(listed: Sequence[Listed], patterns: Sequence[str], tags: Sequence[str]) -> list[Listed]:
     """Those that fit one of the patterns and one of the tags, as far as there are any."""
     return [
-        one for one in listed if (not patterns or _fits([one.name], patterns)) and (not tags or _fits(one.tags, tags))
+        one for one in listed if (not patterns or fits([one.name], patterns)) and (not tags or fits(one.tags, tags))
     ]
-
-
-def _fits(names: Sequence[str], patterns: Sequence[str]) -> bool:
-    """Whether any of the names fits any of the patterns."""
-    # A name as it stands goes first: brackets are common in names.
-    return any(name == pattern or fnmatchcase(name, pattern) for name in names for pattern in patterns)

@@ -22,7 +22,7 @@ from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.launches import DISTURBED, ROLES, TRIED, USED, WARM_UP, LaunchRow
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
-from steelyard.model.records import Finding, StopReason, Weighing
+from steelyard.model.records import Finding, Settings, StopReason, Weighing
 from steelyard.report.sentences import allowance
 from steelyard.stats.family import sharing_now
 from steelyard.stats.looks import Budgets, next_look
@@ -267,8 +267,11 @@ class Experiment:
     def _look(self, benchmark: _Open, *, ended: bool) -> Judgement | None:
         launches = self._recorder.rows.launches_of(benchmark.number)
         pairs = MetricPairs(launches, benchmark.number, self._metric)
-        budgets, members = self._budgets(benchmark), self._sharing(benchmark)
-        return look_at(pairs, self._settings, budgets, ended=ended, newest_only=True, members=members)
+        judged_by, members = self._judged_by(benchmark), self._sharing(benchmark)
+        return look_at(pairs, judged_by, self._budgets(benchmark), ended=ended, newest_only=True, members=members)
+
+    def _judged_by(self, benchmark: _Open) -> Settings:
+        return self._settings.judged_by(self._header.benchmarks[benchmark.number], self._metric)
 
     def _budgets(self, benchmark: _Open) -> Budgets:
         return budgets_of(self._settings, self._header.benchmarks[benchmark.number])
@@ -293,7 +296,7 @@ class Experiment:
         if judgement is None or limit is None or limit <= benchmark.kept:
             return None
         level = level_at_end(limit, self._settings.alpha, self._budgets(benchmark))
-        return "futile" if is_futile(judgement, self._settings.margin, limit, level) else None
+        return "futile" if is_futile(judgement, self._judged_by(benchmark).margin, limit, level) else None
 
     def _limit(self, benchmark: _Open) -> int | None:
         return self._budget.pairs_in_all(benchmark.kept, self._clock(), self._seconds_per_round())
@@ -374,8 +377,9 @@ class Experiment:
 
 def _resumed(number: int, header: Weighing, rows: list[LaunchRow]) -> _Open:
     """A benchmark where an earlier session left it: at its beginning, if there was none."""
-    repeats = Repeats(timed(header.settings.metrics)[0], header.machine.cores_logical)
-    pairing = Pairing(header.settings, number, is_judged=bool(header.benchmarks[number].ended))
+    metric, benchmark = timed(header.settings.metrics)[0], header.benchmarks[number]
+    repeats = Repeats(metric, header.machine.cores_logical)
+    pairing = Pairing(header.settings.judged_by(benchmark, metric), number, is_judged=bool(benchmark.ended))
     resumed = _Open(number, repeats, control=header.benchmarks[number].control, pairing=pairing)
     if header.stop[number] == "failed":
         resumed.stop = "failed"

@@ -17,6 +17,7 @@ from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.progress import Progress
 from steelyard.model.records import RevisionFacts
 from steelyard.report.figures import seconds
+from steelyard.report.plain import one_line
 from steelyard.subjects.revisions.cache import Cache, Entry, Facts, remove, size_of
 from steelyard.subjects.revisions.checkout import Places, check_out
 from steelyard.subjects.revisions.git import Repository
@@ -210,7 +211,7 @@ class _Builder:
         if all(job.recipe.written is None for job, _ in missing):
             return [None] * len(missing)
         for job, _ in missing:
-            said = f"building {job.revision.label}: {job.recipe.written}"
+            said = f"building {job.revision.label}: {one_line(job.recipe.written or '')}"
             self.watch(Progress(said, 0, len(missing), allowance=said))
         ends = run_all([self._command(job, entry) for job, entry in missing], is_tidied=True)
         return [_failure(job, entry, ended) for (job, entry), ended in zip(missing, ends, strict=True)]
@@ -249,7 +250,8 @@ def _failure(job: Job, entry: Entry, ended: Ended) -> BuildError | Literal["cut 
     if _is_full(entry.folder):  # which the log may have no room to say
         how += ", as its disk is full (steelyard cache --clear, or set XDG_CACHE_HOME)"
     return BuildError(
-        f"{job.revision.label} does not build: {job.recipe.written} {how}; its log is {entry.log}", tail(entry.log)
+        f"{job.revision.label} does not build: {one_line(job.recipe.written or '')} {how}; its log is {entry.log}",
+        tail(entry.log),
     )
 
 

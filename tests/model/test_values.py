@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from steelyard.cli.values import seconds, share, size_in_bytes, whole
 from steelyard.model.errors import UsageError
+from steelyard.model.values import seconds, share, size_in_bytes, whole
 
 Reader = Callable[[str, str], Any]
 

@@ -1,0 +1,81 @@
+"""`steelyard init`: the first version of a project's file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import typer
+
+from steelyard.cli.command import Options, command
+from steelyard.cli.inputs import STANDARD_STREAM
+from steelyard.cli.outputs import write
+from steelyard.cli.say import say
+from steelyard.cli.settings import current_folder
+from steelyard.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from steelyard.design.world import World
+    from steelyard.subjects.projects.found import Found
+
+
+@dataclass(frozen=True, kw_only=True)
+class InitOptions(Options):
+    """What `init` is asked."""
+
+    panel: ClassVar[str] = "What is written"
+
+    force: Annotated[bool, typer.Option("--force", help="Write over a steelyard.toml that is there.")] = False
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the file's JSON Schema instead, for editors and checkers.")
+    ] = False
+
+
+@command(InitOptions, examples=("steelyard init", "steelyard init --schema | less"))
+def init(options: InitOptions, world: World) -> int:
+    """Write steelyard.toml, which says what `steelyard compare` weighs here: from what is in this folder.
+
+    It knows criterion and Divan under Cargo, Google Benchmark and Catch2 under CMake, Go's benchmarks,
+    pytest-benchmark, JMH under Maven, and a Makefile.
+    """
+    from steelyard.model.project import schema
+
+    if options.schema:
+        write(STANDARD_STREAM, f"{json.dumps(schema(), indent=2)}\n")
+        return 0
+
+    from steelyard.model.project_file import OWN
+    from steelyard.subjects.projects.text import found_in, project_text
+
+    folder = Path(current_folder())
+    _refuse_another(folder, force=options.force)
+    found = found_in(folder, world.environment)
+    write(Path(OWN), project_text(found))
+    say(f"{OWN} is written: {_said(found)}")
+    return 0
+
+
+def _refuse_another(folder: Path, *, force: bool) -> None:
+    """Raise UsageError where a project's file is there already: what was put into it by hand is worth more."""
+    from steelyard.model.project_file import OWN, SHARED, has_table
+
+    if not force and (folder / OWN).exists():
+        raise UsageError(f"{OWN} is there already: change it, or write over it with --force")
+    if has_table(folder / SHARED):
+        raise UsageError(f"{SHARED} has a [tool.steelyard], which {OWN} would be read instead of: take that out first")
+
+
+def _said(found: Sequence[Found]) -> str:
+    """What was found, and what to do next."""
+    targets = [target for one in found for target in one.targets]
+    if not targets:
+        return "nothing was found here that it knows; put a command of yours into it, then steelyard compare"
+    what = " and ".join(one.what for one in found)
+    names = ", ".join(target.name for target in targets)
+    if any(target.harness is None for target in targets):
+        return f"{what} ({names}); give the commands their work, then steelyard compare"
+    return f"{what} ({names}); next: steelyard compare"

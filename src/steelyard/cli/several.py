@@ -1,0 +1,164 @@
+"""A project's weighings, one after the other: what each says, one summary, one exit status."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from steelyard.cli.options import FileOptions
+from steelyard.cli.outcome import deciding, show_outcome, shown, was_interrupted
+from steelyard.cli.outputs import check_files, is_printed, write
+from steelyard.cli.project import announce, chosen_targets, from_here, parts_of, sides_of
+from steelyard.cli.say import say
+from steelyard.cli.screen import output, watching
+from steelyard.cli.status import FAILED, INTERRUPTED, said_status
+from steelyard.design.folders import entered
+from steelyard.design.identical import is_identical
+from steelyard.design.outcome import Outcome
+from steelyard.design.several import Part, measured
+from steelyard.design.world import World
+from steelyard.model.errors import SteelyardError, UsageError
+from steelyard.model.patterns import fits, parted
+from steelyard.model.project_file import Project
+from steelyard.model.records import Weighing
+from steelyard.report import markdown as as_markdown
+from steelyard.report import several
+from steelyard.report.markup import code, document, escape
+
+if TYPE_CHECKING:
+    from steelyard.cli.compare import CompareOptions
+
+
+def weighed(project: Project, options: CompareOptions, world: World) -> int:
+    """Weigh a project's targets, and return the exit status of all; raises SteelyardError as a single weighing does."""
+    check_files(options.files, options.launch.output)
+    options = from_here(options)
+    targets = chosen_targets(project, options)
+    announce(project, targets)
+    with sides_of(project, options, world) as sides, entered(project.folder):
+        parts = parts_of(project, targets, sides, options, world)
+        total_s = options.judging.max_time or project.compare.max_time
+        if len(parts) > 1:
+            return _Several(project, parts, total_s, options, world).weighed()
+        with watching(world) as watch:
+            ((_, outcome),) = measured(parts, total_s, watch, world, lambda part: None)  # noqa: ARG005 - it is alone
+    if isinstance(outcome, SteelyardError):
+        raise outcome
+    _say_unused(project, [outcome], options)
+    return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
+
+
+@dataclass
+class _Several:
+    """Weighings of which each is shown when it has ended."""
+
+    project: Project
+    parts: Sequence[Part]
+    total_s: float | None
+    options: CompareOptions
+    world: World
+    outcomes: list[Outcome] = field(default_factory=list)
+    results: list[several.Result] = field(default_factory=list)
+    errors: list[SteelyardError] = field(default_factory=list)
+    pages: list[str] = field(default_factory=list)
+
+    def weighed(self) -> int:
+        files, interrupted = self._files(), False
+        console = output(self.world.environment, beside_data=self._beside_data)
+        begun = list[Part]()
+
+        def begin(part: Part) -> None:
+            several.heading(console, part.name, first=not begun)
+            begun.append(part)
+
+        with watching(self.world) as watch:
+            for part, outcome in measured(self.parts, self.total_s, watch, self.world, begin):
+                watch.wipe()
+                interrupted = self._show(part, outcome, files[part.name])
+                if interrupted:
+                    break
+        settings = self.parts[0].request.settings
+        alpha = sum(part.request.settings.alpha for part in self.parts if not is_identical(part.request))
+        several.summary(console, self.results, alpha, settings.family, len(self.parts) - len(self.results))
+        if self.options.files.markdown is not None:
+            write(self.options.files.markdown, "\n".join(self.pages))
+        _say_unused(self.project, self.outcomes, self.options)
+        return INTERRUPTED if interrupted else self._status()
+
+    def _show(self, part: Part, outcome: Outcome | SteelyardError, files: FileOptions) -> bool:
+        """Show what came of a part; returns whether the user has interrupted it."""
+        error = outcome if isinstance(outcome, SteelyardError) else None
+        verdicts = [] if isinstance(outcome, SteelyardError) else deciding(outcome)
+        if isinstance(outcome, Outcome):
+            try:
+                show_outcome(
+                    outcome, files, self.world, functions=self.options.functions, beside_data=self._beside_data
+                )
+            except SteelyardError as failure:
+                error = failure
+            self.outcomes.append(outcome)
+        if error is not None:
+            say(f"{part.name}: {error}")
+        is_interrupted = error is not None and error.exit_status == INTERRUPTED
+        if error is not None and not is_interrupted:
+            self.errors.append(error)
+        self.results.append(several.Result(part.name, verdicts, failed=error is not None))
+        self.pages.append(_page(part, outcome, error, functions=self.options.functions))
+        return is_interrupted or (isinstance(outcome, Outcome) and was_interrupted(outcome))
+
+    def _status(self) -> int:
+        if self.errors:
+            return FAILED if any(error.exit_status == FAILED for error in self.errors) else self.errors[0].exit_status
+        verdicts = {verdict.verdict for result in self.results for verdict in result.verdicts}
+        return said_status(verdicts, self.world, strict=self.options.strict, beside_data=self._beside_data)
+
+    @property
+    def _beside_data(self) -> bool:
+        return is_printed(self.options.files.markdown)
+
+    def _files(self) -> dict[str, FileOptions]:
+        """The files of each part, by its name; raises UsageError where one cannot be written."""
+        files = self.options.files
+        if is_printed(files.json, files.csv):
+            raise UsageError(f"{len(self.parts)} weighings are as many records: give --json and --csv a file's name")
+        found = {
+            part.name: replace(files, json=_named(files.json, part), csv=_named(files.csv, part), markdown=None)
+            for part in self.parts
+        }
+        for of_part in found.values():
+            check_files(of_part)
+        if files.json is not None and len({of_part.json for of_part in found.values()}) < len(found):
+            raise UsageError(f"two records would go to the same file beside {files.json}: rename a target")
+        return found
+
+
+def _named(path: Path | None, part: Part) -> Path | None:
+    """A part's own file: `record-sort.json` for `record.json`."""
+    if path is None:
+        return None
+    stem, dot, suffixes = path.name.partition(".")
+    target = re.sub(r"[^\w.-]+", "-", part.names[0]).strip("-.") or "target"
+    return path.with_name(f"{stem}-{target}{dot}{suffixes}")
+
+
+def _page(part: Part, outcome: Outcome | SteelyardError, error: SteelyardError | None, *, functions: int) -> str:
+    lines = [document([f"### {code(part.name)}"])]
+    if isinstance(outcome, Outcome) and isinstance(outcome.record, Weighing) and outcome.record.derived is not None:
+        lines.append(as_markdown.weighing(outcome.record, outcome.record.derived.verdicts, functions=functions))
+    if error is not None:
+        lines.append(document([f"**failed**: {escape(str(error))}"]))
+    return "\n".join(lines)
+
+
+def _say_unused(project: Project, outcomes: Sequence[Outcome], options: CompareOptions) -> None:
+    """Say which margins are of no benchmark: a name that is misspelt would be judged by the usual one in silence."""
+    if options.target or options.suite.benchmark or options.suite.tag or "margin" in options.judging.given:
+        return
+    names = [name for outcome in outcomes for benchmark in outcome.record.benchmarks for name in benchmark.names()]
+    for of in project.compare.margins:
+        pattern, _ = parted(of)
+        if pattern and not fits(names, [pattern]):
+            say(f"{project.at('compare', 'margins', of)}: the margin of {of!r} is of no benchmark that was weighed")

@@ -1,0 +1,149 @@
+"""Several weighings that give one answer: as few as can be, which share the chance of a wrong verdict, and the time.
+
+Commands that are launched alike are benchmarks of one weighing, where rounds in random order and Holm's correction take
+in all of them. A harness's benchmarks are a weighing of their own. Of k targets, each weighing has the part of alpha
+that its targets are of all: the chance of any wrong `slower` in the whole then stays below alpha, by Bonferroni's
+inequality (and under `fdr` the expected share of wrong ones, as each weighing's stays below its part).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from glob import escape
+from typing import Any
+
+from steelyard.design.identical import is_identical
+from steelyard.design.outcome import Outcome
+from steelyard.design.request import Request
+from steelyard.design.session import Watch, measure
+from steelyard.design.world import World
+from steelyard.model.errors import SteelyardError, UsageError
+from steelyard.model.records import Benchmark, Settings, Subject
+from steelyard.stats.signed_rank import fewest_differences
+from steelyard.subjects.suite import CONTROL_NAME
+
+# What a weighing has whose turn comes when the time is up: so that it says so by itself.
+_LEAST_S = 1.0
+
+
+@dataclass(frozen=True)
+class Part:
+    """One weighing: of the benchmarks inside one program, or of some commands."""
+
+    names: Sequence[str]
+    """Of the targets."""
+    request: Request
+    margin: float | None = None
+    """Of this target, where it has one of its own."""
+    shares_time: bool = False
+    """Whether its time is part of that of all."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return ", ".join(self.names)
+
+
+def joined(parts: Sequence[Part], alpha: float) -> list[Part]:
+    """The same targets in as few weighings as can be, in the order of the first of each, which share alpha.
+
+    Raises UsageError where a part of alpha is so small that the number of pairs can show nothing.
+    """
+    groups: list[list[Part]] = []
+    for part in parts:
+        alike = (group for group in groups if _can_join(group[0], part))
+        group = next(alike, None)
+        if group is None:
+            groups.append([part])
+        else:
+            group.append(part)
+    judged = sum(not is_identical(part.request) for part in parts)
+    return [_with_alpha(_one(group), alpha * len(group) / judged) if judged else _one(group) for group in groups]
+
+
+def _can_join(one: Part, other: Part) -> bool:
+    requests = one.request, other.request
+    if any(request.settings.harness is not None for request in requests):
+        return False
+    mine, theirs = ((request.settings, request.jobs, is_identical(request)) for request in requests)
+    return mine == theirs and one.shares_time == other.shares_time
+
+
+def _one(group: Sequence[Part]) -> Part:
+    """The weighing of a group of commands; or of a harness, which is alone in its group."""
+    settings, margins = group[0].request.settings, dict[str, float]()
+    if settings.harness is not None:
+        own = {} if group[0].margin is None else {"margin": group[0].margin}
+        return _with(group[0], settings=settings.model_copy(update=own))
+    subjects, benchmarks = list[Subject](), list[Benchmark]()
+    for part in group:
+        offset = len(subjects)
+        subjects += part.request.subjects
+        benchmarks += [_moved(benchmark, part.names[0], offset) for benchmark in part.request.benchmarks]
+        if part.margin is not None:
+            has_values = any(one.params for one in part.request.benchmarks)
+            margins[f"{escape(part.names[0])}, *" if has_values else part.names[0]] = part.margin
+    controls = [one for one in benchmarks if one.control]
+    benchmarks = [one for one in benchmarks if not one.control] + controls[:1]
+    joint = _with(
+        group[0],
+        subjects=subjects,
+        benchmarks=benchmarks,
+        settings=settings.model_copy(update={"margins": {**settings.margins, **margins}}),
+        findings=list({one: None for part in group for one in part.request.findings}),
+    )
+    return replace(joint, names=[name for part in group for name in part.names])
+
+
+def _moved(benchmark: Benchmark, target: str, offset: int) -> Benchmark:
+    """A target's benchmark among those of others: with its name, and its sides behind `offset` others."""
+    values = ", ".join(f"{name}={value}" for name, value in benchmark.params.items())
+    name = CONTROL_NAME if benchmark.control else ", ".join(filter(None, (target, values)))
+    sides = {"baseline": benchmark.baseline + offset, "candidate": benchmark.candidate + offset}
+    return benchmark.model_copy(update={"name": name, **sides})
+
+
+def _with(part: Part, **update: Any) -> Part:
+    return replace(part, request=replace(part.request, **update))
+
+
+def _with_alpha(part: Part, alpha: float) -> Part:
+    if is_identical(part.request):
+        return part  # it has nothing to be wrong in
+    settings = part.request.settings
+    fewest = fewest_differences(alpha)
+    if settings.pairs is not None and settings.pairs < fewest:
+        raise UsageError(
+            f"--pairs {settings.pairs} can never show anything where several weighings share alpha, {alpha:.3g} for "
+            f"{part.name}: at least {fewest}"
+        )
+    return _with(part, settings=settings.model_copy(update={"alpha": alpha}))
+
+
+def measured(
+    parts: Sequence[Part], total_s: float | None, watch: Watch, world: World, begin: Callable[[Part], None]
+) -> Iterator[tuple[Part, Outcome | SteelyardError]]:
+    """Weigh one part after the other, each announced to `begin`; what could not even start is its error.
+
+    `total_s` are shared by those that share their time: each has its part of what those before it left.
+    """
+    waiting = sum(len(part.names) for part in parts if part.shares_time)
+    for part in parts:
+        begin(part)
+        begun = world.clock()
+        settings = part.request.settings
+        if part.shares_time and total_s is not None:
+            settings = _within(settings, total_s * len(part.names) / waiting)
+            waiting -= len(part.names)
+        try:
+            outcome: Outcome | SteelyardError = measure(replace(part.request, settings=settings), watch, world)
+        except SteelyardError as error:
+            outcome = error
+        if part.shares_time and total_s is not None:
+            total_s = max(0.0, total_s - (world.clock() - begun))
+        yield part, outcome
+
+
+def _within(settings: Settings, seconds: float) -> Settings:
+    return settings.model_copy(update={"max_time_s": max(_LEAST_S, seconds)})

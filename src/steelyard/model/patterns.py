@@ -1,0 +1,36 @@
+"""Patterns of names, as in a shell, and what is said of those that fit: `PATTERN`, `METRIC` or `PATTERN:METRIC`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import TypeVar
+
+from steelyard.model.metrics import METRICS
+
+Said = TypeVar("Said")
+
+
+def fits(names: Iterable[str], patterns: Sequence[str]) -> bool:
+    """Whether any of the names fits any of the patterns."""
+    # A name as it stands goes first: brackets are common in names.
+    return any(name == pattern or fnmatchcase(name, pattern) for name in names for pattern in patterns)
+
+
+def parted(of: str) -> tuple[str, str | None]:
+    """(pattern, metric) of what something is said of; the pattern is empty for all names, the metric None for all."""
+    if of in METRICS:
+        return "", of
+    pattern, colon, metric = of.rpartition(":")
+    return (pattern, metric) if colon and metric in METRICS else (of, None)
+
+
+def said_of(said: Mapping[str, Said], names: Sequence[str], metric: str, usual: Said) -> Said:
+    """What is said of a benchmark in a metric: by what names most (a metric before a pattern), the last."""
+    found, most = usual, 0
+    for of, what in said.items():
+        pattern, in_metric = parted(of)
+        named = 2 * (in_metric is not None) + bool(pattern)
+        if named >= most and in_metric in (None, metric) and (not pattern or fits(names, [pattern])):
+            found, most = what, named
+    return found

@@ -1,0 +1,216 @@
+"""What a project's file says: what is built, what is weighed and how. Units are read as those of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from steelyard.model.errors import UsageError
+from steelyard.model.metrics import METRICS
+from steelyard.model.values import (
+    alpha_checked,
+    in_range,
+    metric_names,
+    relative_margin,
+    seconds,
+    seconds_in_range,
+    share,
+    whole,
+)
+
+UNREADABLE = "steelyard"
+"""The type of an error whose message is a whole sentence."""
+
+MOST_LAYOUTS = 1000
+Value = TypeVar("Value")
+
+
+def key_of(field: str) -> str:
+    """What a field is called in the file."""
+    return field.replace("_", "-")
+
+
+def _refused(sentence: str) -> PydanticCustomError:
+    return PydanticCustomError(UNREADABLE, "{sentence}", {"sentence": sentence})
+
+
+def _by(read: Callable[[str, str], Value]) -> BeforeValidator:
+    """Have a value be read by read(key, text), as the words of an option are."""
+
+    def validate(value: Any, info: ValidationInfo) -> Any:
+        key = key_of(info.field_name or "")
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            raise _refused(f"{key} has to be a number, or a text with its unit")
+        try:
+            return read(key, str(value))
+        except UsageError as error:
+            raise _refused(str(error)) from error
+
+    return BeforeValidator(validate)
+
+
+def _margin(value: Any, info: ValidationInfo) -> float:
+    key = key_of(info.field_name or "")
+    if not isinstance(value, str):  # beside `alpha = 0.01`, which is 1 %, nobody would take `margin = 0.01` for 0.01 %
+        shown = f" {value}" if isinstance(value, (int, float)) else ""
+        raise _refused(f'{key}{shown} has to say its unit: write for example "1%"')
+    try:
+        return relative_margin(value, key)
+    except UsageError as error:
+        raise _refused(str(error)) from error
+
+
+def _metrics(value: Any) -> list[str]:
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
+        raise _refused('metrics has to be a list of names, as in ["active", "max_rss"]')
+    try:
+        return metric_names(value, "metrics")
+    except UsageError as error:
+        raise _refused(str(error)) from error
+
+
+def _one_or_several(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+_TEXT_OR_NUMBER = {"type": ["string", "number"]}
+Margin = Annotated[
+    float,
+    BeforeValidator(_margin),
+    WithJsonSchema({"type": "string", "pattern": r"^\s*[0-9.]+\s*%?$", "examples": ["0.5%", "2%"]}),
+]
+Alpha = Annotated[
+    float,
+    _by(lambda key, text: alpha_checked(share(key, text), key)),
+    WithJsonSchema({**_TEXT_OR_NUMBER, "examples": ["1%", 0.01]}),
+]
+Time = Annotated[
+    float,
+    _by(lambda key, text: seconds_in_range(key, seconds(key, text), 1e-3, 1e6)),
+    WithJsonSchema({**_TEXT_OR_NUMBER, "examples": ["500ms", "30s", "2m", "1h", 30]}),
+]
+Metrics = Annotated[
+    list[str],
+    BeforeValidator(_metrics),
+    WithJsonSchema({"type": "array", "items": {"enum": list(METRICS)}, "minItems": 1}),
+]
+Texts = Annotated[
+    list[str],
+    BeforeValidator(_one_or_several),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+
+
+def _whole(low: int, high: int) -> tuple[BeforeValidator, WithJsonSchema]:
+    schema = WithJsonSchema({"type": "integer", "minimum": low, "maximum": high})
+    return _by(lambda key, text: in_range(key, whole(key, text), low, high)), schema
+
+
+_PAIRS, _LAYOUTS, _WARM_UP = _whole(1, 1_000_000), _whole(1, MOST_LAYOUTS), _whole(0, 1000)
+_REPEAT, _PROCESSOR = _whole(1, 1_000_000), _whole(0, 1_000_000)
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, alias_generator=key_of)
+
+
+class Build(_Section):
+    """How each side is built, in its own folder."""
+
+    command: str | None = Field(default=None, description="run by /bin/sh -c; without one nothing is built")
+    environment: list[str] = Field(
+        default_factory=list, description="NAME to pass on, NAME=VALUE to set, beside what compilers read"
+    )
+    timeout: Annotated[float, *Time.__metadata__] | None = Field(default=None, description="longest time a build takes")
+    layouts: Annotated[int, *_LAYOUTS] | None = Field(
+        default=None, description="build variants of each side, told apart by {layout} in the command"
+    )
+
+
+class Measuring(_Section):
+    """How something is launched and measured. Each key means what the option of `steelyard compare` does."""
+
+    metrics: Metrics | None = Field(default=None, description="what is measured; the first decides")
+    pairs: Annotated[int, *_PAIRS] | None = Field(default=None, description="most pairs")
+    max_time: Time | None = Field(default=None, description="longest time to measure")
+    pairing: Literal["adjacent", "tandem", "auto"] | None = Field(
+        default=None, description="the launches of a pair one after the other, or at the same time on one processor"
+    )
+    control: bool | None = Field(default=None, description="weigh the baseline against itself too")
+    reference_output: bool | None = Field(default=None, description="first check that both sides print the same")
+    heap: bool | None = Field(default=None, description="count allocations too, in launches of their own")
+    heap_shuffle: bool | None = Field(default=None, description="begin each pair with a heap in a state drawn anew")
+    setup: Texts | None = Field(default=None, description="run once before the first launch")
+    prepare: Texts | None = Field(default=None, description="run before each launch, untimed")
+    conclude: Texts | None = Field(default=None, description="run after each launch, untimed")
+    cleanup: Texts | None = Field(default=None, description="run once when all is measured")
+    warmup: Annotated[int, *_WARM_UP] | None = Field(default=None, description="warm-up launches of each side")
+    repeat: Annotated[int, *_REPEAT] | None = Field(default=None, description="runs of the command in one launch")
+    stdin: str | None = Field(default=None, description="file that each launch reads, from this file's folder on")
+    shell: bool | None = Field(default=None, description="run the commands by /bin/sh -c")
+    ignore_failure: bool | None = Field(default=None, description="accept launches that fail")
+    timeout: Time | None = Field(default=None, description="longest time of one launch")
+    cpu: Annotated[int, *_PROCESSOR] | None = Field(default=None, description="processor of every launch")
+    environment: list[str] | None = Field(
+        default=None, description="NAME to pass on, NAME=VALUE to set, beside the small usual environment"
+    )
+    inherit_environment: bool | None = Field(
+        default=None, description="pass on the whole environment, but for what looks like a secret"
+    )
+    wait_quiet: Time | None = Field(default=None, description="longest wait in all for other work to calm down")
+
+
+class Compare(Measuring):
+    """How all targets are weighed."""
+
+    margin: Margin | None = Field(default=None, description="smallest change that matters")
+    margins: dict[str, Margin] = Field(
+        default_factory=dict,
+        description="that of some: a pattern of benchmarks, a metric, or PATTERN:METRIC; what names most holds",
+    )
+    alpha: Alpha | None = Field(default=None, description="chance of a wrong verdict, shared by all targets")
+    family: Literal["holm", "fdr"] | None = Field(default=None, description="what alpha limits among the benchmarks")
+
+
+class Target(Measuring):
+    """What is weighed: a command, or the benchmarks inside a program. It may have settings of its own."""
+
+    name: str = Field(min_length=1, description="what it is called in reports")
+    command: str = Field(min_length=1, description="what is run in each side's folder")
+    harness: str | None = Field(default=None, description="who drives the benchmarks inside the program")
+    benchmarks: Texts | None = Field(default=None, description="patterns of those of a harness that are weighed")
+    tags: Texts | None = Field(default=None, description="patterns of their tags")
+    parameters: dict[str, list[str | int | float]] = Field(
+        default_factory=dict, description="values of {NAME} in the command; each makes a benchmark"
+    )
+    margin: Margin | None = Field(default=None, description="smallest change of this target that matters")
+
+
+class Gate(_Section):
+    """What `steelyard gate` holds the results to."""
+
+    max_slower: Texts = Field(default_factory=list, description="[PATTERN][:METRIC]=PERCENT, or PERCENT alone")
+    strict: bool = Field(default=False, description="what stays undecided fails too")
+    require: Texts = Field(default_factory=list, description="patterns: each has to be of a benchmark with a verdict")
+
+
+class ProjectFile(_Section):
+    """A project's file: steelyard.toml, or the table [tool.steelyard] of pyproject.toml."""
+
+    build: Build = Field(default_factory=Build)
+    target: Sequence[Target] = Field(default_factory=list, description="what is weighed")
+    compare: Compare = Field(default_factory=Compare)
+    gate: Gate = Field(default_factory=Gate)
+
+
+SECTIONS: dict[str, type[_Section]] = {"build": Build, "target": Target, "compare": Compare, "gate": Gate}
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a project's file."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **ProjectFile.model_json_schema()}

@@ -1,0 +1,216 @@
+"""A project's file on disk: where it is, what it says, and on which line it is wrong."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from steelyard.model.errors import UsageError
+from steelyard.model.project import SECTIONS, UNREADABLE, Build, Compare, Gate, ProjectFile, Target, key_of
+from steelyard.model.secrecy import is_secret
+from steelyard.model.toml_lines import Place, line_of, lines_of
+
+OWN, SHARED = "steelyard.toml", "pyproject.toml"
+_SECTION = ("tool", "steelyard")
+# Nobody writes so much by hand.
+_LARGEST_BYTES = 1 << 20
+_EXPECTED = {
+    "string_type": "a text in quotes",
+    "string_too_short": "a text that is not empty",
+    "list_type": 'a list, as in ["one", "other"]',
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "dict_type": "a table",
+    "model_type": "a table",
+}
+_MOST_KEYS = 12
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project's file, read and checked."""
+
+    file: Path
+    """As it is named to the user."""
+    folder: Path
+    """Where it lies."""
+    build: Build
+    targets: Sequence[Target]
+    compare: Compare
+    gate: Gate
+    lines: Mapping[Place, int]
+    """On which line each key stands."""
+
+    def at(self, *place: str | int) -> str:
+        """The file with the line of a place, to begin a sentence with: `steelyard.toml:12`."""
+        return f"{self.file}:{line_of(self.lines, place)}"
+
+
+def load_project(start: Path) -> Project | None:
+    """The project whose file is in a folder or one above it, up to the top of its repository; None if there is none.
+
+    Raises UsageError, with its name and line, for a file that is wrong or cannot be read.
+    """
+    for folder in _folders(start):
+        for name, prefix in ((OWN, ()), (SHARED, _SECTION)):
+            file = folder / name
+            shown = Path(name) if folder == start else file
+            if (text := _read(file, shown)) is None:
+                continue
+            whole = _parsed(text, shown)
+            if prefix and not isinstance(whole.get("tool", {}), dict):
+                continue  # what is wrong with it is another tool's to say
+            said = whole["tool"].get("steelyard") if prefix and "tool" in whole else None if prefix else whole
+            if said is not None:
+                return _Reader(shown, text, prefix).project(said, folder)
+    return None
+
+
+def has_table(file: Path) -> bool:
+    """Whether a pyproject.toml says something of ours; not where it cannot be read as TOML."""
+    try:
+        tool = tomllib.loads(file.read_text("utf-8")).get("tool")
+    except (OSError, ValueError):
+        return False
+    return isinstance(tool, dict) and "steelyard" in tool
+
+
+def _folders(start: Path) -> Iterator[Path]:
+    """A folder, and those above it that belong to the same repository: a stranger's file further up names commands."""
+    above = [start, *start.parents]
+    top = next((number for number, folder in enumerate(above) if (folder / ".git").exists()), 0)
+    yield from above[: top + 1]
+
+
+def _read(file: Path, shown: Path) -> str | None:
+    try:
+        if file.stat().st_size > _LARGEST_BYTES or not file.is_file():
+            raise UsageError(f"{shown} is no project's file: it has to be a file of {_LARGEST_BYTES >> 20} MiB at most")
+        return file.read_text("utf-8")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UsageError(f"{shown} cannot be read: {error.strerror}; check its permissions") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{shown} is no UTF-8 text (byte {error.start}): save it as UTF-8") from error
+
+
+def _parsed(text: str, shown: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        said = str(error)
+        match = re.search(r" \(at line (\d+), column (\d+)\)$", said)
+        place = f"{shown}:{match[1]}:{match[2]}" if match else f"{shown}:{text.count(chr(10)) + 1}"
+        what = said[: match.start()] if match else said.removesuffix(" (at end of document)")
+        raise UsageError(f"{place} is no TOML ({what[:1].lower()}{what[1:]}): mend that line") from error
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Makes a project of what a file says, or one sentence of what is wrong with it."""
+
+    shown: Path
+    text: str
+    prefix: Place
+
+    def project(self, said: Any, folder: Path) -> Project:
+        if not isinstance(said, dict):
+            raise self._refusal((), f"{self._called(())} has to be a table")
+        try:
+            read = ProjectFile.model_validate(said)
+        except ValidationError as error:
+            places = self._lines()
+            first = min(error.errors(), key=lambda one: (one["type"] == "missing", line_of(places, tuple(one["loc"]))))
+            raise self._refusal(tuple(first["loc"]), self._sentence(first)) from None
+        self._check_targets(read.target)
+        for place, names in _environments(read):
+            self._check_environment(place, names)
+        return Project(self.shown, folder, read.build, read.target, read.compare, read.gate, self._lines())
+
+    def _lines(self) -> dict[Place, int]:
+        """By the places within our part of the file."""
+        depth = len(self.prefix)
+        return {place[depth:]: line for place, line in lines_of(self.text).items() if place[:depth] == self.prefix}
+
+    def _refusal(self, place: Place, sentence: str) -> UsageError:
+        return UsageError(f"{self.shown}:{line_of(self._lines(), place)}: {sentence}")
+
+    def _called(self, section: Place) -> str:
+        """A section as it stands in the file."""
+        names = [str(one) for one in (*self.prefix, *section) if isinstance(one, str)]
+        if not names:
+            return "the file"
+        return f"[[{'.'.join(names)}]]" if section[:1] == ("target",) else f"[{'.'.join(names)}]"
+
+    def _sentence(self, error: Any) -> str:
+        place, kind = tuple(error["loc"]), error["type"]
+        if kind == UNREADABLE:
+            return str(error["ctx"]["sentence"])
+        *section, key = place
+        if kind == "extra_forbidden":
+            return self._unknown(tuple(section), str(key))
+        if kind == "missing":
+            return f'{self._called(tuple(section))} lacks its {key}: add {key} = "..."'
+        if isinstance(key, int):
+            key = next(str(one) for one in reversed(place) if isinstance(one, str))
+        if place == ("target",):
+            return f"each target is a table of its own: write {self._called(place)} above it"
+        if kind == "literal_error":
+            return f"{key} has to be {error['ctx']['expected'].replace(chr(39), chr(34))}"
+        return f"{key} has to be {_EXPECTED[kind]}" if kind in _EXPECTED else f"{key}: {error['msg']}"
+
+    def _unknown(self, section: Place, key: str) -> str:
+        known = _keys(section)
+        near = get_close_matches(key.replace("_", "-"), known, 1)
+        if near:
+            return f"{self._called(section)} has no {key!r}: did you mean {near[0]!r}?"
+        elsewhere = [name for name in SECTIONS if key in _keys((name,))]
+        if elsewhere and section[:1] != (elsewhere[0],):
+            return f"{self._called(section)} has no {key!r}: it belongs in {self._called((elsewhere[0],))}"
+        listed = ", ".join(known[:_MOST_KEYS]) + (" and others" if len(known) > _MOST_KEYS else "")
+        return f"{self._called(section)} has no {key!r}: it may have {listed}; see steelyard docs config"
+
+    def _check_targets(self, targets: Sequence[Target]) -> None:
+        names = [target.name for target in targets]
+        for number, target in enumerate(targets):
+            if target.name in names[:number]:
+                raise self._refusal(("target", number, "name"), f"there are two targets {target.name!r}: rename one")
+            for key in ("benchmarks", "tags"):
+                if getattr(target, key) and target.harness is None:
+                    sentence = f'{key} chooses from those of a harness: add harness = "auto", or leave it out'
+                    raise self._refusal(("target", number, key), sentence)
+            if target.parameters and target.harness is not None:
+                sentence = "parameters are of plain commands: leave them out, or the harness"
+                raise self._refusal(("target", number, "parameters"), sentence)
+
+    def _check_environment(self, place: Place, names: Sequence[str]) -> None:
+        for name in names:
+            if not name.partition("=")[0] or "\0" in name:
+                sentence = f'environment {name!r} names no variable: write "NAME" or "NAME=VALUE"'
+                raise self._refusal(place, sentence)
+            if "=" not in name and is_secret(name):
+                raise self._refusal(
+                    place,
+                    f"{name} looks like a secret, which a file that comes with the source may not ask for: leave it "
+                    f"out, and give --env {name} where the launches need it",
+                )
+
+
+def _keys(section: Place) -> list[str]:
+    fields = SECTIONS[str(section[0])].model_fields if section else ProjectFile.model_fields
+    return [key_of(name) for name in fields]
+
+
+def _environments(read: ProjectFile) -> Iterator[tuple[Place, Sequence[str]]]:
+    yield ("build", "environment"), read.build.environment
+    yield ("compare", "environment"), read.compare.environment or ()
+    for number, target in enumerate(read.target):
+        yield ("target", number, "environment"), target.environment or ()

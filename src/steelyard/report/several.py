@@ -1,0 +1,72 @@
+"""Several weighings that give one answer: what each is of, and what came of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
+
+from steelyard.model.records import Verdict
+from steelyard.report import figures, sentences
+from steelyard.report.bounds import most_changed, show_left_out
+from steelyard.report.sheet import Sheet
+from steelyard.report.verdicts import STYLES, emphasised
+from steelyard.stats.verdict import CHANGED
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of one weighing: the verdicts that decide, and whether it failed."""
+
+    name: str
+    verdicts: Sequence[Verdict]
+    failed: bool = False
+
+
+def heading(console: Console, name: str, *, first: bool) -> None:
+    """Print what the next weighing is of."""
+    sheet = Sheet(console)
+    if not first:
+        sheet.blank()
+    sheet.row("weighing", Text(sheet.name(name, 3 * sheet.text_width), "bold"))
+
+
+def summary(console: Console, results: Sequence[Result], alpha: float, family: str, left: int) -> None:
+    """Print all verdicts in a line, what changed, what failed and how many were `left` unmeasured."""
+    sheet = Sheet(console)
+    verdicts = [verdict for result in results for verdict in result.verdicts]
+    sheet.blank()
+    # Of what is identical nothing is measured, and nothing can be wrong.
+    confidence = [_confidence(alpha, family)] if alpha else []
+    sheet.row("in all", _tally(verdicts, len(results)), *confidence, style="bold")
+    changed = [verdict for verdict in verdicts if verdict.verdict in CHANGED]
+    for verdict in most_changed(changed, lambda verdict: verdict.change):
+        change = emphasised(_change(verdict), verdict.verdict, verdict.change)
+        name = sheet.name(verdict.benchmark, sheet.text_width)
+        sheet.row(verdict.verdict, Text.assemble(change, "  ", name), style=STYLES[verdict.verdict])
+    show_left_out(sheet, len(changed) - len(most_changed(changed, lambda verdict: verdict.change)))
+    for result in results:
+        if result.failed:
+            sheet.row("failed", sheet.name(result.name, sheet.text_width), style="bold red")
+    if left:
+        sheet.row("left out", f"{figures.count(left, 'weighing')} that had not begun")
+
+
+def _tally(verdicts: Sequence[Verdict], weighings: int) -> str:
+    if not verdicts:
+        return f"no verdict in {figures.count(weighings, 'weighing')}"
+    said = f"{sentences.tally(list(verdicts))} of {figures.count(len(verdicts), 'benchmark')}"
+    return f"{said} in {figures.count(weighings, 'weighing')}"
+
+
+def _confidence(alpha: float, family: str) -> Text:
+    if family == "fdr":
+        return Text(f"of what is called changed, {figures.percent(alpha)} is expected to be wrong at most", "dim")
+    return Text(f"the chance of any wrong slower or faster among them is {figures.percent(alpha)} at most", "dim")
+
+
+def _change(verdict: Verdict) -> str:
+    interval = "" if verdict.interval is None else f" {figures.interval(verdict.interval)}"
+    return f"{figures.change(verdict.change or 0.0)}{interval}"

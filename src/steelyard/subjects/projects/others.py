@@ -1,0 +1,105 @@
+"""Go, pytest-benchmark, JMH under Maven, and a Makefile."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from steelyard.subjects.projects.found import Found, FoundTarget, files_named, relative, text_of
+
+_GO_BENCHMARK = re.compile(r"^func Benchmark\w*\(", re.MULTILINE)
+_PYTEST_BENCHMARK = re.compile(r"^\s*(?:async )?def test\w*\([^)]*\bbenchmark\b", re.MULTILINE)
+_UBERJAR = re.compile(r"<(uberjar\.name|finalName)>\s*([\w.-]+)\s*</\1>")
+_RULE = re.compile(r"^([\w./+-]+(?:[ \t]+[\w./+-]+)*)[ \t]*:(?![:=])([^=\n]*)$", re.MULTILINE)
+_NO_PROGRAMS = frozenset(
+    {"all", "clean", "install", "uninstall", "test", "check", "bench", "benchmark", "dist", "distclean", "help", "lint"}
+)
+
+
+def go(folder: Path) -> Found | None:
+    """The packages of a Go module that have benchmarks; None without a go.mod."""
+    if not (folder / "go.mod").is_file():
+        return None
+    tests = [path for path in files_named(folder, "_test.go") if _GO_BENCHMARK.search(text_of(path))]
+    packages = [*dict.fromkeys(path.parent for path in tests)]
+    lines, targets = [], []
+    for package in packages:
+        way = relative(package, folder)
+        lines.append(f"go test -c -trimpath -o {shlex.quote(f'{way}/steelyard.test')} {shlex.quote(way)}")
+        enter = "" if package == folder else f"env -C {shlex.quote(way)} "
+        name = folder.name if package == folder else package.relative_to(folder).as_posix()
+        targets.append(FoundTarget(name or "benchmarks", f"{enter}./steelyard.test", "go"))
+    return Found("Go", "\n".join(lines) or "go build ./...", targets)
+
+
+def pytest_benchmark(folder: Path, search_path: str | None) -> Found | None:
+    """Tests that use pytest-benchmark's fixture; None without any."""
+    tests = [path for path in files_named(folder, ".py") if path.name.startswith(("test_", "bench"))]
+    using = [path for path in tests if _PYTEST_BENCHMARK.search(text_of(path))]
+    if not using:
+        return None
+    python = "python" if shutil.which("python", path=search_path) else "python3"
+    files = " ".join(shlex.quote(path.relative_to(folder).as_posix()) for path in using)
+    sources = ["PYTHONPATH=src"] if (folder / "src").is_dir() else []
+    target = FoundTarget("benchmarks", f"{python} -m pytest {files}", "pytest-benchmark", sources)
+    comments = [
+        "Each revision's modules are imported from its own folder, by the python on PATH. A package that has compiled",
+        "parts, or other requirements in each revision, has to be built: for example by the command",
+        "'python3 -m venv .venv && .venv/bin/pip install . pytest-benchmark', to weigh .venv/bin/python -m pytest.",
+    ]
+    return Found("pytest-benchmark", None, [target], comments)
+
+
+def maven(folder: Path) -> Found | None:
+    """The jars of benchmarks that Maven builds with JMH; None without any."""
+    if not (folder / "pom.xml").is_file():
+        return None
+    poms = [path for path in files_named(folder, "pom.xml") if "org.openjdk.jmh" in text_of(path)]
+    jars = [path for path in poms if "<modules>" not in text_of(path)]
+    if not jars:
+        return None
+    modules = [relative(path.parent, folder).removeprefix("./") for path in jars if path.parent != folder]
+    chosen = f" -pl {','.join(map(shlex.quote, modules))} -am" if modules else ""
+    targets = [
+        FoundTarget(
+            path.parent.name if path.parent != folder else "benchmarks",
+            f"java -jar {shlex.quote((path.parent / 'target' / _jar(text_of(path))).relative_to(folder).as_posix())}",
+            "jmh",
+        )
+        for path in jars
+    ]
+    return Found("Maven with JMH", f"mvn -q -B package -DskipTests{chosen}", targets)
+
+
+def _jar(pom: str) -> str:
+    """The name of the jar with all in it, as JMH's archetype has it, or that of the artefact."""
+    named = _UBERJAR.search(pom)
+    if named is not None:
+        return f"{named[2]}.jar"
+    own = pom.partition("</parent>")[2] or pom
+    artifact, version = (re.search(rf"<{tag}>\s*([\w.-]+)\s*</{tag}>", own) for tag in ("artifactId", "version"))
+    return f"{artifact[1]}-{version[1]}.jar" if artifact and version else "benchmarks.jar"
+
+
+def make(folder: Path) -> Found | None:
+    """The programs that a Makefile builds; None without one."""
+    path = next((folder / name for name in ("GNUmakefile", "makefile", "Makefile") if (folder / name).is_file()), None)
+    if path is None:
+        return None
+    names = [*dict.fromkeys(_programs(text_of(path)))]
+    targets = [FoundTarget(Path(name).name, f"./{name}") for name in names]
+    return Found("a Makefile", f"make {' '.join(names)}".rstrip(), targets)
+
+
+def _programs(makefile: str) -> Iterator[str]:
+    """The targets that look like programs: files without an ending that are made of something."""
+    rules = [(match[1].split(), match[2].split()) for match in _RULE.finditer(makefile)]
+    phony = {name for names, needs in rules if names == [".PHONY"] for name in needs}
+    for names, needs in rules:
+        for name in names:
+            is_plain = not name.startswith((".", "/")) and "." not in Path(name).name
+            if is_plain and needs and name not in phony | _NO_PROGRAMS:
+                yield name

@@ -1,0 +1,101 @@
+"""The first version of a project's file, for people to go on from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from steelyard.subjects.projects.cmake import cmake
+from steelyard.subjects.projects.found import Found, FoundTarget
+from steelyard.subjects.projects.others import go, make, maven, pytest_benchmark
+from steelyard.subjects.projects.rust import cargo
+
+_HEAD = """\
+# What `steelyard compare` weighs here, and how: `steelyard docs config` has all keys.
+# Both sides are revisions of the repository, each in a folder of its own: by default the merge base with the
+# default branch, and the work tree as it is. `steelyard compare --base REV --candidate REV` takes others.
+"""
+_TAIL = """\
+[compare]
+margin = "1%"               # the smallest change that matters; less is `same`
+# metrics = ["active", "max_rss"]   # the first decides; see `steelyard compare --help`
+# max-time = "5m"           # for all targets together
+# pairing = "tandem"        # see `steelyard docs tandem`
+
+# Other margins for some: by a pattern of benchmarks, a metric, or both.
+# [compare.margins]
+# "noisy*" = "5%"
+# max_rss = "2%"
+
+# What `steelyard gate` fails for, where that is not every `slower`.
+# [gate]
+# max-slower = ["5%"]
+"""
+_WORK = "# It should take 10 ms to 10 s: give it an input, or say how often, behind the program."
+# Of a build in several lines: what fails ends it.
+_WHOLE = "set -e\n"
+_NOTHING = """\
+[build]
+# command = "make"
+
+[[target]]
+name = "program"
+# What is weighed: change it to a command of yours, as it is called from this folder.
+command = "./program input"
+"""
+
+
+def found_in(folder: Path, environment: Mapping[str, str]) -> list[Found]:
+    """What a folder holds that could be weighed: all benchmarks, or else the first programs."""
+    kinds = [cargo(folder), cmake(folder), go(folder), pytest_benchmark(folder, environment.get("PATH")), maven(folder)]
+    found = [one for one in kinds if one is not None]
+    driven = [one for one in found if any(target.harness for target in one.targets)]
+    makefile = make(folder)
+    return driven or [*found, *([makefile] if makefile else [])][:1]
+
+
+def project_text(found: Sequence[Found]) -> str:
+    """The file that says so."""
+    if not any(one.targets for one in found):
+        return f"{_HEAD}\n{_NOTHING}\n{_TAIL}"
+    names = [target.name for one in found for target in one.targets]
+    parts = ["\n".join(_build(found))]
+    for one in found:
+        for target in one.targets:
+            name = target.name if names.count(target.name) == 1 else f"{target.name} ({one.what})"
+            parts.append("\n".join(_target(target, name)))
+    return "\n\n".join([_HEAD.rstrip(), *parts, _TAIL])
+
+
+def _build(found: Sequence[Found]) -> Iterator[str]:
+    yield "[build]"
+    commands = [one.build for one in found if one.build]
+    yield "# Run by /bin/sh in the folder of each revision; what was built before is kept, and not built again."
+    for one in found:
+        yield from (f"# {line}".rstrip() for line in one.comments)
+    if commands:
+        command = "\n".join(commands)
+        yield f"command = {_quoted(command if command.isprintable() else _WHOLE + command)}"
+        yield '# timeout = "30m"'
+        yield '# environment = ["CFLAGS=-O2"]   # NAME=VALUE to set, NAME to pass on, beside what compilers read'
+
+
+def _target(target: FoundTarget, name: str) -> Iterator[str]:
+    yield "[[target]]"
+    yield f"name = {_quoted(name)}"
+    if target.harness is None:
+        yield _WORK
+    yield f"command = {_quoted(target.command)}"
+    if target.environment:
+        yield f"environment = [{', '.join(map(_quoted, target.environment))}]"
+    if target.harness is not None:
+        yield f"harness = {_quoted(target.harness)}"
+        yield '# benchmarks = ["one", "other*"]   # only these'
+
+
+def _quoted(text: str) -> str:
+    """A text as TOML has it: one of several lines as it is, wherever that can be."""
+    if "\n" in text and "'''" not in text:
+        return f"'''\n{text}\n'''"
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

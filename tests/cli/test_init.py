@@ -1,0 +1,201 @@
+"""`steelyard init`: what it writes for the projects that it knows is valid, and says what they have."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from steelyard.model.project_file import Project, load_project
+from tests.in_process import InProcess
+
+CARGO = """
+[package]
+name = "x"
+[[bench]]
+name = "sort"
+harness = false
+[[bench]]
+name = "parse"
+harness = false
+[[bench]]
+name = "unknown"
+harness = false
+[workspace]
+members = ["inner/*"]
+"""
+INNER = '[package]\nname = "one"\n[[bench]]\nname = "deep"\nharness = false\npath = "b.rs"\n'
+MAKE = ".PHONY: run\nCC := cc\nall: w sub/v\nw: w.c\n\tcc -o w w.c\nsub/v: v.o\nv.o: v.c\nrun: w\nclean:\n"
+CMAKE = """
+find_package(benchmark REQUIRED) # add_executable(commented x.cpp)
+add_executable(bench_sort sort.cpp)
+target_link_libraries(bench_sort PRIVATE benchmark::benchmark_main)
+add_executable(plain plain.cpp)
+add_executable(tests tests.cpp)
+target_link_libraries(tests Catch2::Catch2WithMain)
+add_executable(unit unit.cpp)
+target_link_libraries(unit Catch2::Catch2WithMain)
+add_subdirectory(sub)
+"""
+JMH = "<artifactId>b</artifactId><version>1</version><dependency><groupId>org.openjdk.jmh</groupId></dependency>"
+
+Files = dict[str, str]
+PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
+    "cargo": (
+        {
+            "Cargo.toml": CARGO,
+            "benches/sort.rs": "use criterion::*;",
+            "benches/parse.rs": "divan::main()",
+            "benches/unknown.rs": "",
+            "inner/one/Cargo.toml": INNER,
+            "inner/one/b.rs": "use criterion::*;",
+        },
+        {
+            "./target/steelyard/sort": "criterion",
+            "./target/steelyard/parse": "divan",
+            "./target/steelyard/deep": "criterion",
+        },
+    ),
+    "cargo, without benches": (
+        {"Cargo.toml": '[package]\nname = "prog"\n', "src/main.rs": ""},
+        {"./target/release/prog": ""},
+    ),
+    "cmake": (
+        {
+            "CMakeLists.txt": CMAKE,
+            "tests.cpp": 'BENCHMARK("x") {}',
+            "unit.cpp": "",
+            "sub/CMakeLists.txt": "add_executable(inner i.cpp)\ntarget_link_libraries(inner benchmark)\n",
+            "build/CMakeLists.txt": "add_executable(built b.cpp)\ntarget_link_libraries(built benchmark)\n",
+        },
+        {
+            "./build/bench_sort": "google-benchmark",
+            "./build/tests '[!benchmark]'": "catch2",
+            "./build/sub/inner": "google-benchmark",
+        },
+    ),
+    "go": (
+        {
+            "go.mod": "module x\n",
+            "x_test.go": "func BenchmarkX(b *testing.B) {}\n",
+            "with space/y_test.go": "package y\nfunc BenchmarkY(b *testing.B) {}\n",
+            "z/z_test.go": "func TestZ(t *testing.T) {}\n",
+        },
+        {"./steelyard.test": "go", "env -C './with space' ./steelyard.test": "go"},
+    ),
+    "pytest": (
+        {"tests/test_a.py": "def test_a(benchmark):\n    pass\n", "tests/test_b.py": "def test_b():\n    pass\n"},
+        {"python3 -m pytest tests/test_a.py": "pytest-benchmark"},
+    ),
+    "maven": ({"pom.xml": JMH}, {"java -jar target/b-1.jar": "jmh"}),
+    "maven, by its archetype": (
+        {"pom.xml": f"{JMH}<uberjar.name>benchmarks</uberjar.name>"},
+        {"java -jar target/benchmarks.jar": "jmh"},
+    ),
+    "make": (
+        {"Makefile": MAKE},
+        {"./w": "", "./sub/v": ""},
+    ),
+    "several": (
+        {
+            "go.mod": "module x\n",
+            "x_test.go": "func BenchmarkX(b *testing.B) {}\n",
+            "pom.xml": JMH,
+            "Makefile": "w: w.c\n",
+        },
+        {"./steelyard.test": "go", "java -jar target/b-1.jar": "jmh"},
+    ),
+    "nothing": ({}, {"./program input": ""}),
+}
+
+
+@pytest.fixture
+def here_without_python(asked: InProcess) -> InProcess:
+    asked.environment["PATH"] = "/nowhere"
+    return asked
+
+
+def put(folder: Path, files: Files) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def written(folder: Path) -> Project:
+    project = load_project(folder)
+    assert project is not None
+    return project
+
+
+@pytest.mark.parametrize("kind", PROJECTS)
+def test_what_is_written_is_valid_and_has_the_benchmarks(here_without_python: InProcess, kind: str) -> None:
+    files, targets = PROJECTS[kind]
+    put(here_without_python.folder, files)
+    done = here_without_python("init")
+    assert (done.status, done.out) == (0, b"")
+    assert done.err.decode().startswith("steelyard: steelyard.toml is written: ")
+    project = written(here_without_python.folder)
+    assert {one.command: one.harness or "" for one in project.targets} == targets
+    assert project.compare.margin == 0.01
+
+
+def test_the_build_of_several_ends_where_one_fails(here_without_python: InProcess) -> None:
+    put(here_without_python.folder, PROJECTS["several"][0])
+    assert here_without_python("init").status == 0
+    build = written(here_without_python.folder).build.command
+    assert build == "set -e\ngo test -c -trimpath -o ./steelyard.test .\nmvn -q -B package -DskipTests\n"
+
+
+def test_modules_below_src_are_imported_from_each_side(here_without_python: InProcess) -> None:
+    put(here_without_python.folder, {**PROJECTS["pytest"][0], "src/x.py": ""})
+    here_without_python("init")
+    (target,) = written(here_without_python.folder).targets
+    assert target.environment == ["PYTHONPATH=src"]
+
+
+@pytest.mark.real
+def test_the_executable_that_cargo_tells_of_is_the_one_that_is_copied(here: InProcess) -> None:
+    put(here.folder, PROJECTS["cargo"][0])
+    here("init")
+    lines = [
+        {"target": {"kind": ["lib"], "name": "sort"}, "executable": None},
+        *(
+            {"target": {"kind": ["bench"], "name": name}, "executable": f"{here.folder}/made {name}"}
+            for name in ("sort", "parse", "deep")
+        ),
+    ]
+    told = "\n".join(json.dumps(line, separators=(",", ":")) for line in lines)
+    here.write("cargo", f"#!/bin/sh\ncat <<'END'\n{told}\nEND\n")
+    for name in ("sort", "parse", "deep"):
+        here.write(f"made {name}", name)
+    build = written(here.folder).build.command
+    assert build is not None
+    environment = {"PATH": f"{here.folder}:/usr/bin:/bin"}
+    subprocess.run(["/bin/sh", "-c", build], cwd=here.folder, env=environment, check=True)
+    assert (here.folder / "target/steelyard/deep").read_text() == "deep"
+    (here.folder / "made deep").unlink()
+    assert subprocess.run(["/bin/sh", "-c", build], cwd=here.folder, env=environment, capture_output=True).returncode
+
+
+def test_a_file_that_is_there_is_written_over_only_by_force(asked: InProcess) -> None:
+    asked.write("steelyard.toml", "# mine\n")
+    assert asked.refuses("init") == ("steelyard.toml is there already: change it, or write over it with --force")
+    assert asked.lines("steelyard.toml") == ["# mine"]
+    assert asked("init", "--force").status == 0
+    assert written(asked.folder).targets
+
+
+def test_a_table_in_pyproject_is_not_hidden(asked: InProcess) -> None:
+    asked.write("pyproject.toml", "[tool.steelyard]\n")
+    assert "pyproject.toml has a [tool.steelyard]" in asked.refuses("init", "--force")
+    assert not (asked.folder / "steelyard.toml").exists()
+
+
+def test_the_schema_is_printed(asked: InProcess) -> None:
+    done = asked("init", "--schema")
+    jsonschema.Draft202012Validator.check_schema(json.loads(done.text))
+    assert not (asked.folder / "steelyard.toml").exists()

@@ -1,0 +1,393 @@
+"""`steelyard compare` without commands: what a project's file says, on both sides of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.cli import several
+from steelyard.cli.project import Side, Sides, build_variables
+from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.project_file import load_project
+from tests.world import ScriptedWorld, ctrl_c, measured, program_of
+
+TWO = """
+[[target]]
+name = "sort"
+command = "./sort big"
+
+[[target]]
+name = "parse"
+command = "./parse"
+"""
+
+
+class ProjectWorld(ScriptedWorld):
+    """A scripted machine with a project, of which each side is in a folder of its own."""
+
+    ms: dict[str, tuple[float, float]]
+
+    def says(self, text: str, name: str = "steelyard.toml") -> None:
+        """Write the project's file."""
+        (self.folder / name).write_text(text)
+
+    def program(self, name: str, before: float, after: float) -> None:
+        """Put a program into both sides that takes so many ms."""
+        for side in ("base", "head"):
+            (self.folder / side).mkdir(exist_ok=True)
+            self.executable(f"{side}/{name}", f"{side} {name}")
+        self.ms[name] = (before, after)
+
+    def takes(self, spec: LaunchSpec, number: int) -> Measured:
+        """What a launch takes by the folder that it is in."""
+        before, after = self.ms[program_of(spec)]
+        return measured((after if spec.cwd == bytes(self.folder / "head") else before) * (1 + number * 1e-6))
+
+    def ran(self) -> list[str]:
+        """The commands of the launches, each once."""
+        return [*dict.fromkeys(b" ".join(spec.argv).decode() for spec in self.launched)]
+
+    def records(self, *names: str) -> list[dict[str, Any]]:
+        """Records that were written to files."""
+        return [json.loads((self.folder / name).read_bytes()) for name in names]
+
+
+@pytest.fixture
+def world(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> ProjectWorld:
+    """A project with `./sort`, which gets slower, and `./parse`, which stays the same."""
+    of_project = ProjectWorld(scripted.folder, scripted.script)
+    of_project.ms = {}
+    of_project.script = of_project.takes
+    of_project.program("sort", 12, 18)
+    of_project.program("parse", 7, 7)
+
+    @contextmanager
+    def folders(*_: object) -> Iterator[Sides]:
+        yield Sides(Side("main", of_project.folder / "base"), Side("the work tree", of_project.folder / "head"))
+
+    monkeypatch.setattr(several, "sides_of", folders)
+    monkeypatch.setattr("tests.world.pool.ThreadPoolExecutor", of_project.executor)
+    return of_project
+
+
+# --- one weighing
+
+
+def test_commands_are_benchmarks_of_one_weighing_each_in_its_side_s_folder(world: ProjectWorld) -> None:
+    world.says(TWO)
+    done = world("compare", "--json", "record.json")
+    assert done.status == 1
+    assert "baseline   main\ncandidate  the work tree\n" in done.text
+    (record,) = world.records("record.json")
+    assert [one["name"] for one in record["benchmarks"]] == ["sort", "parse"]
+    assert [one["verdict"] for one in record["derived"]["verdicts"]] == ["slower", "same"]
+    assert {Path(spec.cwd.decode()).name for spec in world.launched if spec.cwd} == {"base", "head"}
+    assert world.ran() == ["./sort big", "./parse"]
+    assert len(world.kept()) == 1
+
+
+def test_what_is_run_is_said_before_the_first_launch(world: ProjectWorld) -> None:
+    world.says(f'[build]\ncommand = "make -j2"\n[compare]\nprepare = "true"\n{TWO}')
+    world.ms["true"] = (1, 1)
+    err = world("compare").err.decode()
+    assert err == (
+        "steelyard: steelyard.toml says what is run:\n"
+        "  build           make -j2\n"
+        "  sort            ./sort big\n"
+        "  sort, prepare   true\n"
+        "  parse           ./parse\n"
+        "  parse, prepare  true\n"
+    )
+
+
+def test_values_of_a_parameter_are_benchmarks(world: ProjectWorld) -> None:
+    world.says('[[target]]\nname = "sort"\ncommand = "./sort {size}"\nparameters = { size = ["a,b", 2] }\n')
+    done = world("compare", "--json", "record.json")
+    assert done.status == 1
+    (record,) = world.records("record.json")
+    assert [one["name"] for one in record["benchmarks"]] == ["sort, size=a,b", "sort, size=2"]
+    assert world.ran() == ["./sort a,b", "./sort 2"]
+
+
+def test_the_file_is_looked_for_up_to_the_top_of_the_repository(
+    world: ProjectWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.says(TWO)
+    below = world.folder / "a/b"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    assert "steelyard init" in world.refuses("compare")
+    (world.folder / ".git").mkdir()
+    done = world("compare", "--json", "record.json")
+    assert done.status == 1
+    assert (below / "record.json").is_file()
+    assert Path.cwd() == below
+
+
+def test_a_table_of_pyproject_says_the_same(world: ProjectWorld) -> None:
+    world.says('[project]\nname = "x"\n' + TWO.replace("[[target]]", "[[tool.steelyard.target]]"), "pyproject.toml")
+    assert world("compare").status == 1
+    world.says("[tool.other]\n", "pyproject.toml")
+    assert "steelyard init" in world.refuses("compare")
+
+
+def test_a_target_can_be_chosen(world: ProjectWorld) -> None:
+    world.says(TWO)
+    assert world("compare", "--target", "p*").status == 0
+    assert world.ran() == ["./parse"]
+    assert world.refuses("compare", "--target", "x") == "--target 'x' is none of steelyard.toml: it has sort, parse"
+
+
+def test_a_command_that_the_baseline_has_not_is_said_and_left_out(world: ProjectWorld) -> None:
+    world.says(TWO)
+    (world.folder / "base/sort").unlink()
+    done = world("compare")
+    assert done.status == 0
+    assert "sort is not in main, so it is not compared" in done.err.decode()
+    assert world.ran() == ["./parse"]
+    (world.folder / "base/parse").unlink()
+    assert "main has none of the commands" in world("compare").err.decode()
+
+
+def test_a_command_that_the_candidate_has_not_is_named_with_its_line(world: ProjectWorld) -> None:
+    world.says(TWO)
+    (world.folder / "head/parse").unlink()
+    done = world("compare")
+    assert done.status == 2
+    assert "steelyard.toml:8: the candidate command" in done.err.decode()
+
+
+# --- what holds
+
+
+def test_the_command_line_goes_before_the_target_and_the_target_before_what_is_said_of_all(
+    world: ProjectWorld,
+) -> None:
+    world.says(f'[compare]\npairs = 8\nwarmup = 2\nmargin = "2%"\n{TWO}warmup = 3\n')
+    world("compare", "--target", "sort", "--json", "sort.json")
+    world("compare", "--target", "parse", "--json", "parse.json")
+    world("compare", "--target", "parse", "--warmup", "0", "--margin", "3%", "--json", "asked.json")
+    settings = [record["settings"] for record in world.records("sort.json", "parse.json", "asked.json")]
+    assert [one["pairs"] for one in settings] == [8, 8, 8]
+    assert [one["warm_up"] for one in settings] == [2, 3, 0]
+    assert [one["margin"] for one in settings] == [0.02, 0.02, 0.03]
+
+
+def test_margins_hold_for_some_benchmarks_and_metrics(world: ProjectWorld) -> None:
+    world.program("sort", 100, 101)
+    world.program("parse", 100, 101)
+    margins = '[compare.margins]\n"so*" = "3%"\nmax_rss = "5%"\n'
+    world.says(f'[compare]\nmetrics = ["active", "max_rss"]\n{margins}{TWO}')
+    done = world("compare", "--json", "record.json")
+    assert done.status == 1
+    (record,) = world.records("record.json")
+    judged = [(one["benchmark"], one["metric"], one["verdict"], one["margin"]) for one in record["derived"]["verdicts"]]
+    assert judged == [
+        ("sort", "active", "same", 0.03),
+        ("sort", "max_rss", "same", 0.05),
+        ("parse", "active", "slower", 0.005),
+        ("parse", "max_rss", "same", 0.05),
+    ]
+    assert "margin     3 % for so*; 5 % for max_rss; else 0.5 %\n" in done.text
+    assert world("show").report == done.report
+    world("compare", "--margin", "2%", "--json", "record.json")
+    (record,) = world.records("record.json")
+    assert {one["margin"] for one in record["derived"]["verdicts"]} == {0.02}
+
+
+def test_a_target_s_own_margin_leaves_it_in_the_weighing_of_all(world: ProjectWorld) -> None:
+    world.program("parse", 100, 101)
+    world.says(f'{TWO}margin = "4%"\n')
+    done = world("compare", "--json", "record.json")
+    assert "margin     4 % for parse; else 0.5 %" in done.text
+    (record,) = world.records("record.json")
+    assert [one["verdict"] for one in record["derived"]["verdicts"]] == ["slower", "same"]
+
+
+def test_a_margin_of_no_benchmark_is_said(world: ProjectWorld) -> None:
+    world.says(f'{TWO}[compare.margins]\n"srot*" = "3%"\n"parse" = "2%"\n')
+    said = "steelyard.toml:10: the margin of 'srot*' is of no benchmark that was weighed"
+    assert said in world("compare").err.decode()
+    assert said not in world("compare", "--target", "sort").err.decode()
+
+
+# --- the environment
+
+
+def test_nothing_that_looks_like_a_secret_reaches_what_a_file_names(
+    world: ProjectWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    surroundings = {**world.environment, "GITHUB_TOKEN": "t", "PLAIN": "p"}
+    monkeypatch.setattr(ProjectWorld, "environment", property(lambda _: surroundings))
+    world.says(f'[compare]\ninherit-environment = true\nenvironment = ["UNSET", "SET=1"]\n{TWO}')
+
+    def found(*options: str) -> set[bytes]:
+        assert world("compare", *options).status == 1
+        return {one.partition(b"=")[0] for one in world.launched[0].env}
+
+    assert {b"PLAIN", b"SET"} <= found()
+    assert b"GITHUB_TOKEN" not in found("--inherit-env")
+    assert b"GITHUB_TOKEN" in found("--env", "GITHUB_TOKEN")
+
+
+def test_the_environment_of_a_build(world: ProjectWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(world.folder)
+    world.says(f'[build]\nenvironment = ["FLAGS=-O2=x", "MINE", "UNSET", "OWN"]\n{TWO}')
+    loaded = load_project(world.folder)
+    assert loaded is not None
+    source = {"PATH": "/bin", "OWN": "o", "MINE": "postgres://me:secret@host"}
+    assert build_variables(loaded, source, []) == {"OWN": "o", "FLAGS": "-O2=x"}
+    assert build_variables(loaded, source, ["MINE"])["MINE"] == source["MINE"]
+
+
+def test_what_is_said_of_commands_leaves_harnesses_alone(world: ProjectWorld) -> None:
+    world.says(f'[compare]\nrepeat = 2\n{TWO}harness = "google-benchmark"\n')
+    done = world("compare")
+    assert done.status == 3, "nobody lists benchmarks here"
+    assert "--repeat" not in done.err.decode()
+    world.says(f'{TWO}harness = "google-benchmark"\nshell = true\n')
+    assert "steelyard.toml:10: shell is for plain commands" in world("compare").err.decode()
+
+
+# --- several weighings
+
+
+SEVERAL = """
+[compare]
+max-time = "6s"
+alpha = "2%"
+[[target]]
+name = "sort"
+command = "./sort"
+[[target]]
+name = "parse"
+command = "./parse"
+warmup = 2
+"""
+
+
+def test_several_weighings_share_alpha_and_the_time_and_are_summed_up(world: ProjectWorld) -> None:
+    world.program("parse", 900, 900)
+    world.says(SEVERAL)
+    started = world.seconds
+    done = world("compare", "--json", "out.json", "--markdown", "out.md")
+    assert done.status == 1
+    assert world.seconds - started < 9
+    one, other = world.records("out-sort.json", "out-parse.json")
+    assert [record["settings"]["alpha"] for record in (one, other)] == [0.01, 0.01]
+    assert one["settings"]["max_time_s"] == 3
+    assert 5 < other["settings"]["max_time_s"] < 6, "what the first has left"
+    assert len(world.kept()) == 2
+    assert "weighing   sort\n" in done.text
+    assert "in all     1 slower, 1 undecided of 2 benchmarks in 2 weighings\n" in done.text
+    assert "the chance of any wrong slower or faster among them is 2 % at most" in done.text
+    assert "slower     +50.0 % [+50.0 %, +50.0 %]  sort\n" in done.text
+    page = (world.folder / "out.md").read_text()
+    assert page.startswith("### <code>sort</code>\n\n**slower**")
+    assert "### <code>parse</code>\n\n**undecided**" in page
+    assert world("compare", "--target", "parse").status == 0
+    assert world("compare", "--target", "parse", "--strict").status == 4
+
+
+def test_one_that_fails_leaves_the_others_their_verdicts(world: ProjectWorld) -> None:
+    world.says(SEVERAL)
+    world.script = lambda spec, number: (
+        measured(1, exit_code=3) if program_of(spec) == "sort" else world.takes(spec, number)
+    )
+    done = world("compare")
+    assert done.status == 3
+    assert "steelyard: sort: main failed with exit status 3" in done.err.decode()
+    assert "in all     1 same of 1 benchmark in 2 weighings\n" in done.text
+    assert "failed     sort\n" in done.text
+
+
+def test_ctrl_c_ends_all_of_them(world: ProjectWorld) -> None:
+    world.says(SEVERAL)
+
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        if number == 20:
+            ctrl_c()
+        return world.takes(spec, number)
+
+    world.script = script
+    done = world("compare")
+    assert done.status == 130
+    assert "left out   1 weighing that had not begun\n" in done.text
+    assert b"--resume" in done.err
+    assert world.ran() == ["./sort"]
+
+
+def test_what_was_interrupted_is_carried_on_in_the_folders_of_its_sides(world: ProjectWorld) -> None:
+    world.says(TWO)
+
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        if number == 20:
+            ctrl_c()
+        return world.takes(spec, number)
+
+    world.script = script
+    assert world("compare").status == 130
+    world.script = world.takes
+    (kept,) = world.kept()
+    done = world("compare", "--resume", kept)
+    assert done.status == 1
+    said = done.err.decode()
+    assert f"  baseline     {world.folder}/base/sort big" in said
+    assert f"  candidate    {world.folder}/head/parse" in said
+    assert "sort       slower" in done.text
+    assert "parse      same" in done.text
+
+
+def test_records_of_several_need_a_file_s_name(world: ProjectWorld) -> None:
+    world.says(SEVERAL)
+    assert "2 weighings are as many records" in world("compare", "--json", "-").err.decode()
+    page = world("compare", "--markdown", "-")
+    assert page.text.startswith("### <code>sort</code>")
+    assert b"in all" in page.err
+
+
+# --- what cannot be
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--name", "x"), "--name is of commands"),
+        (("--harness", "auto"), "or say it in a [[target]] of steelyard.toml"),
+        (("-L", "n", "1,2"), "--parameter-list is of commands"),
+    ],
+)
+def test_options_of_commands_are_refused(world: ProjectWorld, options: tuple[str, ...], says: str) -> None:
+    world.says(TWO)
+    assert says in world.refuses("compare", *options)
+
+
+def test_a_target_is_chosen_of_a_project_alone(world: ProjectWorld) -> None:
+    world.says(TWO)
+    assert "--target chooses" in world.refuses("compare", "./old", "./new", "--target", "x")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[compare]\npairs = 2\n", "steelyard.toml:2: pairs 2 can never show anything at alpha 0.01"),
+        ("[compare]\ncpu = 7\n", "steelyard.toml:2: cpu 7 is not a processor that may be used here"),
+        ("[compare]\nstdin = 'x'\n", "steelyard.toml:2: stdin x cannot be read"),
+        ("[compare]\nmetrics = ['active']\n", None),
+    ],
+)
+def test_what_cannot_be_here_is_named_with_its_line(world: ProjectWorld, text: str, says: str | None) -> None:
+    world.says(text + TWO)
+    done = world("compare")
+    assert (done.status, says or "") == (1 if says is None else 2, says or "")
+    assert (says or "") in done.err.decode()
+
+
+def test_without_a_target_there_is_nothing_to_weigh(world: ProjectWorld) -> None:
+    world.says("[compare]\n")
+    assert world.refuses("compare").startswith("steelyard.toml has no [[target]]: add one")

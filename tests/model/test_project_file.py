@@ -1,0 +1,194 @@
+"""A project's file: what it may say, and the sentence, with its line, where it says anything else."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from steelyard.model.errors import UsageError
+from steelyard.model.project import ProjectFile, schema
+from steelyard.model.project_file import Project, load_project
+
+SHIPPED = json.loads((resources.files("steelyard.model") / "project.schema.json").read_text())
+TARGET = '[[target]]\nname = "a"\ncommand = "./a"\n'
+
+
+def said(folder: Path, text: str, name: str = "steelyard.toml") -> Project:
+    (folder / name).write_text(text)
+    project = load_project(folder)
+    assert project is not None
+    return project
+
+
+def refused(folder: Path, text: str, name: str = "steelyard.toml") -> str:
+    (folder / name).write_text(text)
+    with pytest.raises(UsageError) as caught:
+        load_project(folder)
+    assert str(caught.value).isprintable()
+    return str(caught.value)
+
+
+def test_units_are_those_of_the_command_line(tmp_path: Path) -> None:
+    project = said(
+        tmp_path,
+        """
+[build]
+command = "make"
+timeout = "30m"
+layouts = 5
+[compare]
+margin = "1%"
+alpha = "0.1%"
+max-time = "1.5h"
+pairs = 1e3
+metrics = ["active", "max_rss", "active"]
+prepare = "./one"
+[compare.margins]
+"a:max_rss" = "2"
+[[target]]
+name = "a"
+command = "./a"
+timeout = 500
+prepare = ["./one", "./two"]
+[gate]
+max-slower = "5%"
+""",
+    )
+    assert (project.build.timeout, project.build.layouts) == (1800, 5)
+    compare, (target,) = project.compare, project.targets
+    assert (compare.margin, compare.alpha, compare.max_time, compare.pairs) == (0.01, 0.001, 5400, 1000)
+    assert (compare.metrics, compare.prepare) == (["active", "max_rss"], ["./one"])
+    assert compare.margins == {"a:max_rss": 0.02}
+    assert (target.timeout, target.prepare) == (500, ["./one", "./two"])
+    assert project.gate.max_slower == ["5%"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[compare]\nmargn = '1%'\n", "2: [compare] has no 'margn': did you mean 'margin'?"),
+        ("[compare]\nmax_time = 3\n", "2: [compare] has no 'max_time': did you mean 'max-time'?"),
+        ("[bild]\n", "1: the file has no 'bild': did you mean 'build'?"),
+        (f"{TARGET}hrness = 'go'\n", "4: [[target]] has no 'hrness': did you mean 'harness'?"),
+        ("[build]\nharness = 'go'\n", "2: [build] has no 'harness': it belongs in [[target]]"),
+        (
+            "[gate]\nxyz = 1\n",
+            "2: [gate] has no 'xyz': it may have max-slower, strict, require; see steelyard docs config",
+        ),
+        ("[compare]\n\nmargin = 0.01\n", '3: margin 0.01 has to say its unit: write for example "1%"'),
+        ("[compare]\nmargin = '99%'\n", "2: margin 99 is out of range: 0.001% to 50%"),
+        ("[compare]\nmargin = 'x'\n", "2: margin 'x' is no percentage: write for example margin = \"0.5%\""),
+        (
+            "[compare.margins]\na = '1%'\nb = 'c'\n",
+            "3: margins 'c' is no percentage: write for example margins = \"0.5%\"",
+        ),
+        ("[compare]\nmax-time = '3 days'\n", "2: max-time '3 days' is no time: write seconds or a unit, as in 500ms"),
+        ("[compare]\npairs = 'many'\n", "2: pairs 'many' is no whole number: write for example pairs = 2"),
+        ("[compare]\npairs = true\n", "2: pairs has to be a number, or a text with its unit"),
+        ("[compare]\nalpha = 0.5\n", "2: alpha 0.5 is out of range: 0.00001 to 0.2"),
+        ("[compare]\nmetrics = ['speed']\n", "2: metrics 'speed' is not known: choose from active, wall"),
+        ("[compare]\nmetrics = 3\n", '2: metrics has to be a list of names, as in ["active", "max_rss"]'),
+        ("[compare]\npairing = 'both'\n", '2: pairing has to be "adjacent", "tandem" or "auto"'),
+        ("[compare]\nshell = 'yes please'\n", "2: shell has to be true or false"),
+        ("[compare]\nprepare = 3\n", '2: prepare has to be a list, as in ["one", "other"]'),
+        ("[compare]\nprepare = ['a', 3]\n", "2: prepare has to be a text in quotes"),
+        ("compare = 3\n", "1: compare has to be a table"),
+        ("[target]\nname = 'a'\n", "1: each target is a table of its own: write [[target]] above it"),
+        ("[[target]]\nname = 'a'\n", '1: [[target]] lacks its command: add command = "..."'),
+        (f"{TARGET}\n{TARGET}", "6: there are two targets 'a': rename one"),
+        (f"{TARGET}tags = ['x']\n", '4: tags chooses from those of a harness: add harness = "auto", or leave it out'),
+        (f"{TARGET}harness = 'go'\nparameters = {{ n = [1] }}\n", "5: parameters are of plain commands"),
+        ("[build]\nenvironment = ['=x']\n", "2: environment '=x' names no variable"),
+        (f"{TARGET}environment = ['GITHUB_TOKEN']\n", "4: GITHUB_TOKEN looks like a secret"),
+        ("[build]\nenvironment = ['A', 'NPM_AUTH']\n", "2: NPM_AUTH looks like a secret"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence_with_its_line(tmp_path: Path, text: str, sentence: str) -> None:
+    assert refused(tmp_path, text).startswith(f"steelyard.toml:{sentence}")
+
+
+def test_the_first_of_several_mistakes_is_named(tmp_path: Path) -> None:
+    assert refused(tmp_path, "[build]\nx = 1\n[compare]\ny = 1\n").startswith("steelyard.toml:2:")
+    assert refused(tmp_path, "[compare]\ny = 1\n[build]\nx = 1\n").startswith("steelyard.toml:2:")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[compare]\nmargin = \n", "steelyard.toml:2:10 is no TOML (invalid value): mend that line"),
+        ("a = 1\na = 2\n", "steelyard.toml:2:6 is no TOML (cannot overwrite a value): mend that line"),
+        ("[compare", "steelyard.toml:1 is no TOML"),
+        ("a = '\u202e", "steelyard.toml:1"),
+        ("a = " + "[" * 5000, "steelyard.toml"),
+    ],
+)
+def test_what_is_no_toml_is_told_its_line(tmp_path: Path, text: str, sentence: str) -> None:
+    whole = refused(tmp_path, text)
+    assert whole.startswith(sentence)
+    assert "is no TOML" in whole
+
+
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "steelyard.toml").write_bytes(b"\xff")
+    with pytest.raises(UsageError, match="no UTF-8 text"):
+        load_project(tmp_path)
+    (tmp_path / "steelyard.toml").unlink()
+    (tmp_path / "steelyard.toml").mkdir()
+    with pytest.raises(UsageError, match="has to be a file"):
+        load_project(tmp_path)
+
+
+def test_lines_in_pyproject_are_those_of_the_whole_file(tmp_path: Path) -> None:
+    text = "[project]\nname = 'x'\n[tool.steelyard.compare]\npairs = 'x'\n"
+    assert refused(tmp_path, text, "pyproject.toml").startswith("pyproject.toml:4: pairs 'x'")
+    text = "[[tool.steelyard.target]]\nnme = 'x'\n"
+    assert "2: [[tool.steelyard.target]] has no 'nme': did you mean 'name'?" in refused(
+        tmp_path, text, "pyproject.toml"
+    )
+    assert "has to be a table" in refused(tmp_path, "[tool]\nsteelyard = 1\n", "pyproject.toml")
+
+
+def test_a_file_of_its_own_goes_before_pyproject(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[[tool.steelyard.target]]\nname = 'b'\ncommand = 'b'\n")
+    assert [target.name for target in said(tmp_path, TARGET).targets] == ["a"]
+
+
+def test_a_pyproject_of_others_is_none_of_ours(tmp_path: Path) -> None:
+    for text in ("", "[tool.other]\n", "tool = 3\n"):
+        (tmp_path / "pyproject.toml").write_text(text)
+        assert load_project(tmp_path) is None
+
+
+def test_a_file_further_up_is_named_by_its_path(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "steelyard.toml").write_text("[x]\n")
+    with pytest.raises(UsageError, match=str(tmp_path / "steelyard.toml:1")):
+        load_project(tmp_path / "sub")
+
+
+def test_the_shipped_schema_is_that_of_the_file() -> None:
+    assert schema() == SHIPPED, "run `make generated`"
+    jsonschema.Draft202012Validator.check_schema(SHIPPED)
+
+
+def test_the_schema_and_the_reader_agree() -> None:
+    for value, is_valid in (
+        ({"compare": {"margin": "1%", "max-time": "30s", "pairs": 20}}, True),
+        ({"target": [{"name": "a", "command": "b", "prepare": "c"}]}, True),
+        ({"target": [{"name": "a"}]}, False),
+        ({"compare": {"margin": 0.01}}, False),
+        ({"compare": {"metrics": ["speed"]}}, False),
+        ({"build": {"layouts": 0}}, False),
+    ):
+        assert jsonschema.Draft202012Validator(SHIPPED).is_valid(value) is is_valid
+        try:
+            ProjectFile.model_validate(value)
+        except ValueError:
+            assert not is_valid
+        else:
+            assert is_valid
