@@ -11,7 +11,8 @@ from pathlib import Path
 
 from steelyard.design.findings import not_measured_finding
 from steelyard.design.judging.budgets import ENDS, budgets_of
-from steelyard.design.judging.judgement import MetricPairs, by_benchmark, judged_members
+from steelyard.design.judging.judgement import by_benchmark, judged_members
+from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.resumption import More
 from steelyard.model.errors import UsageError
 from steelyard.model.metrics import timed

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from steelyard.design.judging.judgement import MetricPairs
+from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.launches import Launches, LaunchRow, Sample
 from tests.model.samples import row
 

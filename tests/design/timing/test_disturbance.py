@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.design.judging.judgement import MetricPairs
+from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.timing.disturbance import STEAL_TICK_NS, Repeats, is_disturbed, surely_stolen_ns
 from steelyard.model.launches import DISTURBED, ROLES, USED, Launches, LaunchRow, LaunchSpec, Measured
 from tests.design.scripted import PLAIN, noisy, weigh, weighing

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from math import expm1, inf, isfinite
 from typing import Any, Literal, TypeVar
 
@@ -17,12 +16,12 @@ from steelyard.design.identical import verdicts_of_one_program
 from steelyard.design.judging.budgets import ENDS, budgets_of, elsewhere
 from steelyard.design.judging.findings import data_findings, medians_findings, storm_findings, withheld
 from steelyard.design.judging.layouts import layout_facts, layout_findings
-from steelyard.design.judging.lockstep import in_step
 from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
+from steelyard.design.judging.pairs import MetricPairs, why_unknown
 from steelyard.design.judging.waits import waits_finding
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
-from steelyard.model.metrics import METRICS, PER_ITERATION, timed
+from steelyard.model.metrics import METRICS, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
 from steelyard.stats.family import judge_family
 from steelyard.stats.looks import Budgets
@@ -38,77 +37,6 @@ Record = TypeVar("Record", Weighing, Run)
 DISTURBED_FROM = 0.01
 # A clock whose ticks may hide a change of this log-ratio says nothing, and an interval of hundreds of percent no more.
 HIDES_ALL = 0.5
-
-
-@dataclass(frozen=True)
-class MetricPairs:
-    """A metric over a benchmark's complete pairs in a role, falling back from `active` where it is not defined."""
-
-    launches: Launches
-    benchmark: int
-    metric: str
-    role: str = USED
-
-    def first(self, pairs: int) -> tuple[FloatArray, FloatArray]:
-        """(baseline, candidate) of the first `pairs` pairs, positive; raises MeasurementError if undefined for one."""
-        used = self.used_metric(pairs)
-        sides = self._values if used == self.metric else self._wall if used == "wall" else self._cpu
-        baseline, candidate = sides[0][:pairs], sides[1][:pairs]
-        if np.isnan(baseline).any() or np.isnan(candidate).any():
-            raise MeasurementError(_unknown(self.launches, self.metric))
-        equal_zero = (baseline == 0) & (candidate == 0)  # no change at all, of whatever size
-        baseline, candidate = np.where(equal_zero, 1.0, baseline), np.where(equal_zero, 1.0, candidate)
-        if (baseline <= 0).any() or (candidate <= 0).any():
-            raise MeasurementError(
-                f"{self.metric} was 0 or less in some launches and not in others, so it has no relative change: "
-                "choose another --metric, or leave --shell out if that takes longer to start than the commands take"
-            )
-        return baseline, candidate
-
-    def used_metric(self, pairs: int) -> str:
-        """The metric itself, or `wall` once a launch among the first pairs was not its main thread's work alone.
-
-        Which launches those are does not depend on which side was slower, so falling back costs no error. A pair that
-        ran at the same time has no `wall` of its own: with such ones it is `cpu`, of all threads.
-        """
-        if self.metric != "active" or not any(np.isnan(side[:pairs]).any() for side in self._values):
-            return self.metric
-        return "cpu" if any(np.isnan(side[:pairs]).any() for side in self._wall) else "wall"
-
-    def count(self) -> int:
-        """How many complete pairs there are."""
-        return len(self._wall[0])
-
-    def layouts(self) -> npt.NDArray[np.int64]:
-        """Which layout each complete pair is of, shape (pairs,)."""
-        baseline = self.launches.complete_pairs(self.benchmark, self.role)[:, 0]
-        return np.asarray(self.launches.layout, dtype=np.int64)[baseline]
-
-    @cached_property
-    def _values(self) -> tuple[FloatArray, FloatArray]:
-        return self._of_pairs(self.metric)
-
-    @cached_property
-    def _cpu(self) -> tuple[FloatArray, FloatArray]:
-        return self._of_pairs("cpu")
-
-    @cached_property
-    def _wall(self) -> tuple[FloatArray, FloatArray]:
-        return self._of_pairs("wall")
-
-    def _of_pairs(self, metric: str) -> tuple[FloatArray, FloatArray]:
-        values = self.launches.pair_values(self.benchmark, metric, self.role)
-        if not self.launches.samples or metric not in PER_ITERATION:
-            return values
-        baseline, candidate = self.launches.complete_pairs(self.benchmark, self.role).T
-        return in_step(self.launches, (baseline, candidate), values, metric)
-
-
-def _unknown(launches: Launches, metric: str) -> str:
-    """Why a metric is not known."""
-    if launches.samples and metric in PER_ITERATION:
-        return f"the harness does not tell {metric} for every sample: choose --metric wall"
-    return f"this machine cannot measure {metric} (it comes from /proc/PID/schedstat): choose --metric wall"
 
 
 def look_at(
@@ -400,7 +328,7 @@ def _summary(record: Run, benchmark: int, metric: str) -> Summary:
     if metric == "active" and np.isnan(values).any():
         values, shown = record.launches.metric("wall")[used], "wall"
     if np.isnan(values).any():
-        raise MeasurementError(_unknown(record.launches, metric))
+        raise MeasurementError(why_unknown(record.launches, metric))
     values = of_one_process(values, shown, record.settings)
     described, shared = centre(values), _shared(record, benchmark)
     return Summary(

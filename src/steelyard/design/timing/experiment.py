@@ -10,7 +10,8 @@ from math import expm1, isfinite
 
 from steelyard.design.findings import cold_finding, cut_short_finding, longer_finding, survivors
 from steelyard.design.judging.budgets import budgets_of, elsewhere
-from steelyard.design.judging.judgement import MetricPairs, by_benchmark, judged_members, look_at
+from steelyard.design.judging.judgement import by_benchmark, judged_members, look_at
+from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.runner.draws import draw_places, round_order
 from steelyard.design.runner.failure import Interrupted, TookTooLongError, beside_its_partner
 from steelyard.design.runner.targets import longest_at_first_s, longest_launch_s
