@@ -5,6 +5,7 @@ python examples/demo/load.py        until it is interrupted
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
@@ -13,7 +14,9 @@ import time
 from types import TracebackType
 from typing import NoReturn, Self
 
-_BUSY = [sys.executable, "-S", "-c", "while True: pass"]
+# A loop ends by itself soon after whoever began it, also if that was killed.
+_LOOP = "import os\nbegun_by = os.getppid()\nwhile os.getppid() == begun_by:\n    for _ in range(100_000): pass"
+_BUSY = [sys.executable, "-S", "-c", _LOOP]
 
 
 class Bursts:
@@ -49,6 +52,7 @@ def _stop(*_: object) -> NoReturn:
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, _stop)
-    while True:
+    begun_by = os.getppid()
+    while os.getppid() == begun_by:
         _burst(random.uniform(0.05, 1.5), random.randint(1, 3))
         time.sleep(random.uniform(0, 1.5))

@@ -15,6 +15,7 @@ from steelyard.design.counting.stage import CountingStage, CountingTools, is_com
 from steelyard.design.findings import shell_words_findings, survivors
 from steelyard.design.heap import HeapStage, check_heap
 from steelyard.design.identical import is_identical, known, of_one_program
+from steelyard.design.keeping import kept_in_place, unmeasured
 from steelyard.design.layouts import equal_layouts, with_digest
 from steelyard.design.outcome import NOTHING_MEASURED, Outcome, judged
 from steelyard.design.preliminaries import with_preliminaries
@@ -34,10 +35,8 @@ from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.recorder import Recorder
 from steelyard.design.world import World
-from steelyard.history.store import Store
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
-from steelyard.model.files import save
 from steelyard.model.journal import Journal, is_journal
 from steelyard.model.launches import Launches, LaunchRow
 from steelyard.model.metrics import counted, timed
@@ -82,7 +81,7 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
     """
     with _session(world, watch, request.jobs) as session:
         if is_identical(request):
-            return _unmeasured(of_one_program(_header(request, session)), world)
+            return unmeasured(of_one_program(_header(request, session)), world)
         _set_up(request.settings, request.subjects, session)
         header = _header(request, session)
         session = replace(session, until_one_changed=request.until_one_changed)
@@ -161,7 +160,7 @@ def _measured(
         record, error = _cleaned_up(record, error, session)
         with suppress(MeasurementError):  # the record says it too
             journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings"}))
-    return _kept(judged(record, error), journal.path, kept, store)
+    return kept_in_place(judged(record, error), journal.path, kept, store)
 
 
 # --- prepare
@@ -361,54 +360,3 @@ def _time(
         else Measuring(record, recorder, clock, watch, spent_s)
     )
     return experiment.run(), experiment.error
-
-
-# --- keep
-
-
-def _unmeasured(record: Weighing | Run, world: World) -> Outcome:
-    store = world.store()
-    kept = store.new_name(record.kind)
-    return _kept(judged(record, None), kept.with_name(f"{kept.name}.journal"), kept, store)
-
-
-def _kept(outcome: Outcome, journal: Path, kept: Path, store: Store) -> Outcome:
-    """The outcome, with its record in the place of its journal, if anything was measured.
-
-    What goes wrong here takes nothing from what was measured, so it is said and raises nothing.
-    """
-    if outcome.record.is_empty():
-        return replace(outcome, unkept=_removed(journal, "nothing was measured"))
-    path, unkept = kept.with_name(f"{kept.name}.json.gz"), None
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # whoever removed it did not mean this record
-        save(outcome.record, path, private=True)
-    except (MeasurementError, OSError) as error:
-        unkept, path = _unwritten(error, path, journal), journal
-    else:
-        unkept = _removed(journal, f"its record is {path}")
-    store.admit(path)
-    if outcome.error is None:
-        return replace(outcome, kept=path if path.exists() else None, unkept=unkept)
-    # Not wrong usage, whatever it was: it had begun well.
-    where = f"The launches measured before that are kept in {path}." if path.exists() else f"{unkept}."
-    said = str(outcome.error)
-    failure = MeasurementError(f"{said}{'' if said.endswith(('.', '.)', '?')) else '.'} {where}")
-    failure.__cause__ = outcome.error  # of which kind it was
-    return Outcome(outcome.record, failure, unkept=unkept if path != journal else None)
-
-
-def _unwritten(error: MeasurementError | OSError, record: Path, journal: Path) -> str:
-    cause = error if isinstance(error, OSError) else error.__cause__
-    why = getattr(cause, "strerror", None) or error
-    rest = f"what was measured is kept in {journal}" if journal.exists() else "nothing is kept; --json FILE would have"
-    return f"cannot write the record {record}: {why}; {rest}"
-
-
-def _removed(journal: Path, because: str) -> str | None:
-    """Remove a journal that is of no more use; returns what to say if that fails."""
-    try:
-        journal.unlink(missing_ok=True)
-    except OSError as error:
-        return f"the journal {journal} could not be removed: {error.strerror}; {because}"
-    return None

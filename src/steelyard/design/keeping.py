@@ -1,0 +1,62 @@
+"""What was measured, kept in the store in the place of its journal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from steelyard.design.outcome import Outcome, judged
+from steelyard.design.world import World
+from steelyard.history.store import Store
+from steelyard.model.errors import MeasurementError
+from steelyard.model.files import save
+from steelyard.model.records import Run, Weighing
+
+
+def unmeasured(record: Weighing | Run, world: World) -> Outcome:
+    """The outcome of what is known without a launch, kept as any other."""
+    store = world.store()
+    kept = store.new_name(record.kind)
+    return kept_in_place(judged(record, None), kept.with_name(f"{kept.name}.journal"), kept, store)
+
+
+def kept_in_place(outcome: Outcome, journal: Path, kept: Path, store: Store) -> Outcome:
+    """The outcome, with its record in the place of its journal, if anything was measured.
+
+    What goes wrong here takes nothing from what was measured, so it is said and raises nothing.
+    """
+    if outcome.record.is_empty():
+        return replace(outcome, unkept=_removed(journal, "nothing was measured"))
+    path, unkept = kept.with_name(f"{kept.name}.json.gz"), None
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # whoever removed it did not mean this record
+        save(outcome.record, path, private=True)
+    except (MeasurementError, OSError) as error:
+        unkept, path = _unwritten(error, path, journal), journal
+    else:
+        unkept = _removed(journal, f"its record is {path}")
+    store.admit(path)
+    if outcome.error is None:
+        return replace(outcome, kept=path if path.exists() else None, unkept=unkept)
+    # Not wrong usage, whatever it was: it had begun well.
+    where = f"The launches measured before that are kept in {path}." if path.exists() else f"{unkept}."
+    said = str(outcome.error)
+    failure = MeasurementError(f"{said}{'' if said.endswith(('.', '.)', '?')) else '.'} {where}")
+    failure.__cause__ = outcome.error  # of which kind it was
+    return Outcome(outcome.record, failure, unkept=unkept if path != journal else None)
+
+
+def _unwritten(error: MeasurementError | OSError, record: Path, journal: Path) -> str:
+    cause = error if isinstance(error, OSError) else error.__cause__
+    why = getattr(cause, "strerror", None) or error
+    rest = f"what was measured is kept in {journal}" if journal.exists() else "nothing is kept; --json FILE would have"
+    return f"cannot write the record {record}: {why}; {rest}"
+
+
+def _removed(journal: Path, because: str) -> str | None:
+    """Remove a journal that is of no more use; returns what to say if that fails."""
+    try:
+        journal.unlink(missing_ok=True)
+    except OSError as error:
+        return f"the journal {journal} could not be removed: {error.strerror}; {because}"
+    return None
