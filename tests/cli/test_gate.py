@@ -475,3 +475,13 @@ def test_many_annotations_are_few(job: Job, forge: Forge) -> None:
     lines = [line for line in done.text.splitlines() if line.startswith("::error")]
     assert len(lines) == 10
     assert lines[-1].endswith("and 21 more: the summary has them")
+
+
+def test_the_limits_of_the_project_s_file_hold_where_the_command_line_names_none(job: Job) -> None:
+    (job.folder / "steelyard.toml").write_text('[gate]\nmax-slower = "20%"\n')
+    assert job("gate", "slower.json").status == 0
+    assert job("gate", "slower.json", "--fail-above", "2%").status == 1
+    (job.folder / "steelyard.toml").write_text("[gate]\nstrict = true\n")
+    assert job("gate", "open.json").status == 4
+    (job.folder / "steelyard.toml").write_text('[gate]\nmax-slower = "much"\n')
+    assert job.refuses("gate", "slower.json").startswith("steelyard.toml:2: [gate] max-slower 'much' is no limit")

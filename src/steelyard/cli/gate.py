@@ -12,12 +12,14 @@ from steelyard.cli.command import Options, command
 from steelyard.cli.inputs import STANDARD_STREAM, kept_by_name, readable
 from steelyard.cli.options import OUTPUT, WHAT_IS_JUDGED, Markdown
 from steelyard.cli.outputs import check_writable, is_printed, write
+from steelyard.cli.settings import current_folder
 from steelyard.cli.status import of_gate
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
     from steelyard.model.gate import GateReport
+    from steelyard.model.limits import Limits
 
 # A weighing of 400,000 launches. What comes from elsewhere is read beside a token, by a job that has to end.
 _LARGEST_IN_CI = 64 << 20
@@ -111,9 +113,8 @@ def gate(options: GateOptions, world: World) -> int:
     (with --strict).
     """
     from steelyard.design.gate.gate import gate as held
-    from steelyard.model.limits import limits_from
 
-    limits = limits_from(options.fail_above or [], strict=options.strict, require=options.require or ())
+    limits = _limits(options)
     outputs = (options.markdown, options.junit, options.metrics)
     check_writable(*outputs)
     _check_kept(options, outputs)
@@ -131,7 +132,30 @@ def gate(options: GateOptions, world: World) -> int:
         from steelyard.cli.gate_forge import say_where_reviewed
 
         say_where_reviewed(report, forge, world.environment, log)
-    return of_gate(report.verdict, strict=options.strict)
+    return of_gate(report.verdict, strict=limits.strict)
+
+
+def _limits(options: GateOptions) -> Limits:
+    """Those of the command line, and what it does not name from the project's file, if there is one.
+
+    Raises UsageError for what is no limit.
+    """
+    from steelyard.model.limits import Limits, limits_from
+    from steelyard.model.project_file import load_project
+
+    asked = limits_from(options.fail_above or [], strict=options.strict, require=options.require or ())
+    project = load_project(Path(current_folder()))
+    if project is None:
+        return asked
+    try:
+        of_file = limits_from(project.gate.max_slower, strict=project.gate.strict, require=project.gate.require)
+    except UsageError as error:
+        raise UsageError(f"{project.at('gate', 'max-slower')}: [gate] max-slower {error}") from error
+    return Limits(
+        limits=asked.limits or of_file.limits,
+        strict=asked.strict or of_file.strict,
+        require=asked.require or of_file.require,
+    )
 
 
 def _check_kept(options: GateOptions, outputs: tuple[Path | None, ...]) -> None:
