@@ -20,6 +20,8 @@ _SUBJECT = {
     "program": "/usr/bin/sort",
     "shell": False,
     "digest": "0" * 64,
+    "directory": "/work/tree",
+    "revision": {"name": "main", "commit": "1a2b3c4d5e", "tree": "5e4d3c2b1a", "build": "make", "layout": None},
 }
 _FINDING = {"code": "seen", "message": "what was seen", "remedy": "what to do"}
 _MACHINE = {
@@ -44,6 +46,7 @@ _SETTINGS = {
     "conclude": ["sync"],
     "cleanup": ["make clean"],
     "harness": "protocol",
+    "margins": {"on*": 0.01},
 }
 _HEAP_USE = {"allocations": 9, "frees": 9, "reallocations": 0, "bytes": 99, "peak_bytes": 99}
 _CACHES = {"name": "mine", "i1": [32768, 8, 64], "d1": [32768, 8, 64], "ll": [8388608, 16, 64]}

@@ -10,7 +10,15 @@ from steelyard.cli.app import command_line
 from tests.in_process import InProcess
 
 COMMANDS: dict[str, Any] = dict(vars(command_line())["commands"])
-ARGUMENTS = {"compare": ["true", "true"], "diff": ["a", "b"], "import": ["a"], "show": [], "calibrate": [], "docs": []}
+ARGUMENTS = {
+    "bisect": ["true", "--good", "main"],
+    "calibrate": [],
+    "compare": ["true", "true"],
+    "diff": ["a", "b"],
+    "docs": [],
+    "import": ["a"],
+    "show": [],
+}
 NUMBERS = [
     (name, option.opts[0])
     for name, command in COMMANDS.items()

@@ -60,20 +60,20 @@ def test_commands_run_side_by_side(tmp_path: Path) -> None:
 def test_one_that_fails_cuts_the_others_short(tmp_path: Path) -> None:
     failed, other = run_all([shell(tmp_path, "exit 2"), shell(tmp_path, _FOR_EVER)])
     assert (failed.status, other.status, other.is_late) == (2, None, False)
-    assert started_in(tmp_path) == []
+    wait_until(lambda: not started_in(tmp_path), "all that was started has gone")
 
 
 def test_one_that_takes_too_long_is_killed_with_what_it_started(tmp_path: Path) -> None:
     ended = run(shell(tmp_path, f"({_FOR_EVER}) & {_FOR_EVER}", timeout_s=0.05))
     assert (ended.status, ended.is_late) == (None, True)
-    assert started_in(tmp_path) == []
+    wait_until(lambda: not started_in(tmp_path), "all that was started has gone")
 
 
 @pytest.mark.parametrize("hidden", ["", "setsid "])
 def test_nothing_outlives_a_build(tmp_path: Path, hidden: str) -> None:
     command = shell(tmp_path, f"{hidden}sh -c '{_FOR_EVER}' & echo begun")
     assert run_all([command], is_tidied=True)[0].status == 0
-    assert started_in(tmp_path) == []
+    wait_until(lambda: not started_in(tmp_path), "all that was started has gone")
 
 
 def test_children_that_were_there_before_stay(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_ctrl_c_ends_all_of_it(tmp_path: Path) -> None:
     threading.Thread(target=press).start()
     with pytest.raises(InterruptedBeforeStart):
         run_all([shell(tmp_path, f"touch begun; setsid sh -c '{_FOR_EVER}' & {_FOR_EVER}")], is_tidied=True)
-    assert started_in(tmp_path) == []
+    wait_until(lambda: not started_in(tmp_path), "all that was started has gone")
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -72,8 +72,9 @@ def request_of_revisions(options: CompareOptions, world: World) -> Iterator[Requ
     from steelyard.subjects.revisions.builds import Recipe
     from steelyard.subjects.revisions.sides import subjects_of
 
-    asked, command = options.revisions, _one_command(options)
+    asked = options.revisions
     seconds_in_range("--build-timeout", asked.build_timeout, 1e-3, 1e6)
+    command = _one_command(options)
     settings = settings_of(options, world, commands=[command] * 2, judged=True)
     recipe = Recipe(asked.build, timeout_s=asked.build_timeout)
     with built_sides(asked, Path(settings.directory), recipe, [command], world) as (repository, sides):
