@@ -59,6 +59,15 @@ class TestThePlan:
         assert verdicts(record)[0].pairs == 12
 
 
+def test_what_was_counted_before_takes_nothing_of_the_time() -> None:
+    machine = Machine(noisy())
+    header = weighing(1, max_time_s=5.0, margin=0.0001).model_copy(update={"seconds": 100.0})
+    told: list[Progress] = []
+    record = Experiment(header, recorder(machine), machine.clock, told.append).run()
+    assert len(record.launches) > 100
+    assert not any(one.allowance for one in told)
+
+
 class TestSeveralAtOnce:
     """Launches in one request, whose rows but for the last somebody else keeps."""
 

@@ -86,7 +86,9 @@ class Experiment:
         self._until_one_changed = until_one_changed
         self._open = [_resumed(number, header, begun) for number in range(len(header.benchmarks))]
         self._leave(stopped)
-        used = max(header.seconds, recorder.rows.wall_s())
+        # Counting takes no part of the budget, nor of what a pair is seen to take.
+        earlier_s = header.seconds if begun and header.counting is None else 0.0
+        used = max(earlier_s, recorder.rows.wall_s())
         self._budget = Budget(header.settings, clock() - used, spent_s)
         self._settle, self._may_wait_s = settle, header.settings.wait_quiet_s
         self._pairs, self._visited = len(recorder.rows) // 2, len(header.benchmarks)
