@@ -96,11 +96,15 @@ def verdicts(record: Weighing) -> list[Verdict]:
 
 def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verdict]:
     """The verdicts of some benchmarks in one metric, which share alpha; `views` are the record, a benchmark each."""
-    views = [_judged_by_its_margin(view, number, metric) for number, view in enumerate(views)]
     undefined: dict[int, str] = {}
     judged = judged_members(views, members, metric, undefined)
     return [
-        _verdict(views[number], MetricPairs(views[number].launches, number, metric), judgement, undefined.get(number))
+        _verdict(
+            _judged_by_its_margin(views[number], number, metric),
+            MetricPairs(views[number].launches, number, metric),
+            judgement,
+            undefined.get(number),
+        )
         for number, judgement in zip(members, judged, strict=True)
     ]
 
@@ -114,10 +118,10 @@ def judged_members(
 
     def judge_member(member: int, sharing: float) -> Judgement | None:
         number = members[member]
-        budgets, ended = budgets_of(record.settings, record.benchmarks[number]), record.stop[number] in ENDS
+        settings = record.settings.judged_by(record.benchmarks[number], metric)
+        budgets, ended = budgets_of(settings, record.benchmarks[number]), record.stop[number] in ENDS
         try:
-            its_own = views[number].settings
-            return look_at(pairs[member], its_own, budgets, ended=ended, newest_only=False, members=sharing)
+            return look_at(pairs[member], settings, budgets, ended=ended, newest_only=False, members=sharing)
         except MeasurementError as error:
             if metric == record.settings.metrics[0] and record.settings.harness is None:
                 raise

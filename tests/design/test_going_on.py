@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from steelyard.design.going_on import going_on
+from steelyard.design.resumption import More
+from tests.design.scripted import noisy, weigh
+
+
+def test_what_its_own_margin_decides_does_not_go_on() -> None:
+    record, _ = weigh(noisy(), benchmarks=2, pairs=30, margin=0.0005, margins={"benchmark 1": 0.3}, reserve=0.5)
+    opened = going_on(record, Path("record.json"), More(None, 20))
+    assert opened.stop == ["interrupted", "decided"]
