@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pydantic import BaseModel, ConfigDict, Field
 
 from steelyard.model.errors import UsageError
-from steelyard.model.metrics import METRICS
+from steelyard.model.patterns import parted
 
 NEVER = "never"
 MOST_PERCENT = 1000.0
@@ -67,20 +67,13 @@ def limit_from(text: str) -> Limit:
     What stands alone before the last `=` is a metric if there is one of that name, else a pattern of benchmarks.
     """
     of, _, amount = text.strip().rpartition("=")
-    pattern, metric = _parted(of.strip())
+    pattern, metric = parted(of.strip())
     return Limit(above=_share(text, amount.strip()), benchmark=pattern or None, metric=metric)
 
 
 def limits_from(texts: Sequence[str], *, strict: bool = False, require: Sequence[str] = ()) -> Limits:
     """Limits as they stand on the command line or in a file; raises UsageError as `limit_from`."""
     return Limits(limits=[limit_from(text) for text in texts], strict=strict, require=list(require))
-
-
-def _parted(of: str) -> tuple[str, str | None]:
-    if of in METRICS:
-        return "", of
-    pattern, colon, metric = of.rpartition(":")
-    return (pattern, metric) if colon and metric in METRICS else (of, None)
 
 
 def _share(text: str, amount: str) -> float | None:

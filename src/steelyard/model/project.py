@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 from pydantic_core import PydanticCustomError
 
 from steelyard.model.errors import UsageError
+from steelyard.model.layouts import MOST_LAYOUTS
 from steelyard.model.metrics import METRICS
 from steelyard.model.values import (
     alpha_checked,
@@ -24,7 +25,6 @@ from steelyard.model.values import (
 UNREADABLE = "steelyard"
 """The type of an error whose message is a whole sentence."""
 
-MOST_LAYOUTS = 1000
 Value = TypeVar("Value")
 
 
