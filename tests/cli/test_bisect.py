@@ -11,6 +11,7 @@ import pytest
 
 from steelyard.design.bisection.search import Searching
 from steelyard.model.errors import MeasurementError
+from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
 from tests.in_process import InProcess
 from tests.scripted_git import AUTHOR, ScriptedGit, name_of
@@ -52,6 +53,13 @@ def test_the_commit_is_named_with_its_change(scripted: ScriptedWorld, git: Calla
     # Each weighing is a record of its own, of the commits' own folders.
     assert sorted(step["record"] for step in found["steps"]) == [str(path) for path in scripted.kept()]
     assert not repository.trees
+
+
+def test_no_weighing_keeps_alpha_for_going_on(scripted: ScriptedWorld, git: Callable[..., ScriptedGit]) -> None:
+    """Where one stays open there is a range of commits, which no other budget is asked for."""
+    git()
+    assert bisect(scripted).status == 1
+    assert {load(path).settings.reserve for path in scripted.kept()} == {0}
 
 
 def test_each_commit_is_built_once_and_in_its_own_folder(

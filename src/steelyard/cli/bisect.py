@@ -164,5 +164,7 @@ def _settings(options: BisectOptions, world: World) -> Settings:
         if len(getattr(launch, name) or []) > 1:
             raise UsageError(f"{launch.given[name]} was given twice: all commits have one command, so give it once")
     settings = settings_of(options, world, commands=[options.command], judged=True)
-    unasked = settings.longest_time_s is not None
-    return settings.model_copy(update={"max_time_s": _USUAL_S}) if unasked else settings
+    fitting: dict[str, float] = {"reserve": 0.0}  # none of its weighings goes on with another budget
+    if settings.longest_time_s is not None:
+        fitting["max_time_s"] = _USUAL_S
+    return settings.model_copy(update=fitting)
