@@ -275,3 +275,15 @@ def test_the_cache_is_bounded_from_then_on(scripted: ScriptedWorld, repo: Repo) 
     assert "work tree" in scripted("cache").text
     assert "2 builds" in scripted("cache").text
     assert "--max-size 'much' is no size" in scripted.refuses("cache", "--max-size", "much")
+
+
+def test_a_target_that_is_the_work_tree_s_own_file_is_named_with_its_line(scripted: ScriptedWorld, repo: Repo) -> None:
+    (repo.folder / "source").chmod(0o755)
+    targets = {"right": "./program", "wrong": f"{repo.folder}/source"}
+    lines = [f'[[target]]\nname = "{name}"\ncommand = "{command}"\n' for name, command in targets.items()]
+    repo.write("steelyard.toml", f"[build]\ncommand = {json.dumps(BUILD)}\n{''.join(lines)}")
+    done = scripted("compare", "--base", "main")
+    assert done.status == 2
+    assert "steelyard.toml:8: " in done.err.decode()
+    assert "is a file of the work tree" in done.err.decode()
+    assert scripted("compare", "--base", "main", "--target", "right").status == 1

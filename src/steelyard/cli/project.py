@@ -142,6 +142,7 @@ def sides_of(project: Project, options: CompareOptions, world: World) -> Iterato
     """The baseline and the candidate of a project, built as it says, for as long as they are measured."""
     from steelyard.cli.revisions import built_sides, findings_of
     from steelyard.subjects.revisions.builds import Recipe
+    from steelyard.subjects.revisions.sides import check_relative
 
     asked, build = options.revisions, project.build
     if (build.layouts or 1) > 1:
@@ -151,11 +152,11 @@ def sides_of(project: Project, options: CompareOptions, world: World) -> Iterato
         build_variables(project, world.environment, _named(options)),
         asked.build_timeout if build.timeout is None or "build_timeout" in asked.given else build.timeout,
     )
-    commands = [target.command for target in project.targets]
-    with built_sides(asked, project.folder, recipe, commands, world) as (repository, built):
+    with built_sides(asked, project.folder, recipe, world) as (repository, built):
         baseline, candidate = (Side(one.revision.label, one.folder, one.facts()) for one in built)
 
         def findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
+            check_relative(repository, subjects[0].command)
             return findings_of(repository, built, subjects, settings)
 
         yield Sides(baseline, candidate, findings)

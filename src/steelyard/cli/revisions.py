@@ -77,7 +77,7 @@ def request_of_revisions(options: CompareOptions, world: World) -> Iterator[Requ
     command = _one_command(options)
     settings = settings_of(options, world, commands=[command] * 2, judged=True)
     recipe = Recipe(asked.build, timeout_s=asked.build_timeout)
-    with built_sides(asked, Path(settings.directory), recipe, [command], world) as (repository, sides):
+    with built_sides(asked, Path(settings.directory), recipe, world, command) as (repository, sides):
         names = names_of(options.name, options.names, [side.revision.label for side in sides])
         search_path = world.environment.get("PATH")
         subjects = subjects_of(sides, command, names, shell=options.launch.shell, search_path=search_path)
@@ -87,7 +87,7 @@ def request_of_revisions(options: CompareOptions, world: World) -> Iterator[Requ
 
 @contextmanager
 def built_sides(
-    asked: RevisionOptions, folder: Path, recipe: Recipe, commands: Sequence[str], world: World
+    asked: RevisionOptions, folder: Path, recipe: Recipe, world: World, *commands: str
 ) -> Iterator[tuple[Repository, Sequence[Built]]]:
     """The revisions that are asked for, built side by side; they stay as long as the context lasts.
 
