@@ -31,11 +31,12 @@ def store(tmp_path: Path) -> Store:
 
 
 def fill(store: Store, *names: str) -> None:
-    """Make files, each later than the one before."""
+    """Make files, each later than the one before, also where the clock is set back meanwhile."""
+    begun = time.time_ns()
     for number, name in enumerate(names):
         path = store.folder / name
         path.touch()
-        os.utime(path, ns=(0, time.time_ns() + number))
+        os.utime(path, ns=(0, begun + number))
 
 
 def name(number: int, suffix: str = ".json.gz") -> str:
