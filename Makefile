@@ -10,7 +10,7 @@ WHEEL_TOOLS := build/wheel-tools
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint types floors rust python end-to-end bench bench-long generated wheel clean
+.PHONY: demo test lint types floors rust python end-to-end bench bench-long docs generated wheel clean
 
 demo: $(INSTALLED)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/demo/demo.py demo
@@ -91,6 +91,10 @@ generated: $(INSTALLED)
 	$(BIN)/python -m steelyard.model.schema project > src/steelyard/model/project.schema.json
 	$(BIN)/python -m steelyard.cli.manual > docs/steelyard.1
 
+# The documentation as a site, in build/site: open build/site/index.html (its search needs a web server).
+docs: $(INSTALLED)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 # An sdist, and from it a wheel for this processor: for every Python from 3.11 on, and every glibc from 2.17 (2012) on,
 # whose symbols zig knows.
 wheel: $(WHEEL_TOOLS)/.installed
@@ -112,5 +116,5 @@ clean:
 $(INSTALLED): pyproject.toml setup.py constraints.txt $(wildcard $(NATIVE:=/src/*.rs) $(NATIVE:=/src/sys/*.rs)) $(NATIVE:=/Cargo.toml) $(NATIVE:=/Cargo.lock)
 	@command -v cargo >/dev/null || { echo "steelyard builds its small native parts with Rust: install cargo (https://rustup.rs), then run make again"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --editable '.[dev]'
+	$(BIN)/pip install --quiet --editable '.[dev,docs]'
 	touch $@

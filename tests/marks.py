@@ -15,6 +15,7 @@ import pytest
 EVERY = None
 STARTING: dict[str, set[str] | None] = {
     "tests/": {"tool", "here", "launcher"},
+    "tests/docs/test_site.py": EVERY,
     "tests/harness/test_counting.py": EVERY,
     "tests/harness/test_driven.py": EVERY,
     "tests/harness/test_examples.py": EVERY,

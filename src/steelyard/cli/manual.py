@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from steelyard import __version__
@@ -15,12 +16,29 @@ def manual() -> str:
     lines += [".SH NAME", f"steelyard \\- {_escaped(_one_line(root.help))}"]
     lines += [".SH SYNOPSIS", ".B steelyard", "[OPTIONS] COMMAND [ARGUMENTS]"]
     lines += [".SH OPTIONS", *_options(root)]
-    commands = dict(sorted(vars(root)["commands"].items()))
-    for name, command in commands.items():
+    for name, command in commands_of(root).items():
         lines += [f'.SH "steelyard {name}"', *_paragraphs(command.help or ""), *_options(command)]
         lines += [".PP", "Examples:", ".PP", ".nf", *map(_pasted, command.epilog.splitlines()), ".fi"]
     lines += [".SH EXIT STATUS", *_EXIT_STATUS, ".SH FILES", *_FILES]
     return "\n".join(lines) + "\n"
+
+
+def commands_of(root: Any) -> dict[str, Any]:
+    """All commands by their names, in the order of these."""
+    return dict(sorted(vars(root)["commands"].items()))
+
+
+def options_of(command: Any) -> Iterator[tuple[str, str]]:
+    """What a command takes, but for what it hides: as it is written, with its value, and what it means."""
+    for parameter in command.params:
+        if getattr(parameter, "hidden", False):
+            continue
+        names = ", ".join([*parameter.opts, *parameter.secondary_opts])
+        if parameter.param_type_name == "argument":
+            names = parameter.metavar or parameter.name.upper()
+        elif not parameter.is_flag and parameter.metavar:
+            names = f"{names} {parameter.metavar}"
+        yield names, _one_line(parameter.help)
 
 
 _EXIT_STATUS = [
@@ -43,17 +61,9 @@ _FILES = [
 
 
 def _options(command: Any) -> list[str]:
-    lines = []
-    for parameter in command.params:
-        if getattr(parameter, "hidden", False):
-            continue
-        names = ", ".join([*parameter.opts, *parameter.secondary_opts])
-        if parameter.param_type_name == "argument":
-            names = parameter.metavar or parameter.name.upper()
-        elif not parameter.is_flag and parameter.metavar:
-            names = f"{names} {parameter.metavar}"
-        lines += [".TP", f".B {_escaped(names)}", _escaped(_one_line(parameter.help or ""))]
-    return lines
+    return [
+        line for names, meaning in options_of(command) for line in (".TP", f".B {_escaped(names)}", _escaped(meaning))
+    ]
 
 
 def _paragraphs(text: str) -> list[str]:

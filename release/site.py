@@ -1,0 +1,69 @@
+"""What mkdocs.yml cannot say: the pages that are made from the code, and from files outside of docs/.
+
+mkdocs calls these functions by their names (https://www.mkdocs.org/dev-guide/plugins/#events).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from steelyard.cli.app import command_line
+from steelyard.cli.manual import commands_of, options_of
+
+ROOT = Path(__file__).resolve().parent.parent
+FROM_ELSEWHERE = {"experiments.md": "experiments/README.md", "changes.md": "CHANGELOG.md"}
+
+_FENCE = re.compile(r"^\s*```")
+_ITEM = re.compile(r"^(?:[-*]|\d+\.) ")
+_SENTENCE = re.compile(r"^(?![-*] |\d+\. )\S")
+
+
+def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
+    """Add the reference of the command line, the experiments and the changes."""
+    pages = {name: (ROOT / source).read_text(encoding="utf-8") for name, source in FROM_ELSEWHERE.items()}
+    pages["command-line.md"] = command_line_page()
+    for name, content in pages.items():
+        files.append(File.generated(config, name, content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:  # noqa: ARG001 - as mkdocs calls it
+    """A list may follow its sentence at once, as everywhere else; Python-Markdown wants a blank line before it."""
+    lines: list[str] = []
+    fenced = False
+    for line in markdown.split("\n"):
+        fenced ^= bool(_FENCE.match(line))
+        if not fenced and _ITEM.match(line) and lines and _SENTENCE.match(lines[-1]):
+            lines.append("")
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def command_line_page() -> str:
+    """Every command with its options, worked out from the command line itself."""
+    root = command_line()
+    lines = ["# The command line", "", root.help or "", "", *_table(root)]
+    for name, command in commands_of(root).items():
+        lines += [f"## steelyard {name}", "", command.help or "", "", *_table(command)]
+        lines += ["```sh", *command.epilog.splitlines(), "```", ""]
+    return "\n".join(lines)
+
+
+def _table(command: Any) -> list[str]:
+    rows = [f"| {_code(names)} | {_cell(meaning)} |" for names, meaning in options_of(command)]
+    return ["| option | meaning |", "| --- | --- |", *rows, ""] if rows else []
+
+
+def _code(text: str) -> str:
+    return f"`{text.replace('|', chr(92) + '|')}`"
+
+
+def _cell(text: str) -> str:
+    """Text in a table: but for code in backticks, what Markdown or HTML would take for its own is literal."""
+    return re.sub(r"([\\*_{}\[\]<>|])", r"\\\1", text)

@@ -1,0 +1,74 @@
+"""The documentation as its tests read it: its blocks of console, and its command lines."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# What a page explains below its block, by the number at the end of a line.
+_MARK = re.compile(r" {3,}\(\d\)$", re.MULTILINE)
+_COMMAND = re.compile(r"^(?:\$ | {4}|\| )?(?:\| `)?(steelyard [a-z].*)$")
+# A remark in a column of its own, a pipe, or where the shell goes on.
+_BEHIND = re.compile(r"\s{2,}.*|\s+\|\s.*|\s+>\s.*|\\$")
+
+
+@dataclass(frozen=True)
+class Console:
+    """A command line of a page, and what it prints there."""
+
+    page: str
+    words: tuple[str, ...]
+    printed: str
+
+
+def consoles(page: Path) -> list[Console]:
+    """The blocks of a page that begin with a command of `steelyard`."""
+    found = []
+    for block in _BLOCK.findall(page.read_text(encoding="utf-8")):
+        first, _, printed = block.partition("\n")
+        if first.startswith("$ steelyard "):
+            found.append(Console(page.stem, tuple(shlex.split(first)[2:]), _MARK.sub("", printed)))
+    return found
+
+
+def command_lines(page: Path) -> Iterator[list[str]]:
+    """The words behind `steelyard` of each line that is a command."""
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if found := _COMMAND.match(line):
+            yield _words(_BEHIND.sub("", found[1]))[1:]
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:  # goes on in the next line, within quotes
+        return line.split()
+
+
+# --- what of an output is the same for everybody
+
+_NUMBER = re.compile(r"[-+]?\d[\d,.]*(?:\s?(?:%|(?:ns|µs|ms|s|min|h)\b))?")
+
+
+def labelled(printed: str) -> dict[str, str]:
+    """Each paragraph under its label, the first word of its first line: in one line, and without its numbers."""
+    paragraphs: dict[str, str] = {}
+    label = ""
+    for line in filter(str.strip, printed.splitlines()):
+        if not line.startswith(" "):
+            label, _, line = line.partition(" ")
+        paragraphs[label] = f"{paragraphs.get(label, '')} {line.strip()}"
+    return {label: _alike(text) for label, text in paragraphs.items()}
+
+
+def _alike(text: str) -> str:
+    """How wide a column is, and where a line breaks, is a matter of the numbers."""
+    return " ".join(_NUMBER.sub("#", text.replace(",", " ")).split())

@@ -1,0 +1,37 @@
+"""Every command line of the documentation has commands and options that are there."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from steelyard.cli.app import command_line
+from steelyard.cli.manual import commands_of
+from steelyard.cli.spellings import respelt
+from tests.docs.pages import PAGES, ROOT, command_lines
+
+
+@cache
+def options() -> dict[str, set[str]]:
+    """Of each command the options that it takes, each with its dashes."""
+    return {
+        name: {"--help", *(option for each in command.params for option in (*each.opts, *each.secondary_opts))}
+        for name, command in commands_of(command_line()).items()
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_and_options_of_a_page_are_there(page: Path) -> None:
+    for name, *words in command_lines(page):
+        if name == "COMMAND":
+            continue
+        assert name in options(), name
+        own = words[: words.index("--")] if "--" in words else words
+        given = {word.partition("=")[0] for word in respelt(own, options()[name]) if word.startswith("--")}
+        assert given <= options()[name], f"steelyard {name} {' '.join(words)}"
+
+
+def test_lines_are_found() -> None:
+    assert [words[:1] for words in command_lines(ROOT / "docs/first.md")][-2:] == [["show"], ["list"]]

@@ -1,0 +1,54 @@
+"""The documentation as a site: each of its links leads somewhere, and nothing in it is fetched from elsewhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import DOCS, ROOT
+
+# What a page would fetch when it is looked at: links to follow are none of it.
+_FETCHED = re.compile(
+    r"""<(?:script|img|iframe|source)[^>]*\ssrc=["']?(https?:)?//|<link[^>]*stylesheet[^>]*(https?:)?//"""
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("material", reason="the site is built by mkdocs-material: pip install -e '.[docs]'")
+    made = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", made],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+def test_every_page_is_there(site: Path) -> None:
+    pages = {str(page.relative_to(DOCS).with_suffix(".html")) for page in DOCS.rglob("*.md")}
+    assert pages | {"command-line.html", "experiments.html", "changes.html"} <= {
+        str(page.relative_to(site)) for page in site.rglob("*.html")
+    }
+
+
+def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
+    assert not [page.name for page in site.rglob("*.html") if _FETCHED.search(page.read_text(encoding="utf-8"))]
+
+
+def test_the_command_line_is_told_from_the_code(site: Path) -> None:
+    page = (site / "command-line.html").read_text(encoding="utf-8")
+    assert "--max-time" in page
+    assert "steelyard bisect" in page
+
+
+def test_a_list_behind_its_sentence_is_a_list(site: Path) -> None:
+    page = (site / "statistics.html").read_text(encoding="utf-8")
+    assert "<li><em>How noisy was it around this pair?</em>" in page
