@@ -43,6 +43,7 @@ _COMMANDS = {
         "gate": "gate:gate",
         "import": "import_command:import_",
     },
+    "Look at the machine": {"doctor": "doctor:doctor"},
     "Keep things in order": {"cache": "cache:cache"},
     "Read": {"docs": "docs:docs"},
 }

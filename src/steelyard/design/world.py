@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from steelyard.design.runner.draws import new_seed
 from steelyard.history.store import Store, utc_now
+from steelyard.machine.examination import examine
 from steelyard.machine.facts import read_facts
 from steelyard.machine.pressure import wait_until_quiet
 from steelyard.measure.count.valgrind import Valgrind
@@ -24,6 +25,7 @@ from steelyard.measure.scratch import sweep
 
 if TYPE_CHECKING:
     from steelyard.design.runner.runner import LaunchServer
+    from steelyard.model.conditions import Condition
     from steelyard.model.launches import LaunchSpec
     from steelyard.model.records import MachineFacts
 
@@ -50,6 +52,8 @@ class World:
     now: Callable[[], datetime] = utc_now
     facts: Callable[[], MachineFacts] = read_facts
     settle: Settle = wait_until_quiet
+    examine: Callable[[], list[Condition]] = examine
+    """Looks at what on the machine disturbs measurements."""
     valgrind: Callable[[str | None], Valgrind] = Valgrind.found
     """By a search path, None for that of this process; raises MeasurementError where there is none."""
     new_seed: Callable[[], int] = new_seed

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from steelyard.machine.readings import Tree, whole
 from steelyard.model.records import MachineFacts
 
 Answer = TypeVar("Answer")
 
 _CPU = Path("sys/devices/system/cpu/cpu0")
-_CLOCK_SOURCE = Path("sys/devices/system/clocksource/clocksource0/current_clocksource")
+ASLR = Path("proc/sys/kernel/randomize_va_space")
+CLOCK_SOURCE = Path("sys/devices/system/clocksource/clocksource0/current_clocksource")
 
 _CACHE_KINDS = {"Data": "d", "Instruction": "i", "Unified": ""}
 
@@ -73,11 +74,12 @@ def read_facts(root: Path = Path("/"), offers: dict[str, bool] | None = None) ->
     """
     import psutil  # whoever only reads results has no use for it
 
-    processors = _processors(root)
+    tree = Tree(root)
+    processors = _processors(tree)
     cores = _asked(lambda: psutil.cpu_count(logical=True)) or len(processors) or 1
     physical = _asked(lambda: psutil.cpu_count(logical=False))
-    model, architecture, caches = _model(processors), platform.machine(), _caches(root)
-    microcode = _first(processors, "microcode") or _text(root / _CPU / "microcode/version")
+    model, architecture, caches = _model(processors), platform.machine(), _caches(tree)
+    microcode = _first(processors, "microcode") or tree.text(_CPU / "microcode/version")
     return MachineFacts(
         key=_key(model, architecture, cores, physical, caches, microcode),
         cpu_model=model,
@@ -89,10 +91,10 @@ def read_facts(root: Path = Path("/"), offers: dict[str, bool] | None = None) ->
         memory_bytes=_asked(lambda: int(psutil.virtual_memory().total)),
         kernel=f"{platform.system()} {platform.release()}".strip(),
         libc=" ".join(_asked(platform.libc_ver) or ()).strip(),
-        virtualization=_virtualization(root, processors),
-        governor=_text(root / _CPU / "cpufreq/scaling_governor"),
-        clock_source=_text(root / _CLOCK_SOURCE),
-        aslr=_number(_text(root / "proc/sys/kernel/randomize_va_space")),
+        virtualization=_virtualization(tree, processors),
+        governor=tree.text(_CPU / "cpufreq/scaling_governor"),
+        clock_source=tree.text(CLOCK_SOURCE),
+        aslr=tree.number(ASLR),
         offers=dict(offers or {}),
     )
 
@@ -110,20 +112,6 @@ def _key(
     return hashlib.sha256(json.dumps(stable).encode()).hexdigest()[:16]
 
 
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip() or None
-    except OSError:
-        return None
-
-
-def _number(text: str | None) -> int | None:
-    try:
-        return int(text, 0) if text else None
-    except ValueError:
-        return None
-
-
 def _asked(question: Callable[[], Answer]) -> Answer | None:
     """Ask a library that reads files of its own; where these are missing or odd, it raises any of these."""
     import psutil
@@ -134,10 +122,10 @@ def _asked(question: Callable[[], Answer]) -> Answer | None:
         return None
 
 
-def _processors(root: Path) -> list[dict[str, str]]:
+def _processors(tree: Tree) -> list[dict[str, str]]:
     """Split /proc/cpuinfo into its blocks, one a processor; some architectures add a block for the board."""
     blocks = []
-    for block in (_text(root / "proc/cpuinfo") or "").split("\n\n"):
+    for block in (tree.text("proc/cpuinfo") or "").split("\n\n"):
         fields = (line.partition(":") for line in block.splitlines())
         found = {name.strip(): value.strip() for name, colon, value in fields if colon}
         if found:
@@ -159,8 +147,8 @@ def _model(processors: list[dict[str, str]]) -> str:
 
 
 def _arm(processor: dict[str, str]) -> str:
-    implementer = _number(processor.get("CPU implementer"))
-    part = _number(processor["CPU part"])
+    implementer = whole(processor.get("CPU implementer"))
+    part = whole(processor["CPU part"])
     if implementer is None or part is None:
         return f"ARM part {processor['CPU part']}"
     maker = _ARM_IMPLEMENTERS.get(implementer, f"implementer {implementer:#x}")
@@ -168,29 +156,29 @@ def _arm(processor: dict[str, str]) -> str:
     return f"{maker} {known or f'part {part:#x}'}"
 
 
-def _caches(root: Path) -> dict[str, str]:
+def _caches(tree: Tree) -> dict[str, str]:
     caches = {}
-    for folder in sorted((root / _CPU / "cache").glob("index*")):
-        level, kind, size = (_text(folder / name) for name in ("level", "type", "size"))
+    for folder in tree.below(_CPU / "cache", "index*"):
+        level, kind, size = (tree.text(folder / name) for name in ("level", "type", "size"))
         if level and size:
             caches[f"L{level}{_CACHE_KINDS.get(kind or '', '')}"] = size
     return caches
 
 
-def _virtualization(root: Path, processors: list[dict[str, str]]) -> str | None:
+def _virtualization(tree: Tree, processors: list[dict[str, str]]) -> str | None:
     """Name the layers between this process and the processor: `kvm`, `docker`, `kvm + docker`."""
-    layers = [layer for layer in (_hypervisor(root, processors), _container(root)) if layer]
+    layers = [layer for layer in (_hypervisor(tree, processors), _container(tree)) if layer]
     return " + ".join(layers) or None
 
 
-def _hypervisor(root: Path, processors: list[dict[str, str]]) -> str | None:
+def _hypervisor(tree: Tree, processors: list[dict[str, str]]) -> str | None:
     flagged = "hypervisor" in (_first(processors, "flags") or "").split()
-    if "microsoft" in (_text(root / "proc/sys/kernel/osrelease") or "").lower():
+    if "microsoft" in (tree.text("proc/sys/kernel/osrelease") or "").lower():
         return "wsl"
-    if hypervisor := _text(root / "sys/hypervisor/type"):
+    if hypervisor := tree.text("sys/hypervisor/type"):
         return hypervisor
     firmware = " ".join(
-        _text(root / "sys/class/dmi/id" / name) or "" for name in ("sys_vendor", "product_name", "board_vendor")
+        tree.text(f"sys/class/dmi/id/{name}") or "" for name in ("sys_vendor", "product_name", "board_vendor")
     )
     for mark, name in _VIRTUAL_FIRMWARE.items():
         if mark in firmware and (flagged or name not in _ALSO_BARE):
@@ -198,12 +186,11 @@ def _hypervisor(root: Path, processors: list[dict[str, str]]) -> str | None:
     return "virtual machine" if flagged else None
 
 
-def _container(root: Path) -> str | None:
-    if named := _text(root / "run/systemd/container"):
+def _container(tree: Tree) -> str | None:
+    if named := tree.text("run/systemd/container"):
         return named
     for marker, name in {"run/.containerenv": "podman", ".dockerenv": "docker"}.items():
-        # Unlike Path.exists, os.path.exists takes what may not be looked at for absent.
-        if os.path.exists(root / marker):  # noqa: PTH110
+        if tree.is_there(marker):
             return name
-    groups = _text(root / "proc/1/cgroup") or ""
+    groups = tree.text("proc/1/cgroup") or ""
     return next((name for mark, name in _CONTAINER_GROUPS.items() if mark in groups), None)

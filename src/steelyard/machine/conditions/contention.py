@@ -1,0 +1,165 @@
+"""Who else wants the processors: read twice, a moment apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.machine.conditions.words import fine, serious, slight, unknown
+from steelyard.machine.readings import CPUS, Tree
+from steelyard.model.conditions import Condition
+
+# Shares of one processor, or of the time.
+_BUSY, _VERY_BUSY = 0.05, 0.5
+_STOLEN, _MUCH_STOLEN = 0.005, 0.05
+_WAITING, _MUCH_WAITING = 0.05, 0.5
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What is counted since the start of the machine."""
+
+    seconds: float
+    ticks: Mapping[str, int]
+    """Of all processors, by what they were spent on: `user`, `steal`, ..."""
+    waiting_us: int | None
+    """While some task waited for a processor."""
+    processes: Mapping[tuple[int, int], tuple[str, int]]
+    """Name and ticks of every process, by its number and the time of its start."""
+
+
+_SPENT_ON = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+
+
+def read_moment(tree: Tree, seconds: float) -> Moment:
+    """Read it; `seconds` is the time of a monotonic clock."""
+    first = (tree.text("proc/stat") or "").partition("\n")[0].split()
+    numbers = [int(word) for word in first[1:9] if word.isdigit()]
+    pressure = next((w for w in (tree.text("proc/pressure/cpu") or "").split() if w.startswith("total=")), "")
+    return Moment(
+        seconds=seconds,
+        ticks=dict(zip(_SPENT_ON, numbers, strict=False)),
+        waiting_us=int(pressure[6:]) if pressure[6:].isdigit() else None,
+        processes=dict(found for path in tree.below("proc", "[0-9]*/stat") if (found := _process(tree, path))),
+    )
+
+
+def _process(tree: Tree, path: Path) -> tuple[tuple[int, int], tuple[str, int]] | None:
+    """A name may hold blanks and brackets; what follows the last bracket are numbers (man 5 proc)."""
+    number, _, rest = (tree.text(path) or "").partition(" (")
+    name, _, numbers = rest.rpartition(") ")
+    words = numbers.split()
+    if not number.isdigit() or len(words) < 20 or not all(words[place].isdigit() for place in (11, 12, 19)):
+        return None
+    return (int(number), int(words[19])), (name, int(words[11]) + int(words[12]))
+
+
+def load(tree: Tree, before: Moment, after: Moment, own: int) -> Condition:
+    """Which processes ran; `own` is the number of our process."""
+    all_ticks, processors = _ticks(before, after), max(1, len(tree.processor_list(f"{CPUS}/online")))
+    ticks = sum(all_ticks.values()) / processors
+    if not ticks:
+        return unknown("load", "the system does not tell what ran")
+    spent = {
+        process: (name, ticks_after - before.processes.get(process, (name, 0))[1])
+        for process, (name, ticks_after) in after.processes.items()
+        if process[0] != own
+    }
+    shares = sorted(((used / ticks, name) for name, used in spent.values()), reverse=True)
+    busy = [(share, name) for share, name in shares if share > _BUSY]
+    if not busy:
+        return fine("load", f"nothing else took more than {_percent(_BUSY)} of a processor")
+    named = ", ".join(f"{name} ({_percent(min(share, processors))})" for share, name in busy[:_MOST_NAMED])
+    more = f" and {len(busy) - _MOST_NAMED} more" if len(busy) > _MOST_NAMED else ""
+    make = serious if sum(share for share, _ in busy) > _VERY_BUSY * processors else slight
+    return make(
+        "load",
+        f"running beside: {named}{more}; 100 % is one processor of {processors}",
+        "end it, wait for its end, or take --cpu for a processor that it leaves alone",
+    )
+
+
+def pressure(before: Moment, after: Moment) -> Condition:
+    """For how much of the time some task waited for a processor."""
+    if before.waiting_us is None or after.waiting_us is None:
+        return unknown("pressure", "the kernel does not tell how often tasks wait for a processor (psi=1)")
+    share = (after.waiting_us - before.waiting_us) / 1e6 / max(after.seconds - before.seconds, 1e-9)
+    told = f"some task waited for a processor for {_percent(min(max(share, 0.0), 1.0))} of the time"
+    if share < _WAITING:
+        return fine("pressure", told)
+    remedy = "--pairing auto weighs beside such work; --max-time gives it more pairs"
+    return (serious if share > _MUCH_WAITING else slight)("pressure", told, remedy)
+
+
+def stolen_time(before: Moment, after: Moment) -> Condition:
+    """What the hypervisor gave to others."""
+    ticks = _ticks(before, after)
+    if "steal" not in ticks or not sum(ticks.values()):
+        return unknown("stolen-time", "the system does not tell whether a hypervisor takes its processors away")
+    share = ticks["steal"] / sum(ticks.values())
+    told = f"{100 * share:.1f} % of the processors' time went to other machines of the host"
+    if share < _STOLEN:
+        return fine("stolen-time", told)
+    return (serious if share > _MUCH_STOLEN else slight)("stolen-time", told, "another hour, or another machine")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _ticks(before: Moment, after: Moment) -> dict[str, int]:
+    return {name: max(0, ticks - before.ticks.get(name, 0)) for name, ticks in after.ticks.items()}
+
+
+# --- limits of the control group
+
+
+def processor_limit(tree: Tree) -> Condition:
+    """How much of the processors this control group, or one above it, may use, and whether it was stopped for that."""
+    limits, periods = [], 0
+    for folder in _groups(tree):
+        quota, period = _quota(tree, folder)
+        if quota is not None and period:
+            limits.append(quota / period)
+        periods += int(tree.fields(folder / "cpu.stat").get("nr_throttled", "0"))
+    if not limits:
+        return fine("processor-limit", "this control group may use all processors")
+    told = f"this control group may use {min(limits):.3g} processors"
+    if periods:
+        return serious(
+            "processor-limit",
+            f"{told}, and has been stopped {periods:,} times for the rest of a period: launches stand still meanwhile",
+            "a larger limit (docker run --cpus, limits.cpu of a pod), or less beside what is measured",
+        )
+    return slight(
+        "processor-limit", f"{told}: what needs more stands still for the rest of each period", "a larger limit"
+    )
+
+
+def _quota(tree: Tree, folder: Path) -> tuple[int | None, int | None]:
+    words = (tree.text(folder / "cpu.max") or "").split()
+    if len(words) == 2:
+        return (int(words[0]) if words[0].isdigit() else None), int(words[1]) if words[1].isdigit() else None
+    quota = tree.number(folder / "cpu.cfs_quota_us")
+    return (quota if quota and quota > 0 else None), tree.number(folder / "cpu.cfs_period_us")
+
+
+def _groups(tree: Tree) -> list[Path]:
+    """The folders of our control group and of those above it, of the first version and the second."""
+    top = Path("sys/fs/cgroup")
+    folders: list[Path] = []
+    for line in (tree.text("proc/self/cgroup") or "").splitlines():
+        parts = line.split(":", 2)
+        if len(parts) != 3:
+            continue
+        controllers, inner = parts[1].split(","), Path(parts[2].lstrip("/"))
+        if parts[1] == "":
+            tops = [top, top / "unified"]
+        elif "cpu" in controllers:
+            tops = [top / "cpu", top / parts[1]]
+        else:
+            continue
+        folders += [one / each for one in tops for each in (inner, *inner.parents) if ".." not in each.parts]
+    return list(dict.fromkeys(folders))

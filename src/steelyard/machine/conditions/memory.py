@@ -1,0 +1,58 @@
+"""Memory: how much of it is free, what is swapped, and how large its pages are."""
+
+from __future__ import annotations
+
+from steelyard.machine.conditions.words import fine, serious, slight, unknown
+from steelyard.machine.readings import Tree
+from steelyard.model.conditions import Condition
+
+_HUGE_PAGES = "sys/kernel/mm/transparent_hugepage/enabled"
+_TOO_LITTLE = 0.10
+_GIB = 1 << 20  # in KiB, the unit of /proc/meminfo
+
+
+def free_memory(tree: Tree) -> Condition:
+    """What programs can have before something has to be thrown out for it."""
+    total, available = (_kib(tree, name) for name in ("MemTotal", "MemAvailable"))
+    if not total or available is None:
+        return unknown("free-memory", "the system does not tell how much memory is free")
+    told = f"{available / _GIB:.3g} of {total / _GIB:.3g} GiB available"
+    if available >= _TOO_LITTLE * total:
+        return fine("free-memory", told)
+    return serious("free-memory", f"{told}: launches wait for pages", "end what takes it, or measure elsewhere")
+
+
+def swap(tree: Tree) -> Condition:
+    """Whether memory has gone to disk."""
+    total, free = (_kib(tree, name) for name in ("SwapTotal", "SwapFree"))
+    if total is None or free is None:
+        return unknown("swap", "the system does not tell whether it swaps")
+    if total == 0:
+        return fine("swap", "there is none")
+    if total - free < total // 100:
+        return fine("swap", f"next to none of {total / _GIB:.3g} GiB is used")
+    return slight(
+        "swap",
+        f"{(total - free) / _GIB:.3g} of {total / _GIB:.3g} GiB used: some launches fetch pages from disk",
+        "free memory; as root: swapoff -a && swapon -a brings it back",
+    )
+
+
+def huge_pages(tree: Tree) -> Condition:
+    """Whether the kernel joins pages to large ones by itself, at moments of its own."""
+    told = tree.text(_HUGE_PAGES)
+    chosen = (told or "").partition("[")[2].partition("]")[0]
+    if not chosen:
+        return unknown("huge-pages", "the system does not tell whether it makes huge pages")
+    if chosen != "always":
+        return fine("huge-pages", f"{chosen}: only programs that ask for them have any")
+    return slight(
+        "huge-pages",
+        "always: whether a launch's memory is made of large pages depends on what is free at the moment",
+        f"as root: echo madvise > /{_HUGE_PAGES}",
+    )
+
+
+def _kib(tree: Tree, name: str) -> int | None:
+    words = tree.fields("proc/meminfo").get(name, "").split()
+    return int(words[0]) if words and words[0].isdigit() else None

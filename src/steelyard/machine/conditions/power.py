@@ -1,0 +1,59 @@
+"""Where the power comes from, and whether the processor is hot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from steelyard.machine.conditions.words import fine, serious, slight, unknown
+from steelyard.machine.readings import Tree
+from steelyard.model.conditions import Condition
+
+_NEAR_C = 10.0
+_ACTING_TRIPS = ("passive", "hot", "critical")
+
+
+def supply(tree: Tree) -> Condition:
+    """Mains or battery."""
+    supplies = tree.below("sys/class/power_supply", "*")
+    mains = [tree.number(path / "online") for path in supplies if tree.text(path / "type") == "Mains"]
+    battery = [tree.text(path / "status") for path in supplies if tree.text(path / "type") == "Battery"]
+    if "Discharging" in battery and 1 not in mains:
+        return serious(
+            "power", "it runs on its battery: clock rates are held down, and differ with its charge", "plug it in"
+        )
+    if not supplies:
+        return fine("power", "from the mains, as far as the system tells")
+    return fine("power", "from the mains")
+
+
+def temperature(tree: Tree) -> Condition:
+    """Whether a sensor is near the point at which clock rates fall."""
+    throttled = sum(
+        tree.number(folder / "thermal_throttle/core_throttle_count") or 0 for _, folder in tree.processors()
+    )
+    sensors = [sensor for zone in tree.below("sys/class/thermal", "thermal_zone*") if (sensor := _sensor(tree, zone))]
+    if sensors:
+        left, now, name = min(sensors)
+        told = f"{now:.0f} °C, {max(left, 0.0):.0f} below the point at which it slows down"
+        if left < _NEAR_C:
+            return serious("temperature", f"{name} is at {told}", "let it cool, or lower the clock rate")
+        if not throttled:
+            return fine("temperature", f"{name} is at {told}")
+    if throttled:
+        return slight(
+            "temperature",
+            f"clock rates fell {throttled:,} times since the start, as a core was too hot",
+            "better cooling, or a lower clock rate",
+        )
+    return unknown("temperature", "the system shows no sensor, and no count of how often it was too hot")
+
+
+def _sensor(tree: Tree, zone: Path) -> tuple[float, float, str] | None:
+    """How far a sensor is below the lowest point at which something is done, its temperature (both in °C), its name."""
+    now = tree.number(zone / "temp")
+    acting = [path for path in tree.below(zone, "trip_point_*_type") if tree.text(path) in _ACTING_TRIPS]
+    limits = [tree.number(path.with_name(path.name.replace("_type", "_temp"))) for path in acting]
+    limit = min((limit for limit in limits if limit and limit > 0), default=None)
+    if now is None or limit is None:
+        return None
+    return (limit - now) / 1000, now / 1000, tree.text(zone / "type") or zone.name

@@ -1,0 +1,64 @@
+"""Which processors there are, which of them share a core, and which are kept free."""
+
+from __future__ import annotations
+
+from steelyard.machine.conditions.words import fine, ranges, serious, slight, unknown
+from steelyard.machine.readings import CPUS, Tree, processor_numbers
+from steelyard.model.conditions import Condition
+
+
+def siblings(tree: Tree) -> Condition:
+    """Processors that are one core's: each is slowed down by what the other does."""
+    told = tree.of_processors("topology/thread_siblings_list")
+    if not told:
+        return unknown("siblings", "the system does not tell which processors share a core")
+    cores = {frozenset(processor_numbers(text)) for text in told.values()}
+    shared = sorted((core for core in cores if len(core) > 1), key=min)
+    if not shared:
+        return fine("siblings", "no two processors share a core, as far as the system tells")
+    names = ", ".join(f"{ranges(core)}" for core in shared[:4]) + (", ..." if len(shared) > 4 else "")
+    return slight(
+        "siblings",
+        f"two processors share a core ({names}): work on one slows the other down",
+        f"--cpu {min(shared[0])}, and leave the other one idle; as root: echo off > /{CPUS}/smt/control",
+    )
+
+
+def isolation(tree: Tree) -> Condition:
+    """Processors that the scheduler, the timer tick or RCU's callbacks keep away from."""
+    isolated, tickless = (tree.processor_list(f"{CPUS}/{name}") for name in ("isolated", "nohz_full"))
+    callbacks = processor_numbers(_option(tree, "rcu_nocbs"))
+    if not (isolated or tickless or callbacks):
+        return fine("isolation", "no processor is kept free (isolcpus, nohz_full, rcu_nocbs): all are alike")
+    told = [
+        f"{name} {ranges(numbers)}"
+        for name, numbers in (("isolcpus", isolated), ("nohz_full", tickless), ("rcu_nocbs", callbacks))
+        if numbers
+    ]
+    if tickless and (tree.text(f"{CPUS}/cpu0/cpufreq/scaling_driver") or "").startswith("intel_pstate"):
+        # https://vstinner.github.io/journey-to-stable-benchmark-system.html
+        return serious(
+            "isolation",
+            f"{', '.join(told)}: intel_pstate sets the clock rate of a processor at its timer tick, which nohz_full "
+            "switches off, so that the rate is whatever it was",
+            "boot without nohz_full, or with intel_pstate=disable",
+        )
+    if isolated:
+        return fine("isolation", f"{', '.join(told)}: --cpu {min(isolated)} runs where nothing else does")
+    return fine("isolation", ", ".join(told))
+
+
+def offline(tree: Tree) -> Condition:
+    """Processors that are switched off."""
+    online = tree.processor_list(f"{CPUS}/online")
+    if not online:
+        return unknown("offline", "the system does not tell which processors are on")
+    missing = tree.processor_list(f"{CPUS}/present") - online
+    if missing:
+        return fine("offline", f"processors {ranges(online)} are on, {ranges(missing)} are off")
+    return fine("offline", f"all processors are on ({ranges(online)})")
+
+
+def _option(tree: Tree, name: str) -> str:
+    words = (tree.text("proc/cmdline") or "").split()
+    return next((word.partition("=")[2] for word in words if word.startswith(f"{name}=")), "")

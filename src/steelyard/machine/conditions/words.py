@@ -1,0 +1,39 @@
+"""How conditions are made: the four severities, each by a name that reads as a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from steelyard.model.conditions import Condition
+
+
+def serious(code: str, evidence: str, remedy: str) -> Condition:
+    """What makes measurements far noisier, or wrong."""
+    return Condition(code=code, severity="serious", evidence=evidence, remedy=remedy)
+
+
+def slight(code: str, evidence: str, remedy: str) -> Condition:
+    """What makes them noisier."""
+    return Condition(code=code, severity="slight", evidence=evidence, remedy=remedy)
+
+
+def fine(code: str, evidence: str) -> Condition:
+    """What is as it should be."""
+    return Condition(code=code, severity="fine", evidence=evidence)
+
+
+def unknown(code: str, evidence: str) -> Condition:
+    """What the system does not tell."""
+    return Condition(code=code, severity="unknown", evidence=evidence)
+
+
+def ranges(processors: Collection[int]) -> str:
+    """Processors as the kernel lists them: `0-3,7`."""
+    parts: list[str] = []
+    left = sorted(processors)
+    while left:
+        first = last = left.pop(0)
+        while left and left[0] == last + 1:
+            last = left.pop(0)
+        parts.append(str(first) if first == last else f"{first}-{last}")
+    return ",".join(parts)

@@ -1,0 +1,58 @@
+"""Looks at everything on this machine that disturbs measurements, once."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+
+from steelyard.machine.conditions import contention, frequency, kernel, memory, power, processors
+from steelyard.machine.readings import Tree
+from steelyard.model.conditions import Condition
+
+# Long enough that what takes a twentieth of a processor has two ticks of a hundred a second more.
+_APART_S = 0.5
+
+_STANDING: Sequence[Callable[[Tree], Condition]] = (
+    contention.processor_limit,
+    kernel.waiting_times,
+    processors.siblings,
+    processors.isolation,
+    processors.offline,
+    frequency.turbo,
+    frequency.governor,
+    frequency.frequency_range,
+    frequency.sleep_states,
+    power.supply,
+    power.temperature,
+    memory.free_memory,
+    memory.swap,
+    memory.huge_pages,
+    kernel.randomisation,
+    kernel.interrupts,
+    kernel.clock_source,
+    kernel.scheduler_slice,
+    kernel.perf_sampling,
+    kernel.counters,
+)
+
+
+def examine(
+    tree: Tree = Tree(),  # noqa: B008 - a frozen value
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> list[Condition]:
+    """Every condition, in the order in which they are told: who else is there first, then how the machine is set up.
+
+    It takes half a second, in which others are watched. Nothing that cannot be read is an error.
+    """
+    before = contention.read_moment(tree, clock())
+    sleep(_APART_S)
+    after = contention.read_moment(tree, clock())
+    return [
+        contention.load(tree, before, after, os.getpid()),
+        contention.pressure(before, after),
+        contention.stolen_time(before, after),
+        *(look(tree) for look in _STANDING),
+    ]

@@ -1,0 +1,41 @@
+"""What `steelyard doctor` says of a machine: one condition for each thing that can disturb measurements."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from steelyard.model.records import MachineFacts
+
+DOCTOR_FORMAT: Final = "steelyard-doctor"
+
+Severity = Literal["serious", "slight", "fine", "unknown"]
+
+
+class Condition(BaseModel):
+    """One thing that was looked at."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    code: str = Field(description="what was looked at, as docs/doctor.md names it")
+    severity: Severity = Field(description="how much it disturbs; unknown where the system does not tell")
+    evidence: str = Field(description="what was seen")
+    remedy: str = Field(default="", description="what can be done about it; empty where nothing has to be")
+
+
+class Examination(BaseModel):
+    """All that was looked at on one machine."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: Literal["steelyard-doctor"] = DOCTOR_FORMAT
+    version: Literal[1] = 1
+    tool: str = Field(description="the Steelyard version that looked")
+    created: str = Field(description="when, UTC, ISO 8601")
+    machine: MachineFacts
+    conditions: list[Condition]
+
+    def of(self, severity: Severity) -> list[Condition]:
+        """The conditions of one severity, in the order in which they were looked at."""
+        return [one for one in self.conditions if one.severity == severity]

@@ -1,0 +1,45 @@
+"""What a look at the machine found, on a terminal: what disturbs in full, what is as it should be in a line each."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from steelyard.model.conditions import Condition, Examination
+from steelyard.report import figures
+from steelyard.report.sheet import Sheet
+
+_STYLES = {"serious": "bold red", "slight": "yellow", "fine": "green", "unknown": "dim"}
+
+
+def examination(console: Console, found: Examination) -> None:
+    """Print what disturbs with its remedy, then what does not, and what the system does not tell."""
+    sheet = Sheet(console)
+    machine = found.machine
+    facts = [machine.cpu_model or machine.architecture, figures.count(machine.cores_logical, "processor")]
+    facts += [machine.virtualization] if machine.virtualization else []
+    sheet.row("machine", Text(sheet.name(", ".join(facts), 3 * sheet.text_width), "bold"), machine.kernel)
+    sheet.blank()
+    disturbing = [*found.of("serious"), *found.of("slight")]
+    for one in disturbing:
+        sheet.row(one.severity, _told(sheet, one), f"remedy: {one.remedy}", style=_STYLES[one.severity])
+    if disturbing:
+        sheet.blank()
+    for place, one in enumerate(found.of("fine")):
+        sheet.row("" if place else "fine", _told(sheet, one), style=_STYLES["fine"])
+    unknown = ", ".join(one.code for one in found.of("unknown"))
+    if unknown:
+        sheet.row("unknown", Text(f"{unknown}: the system does not tell", "dim"))
+    sheet.blank()
+    sheet.row("in all", _in_all(len(found.of("serious")), len(found.of("slight"))))
+
+
+def _told(sheet: Sheet, one: Condition) -> Text:
+    return Text(f"{one.code}: ", "bold").append(sheet.name(one.evidence, 10 * sheet.text_width))
+
+
+def _in_all(serious: int, slight: int) -> str:
+    if not (serious or slight):
+        return "nothing that disturbs measurements"
+    told = [f"{number} {word}" for number, word in ((serious, "serious"), (slight, "slight")) if number]
+    return f"{' and '.join(told)}: verdicts stay right, but take more pairs (steelyard docs doctor)"

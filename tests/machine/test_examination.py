@@ -1,0 +1,124 @@
+"""What is said of whole machines, made up and real."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from steelyard.machine.examination import examine
+from steelyard.machine.readings import Tree
+from steelyard.model.conditions import Condition
+from tests.machine.trees import BOARD, CONTAINER, DESKTOP, LAPTOP, made
+
+
+def examined(tree: Tree, meanwhile: Callable[[], None] | None = None) -> dict[str, Condition]:
+    """Every condition by its code; what happens between the two moments, half a second apart: nothing, if not said."""
+    seconds = iter((10.0, 10.5))
+
+    def go_by(_: float) -> None:
+        if meanwhile is not None:
+            meanwhile()
+        elif (stat := tree.root / "proc/stat").exists() and "1000 0" in stat.read_text():
+            stat.write_text(stat.read_text().replace("1000 0", "1200 0"))
+
+    found = examine(tree, sleep=go_by, clock=lambda: next(seconds))
+    assert len({one.code for one in found}) == len(found)
+    assert all(bool(one.remedy) == (one.severity in ("serious", "slight")) for one in found)
+    return {one.code: one for one in found}
+
+
+def severities(found: dict[str, Condition], *wanted: str) -> set[str]:
+    return {code for code, one in found.items() if one.severity in wanted}
+
+
+def test_a_laptop_with_everything_wrong(tmp_path: Path) -> None:
+    found = examined(made(tmp_path, LAPTOP))
+    assert severities(found, "serious") == {"isolation", "power", "temperature", "free-memory", "clock"}
+    assert severities(found, "slight") == {
+        "siblings", "turbo", "governor", "frequency-range", "sleep-states", "swap", "huge-pages",
+        "address-randomisation", "interrupts",
+    }  # fmt: skip
+    assert severities(found, "unknown") == {"scheduler-slice"}
+    assert "0,2" in found["siblings"].evidence
+    assert "nohz_full 3" in found["isolation"].evidence
+    assert "powersave on processors 0-3" in found["governor"].evidence
+    assert "from 0.4 to 4.2 GHz" in found["frequency-range"].evidence
+    assert "C10 takes 890 µs" in found["sleep-states"].evidence
+    assert "96 °C, 4 below" in found["temperature"].evidence
+
+
+def test_a_desktop_that_was_calmed(tmp_path: Path) -> None:
+    found = examined(made(tmp_path, DESKTOP))
+    assert severities(found, "serious", "slight", "unknown") == set()
+    assert "2.8 ms" in found["scheduler-slice"].evidence
+
+
+def test_a_container(tmp_path: Path) -> None:
+    found = examined(made(tmp_path, CONTAINER))
+    assert severities(found, "serious") == {"waiting-times", "processor-limit"}
+    assert "may use 1.5 processors, and has been stopped 31 times" in found["processor-limit"].evidence
+    assert found["offline"].evidence == "processors 0-1 are on, 2-3 are off"
+    assert {"pressure", "turbo", "governor", "siblings", "temperature", "clock"} <= severities(found, "unknown")
+
+
+def test_a_board(tmp_path: Path) -> None:
+    found = examined(made(tmp_path, BOARD))
+    assert severities(found, "serious", "slight") == {"governor"}
+    assert "read by root" in found["counters"].evidence
+    assert "82 °C, 28 below" in found["temperature"].evidence
+    assert found["processor-limit"].severity == "fine"
+
+
+def test_nothing_can_be_read(tmp_path: Path) -> None:
+    found = examined(Tree(tmp_path / "absent"))
+    assert severities(found, "serious", "slight") == {"waiting-times"}
+
+
+def test_who_runs_beside(tmp_path: Path) -> None:
+    def work() -> None:
+        made(tmp_path, {
+            "proc/stat": "cpu  150 0 50 1140 0 0 0 10 0 0\n",
+            "proc/pressure/cpu": "some avg10=0.00 avg60=0.00 avg300=0.00 total=401000\n",
+            "proc/9/stat": "9 (cc1plus) (x) R " + " ".join(["0"] * 10) + " 30 15 0 0 20 0 1 0 900 0\n",
+        })  # fmt: skip
+
+    found = examined(made(tmp_path, LAPTOP), work)
+    # 200 ticks of four processors: 45 of the 50 that one of them had.
+    assert found["load"].evidence == "running beside: cc1plus) (x (90 %); 100 % is one processor of 4"
+    assert found["load"].severity == "slight"
+    assert found["pressure"].severity == "serious"
+    assert "80 % of the time" in found["pressure"].evidence
+    assert found["stolen-time"].severity == "slight"
+    assert "5.0 % of the processors' time" in found["stolen-time"].evidence
+
+
+def test_counters_that_go_back_are_no_errors(tmp_path: Path) -> None:
+    def restart() -> None:
+        made(tmp_path, {"proc/stat": "cpu  1 0 0 1 0 0 0 0\n", "proc/pressure/cpu": "some total=1\n"})
+
+    found = examined(made(tmp_path, LAPTOP), restart)
+    assert found["load"].severity == "unknown"
+    assert found["pressure"].severity == "fine"
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(path=st.sampled_from(sorted({*LAPTOP, *CONTAINER, *BOARD})), text=st.text(max_size=40))
+def test_nonsense_in_any_file_is_no_error(tmp_path: Path, path: str, text: str) -> None:
+    made(tmp_path, {**LAPTOP, **CONTAINER})
+    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / path).write_text(text, errors="surrogatepass")
+    examined(Tree(tmp_path))
+
+
+def test_this_machine() -> None:
+    examine(sleep=lambda _: None)
+
+
+@pytest.mark.parametrize("text", ["", "(null)", "0-", "a", "1,,2", "9999999"])
+def test_what_is_no_list_of_processors(tmp_path: Path, text: str) -> None:
+    tree = made(tmp_path, {"list": text})
+    assert tree.processor_list("list") == set()

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from steelyard.model.conditions import Condition, Examination
+from steelyard.model.records import MachineFacts
+from steelyard.report.doctor import examination
+
+
+def printed(*conditions: Condition, width: int = 80) -> str:
+    written = io.StringIO()
+    found = Examination(
+        tool="0",
+        created="2026-01-01T00:00:00",
+        machine=MachineFacts(key="k", cpu_model="Abacus", architecture="x86_64", cores_logical=2, virtualization="kvm"),
+        conditions=list(conditions),
+    )
+    examination(Console(file=written, width=width, color_system=None), found)
+    return written.getvalue()
+
+
+def test_what_disturbs_comes_first_with_its_remedy() -> None:
+    lines = printed(
+        Condition(code="swap", severity="fine", evidence="there is none"),
+        Condition(code="turbo", severity="slight", evidence="on", remedy="off"),
+        Condition(code="power", severity="serious", evidence="battery", remedy="plug it in"),
+        Condition(code="clock", severity="unknown", evidence="hidden"),
+    ).splitlines()
+    assert [line for line in lines if line] == [
+        "machine    Abacus, 2 processors, kvm",
+        "serious    power: battery",
+        "           remedy: plug it in",
+        "slight     turbo: on",
+        "           remedy: off",
+        "fine       swap: there is none",
+        "unknown    clock: the system does not tell",
+        "in all     1 serious and 1 slight: verdicts stay right, but take more pairs",
+        "           (steelyard docs doctor)",
+    ]
+
+
+def test_nothing_disturbs() -> None:
+    assert "nothing that disturbs" in printed(Condition(code="swap", severity="fine", evidence="there is none"))
+
+
+def test_names_of_processes_are_text() -> None:
+    told = Condition(code="load", severity="slight", evidence="beside: \x1b[31mevil\n", remedy="end it")
+    assert "\x1b" not in printed(told)
