@@ -22,6 +22,7 @@ from steelyard.cli.app import run
 from steelyard.design.runner import pool
 from steelyard.design.world import World
 from steelyard.measure.count.valgrind import Valgrind
+from steelyard.model.conditions import Condition
 from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.launches import NUMBERS, Frame, LaunchSpec, Measured
 from steelyard.model.records import MachineFacts
@@ -201,6 +202,7 @@ class ScriptedWorld:
             now=self.now,
             facts=lambda: MACHINE,
             settle=self._settle,
+            examine=lambda: [Condition(code="load", severity="fine", evidence="nothing else runs")],
             valgrind=lambda _: VALGRIND,
             new_seed=lambda: SEED,
             sweep=lambda: None,

@@ -42,7 +42,8 @@ def headings(text: str) -> list[str]:
 
 def test_commands_are_in_groups(help_of: Callable[..., str]) -> None:
     text = help_of()
-    groups = ["Weigh and measure", "Count", "Look at benchmarks", "Look at results", "Keep things in order", "Read"]
+    groups = ["Weigh and measure", "Count", "Look at benchmarks", "Look at results"]
+    groups += ["Look at the machine", "Keep things in order", "Read"]
     assert headings(text) == ["Options", *groups, "Examples"]
     for name in COMMANDS:
         assert re.search(rf"^  {name}  +\S", text, re.MULTILINE), name
@@ -164,7 +165,19 @@ def test_an_example_is_read_to_its_end(
         assert reached
     else:
         assert done.status in (0, 1), done
-        assert words[0] in ("cache", "diff", "docs", "gate", "import", "init", "list", "merge", "show", "still")
+        assert words[0] in (
+            "cache",
+            "diff",
+            "docs",
+            "doctor",
+            "gate",
+            "import",
+            "init",
+            "list",
+            "merge",
+            "show",
+            "still",
+        )
 
 
 def prepare(world: ScriptedWorld) -> None:
