@@ -21,6 +21,9 @@ import pytest
 from steelyard.cli.app import run
 from steelyard.design.runner import pool
 from steelyard.design.world import World
+from steelyard.machine.readings import Tree
+from steelyard.machine.tuning.hand import Hand
+from steelyard.machine.tuning.tuner import Tuner
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.conditions import Condition
 from steelyard.model.errors import MeasurementError, SteelyardError
@@ -202,6 +205,7 @@ class ScriptedWorld:
             now=self.now,
             facts=lambda: MACHINE,
             settle=self._settle,
+            tuner=lambda: Tuner(Hand(Tree(self.folder / "machine"))),
             examine=lambda: [Condition(code="load", severity="fine", evidence="nothing else runs")],
             valgrind=lambda _: VALGRIND,
             new_seed=lambda: SEED,

@@ -165,19 +165,8 @@ def test_an_example_is_read_to_its_end(
         assert reached
     else:
         assert done.status in (0, 1), done
-        assert words[0] in (
-            "cache",
-            "diff",
-            "docs",
-            "doctor",
-            "gate",
-            "import",
-            "init",
-            "list",
-            "merge",
-            "show",
-            "still",
-        )
+        silent = "cache diff docs doctor gate import init list merge show still tune"
+        assert words[0] in silent.split()
 
 
 def prepare(world: ScriptedWorld) -> None:

@@ -43,7 +43,7 @@ _COMMANDS = {
         "gate": "gate:gate",
         "import": "import_command:import_",
     },
-    "Look at the machine": {"doctor": "doctor:doctor"},
+    "Look at the machine": {"doctor": "doctor:doctor", "tune": "tune:tune"},
     "Keep things in order": {"cache": "cache:cache"},
     "Read": {"docs": "docs:docs"},
 }

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from steelyard.design.runner.draws import new_seed
 from steelyard.history.store import Store, utc_now
-from steelyard.machine.examination import examine
 from steelyard.machine.facts import read_facts
 from steelyard.machine.pressure import wait_until_quiet
 from steelyard.measure.count.valgrind import Valgrind
@@ -25,6 +24,7 @@ from steelyard.measure.scratch import sweep
 
 if TYPE_CHECKING:
     from steelyard.design.runner.runner import LaunchServer
+    from steelyard.machine.tuning.tuner import Tuner
     from steelyard.model.conditions import Condition
     from steelyard.model.launches import LaunchSpec
     from steelyard.model.records import MachineFacts
@@ -35,6 +35,18 @@ class Settle(Protocol):
 
     def __call__(self, most_s: float, *, give_up: Callable[[], bool]) -> float:
         """Wait for at most `most_s` seconds; returns how long that took."""
+
+
+def _examine() -> list[Condition]:
+    from steelyard.machine.examination import examine  # `doctor` alone has a use for it
+
+    return examine()
+
+
+def _tuner() -> Tuner:
+    from steelyard.machine.tuning.tuner import Tuner  # `tune` alone
+
+    return Tuner()
 
 
 @dataclass(frozen=True)
@@ -52,8 +64,9 @@ class World:
     now: Callable[[], datetime] = utc_now
     facts: Callable[[], MachineFacts] = read_facts
     settle: Settle = wait_until_quiet
-    examine: Callable[[], list[Condition]] = examine
+    examine: Callable[[], list[Condition]] = _examine
     """Looks at what on the machine disturbs measurements."""
+    tuner: Callable[[], Tuner] = _tuner
     valgrind: Callable[[str | None], Valgrind] = Valgrind.found
     """By a search path, None for that of this process; raises MeasurementError where there is none."""
     new_seed: Callable[[], int] = new_seed

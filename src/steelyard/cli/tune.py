@@ -1,0 +1,80 @@
+"""`steelyard tune`: calm the machine for measuring, and put back what was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import typer
+
+from steelyard import __version__
+from steelyard.cli.command import Options, command
+from steelyard.cli.status import FAILED
+from steelyard.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from steelyard.design.world import World
+    from steelyard.machine.tuning.tuner import Done, Tuner
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuneOptions(Options):
+    """What `tune` is asked."""
+
+    panel: ClassVar[str] = "What is done"
+
+    cpu: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="The processor to keep free, which --cpu of compare then takes."),
+    ] = None
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be changed; needs no rights.")] = (
+        False
+    )
+    restore: Annotated[bool, typer.Option("--restore", help="Put back what was before, after a crash too.")] = False
+
+
+@command(TuneOptions, examples=("steelyard tune --dry-run", "steelyard tune"))
+def tune(options: TuneOptions, world: World) -> int:
+    """Calm this machine for measuring, until `steelyard tune --restore` (steelyard docs tune). Needs root.
+
+    What was before is on disk before anything is changed. Address-space randomisation stays on.
+
+    Exit status: 0 done, 2 wrong usage, 3 something was refused.
+    """
+    if options.restore and (options.dry_run or options.cpu is not None):
+        raise UsageError("--restore puts back exactly what was: leave --dry-run and --cpu out")
+    tuner = world.tuner()
+    if options.cpu is not None and options.cpu not in (known := {number for number, _ in tuner.hand.tree.processors()}):
+        raise UsageError(f"there is no processor {options.cpu} here: choose from {', '.join(map(str, sorted(known)))}")
+    if options.dry_run:
+        return _planned(tuner, options.cpu, world)
+    if options.restore:
+        return _told(tuner.restore(), world, restoring=True)
+    done = tuner.tune(options.cpu, tool=__version__, created=world.now().isoformat(timespec="seconds"))
+    return _told(done, world, restoring=False)
+
+
+def _planned(tuner: Tuner, processor: int | None, world: World) -> int:
+    from steelyard.cli.screen import output
+    from steelyard.report import tuning
+
+    changes = tuner.plan(processor)
+    tuning.changes(output(world.environment), changes)
+    print("this would be changed" if changes else "there is nothing to change that this machine lets be changed")
+    return 0
+
+
+def _told(done: Done, world: World, *, restoring: bool) -> int:
+    from steelyard.cli.screen import output
+    from steelyard.report import tuning
+
+    console = output(world.environment)
+    tuning.changes(console, done.changes, restoring=restoring)
+    tuning.refused(console, [(one.change, one.reason) for one in done.refused])
+    if restoring:
+        print("restored" if not done.refused else "restored, but for what was refused")
+    elif done.changes:
+        print("tuned; steelyard tune --restore puts back what was")
+    else:
+        print("nothing was changed")
+    return FAILED if done.refused and (restoring or not done.changes) else 0

@@ -1,0 +1,58 @@
+"""Reads and writes one setting of the machine: a file below /proc or /sys, or whether a service's process runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from steelyard.machine.readings import Tree
+
+_PROCESS = "process:"
+_RUNNING, _STOPPED = "running", "stopped"
+_STOPPED_STATES = ("T", "t")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write to a file that is there, in one call, as `echo TEXT > FILE` does; nothing is made or cut off first."""
+    handle = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        os.write(handle, f"{text}\n".encode())
+    finally:
+        os.close(handle)
+
+
+@dataclass(frozen=True)
+class Hand:
+    """Reads and writes settings below one root."""
+
+    tree: Tree = field(default_factory=Tree)
+    write: Callable[[Path, str], None] = _write
+    kill: Callable[[int, int], None] = os.kill
+
+    def read(self, setting: str) -> str | None:
+        """What a setting is now; None if there is no such setting (any more)."""
+        if setting.startswith(_PROCESS):
+            states = [self._state(number) for number in self._processes(setting)]
+            return None if not states else _STOPPED if all(one in _STOPPED_STATES for one in states) else _RUNNING
+        text = self.tree.text(setting)
+        # Of several that can be chosen the one in brackets is chosen.
+        return text if text is None or "[" not in text else text.partition("[")[2].partition("]")[0]
+
+    def set(self, setting: str, value: str) -> None:
+        """Make a setting what is wanted; raises OSError as the system does."""
+        if not setting.startswith(_PROCESS):
+            self.write(self.tree.root / setting, value)
+            return
+        for number in self._processes(setting):
+            self.kill(number, signal.SIGSTOP if value == _STOPPED else signal.SIGCONT)
+
+    def _processes(self, setting: str) -> list[int]:
+        name = setting.removeprefix(_PROCESS)
+        found = self.tree.below("proc", "[0-9]*/comm")
+        return [int(path.parent.name) for path in found if self.tree.text(path) == name]
+
+    def _state(self, number: int) -> str:
+        return (self.tree.text(f"proc/{number}/stat") or "").rpartition(") ")[2][:1]

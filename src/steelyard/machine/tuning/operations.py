@@ -1,0 +1,117 @@
+"""What can be calmed on a machine: for each operation the settings that it would change, and to what.
+
+Address-space randomisation is none of them: it stays on, as launches are to average over addresses; switched off, all
+of them would have the same ones, lucky or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.machine.readings import CPUS, processor_numbers
+from steelyard.machine.tuning.hand import Hand
+from steelyard.model.tuning import Change
+
+# What is woken up from within a tenth of a millisecond may sleep.
+_DEEP_US = 100
+_HUGE_PAGES = "sys/kernel/mm/transparent_hugepage/enabled"
+_SAMPLE_RATE = "proc/sys/kernel/perf_event_max_sample_rate"
+
+Wanted = Iterator[tuple[str | Path, str]]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One thing that is calmed."""
+
+    code: str
+    purpose: str
+    wanted: Callable[[Hand, int | None], Wanted]
+    """The settings and what they should be, given the processor that is measured on."""
+
+    def changes(self, hand: Hand, processor: int | None) -> Iterator[Change]:
+        """Those that are there and not so yet."""
+        for setting, value in self.wanted(hand, processor):
+            before = hand.read(str(setting))
+            if before is not None and before != value:
+                yield Change(code=self.code, setting=str(setting), before=before, after=value)
+
+
+def _sampling(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001 - as all of them
+    yield _SAMPLE_RATE, "1"
+
+
+def _governor(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
+    for _, folder in hand.tree.processors():
+        choices = hand.tree.text(folder / "cpufreq/scaling_available_governors")
+        if choices is None or "performance" in choices.split():
+            yield folder / "cpufreq/scaling_governor", "performance"
+
+
+def _lowest_rate(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
+    for _, folder in hand.tree.processors():
+        if highest := hand.tree.text(folder / "cpufreq/scaling_max_freq"):
+            yield folder / "cpufreq/scaling_min_freq", highest
+
+
+def _turbo(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
+    yield f"{CPUS}/intel_pstate/no_turbo", "1"
+    yield f"{CPUS}/cpufreq/boost", "0"
+
+
+def _sleep_states(hand: Hand, processor: int | None) -> Wanted:
+    for number, folder in hand.tree.processors():
+        if processor is not None and number != processor:
+            continue
+        for state in hand.tree.below(folder / "cpuidle", "state*"):
+            if (hand.tree.number(state / "latency") or 0) > _DEEP_US:
+                yield state / "disable", "1"
+
+
+def _huge_pages(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
+    yield _HUGE_PAGES, "madvise"
+
+
+def _irqbalance(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
+    yield "process:irqbalance", "stopped"
+
+
+def _interrupts(hand: Hand, processor: int | None) -> Wanted:
+    """All away from the processor that is measured on; those that cannot be moved are left where they are."""
+    others = hand.tree.processor_list(f"{CPUS}/online") - {processor}
+    if processor is None or not others:
+        return
+    for path in hand.tree.below("proc/irq", "[0-9]*/smp_affinity_list"):
+        taking = processor_numbers(hand.tree.text(path) or "")
+        if processor in taking:
+            yield path, ",".join(map(str, sorted(taking - {processor} or others)))
+
+
+def _siblings(hand: Hand, processor: int | None) -> Wanted:
+    """The processor that shares a core with the one that is measured on."""
+    if processor is None:
+        return
+    told = hand.tree.text(f"{CPUS}/cpu{processor}/topology/thread_siblings_list") or ""
+    for number in sorted(processor_numbers(told) - {processor}):
+        yield f"{CPUS}/cpu{number}/online", "0"
+
+
+OPERATIONS = (
+    Operation("irqbalance", "the service that moves interrupts about stands still", _irqbalance),
+    Operation("interrupts", "interrupts go to the other processors", _interrupts),
+    Operation("perf-sampling", "profilers interrupt once a second at most", _sampling),
+    Operation("governor", "the clock rate is as high as it may be", _governor),
+    Operation("frequency-range", "the clock rate does not fall", _lowest_rate),
+    Operation("turbo", "the clock rate does not exceed the nominal one", _turbo),
+    Operation("sleep-states", "the processor wakes up within 100 µs", _sleep_states),
+    Operation("huge-pages", "only programs that ask for them have huge pages", _huge_pages),
+    Operation("siblings", "nothing else runs on the same core", _siblings),
+)
+"""In the order in which they are done. A processor that is switched off comes last: its other files go with it."""
+
+
+def planned(hand: Hand, processor: int | None) -> list[Change]:
+    """All that would be changed; `processor` is the one that is measured on, if one was chosen."""
+    return [change for operation in OPERATIONS for change in operation.changes(hand, processor)]

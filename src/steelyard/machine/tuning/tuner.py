@@ -1,0 +1,172 @@
+"""Makes the changes and undoes them. What was before is on disk, whole, before the first of them is made."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from steelyard.machine.tuning.hand import Hand
+from steelyard.machine.tuning.operations import planned
+from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.files import write_atomically
+from steelyard.model.tuning import Change, Tuning
+
+# Not in /run, which a reboot empties: an operation may last longer than that.
+_KEPT = "var/lib/steelyard/tuning.json"
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A change that the system did not take."""
+
+    change: Change
+    reason: str
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of tuning, or of restoring."""
+
+    changes: Sequence[Change]
+    """Those that were made, or undone."""
+    refused: Sequence[Refused] = ()
+
+
+@dataclass(frozen=True)
+class Tuner:
+    """Tunes one machine: the one that a hand reaches."""
+
+    hand: Hand = field(default_factory=Hand)
+
+    @property
+    def kept(self) -> Path:
+        """The file with the state before; it is there for as long as the machine is tuned."""
+        return self.hand.tree.root / _KEPT
+
+    def plan(self, processor: int | None) -> list[Change]:
+        """What would be changed now."""
+        return planned(self.hand, processor)
+
+    def tune(self, processor: int | None, *, tool: str, created: str) -> Done:
+        """Change what can be changed; what the system refuses stays as it is.
+
+        Whatever goes wrong or interrupts it on the way, what was changed until then is undone. Raises UsageError where
+        the machine is tuned already, and MeasurementError where the state before cannot be put on disk.
+        """
+        with self._alone():
+            if (before := self.state()) is not None:
+                raise UsageError(
+                    f"this machine is tuned, since {before.created}: steelyard tune --restore undoes that first"
+                )
+            changes = self.plan(processor)
+            if not changes:
+                return Done([])
+            self._keep(Tuning(tool=tool, created=created, changes=changes))
+            try:
+                return self._make(changes)
+            except BaseException:
+                self._undo(changes)
+                raise
+
+    def restore(self) -> Done:
+        """Put back what was. What the system refuses stays in the file, so that another time undoes it.
+
+        Raises UsageError where nothing was tuned, or where the file of what was before is damaged.
+        """
+        with self._alone():
+            state = self.state()
+            if state is None:
+                raise UsageError("this machine is not tuned: there is nothing to restore")
+            return self._undo(state.changes)
+
+    def state(self) -> Tuning | None:
+        """What was before, if the machine is tuned; raises UsageError where the file is damaged."""
+        try:
+            return Tuning.model_validate_json(self.kept.read_bytes())
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise UsageError(
+                f"cannot read {self.kept}: {error.strerror}; it holds what was before: read it as root"
+            ) from error
+        except ValidationError as error:
+            raise UsageError(
+                f"{self.kept}, which holds what was before, is damaged: look into it, set what it names by hand or "
+                "boot again, and remove it"
+            ) from error
+
+    def _make(self, changes: Sequence[Change]) -> Done:
+        made, refused = [], []
+        for change in changes:
+            reason = self._set(change.setting, change.after)
+            if reason is None:
+                made.append(change)
+            else:
+                refused.append(Refused(change, reason))
+        return Done(made, refused)
+
+    def _undo(self, changes: Sequence[Change]) -> Done:
+        undone, refused = [], []
+        for change in reversed(changes):
+            if not self._is_there(change.setting):
+                refused.append(Refused(change, "it is not there any more"))
+                continue
+            if self.hand.read(change.setting) == change.before:
+                continue
+            reason = self._set(change.setting, change.before)
+            if reason is None:
+                undone.append(change)
+            else:
+                refused.append(Refused(change, reason))
+        left = [one.change for one in refused if self._is_there(one.change.setting)]
+        if left and (state := self.state()):
+            self._keep(state.model_copy(update={"changes": left[::-1]}))
+        else:
+            self.kept.unlink(missing_ok=True)
+        return Done(undone, refused)
+
+    def _set(self, setting: str, value: str) -> str | None:
+        """Set it and look whether it is so; why not, if it is not."""
+        try:
+            self.hand.set(setting, value)
+        except OSError as error:
+            return error.strerror or str(error)
+        now = self.hand.read(setting)
+        return None if now == value else f"it is {now or 'empty'} now"
+
+    def _is_there(self, setting: str) -> bool:
+        # A file that a crash has left empty is there, and written to.
+        return self.hand.read(setting) is not None or self.hand.tree.is_there(setting)
+
+    def _keep(self, state: Tuning) -> None:
+        write_atomically(self.kept, state.model_dump_json(indent=1).encode(), private=True)
+        folder = os.open(self.kept.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)  # its name, too, outlives a crash of the machine
+        finally:
+            os.close(folder)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Nobody else tunes or restores meanwhile."""
+        try:
+            self.kept.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+            handle = os.open(self.kept.with_name("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise MeasurementError(
+                f"cannot keep what was before in {self.kept.parent}: {error.strerror}; tuning needs root"
+            ) from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError("another steelyard tunes or restores this machine right now: wait for its end") from None
+        else:
+            yield
+        finally:
+            os.close(handle)

@@ -1,0 +1,43 @@
+"""What `steelyard tune` changes on a machine, and the state before, as it is kept on disk."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+TUNING_FORMAT: Final = "steelyard-tuning"
+
+
+class Change(BaseModel):
+    """One setting of the machine."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    code: str = Field(description="the operation that it belongs to, as docs/tune.md names it")
+    setting: str = Field(description="a file below /proc or /sys, without its first slash, or `process:NAME`")
+    before: str
+    after: str
+
+    @field_validator("setting")
+    @classmethod
+    def _is_one(cls, setting: str) -> str:
+        """Nothing else is ever written to, whatever a file says."""
+        parts = setting.split("/")
+        if not setting.startswith("process:") and (parts[0] not in ("proc", "sys") or {"", ".", ".."} & {*parts}):
+            raise ValueError("is no setting of a machine")
+        return setting
+
+
+class Tuning(BaseModel):
+    """All that was changed, or was about to be: written before the first change is made."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: Literal["steelyard-tuning"] = TUNING_FORMAT
+    version: Literal[1] = 1
+    tool: str
+    created: str = Field(description="when, UTC, ISO 8601")
+    changes: list[Change] = Field(
+        description="in the order in which they are made; they are undone the other way round"
+    )

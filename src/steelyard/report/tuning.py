@@ -1,0 +1,32 @@
+"""What is tuned, on a terminal: setting by setting, from what to what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from rich.console import Console
+from rich.text import Text
+
+from steelyard.model.tuning import Change
+from steelyard.report.sheet import Sheet
+
+_VALUE_COLUMNS = 24
+
+
+def changes(console: Console, made: Sequence[Change], *, restoring: bool = False) -> None:
+    """Print changes, by the operation that they belong to; restored ones the other way round."""
+    sheet = Sheet(console)
+    for code, group in groupby(made, key=lambda one: one.code):
+        sheet.line(Text(code, "bold"))
+        for one in group:
+            was, now = (one.after, one.before) if restoring else (one.before, one.after)
+            values = f"{sheet.name(was, _VALUE_COLUMNS)} -> {sheet.name(now, _VALUE_COLUMNS)}"
+            sheet.line(Text(f"  {sheet.name(one.setting, max(8, sheet.width - len(values) - 4))}  {values}"))
+
+
+def refused(console: Console, ones: Sequence[tuple[Change, str]]) -> None:
+    """Print what the system did not take, and why."""
+    sheet = Sheet(console)
+    for change, reason in ones:
+        sheet.row("refused", f"{sheet.name(change.setting, 5 * sheet.text_width)}: {reason}", style="yellow")

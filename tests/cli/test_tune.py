@@ -1,0 +1,65 @@
+"""`steelyard tune`, against a made-up machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from steelyard.design.world import World
+from tests.machine.trees import made
+from tests.machine.tuning.test_tuner import MACHINES, Kernel, contents
+from tests.world import ScriptedWorld
+
+
+@pytest.fixture
+def kernel(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Kernel:
+    made_up = Kernel(made(tmp_path / "machine", MACHINES["laptop"]).root)
+    outside = scripted.outside
+
+    def with_a_machine() -> World:
+        return replace(outside(), tuner=lambda: made_up.tuner)
+
+    monkeypatch.setattr(scripted, "outside", with_a_machine)
+    return made_up
+
+
+def test_a_dry_run_shows_what_would_change_and_changes_nothing(scripted: ScriptedWorld, kernel: Kernel) -> None:
+    before = contents(kernel.root)
+    done = scripted("tune", "--dry-run", "--cpu", "1")
+    assert (done.status, done.err) == (0, b"")
+    assert "scaling_governor  powersave -> performance" in done.text
+    assert done.text.endswith("this would be changed\n")
+    assert contents(kernel.root) == before
+
+
+def test_tuned_and_restored(scripted: ScriptedWorld, kernel: Kernel) -> None:
+    before = contents(kernel.root)
+    assert scripted("tune").text.endswith("tuned; steelyard tune --restore puts back what was\n")
+    assert contents(kernel.root) != before
+    assert "tuned, since" in scripted.refuses("tune")
+    done = scripted("tune", "--restore")
+    assert done.status == 0
+    assert "performance -> powersave" in done.text
+    assert contents(kernel.root) == before
+
+
+def test_a_refusal_is_named(scripted: ScriptedWorld, kernel: Kernel) -> None:
+    kernel.refused = {"sys/kernel/mm/transparent_hugepage/enabled"}
+    done = scripted("tune")
+    assert done.status == 0
+    assert "refused    sys/kernel/mm/transparent_hugepage/enabled: Input/output error" in done.text
+
+
+@pytest.mark.usefixtures("kernel")
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--cpu", "9"], "there is no processor 9 here: choose from 0, 1, 2, 3"),
+        (["--restore", "--dry-run"], "--restore puts back exactly what was: leave --dry-run and --cpu out"),
+        (["--restore"], "this machine is not tuned: there is nothing to restore"),
+    ],
+)
+def test_wrong_usage(scripted: ScriptedWorld, words: list[str], sentence: str) -> None:
+    assert scripted.refuses("tune", *words) == sentence

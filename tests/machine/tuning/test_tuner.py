@@ -1,0 +1,263 @@
+"""Machines are tuned, and put back exactly as they were, whatever happens in between."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from steelyard.machine.readings import Tree
+from steelyard.machine.tuning.hand import Hand
+from steelyard.machine.tuning.tuner import Tuner
+from steelyard.model.errors import MeasurementError, UsageError
+from tests.machine.trees import BOARD, CONTAINER, CPUS, DESKTOP, LAPTOP, made
+
+_HUGE_PAGES = "sys/kernel/mm/transparent_hugepage/enabled"
+_CHOICES = ("always", "madvise", "never")
+
+_SERVER = {**DESKTOP, "proc/irq/24/smp_affinity_list": "0-3\n", "proc/irq/25/smp_affinity_list": "2\n"}
+MACHINES: Mapping[str, Mapping[str, str]] = {
+    "laptop": {
+        **LAPTOP,
+        "proc/77/stat": "77 (irqbalance) S 1 1\n",
+        "proc/irq/24/smp_affinity_list": "0-3\n",
+        **{f"{CPUS}/cpu{n}/online": "1\n" for n in range(1, 4)},
+        f"{CPUS}/cpu1/cpuidle/state1/latency": "890\n",
+        f"{CPUS}/cpu1/cpuidle/state1/disable": "0\n",
+    },
+    "desktop": DESKTOP,
+    "server": _SERVER,
+    "container": CONTAINER,
+    "board": {**BOARD, f"{CPUS}/cpu0/cpufreq/scaling_available_governors": "ondemand performance\n"},
+}
+
+
+class Kernel:
+    """Answers writes as the kernel does, and lets something happen before, within or after one of them."""
+
+    def __init__(self, root: Path, at: int = -1, happens: Callable[[], None] = lambda: None, within: str = "") -> None:
+        self.root, self.at, self.happens, self.within = root, at, happens, within
+        self.writes = 0
+        self.refused: set[str] = set()
+
+    def write(self, path: Path, text: str) -> None:
+        moment, self.writes = self.writes == self.at, self.writes + 1
+        if moment and self.within == "before":
+            self.happens()
+        if str(path.relative_to(self.root)) in self.refused:
+            raise OSError(5, "Input/output error")
+        if moment and self.within == "emptied":
+            path.write_text("")
+            self.happens()
+        chosen = " ".join(f"[{one}]" if one == text else one for one in _CHOICES)
+        path.write_text(f"{chosen}\n" if path == self.root / _HUGE_PAGES else f"{text}\n")
+        if moment and self.within == "after":
+            self.happens()
+
+    def kill(self, number: int, sent: int) -> None:
+        state = {signal.SIGSTOP: "T", signal.SIGCONT: "S"}[signal.Signals(sent)]
+        (self.root / f"proc/{number}/stat").write_text(f"{number} (irqbalance) {state} 1 1\n")
+
+    @property
+    def tuner(self) -> Tuner:
+        return Tuner(Hand(Tree(self.root), self.write, self.kill))
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    """All files of the machine; what we keep ourselves is none of it."""
+    files = (path for part in ("proc", "sys") for path in (root / part).rglob("*") if path.is_file())
+    return {str(path.relative_to(root)): path.read_bytes() for path in files}
+
+
+def tune(tuner: Tuner, processor: int | None = 1) -> None:
+    tuner.tune(processor, tool="0", created="2026-01-01T00:00:00+00:00")
+
+
+def killed_while(act: Callable[[], object]) -> bool:
+    """Whether a process that does it ends by SIGKILL."""
+    child = os.fork()
+    if child == 0:
+        try:
+            act()
+        finally:
+            os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+
+
+def kill_ourselves() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.fixture(params=MACHINES)
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return made(tmp_path, MACHINES[request.param]).root
+
+
+def test_a_machine_is_tuned_and_put_back(root: Path) -> None:
+    before = contents(root)
+    kernel = Kernel(root)
+    planned = kernel.tuner.plan(1)
+    tune(kernel.tuner)
+    assert contents(root) == before if not planned else contents(root) != before
+    assert kernel.tuner.plan(1) == []
+    if planned:
+        kernel.tuner.restore()
+    assert contents(root) == before
+    assert not kernel.tuner.kept.exists()
+
+
+@pytest.mark.parametrize("within", ["before", "emptied", "after"])
+def test_whenever_it_is_killed_all_is_put_back(root: Path, within: str) -> None:
+    before = contents(root)
+    count = Kernel(root)
+    tune(count.tuner)
+    if not (steps := count.writes):
+        return
+    count.tuner.restore()
+    for step in range(steps):
+        assert killed_while(lambda at=step: tune(Kernel(root, at, kill_ourselves, within).tuner))  # type: ignore[misc]
+        Kernel(root).tuner.restore()
+        assert contents(root) == before, step
+
+
+@pytest.mark.parametrize("within", ["before", "emptied", "after"])
+def test_a_killed_restore_is_carried_on(root: Path, within: str) -> None:
+    before = contents(root)
+    first = Kernel(root)
+    tune(first.tuner)
+    for step in range(first.writes):
+        killed = killed_while(lambda at=step: Kernel(root, at, kill_ourselves, within).tuner.restore())  # type: ignore[misc]
+        if killed:
+            Kernel(root).tuner.restore()
+        assert contents(root) == before
+        tune(Kernel(root).tuner)
+
+
+def test_an_interrupt_undoes_what_was_done(root: Path) -> None:
+    before = contents(root)
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    kernel = Kernel(root, 0, interrupt, "after")
+    if not kernel.tuner.plan(1):
+        return
+    with pytest.raises(KeyboardInterrupt):
+        tune(kernel.tuner)
+    assert contents(root) == before
+    assert not kernel.tuner.kept.exists()
+
+
+# --- what is tuned
+
+
+@pytest.fixture
+def laptop(tmp_path: Path) -> Kernel:
+    return Kernel(made(tmp_path, MACHINES["laptop"]).root)
+
+
+def test_what_is_changed_on_a_laptop(laptop: Kernel) -> None:
+    changes = {change.setting: (change.before, change.after) for change in laptop.tuner.plan(1)}
+    assert changes["process:irqbalance"] == ("running", "stopped")
+    assert changes["proc/irq/24/smp_affinity_list"] == ("0-3", "0,2,3")
+    assert changes["proc/sys/kernel/perf_event_max_sample_rate"] == ("100000", "1")
+    assert changes[f"{CPUS}/cpu2/cpufreq/scaling_governor"] == ("powersave", "performance")
+    assert changes[f"{CPUS}/cpu2/cpufreq/scaling_min_freq"] == ("400000", "4200000")
+    assert changes[f"{CPUS}/intel_pstate/no_turbo"] == ("0", "1")
+    assert changes[f"{CPUS}/cpu1/cpuidle/state1/disable"] == ("0", "1")
+    assert changes[_HUGE_PAGES] == ("always", "madvise")
+    assert changes[f"{CPUS}/cpu3/online"] == ("1", "0")
+    assert not any("randomize_va_space" in setting for setting in changes)
+
+
+def test_without_a_processor_nothing_is_taken_from_the_others(laptop: Kernel) -> None:
+    settings = {change.setting for change in laptop.tuner.plan(None)}
+    assert not any("online" in setting or "irq/" in setting for setting in settings)
+
+
+def test_what_is_refused_is_told_and_the_rest_is_done(laptop: Kernel) -> None:
+    laptop.refused = {_HUGE_PAGES}
+    done = laptop.tuner.tune(None, tool="0", created="2026-01-01")
+    assert [(one.change.setting, one.reason) for one in done.refused] == [(_HUGE_PAGES, "Input/output error")]
+    assert done.changes
+    assert laptop.tuner.restore().refused == []
+
+
+def test_what_cannot_be_restored_is_kept_for_another_time(laptop: Kernel) -> None:
+    before = contents(laptop.root)
+    tune(laptop.tuner)
+    laptop.refused = {_HUGE_PAGES}
+    assert [one.change.setting for one in laptop.tuner.restore().refused] == [_HUGE_PAGES]
+    laptop.refused = set()
+    assert [change.setting for change in laptop.tuner.restore().changes] == [_HUGE_PAGES]
+    assert contents(laptop.root) == before
+
+
+def test_what_is_gone_is_told_and_not_waited_for(laptop: Kernel) -> None:
+    tune(laptop.tuner)
+    (laptop.root / _HUGE_PAGES).unlink()
+    done = laptop.tuner.restore()
+    assert [one.reason for one in done.refused] == ["it is not there any more"]
+    assert not laptop.tuner.kept.exists()
+
+
+# --- refusals
+
+
+def test_a_second_tuning_is_refused(laptop: Kernel) -> None:
+    tune(laptop.tuner)
+    with pytest.raises(UsageError, match="tuned, since 2026-01-01T00:00:00"):
+        tune(laptop.tuner)
+
+
+def test_nothing_to_restore(laptop: Kernel) -> None:
+    with pytest.raises(UsageError, match="not tuned"):
+        laptop.tuner.restore()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"format": "steelyard-tuning"}',
+        '{"format": "steelyard-tuning", "version": 1, "tool": "0", "created": "x", "changes": '
+        '[{"code": "x", "setting": "sys/../etc/passwd", "before": "a", "after": "b"}]}',
+    ],
+)
+def test_a_damaged_state_is_named_and_left_alone(laptop: Kernel, text: str) -> None:
+    laptop.tuner.kept.parent.mkdir(parents=True)
+    laptop.tuner.kept.write_text(text)
+    before = contents(laptop.root)
+    for act in (laptop.tuner.restore, lambda: tune(laptop.tuner)):
+        with pytest.raises(UsageError, match=r"tuning\.json, which holds what was before, is damaged"):
+            act()
+    assert contents(laptop.root) == before
+    assert laptop.tuner.kept.read_text() == text
+
+
+def test_two_at_once(laptop: Kernel) -> None:
+    other = Kernel(laptop.root)
+    laptop.at, laptop.within = 0, "before"
+    said: list[str] = []
+
+    def meanwhile() -> None:
+        with pytest.raises(UsageError) as refused:
+            other.tuner.restore()
+        said.append(str(refused.value))
+
+    laptop.happens = meanwhile
+    tune(laptop.tuner)
+    assert said == ["another steelyard tunes or restores this machine right now: wait for its end"]
+
+
+def test_nothing_is_changed_where_the_state_cannot_be_kept(laptop: Kernel) -> None:
+    (laptop.root / "var").write_text("no folder")
+    before = contents(laptop.root)
+    with pytest.raises(MeasurementError, match="needs root"):
+        tune(laptop.tuner)
+    assert contents(laptop.root) == before
