@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.design.world import World
+from steelyard.model.launches import LaunchSpec, Measured
 from tests.machine.trees import made
 from tests.machine.tuning.test_tuner import MACHINES, Kernel, contents
 from tests.world import ScriptedWorld
@@ -50,6 +51,31 @@ def test_a_refusal_is_named(scripted: ScriptedWorld, kernel: Kernel) -> None:
     done = scripted("tune")
     assert done.status == 0
     assert "refused    sys/kernel/mm/transparent_hugepage/enabled: Input/output error" in done.text
+
+
+def test_a_weighing_on_a_tuned_machine(scripted: ScriptedWorld, kernel: Kernel) -> None:
+    before = contents(kernel.root)
+    seen = []
+    launch = scripted.launch
+
+    def looked(spec: LaunchSpec) -> Measured:
+        seen.append(kernel.tuner.state() is not None)
+        return launch(spec)
+
+    scripted.launch = looked  # type: ignore[method-assign]
+    for name in ("old", "new"):
+        scripted.executable(name)
+    assert scripted("compare", "./old", "./new", "--tuned").status in (0, 1)
+    assert seen
+    assert all(seen)
+    assert contents(kernel.root) == before
+    assert not kernel.tuner.kept.exists()
+
+
+def test_a_weighing_that_fails_puts_back_what_was(scripted: ScriptedWorld, kernel: Kernel) -> None:
+    before = contents(kernel.root)
+    scripted.refuses("compare", "./absent", "./missing", "--tuned")
+    assert contents(kernel.root) == before
 
 
 @pytest.mark.usefixtures("kernel")

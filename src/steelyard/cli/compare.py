@@ -76,6 +76,14 @@ class CompareOptions(MeasuringOptions):
             help="Only those targets of the project's file (steelyard docs config).",
         ),
     ] = None
+    tuned: Annotated[
+        bool,
+        typer.Option(
+            "--tuned",
+            rich_help_panel=WHAT_IS_RUN,
+            help="Calm the machine meanwhile, and put back what was (steelyard docs tune); needs root.",
+        ),
+    ] = False
     strict: Strict = False
     resume: Annotated[
         Path | None,
@@ -112,11 +120,18 @@ def compare(options: CompareOptions, world: World) -> int:
     Exit status: 0 nothing is slower, 1 a candidate is slower, 2 wrong usage, 3 a measurement failed, 4 undecided
     (with --strict), 130 interrupted.
     """
+    from steelyard.cli.calm import tuned
+
+    check_files(options.files, options.launch.output)
+    with tuned(options.tuned, options.launch.cpu, world):
+        return _compared(options, world)
+
+
+def _compared(options: CompareOptions, world: World) -> int:
     from steelyard.cli.outcome import shown
     from steelyard.cli.screen import watching
     from steelyard.design import session
 
-    check_files(options.files, options.launch.output)
     if options.resume is not None:
         _refuse_other_options(options)
         (path,) = kept_by_name(world, options.resume)
@@ -139,7 +154,18 @@ def compare(options: CompareOptions, world: World) -> int:
     return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
 
 
-_WITH_RESUME = {"resume", "trust_journal", "max_time", "pairs", "strict", "json", "markdown", "csv", "functions"}
+_WITH_RESUME = {
+    "resume",
+    "trust_journal",
+    "tuned",
+    "max_time",
+    "pairs",
+    "strict",
+    "json",
+    "markdown",
+    "csv",
+    "functions",
+}
 
 
 def _refuse_other_options(options: CompareOptions) -> None:

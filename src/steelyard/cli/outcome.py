@@ -62,7 +62,7 @@ def show_outcome(
     record, derived = outcome.record, outcome.record.derived or Derived()
     unwritten, to_print = None, None
     try:
-        with _uninterrupted():
+        with uninterrupted():
             for path, data in _contents(outcome, files, functions):
                 if is_printed(path):
                     to_print = data  # last, as its reader may keep it waiting
@@ -126,8 +126,8 @@ def _contents(outcome: Outcome, files: FileOptions, functions: int) -> Iterator[
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Let a Ctrl-C wait until the files are whole."""
+def uninterrupted() -> Iterator[None]:
+    """Let a Ctrl-C wait until this is done."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
     try:
         yield
