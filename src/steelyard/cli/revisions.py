@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from steelyard.subjects.revisions.builds import Built, Recipe
     from steelyard.subjects.revisions.git import Repository
 
-_USUAL_BUILD_S = 3600.0
+USUAL_BUILD_S = 3600.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class RevisionOptions(Options):
     ] = None
     build_timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="Longest time that a build may take."), ReadBy(seconds)
-    ] = _USUAL_BUILD_S
+    ] = USUAL_BUILD_S
 
 
 def are_wanted(options: RevisionOptions) -> bool:
@@ -73,7 +73,7 @@ def request_of_revisions(options: CompareOptions, world: World) -> Iterator[Requ
     from steelyard.subjects.revisions.sides import subjects_of
 
     asked = options.revisions
-    seconds_in_range("--build-timeout", asked.build_timeout, 1e-3, 1e6)
+    build_timeout_checked(asked.build_timeout)
     command = _one_command(options)
     settings = settings_of(options, world, commands=[command] * 2, judged=True)
     recipe = Recipe(asked.build, timeout_s=asked.build_timeout)
@@ -107,11 +107,16 @@ def built_sides(
     jobs = [Job(revision, recipe) for revision in resolved(repository, asked.base, asked.candidate)]
     cache = Cache.of_user(world.environment)
     with (
-        watching(world, noun="side") as watch,
+        watching(world) as watch,
         built(repository, jobs, cache, watch, world.environment) as sides,
     ):
         watch.wipe()
         yield repository, sides
+
+
+def build_timeout_checked(limit_s: float) -> float:
+    """The longest that a build may take; raises UsageError for one out of range."""
+    return seconds_in_range("--build-timeout", limit_s, 1e-3, 1e6)
 
 
 def _one_command(options: CompareOptions) -> str:

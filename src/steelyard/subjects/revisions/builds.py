@@ -19,7 +19,7 @@ from steelyard.model.records import RevisionFacts
 from steelyard.report.figures import seconds
 from steelyard.report.plain import one_line
 from steelyard.subjects.revisions.cache import Cache, Entry, Facts, remove, size_of
-from steelyard.subjects.revisions.checkout import Places, check_out
+from steelyard.subjects.revisions.checkout import NotBuiltError, Places, check_out
 from steelyard.subjects.revisions.git import Repository
 from steelyard.subjects.revisions.revision import Revision
 from steelyard.subjects.revisions.toolchain import build_environment, fingerprint
@@ -32,6 +32,7 @@ _KEY_DIGITS = 20
 _TAIL_LINES = 12
 _TAIL_BYTES = 16 << 10
 _LONGEST_LINE = 200
+_NOUN = "build"
 _LEAST_FREE_BYTES = 64 << 10
 # Other processes may remove an entry between its making and its use, but hardly twice.
 _MOST_TRIES = 3
@@ -39,12 +40,8 @@ _MOST_TRIES = 3
 Watch = Callable[[Progress], None]
 
 
-class BuildError(MeasurementError):
+class BuildError(NotBuiltError):
     """A revision that does not build; the last lines of its log stand below the sentence."""
-
-    def __init__(self, sentence: str, lines: Sequence[str]) -> None:
-        super().__init__(sentence)
-        self.lines = tuple(lines)
 
 
 @dataclass(frozen=True)
@@ -166,7 +163,7 @@ class _Builder:
         said = f"waiting for another steelyard, which has the build of {job.revision.label}"
 
         def waiting() -> None:
-            self.watch(Progress(said, 0, None, allowance=said))
+            self.watch(Progress(said, 0, None, allowance=said, noun=_NOUN))
 
         with ExitStack() as one:
             entry = one.enter_context(self.cache.held(key, alone=False, waiting=waiting))
@@ -181,7 +178,7 @@ class _Builder:
         try:
             for key, (job, entry) in missing.items():
                 entry.begin()
-                self.watch(Progress(f"checking out {job.revision.label}", 0, len(missing)))
+                self.watch(Progress(f"checking out {job.revision.label}", 0, len(missing), noun=_NOUN))
                 notes[key] = check_out(self.repository, job.revision, Places(entry.files, entry.git))
                 self._check_directory(job, entry)
             failures = self._failures([*missing.values()])
@@ -212,7 +209,7 @@ class _Builder:
             return [None] * len(missing)
         for job, _ in missing:
             said = f"building {job.revision.label}: {one_line(job.recipe.written or '')}"
-            self.watch(Progress(said, 0, len(missing), allowance=said))
+            self.watch(Progress(said, 0, len(missing), allowance=said, noun=_NOUN))
         ends = run_all([self._command(job, entry) for job, entry in missing], is_tidied=True)
         return [_failure(job, entry, ended) for (job, entry), ended in zip(missing, ends, strict=True)]
 
@@ -268,7 +265,7 @@ def tail(log: Path) -> tuple[str, ...]:
     except OSError:
         return ()
     shown = (line.expandtabs() for line in lines[-_TAIL_LINES:])
-    return tuple(f"  | {line[:_LONGEST_LINE]}" for line in shown)
+    return tuple(line[:_LONGEST_LINE] for line in shown)
 
 
 def _built(job: Job, entry: Entry, repository: Repository, was_cached: bool) -> Built:

@@ -1,4 +1,4 @@
-"""Two revisions as the two subjects of a weighing: one command, run in the folder of each."""
+"""Revisions as the subjects of a weighing: one command, run in the folder of each."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from steelyard.subjects.command import command_subject
 from steelyard.subjects.revisions.builds import Built
 from steelyard.subjects.revisions.git import Repository
 
-_ROLES = ("baseline", "candidate")
-
 
 def subjects_of(
     sides: Sequence[Built], command: str, names: Sequence[str], *, shell: bool, search_path: str | None
 ) -> list[Subject]:
     """The command in each of the sides; raises UsageError where one has not its program."""
-    found = []
-    for side, name, role in zip(sides, names, _ROLES, strict=True):
+    found: list[Subject] = []
+    for side, name in zip(sides, names, strict=True):
+        role = "candidate" if found else "baseline"
         try:
             subject = command_subject(
                 command, name, role, shell=shell, search_path=search_path, directory=str(side.folder)
