@@ -105,7 +105,7 @@ class CommitScales:
     def _subjects(self, commits: Sequence[Commit]) -> list[Subject]:
         """Their command, in the folder of each."""
         return subjects_of(
-            self.builds(commits),
+            [[build] for build in self.builds(commits)],
             self.asked.command,
             [commit.short for commit in commits],
             shell=self.asked.shell,
