@@ -303,11 +303,11 @@ def _chance(judgement: Judgement, margin: float, half_width: float, deviation: f
     return same + 1 - _between(-reach, reach, centre, deviation)
 
 
-def layouts_needed(judgement: Judgement, margin: float) -> int | None:
-    """The layouts of each side, with as many pairs each, that would decide 4 times out of 5; None if not known."""
+def layouts_needed(judgement: Judgement, margin: float, most: int) -> int | None:
+    """The layouts of each side, with as many pairs each, that would decide 4 times out of 5; None beyond so many."""
     if judgement.averaged is None:
         return None
-    return over_layouts.layouts_needed(partial(_chance, judgement, margin), judgement.averaged, DECIDES_BY)
+    return over_layouts.layouts_needed(partial(_chance, judgement, margin), judgement.averaged, DECIDES_BY, most)
 
 
 def is_futile(judgement: Judgement, margin: float, pairs: int, level: float) -> bool:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -195,6 +196,7 @@ class _Builder:
         waiting = list(missing.values())
         try:
             notes = [self._check_out(job, entry, len(waiting)) for job, entry in waiting]
+            self._announce([job for job, _ in waiting])
             for done in range(0, len(waiting), _MOST_AT_ONCE):
                 some = slice(done, done + _MOST_AT_ONCE)
                 self._build(waiting[some], notes[some], done, len(waiting))
@@ -205,6 +207,15 @@ class _Builder:
                 if entry.facts() is None:  # it is of no use, and the disk may be full of it
                     remove(entry.files)
                     remove(entry.git)
+
+    def _announce(self, jobs: Sequence[Job]) -> None:
+        """Say what is built, once of each revision, in however many layouts."""
+        layouts = Counter(job.revision.label for job in jobs)
+        for job in {job.revision.label: job for job in jobs}.values():
+            if job.recipe.command is not None:
+                several = f" in {many} layouts" if (many := layouts[job.revision.label]) > 1 else ""
+                said = f"building {job.revision.label}{several}: {one_line(job.recipe.command)}"
+                self.watch(Progress(said, 0, len(jobs), allowance=said, noun=_NOUN))
 
     def _check_out(self, job: Job, entry: Entry, of: int) -> list[str]:
         """Put a revision's files into their place; what the user should know of them."""
@@ -237,9 +248,8 @@ class _Builder:
         """What each build failed in, all of them run side by side; the first failure cuts the others short."""
         if all(job.recipe.written is None for job, _ in missing):
             return [None] * len(missing)
-        for job, _ in missing:
-            said = f"building {job.revision.label}: {one_line(job.recipe.written or '')}"
-            self.watch(Progress(said, done, of, allowance=said, noun=_NOUN))
+        job, _ = missing[0]
+        self.watch(Progress(f"building {job.revision.label}", done, of, noun=_NOUN))
         ends = run_all([self._command(job, entry) for job, entry in missing], is_tidied=True)
         return [_failure(job, entry, ended) for (job, entry), ended in zip(missing, ends, strict=True)]
 
