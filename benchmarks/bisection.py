@@ -23,7 +23,6 @@ import numpy as np
 
 from benchmarks.simulation import SYNTHETIC, FloatArray, Noise, table, trace, window_of
 from steelyard.design.bisection.search import Searching, Telling
-from steelyard.design.bisection.trees import NotBuiltError
 from steelyard.design.bisection.weighing import Weighed
 from steelyard.model.bisection import Bisection, Commit, Compared
 from steelyard.model.records import Settings
@@ -31,6 +30,7 @@ from steelyard.stats.family import sharing_now
 from steelyard.stats.looks import next_look
 from steelyard.stats.paired import Judgement, judge
 from steelyard.stats.verdict import CHANGED
+from steelyard.subjects.revisions.checkout import NotBuiltError
 
 # Curve: (generator, commits, change) -> log of each commit's time, good first
 Curve = Callable[[np.random.Generator, int, float], FloatArray]
@@ -125,6 +125,10 @@ class SimulatedScales:
             for commit, one in zip(commits[1:], judged, strict=True)
         ]
         return Weighed(compared, False, None, None)
+
+    def are_one_program(self, one: Commit, other: Commit) -> bool:
+        """Each commit is a program of its own."""
+        return one == other
 
     def _judged(
         self, sides: list[FloatArray], margin: float, alpha: float, *, until_one_changed: bool

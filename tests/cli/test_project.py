@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from steelyard.cli import several
-from steelyard.cli.project import Side, Sides, build_variables
+from steelyard.cli.project import Sides, build_variables
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.project_file import load_project
+from steelyard.subjects.revisions.sides import Side
 from tests.world import ScriptedWorld, ctrl_c, measured, program_of
 
 TWO = """
@@ -68,7 +69,7 @@ def world(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> ProjectWo
 
     @contextmanager
     def folders(*_: object) -> Iterator[Sides]:
-        yield Sides(Side("main", of_project.folder / "base"), Side("the work tree", of_project.folder / "head"))
+        yield Sides(Side("main", [of_project.folder / "base"]), Side("the work tree", [of_project.folder / "head"]))
 
     monkeypatch.setattr(several, "sides_of", folders)
     monkeypatch.setattr("tests.world.pool.ThreadPoolExecutor", of_project.executor)

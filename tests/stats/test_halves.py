@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from steelyard.stats.halves import Halves, halves_of
+from steelyard.stats import weighted
+from steelyard.stats.halves import LEVEL, Halves, halves_of
 
 MARGIN = 0.005
 
@@ -15,7 +16,11 @@ def found(
     stormy = np.repeat(generator.random(pairs // 10 + 1) < 0.5, 10)[:pairs]
     logs = np.where(stormy, noise, 0.004)[:, None] * generator.standard_normal((pairs, 2)) + 0.1 * stormy[:, None]
     d = logs[:, 1] - logs[:, 0] + np.where(stormy, storm, calm)
-    return halves_of(d, logs.mean(axis=1))
+    return _halves(d, logs.mean(axis=1))
+
+
+def _halves(d: np.ndarray, levels: np.ndarray) -> Halves | None:
+    return halves_of(d, levels, weighted.estimate(d, levels, LEVEL).centre)
 
 
 def share_that_disagrees(pairs: int, tries: int, *, calm: float, storm: float, noise: float = 0.03) -> float:
@@ -40,6 +45,6 @@ def test_what_is_less_than_the_margin_apart_agrees() -> None:
 
 def test_calm_pairs_and_few_ones_have_no_halves() -> None:
     generator = np.random.default_rng(1)
-    assert halves_of(generator.normal(0, 0.01, 200), generator.normal(0, 0.01, 200)) is None
+    assert _halves(generator.normal(0, 0.01, 200), generator.normal(0, 0.01, 200)) is None
     assert found(generator, 15, calm=0.0, storm=0.5) is None
     assert found(generator, 40, calm=0.0, storm=0.5) is not None

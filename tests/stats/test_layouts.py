@@ -109,7 +109,7 @@ def test_more_pairs_of_the_same_layouts_decide_nothing_and_more_layouts_do() -> 
     assert judgement.verdict == "undecided"
     assert judgement.averaged.floor > 0.9
     assert chance_of_verdict(judgement, 0.005, 120_000, 0.01) < 0.1
-    needed = layouts_needed(judgement, 0.005)
+    needed = layouts_needed(judgement, 0.005, 1000)
     assert needed is not None
     assert 20 < needed < 400
 

@@ -13,6 +13,7 @@ from steelyard.cli.command import Only, Without, command
 from steelyard.cli.counting import CountingOptions, jobs_checked
 from steelyard.cli.options import OUTPUT, WHAT_IS_RUN, JudgingOptions, LaunchOptions, WeighingOptions
 from steelyard.cli.outputs import check_writable, is_printed, write
+from steelyard.cli.revisions import USUAL_BUILD_S, build_timeout_checked
 from steelyard.cli.say import say
 from steelyard.cli.settings import MeasuringOptions, settings_of
 from steelyard.cli.status import FOUND, INTERRUPTED, UNDECIDED
@@ -67,9 +68,14 @@ class BisectOptions(MeasuringOptions):
     build: Annotated[
         str | None,
         typer.Option(
-            "--build", metavar="CMD", help="Build a commit by this, a shell's command.  [default: nothing is built]"
+            "--build",
+            metavar="CMD",
+            help="Build a commit by this shell command, in a folder of its own; kept.  [default: nothing is built]",
         ),
     ] = None
+    build_timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Longest time that a build may take."), ReadBy(seconds)
+    ] = USUAL_BUILD_S
     judging: Annotated[SearchingOptions, Without("family")] = SearchingOptions()
     weighing: Annotated[WeighingOptions, Only("pairing")] = WeighingOptions()
     suite: SuiteOptions = SuiteOptions()
@@ -120,6 +126,7 @@ def bisect(options: BisectOptions, world: World) -> int:
         _settings(options, world),
         Selection(only=options.suite.benchmark or [], tags=options.suite.tag or []),
         jobs_checked(options.counting.jobs),
+        build_timeout_s=build_timeout_checked(options.build_timeout),
     )
     with watching(world) as line:
         said = _Said(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from steelyard.cli.arity import SEPARATOR
 from steelyard.cli.options import WeighingOptions
@@ -10,22 +11,38 @@ from steelyard.model.errors import UsageError
 from steelyard.model.layouts import MOST_LAYOUTS
 from steelyard.model.values import in_range
 
+if TYPE_CHECKING:
+    from steelyard.subjects.revisions.builds import Recipe
+
 LEAST = 2
 _PLACE = "{layout}"
 
 
-def layouts_checked(options: WeighingOptions, commands: Sequence[str]) -> int:
-    """How many builds each side has, 0 for one; raises UsageError where the commands do not tell them apart."""
+def layouts_checked(options: WeighingOptions, commands: Sequence[str], recipe: Recipe | None = None) -> int:
+    """How many builds each side has, 0 for one; raises UsageError where nothing tells them apart.
+
+    The commands do, or the recipe by which both sides are built.
+    """
     if options.layouts is None:
         return 0
     in_range("--layouts", options.layouts, LEAST, MOST_LAYOUTS)
     parameters = [*(options.parameter_list or []), *(options.parameter_scan or [])]
     if any(given.split(SEPARATOR)[0] == _PLACE.strip("{}") for given in parameters):
         raise UsageError(f"--layouts sets {_PLACE} in the commands: give the parameter another name")
+    if recipe is not None and recipe.has_layouts:
+        return options.layouts
     for command in commands:
         if _PLACE not in command:
             raise UsageError(
                 f"--layouts {options.layouts}: {command!r} has no {_PLACE}, so that one layout alone would be weighed: "
-                "write it where each build has its number, as in ./old-{layout}"
+                + ("write it where each build has its number, as in ./old-{layout}" if recipe is None else _IN_BUILD)
             )
     return options.layouts
+
+
+_IN_BUILD = "write it in the command that builds, where each build gets its number (steelyard docs layouts)"
+
+
+def layouts_built(options: WeighingOptions, recipe: Recipe) -> int:
+    """How many builds are made of each side, 0 for one."""
+    return (options.layouts or 0) if recipe.has_layouts else 0

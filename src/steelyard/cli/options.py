@@ -151,8 +151,8 @@ class WeighingOptions(Options):
         int | None,
         typer.Option(
             metavar="N",
-            help="Weigh so many builds of each side, with {layout} from 1 to N in the commands, and average over them "
-            "(steelyard docs layouts).",
+            help="Weigh so many builds of each side, with {layout} from 1 to N in the commands or in --build, and "
+            "average over them (steelyard docs layouts).",
         ),
     ] = None
     pairing: Annotated[

@@ -89,8 +89,8 @@ def _show_way_on(outcome: Outcome, files: FileOptions, world: World) -> None:
     """Print how what is undecided goes on from here: another budget adds to what was measured."""
     if outcome.kept is None or not isinstance(outcome.record, Weighing) or outcome.record.derived is None:
         return
-    deciding = [one for one in outcome.record.derived.verdicts if not one.control and not is_counted(one.metric)]
-    if (option := sentences.way_on(deciding, outcome.record)) is not None:
+    measured = [one for one in outcome.record.derived.verdicts if not one.control and not is_counted(one.metric)]
+    if (option := sentences.way_on(measured, outcome.record)) is not None:
         sheet = Sheet(output(world.environment, beside_data=_prints_data(files)))
         sheet.row("go on", f"steelyard compare --resume {outcome.kept.name} {option}")
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from steelyard.cli.arity import SEPARATOR
 from steelyard.cli.inputs import STANDARD_STREAM, input_of_launches
+from steelyard.cli.layouts import layouts_built
 from steelyard.cli.say import say
 from steelyard.cli.settings import request_of, settings_of
 from steelyard.design.several import Part, joined
@@ -19,23 +20,14 @@ from steelyard.model.errors import UsageError
 from steelyard.model.patterns import fits
 from steelyard.model.project import Compare, Target
 from steelyard.model.project_file import Project
-from steelyard.model.records import Finding, RevisionFacts, Settings, Subject
+from steelyard.model.records import Finding, Settings, Subject
 from steelyard.model.secrecy import is_secret
 from steelyard.report.plain import one_line
-from steelyard.subjects.command import command_subject
 
 if TYPE_CHECKING:
     from steelyard.cli.compare import CompareOptions
-
-
-@dataclass(frozen=True)
-class Side:
-    """One side of a project."""
-
-    name: str
-    folder: Path
-    """Where its commands run."""
-    revision: RevisionFacts | None = None
+    from steelyard.subjects.revisions.builds import Recipe
+    from steelyard.subjects.revisions.sides import Side
 
 
 @dataclass(frozen=True)
@@ -44,6 +36,8 @@ class Sides:
 
     baseline: Side
     candidate: Side
+    recipe: Recipe | None = None
+    """How they were built."""
     findings: Callable[[Sequence[Subject], Settings], list[Finding]] = lambda *_: []
     """What is known of a target's two subjects, and of the environment that they find, before they are measured."""
 
@@ -142,24 +136,31 @@ def sides_of(project: Project, options: CompareOptions, world: World) -> Iterato
     """The baseline and the candidate of a project, built as it says, for as long as they are measured."""
     from steelyard.cli.revisions import built_sides, findings_of
     from steelyard.subjects.revisions.builds import Recipe
-    from steelyard.subjects.revisions.sides import check_relative
+    from steelyard.subjects.revisions.sides import check_relative, side_of
 
     asked, build = options.revisions, project.build
-    if (build.layouts or 1) > 1:
-        raise UsageError(f"{project.at('build', 'layouts')}: several layouts cannot be built yet: leave them out")
     recipe = Recipe(
         build.command if asked.build is None else asked.build,
         build_variables(project, world.environment, _named(options)),
         asked.build_timeout if build.timeout is None or "build_timeout" in asked.given else build.timeout,
     )
-    with built_sides(asked, project.folder, recipe, world) as (repository, built):
-        baseline, candidate = (Side(one.revision.label, one.folder, one.facts()) for one in built)
+    layouts = layouts_built(_with_layouts(project, options).weighing, recipe)
+    with built_sides(asked, project.folder, recipe, layouts, world) as (repository, built):
+        baseline, candidate = (side_of(builds, builds[0].revision.label) for builds in built)
 
         def findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
             check_relative(repository, subjects[0].command)
             return findings_of(repository, built, subjects, settings)
 
-        yield Sides(baseline, candidate, findings)
+        yield Sides(baseline, candidate, recipe, findings)
+
+
+def _with_layouts(project: Project, options: CompareOptions) -> CompareOptions:
+    """The options with the layouts of the project's file, unless the command line says how many."""
+    layouts = project.build.layouts or 1
+    if "layouts" in options.weighing.given or layouts == 1:
+        return options
+    return replace(options, weighing=replace(options.weighing, layouts=layouts))
 
 
 def _named(options: CompareOptions) -> list[str]:
@@ -208,7 +209,9 @@ class _Planned:
         options = self._options()
         named = _named(self.asked)
         world = replace(self.world, environment=without_secrets(self.world.environment, named))
-        settings = self._with_margins(settings_of(options, world, commands=[self.target.command], judged=True))
+        commands = [self.target.command]
+        settings = settings_of(options, world, commands=commands, judged=True, recipe=sides.recipe)
+        settings = self._with_margins(settings)
         candidate = self._subject(sides.candidate, "candidate", options)
         try:
             baseline = self._subject(sides.baseline, "baseline", options)
@@ -221,15 +224,8 @@ class _Planned:
         return Part([self.target.name], request, self._margin(), shares_time=self._shares_time())
 
     def _subject(self, side: Side, role: str, options: CompareOptions) -> Subject:
-        subject = command_subject(
-            self.target.command,
-            side.name,
-            role,
-            shell=options.launch.shell,
-            search_path=self.world.environment.get("PATH"),
-            directory=str(side.folder),
-        )
-        return subject.model_copy(update={"revision": side.revision})
+        search_path = self.world.environment.get("PATH")
+        return side.subject(self.target.command, role, shell=options.launch.shell, search_path=search_path)
 
     def _options(self) -> CompareOptions:
         """Those of the command line, and behind them the target's own, and behind these what the file says of all."""
@@ -241,9 +237,8 @@ class _Planned:
                     continue
                 if value is not None and name not in getattr(self.asked, group).given:
                     found.setdefault(group, {})[name] = self._as_option(key, value)
-        return replace(
-            self.asked, **{group: replace(getattr(self.asked, group), **values) for group, values in found.items()}
-        )
+        asked = _with_layouts(self.project, self.asked)
+        return replace(asked, **{group: replace(getattr(asked, group), **values) for group, values in found.items()})
 
     def _as_option(self, key: str, value: Any) -> Any:
         """A value of the file, as the option would have it."""
@@ -279,7 +274,7 @@ class _Planned:
         if match is None:
             return UsageError(f"{self.project.at('target', self.place, 'command')}: {said}")
         key = _KEYS.get(match[1], match[1].removeprefix("--"))
-        for section in (("target", self.place), ("compare",)):
+        for section in (("target", self.place), ("compare",), ("build",)):
             if (*section, key) in self.project.lines:
                 return UsageError(f"{self.project.at(*section, key)}: {key}{said[match.end() :]}")
         return error

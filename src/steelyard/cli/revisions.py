@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from steelyard.cli.command import Options
+from steelyard.cli.layouts import layouts_built
 from steelyard.cli.names import check_no_files, names_of
 from steelyard.cli.values import ReadBy
 from steelyard.model.errors import UsageError
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
     from steelyard.design.request import Request
     from steelyard.design.world import World
     from steelyard.model.records import Finding, Settings, Subject
-    from steelyard.subjects.revisions.builds import Built, Recipe
+    from steelyard.subjects.revisions.builds import Recipe
     from steelyard.subjects.revisions.git import Repository
+    from steelyard.subjects.revisions.sides import Builds
 
-_USUAL_BUILD_S = 3600.0
+USUAL_BUILD_S = 3600.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +55,7 @@ class RevisionOptions(Options):
     ] = None
     build_timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="Longest time that a build may take."), ReadBy(seconds)
-    ] = _USUAL_BUILD_S
+    ] = USUAL_BUILD_S
 
 
 def are_wanted(options: RevisionOptions) -> bool:
@@ -73,12 +75,13 @@ def request_of_revisions(options: CompareOptions, world: World) -> Iterator[Requ
     from steelyard.subjects.revisions.sides import subjects_of
 
     asked = options.revisions
-    seconds_in_range("--build-timeout", asked.build_timeout, 1e-3, 1e6)
+    build_timeout_checked(asked.build_timeout)
     command = _one_command(options)
-    settings = settings_of(options, world, commands=[command] * 2, judged=True)
     recipe = Recipe(asked.build, timeout_s=asked.build_timeout)
-    with built_sides(asked, Path(settings.directory), recipe, world, command) as (repository, sides):
-        names = names_of(options.name, options.names, [side.revision.label for side in sides])
+    settings = settings_of(options, world, commands=[command] * 2, judged=True, recipe=recipe)
+    layouts = layouts_built(options.weighing, recipe)
+    with built_sides(asked, Path(settings.directory), recipe, layouts, world, command) as (repository, sides):
+        names = names_of(options.name, options.names, [builds[0].revision.label for builds in sides])
         search_path = world.environment.get("PATH")
         subjects = subjects_of(sides, command, names, shell=options.launch.shell, search_path=search_path)
         findings = findings_of(repository, sides, subjects, settings)
@@ -87,11 +90,12 @@ def request_of_revisions(options: CompareOptions, world: World) -> Iterator[Requ
 
 @contextmanager
 def built_sides(
-    asked: RevisionOptions, folder: Path, recipe: Recipe, world: World, *commands: str
-) -> Iterator[tuple[Repository, Sequence[Built]]]:
+    asked: RevisionOptions, folder: Path, recipe: Recipe, layouts: int, world: World, *commands: str
+) -> Iterator[tuple[Repository, Sequence[Builds]]]:
     """The revisions that are asked for, built side by side; they stay as long as the context lasts.
 
-    A `folder` is where the user stands in them, `commands` are what is going to run there.
+    A `folder` is where the user stands in them, `commands` are what is going to run there; each has so many `layouts`,
+    0 for one that has no number.
     Raises UsageError, BuildError, InterruptedBeforeStart.
     """
     from steelyard.cli.screen import watching
@@ -104,14 +108,21 @@ def built_sides(
     repository = repository_of(folder, world.environment)
     for command in commands:
         check_relative(repository, command)
-    jobs = [Job(revision, recipe) for revision in resolved(repository, asked.base, asked.candidate)]
+    recipes = [replace(recipe, layout=layout) for layout in range(1, layouts + 1)] or [recipe]
+    revisions = resolved(repository, asked.base, asked.candidate)
+    jobs = [Job(revision, one) for one in recipes for revision in revisions]
     cache = Cache.of_user(world.environment)
     with (
-        watching(world, noun="side") as watch,
-        built(repository, jobs, cache, watch, world.environment) as sides,
+        watching(world) as watch,
+        built(repository, jobs, cache, watch, world.environment) as builds,
     ):
         watch.wipe()
-        yield repository, sides
+        yield repository, [builds[side :: len(revisions)] for side in range(len(revisions))]
+
+
+def build_timeout_checked(limit_s: float) -> float:
+    """The longest that a build may take; raises UsageError for one out of range."""
+    return seconds_in_range("--build-timeout", limit_s, 1e-3, 1e6)
 
 
 def _one_command(options: CompareOptions) -> str:
@@ -126,17 +137,18 @@ def _one_command(options: CompareOptions) -> str:
 
 
 def findings_of(
-    repository: Repository, sides: Sequence[Built], subjects: Sequence[Subject], settings: Settings
+    repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings
 ) -> list[Finding]:
     """What the user should know of the sides before they are weighed."""
     from steelyard.design.findings import built_files_finding, identical_finding
     from steelyard.model.records import Finding
-    from steelyard.subjects.revisions.identity import is_identical, is_one_build
+    from steelyard.subjects.revisions.identity import are_identical, is_one_build
     from steelyard.subjects.revisions.sides import shared_program
 
-    notes = dict.fromkeys(note for side in sides for note in side.notes)
+    firsts = [builds[0] for builds in sides]
+    notes = dict.fromkeys(note for one in firsts for note in one.notes)
     found = [Finding(code="checkout", message=note) for note in notes]
-    found += [built_files_finding(one.revision.built_files) for one in sides if one.revision.built_files]
+    found += [built_files_finding(one.revision.built_files) for one in firsts if one.revision.built_files]
     if program := shared_program(repository, subjects):
         found.append(
             Finding(
@@ -145,7 +157,7 @@ def findings_of(
                 "there, they share too",
             )
         )
-    if is_identical(sides, subjects, settings):
-        labels = [side.revision.label for side in sides]
-        found.insert(0, identical_finding(*labels, is_one_build=is_one_build(sides)))
+    if are_identical(sides, subjects, settings):
+        labels = [one.revision.label for one in firsts]
+        found.insert(0, identical_finding(*labels, is_one_build=is_one_build(firsts)))
     return found

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from steelyard.design.request import Request
     from steelyard.design.world import World
     from steelyard.model.records import Settings, Subject
+    from steelyard.subjects.revisions.builds import Recipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,11 +58,17 @@ def request_of(options: MeasuringOptions, subjects: Sequence[Subject], settings:
 
 
 def settings_of(
-    options: MeasuringOptions, world: World, *, commands: Sequence[str] = (), judged: bool = False
+    options: MeasuringOptions,
+    world: World,
+    *,
+    commands: Sequence[str] = (),
+    judged: bool = False,
+    recipe: Recipe | None = None,
 ) -> Settings:
     """Check what is asked, and make settings of it; raises UsageError naming the option.
 
-    `judged` is whether there are to be verdicts, for which a number of pairs may be too small.
+    `judged` is whether there are to be verdicts, for which a number of pairs may be too small; by the `recipe` the
+    commands' programs are built, if they are.
     """
     from steelyard.model.records import Settings
     from steelyard.stats.looks import RESERVE
@@ -111,7 +118,7 @@ def settings_of(
         harness=harness_checked(options.suite, _of_commands(options)),
         heap=heap_launches(options.heap, harness=options.suite.harness),
         heap_shuffle=options.heap.shuffled,
-        layouts=layouts_checked(options.weighing, commands),
+        layouts=layouts_checked(options.weighing, commands, recipe),
     )
     _check_pairing(settings)
     return settings

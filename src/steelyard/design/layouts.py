@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
+from pathlib import Path
 
-from steelyard.design.runner.targets import LAYOUT, layouts_of
+from steelyard.design.runner.targets import layouts_of
 from steelyard.model.records import Finding, Settings, Subject
+from steelyard.subjects.command import LAYOUT_PLACE, of_layout
 from steelyard.subjects.programs import digest
-
-_PLACE = f"{{{LAYOUT}}}"
+from steelyard.subjects.revisions.identity import digest_but_for_paths
 
 
 def with_digest(subject: Subject, settings: Settings) -> Subject:
@@ -28,11 +29,26 @@ def digest_of(subject: Subject, settings: Settings) -> str | None:
 
 def _are_files(subject: Subject, settings: Settings) -> bool:
     """Whether the layouts are files of their own; they may also be told apart by an argument."""
-    return settings.layouts > 0 and _PLACE in subject.program
+    return settings.layouts > 0 and LAYOUT_PLACE in subject.program
 
 
 def _digests(subject: Subject, settings: Settings) -> list[str | None]:
-    return [digest(subject.program.replace(_PLACE, str(layout))) for layout in layouts_of(settings)]
+    return [digest(str(_program(subject, layout))) for layout in layouts_of(settings)]
+
+
+def _program(subject: Subject, layout: int) -> Path:
+    """The file that is a layout; a program that is looked for when its layout is known lies from its folder on."""
+    one = of_layout(subject, layout)
+    return Path(one.directory or "", one.program)
+
+
+def _contents(subject: Subject, settings: Settings) -> list[str | None]:
+    """The layouts' digests, but for the folders that they were built in, as far as these differ by the layout."""
+    folder = subject.directory
+    if folder is None or LAYOUT_PLACE not in folder:
+        return _digests(subject, settings)
+    head, _, tail = folder.partition(LAYOUT_PLACE)
+    return [digest_but_for_paths(_program(subject, layout), f"{head}{layout}{tail}") for layout in layouts_of(settings)]
 
 
 def equal_layouts(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
@@ -42,7 +58,7 @@ def equal_layouts(subjects: Sequence[Subject], settings: Settings) -> list[Findi
 
 
 def _equal(subject: Subject, settings: Settings) -> Finding | None:
-    digests = _digests(subject, settings)
+    digests = _contents(subject, settings)
     different = len(set(digests))
     if None in digests or different == len(digests):
         return None

@@ -12,9 +12,11 @@ from pathlib import Path
 
 from steelyard.design.folders import entered
 from steelyard.design.layouts import digest_of
+from steelyard.design.runner.targets import layouts_of
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load
 from steelyard.model.records import Run, Weighing
+from steelyard.subjects.command import of_layout
 from steelyard.subjects.revisions.cache import in_use
 
 TRUST = "--trust-journal"
@@ -69,10 +71,18 @@ def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
             raise UsageError(
                 f"{path} was begun in {record.settings.directory}: {error.strerror}; weigh anew"
             ) from error
-        with in_use([subject.directory for subject in record.subjects if subject.directory is not None]):
+        with in_use(_folders(record)):
             if not record.settings.setup:
                 check_programs(record, path)
             yield
+
+
+def _folders(record: Weighing) -> Iterator[str]:
+    """Those of its own that each subject, and each of its layouts, runs in."""
+    for subject in record.subjects:
+        for layout in layouts_of(record.settings):
+            if (folder := of_layout(subject, layout).directory) is not None:
+                yield folder
 
 
 def check_programs(record: Weighing, path: Path) -> None:

@@ -79,6 +79,8 @@ def run_all(commands: Sequence[Command], *, is_tidied: bool = False) -> list[End
                 raise InterruptedBeforeStart("interrupted before anything was measured")
             if any(one.has_failed() for one in running):
                 break
+        if is_interrupted():  # in the moment in which the last one ended
+            raise InterruptedBeforeStart("interrupted before anything was measured")
         return [one.ended() for one in running]
 
 

@@ -51,7 +51,7 @@ class Step(_Part):
 
     kind: Literal["ends", "step", "last", "skip", "equal"] = Field(
         description="the two ends; a commit between them; the commit found against its parent; one that cannot be "
-        "weighed; one that holds what an end of the range holds"
+        "weighed; one that has the files, or builds the program, of an end of the range"
     )
     commit: str
     side: Literal["good", "bad"] | None = Field(default=None, description="which it is like; null if that stayed open")
@@ -60,7 +60,7 @@ class Step(_Part):
     left: int = Field(description="suspects after this step")
     alpha: float = Field(default=0.0, description="error that this decision may spend")
     compared: list[Compared] = Field(default_factory=list)
-    why: str = Field(default="", description="why it was skipped, or stayed open")
+    why: str = Field(default="", description="why it was skipped, is equal, or stayed open")
     record: str | None = Field(default=None, description="where the weighing is kept")
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from fnmatch import fnmatchcase
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from steelyard.model.errors import UsageError
-from steelyard.model.patterns import parted
+from steelyard.model.patterns import fits, parted
 
 NEVER = "never"
 MOST_PERCENT = 1000.0
@@ -31,7 +30,7 @@ class Limit(_Limits):
     def is_of(self, benchmark: str, metrics: Collection[str], *, deciding: bool) -> bool:
         """Whether it holds for a benchmark in a metric, of any of these names, which may be the `deciding` one."""
         in_metric = deciding if self.metric is None else self.metric in metrics
-        return in_metric and (self.benchmark is None or fnmatchcase(benchmark, self.benchmark))
+        return in_metric and (self.benchmark is None or fits([benchmark], [self.benchmark]))
 
     def __str__(self) -> str:
         named = [part for part in (self.benchmark, self.metric) if part is not None]

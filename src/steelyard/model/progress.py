@@ -17,3 +17,5 @@ class Progress:
     seconds_left: float | None = None
     allowance: str | None = None
     """What the budget allows, where the user should know before it is spent: said once, to stay."""
+    noun: str | None = None
+    """What is `done`, if that is not what the watcher counts."""

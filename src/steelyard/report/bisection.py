@@ -34,7 +34,7 @@ def decision(step: Step, number: int, of: int) -> str:
         case "skip":
             return f"skipped: {step.why}"
         case "equal":
-            return f"{commit} holds the same files as a {step.side} one: {left} left"
+            return f"{commit} {step.why or f'holds the same files as the {step.side} end'}: {left} left"
         case _:
             side = f"{step.side}, {left} left" if step.side else "undecided"
             told = "; ".join(_relative(one, step) for one in step.compared)

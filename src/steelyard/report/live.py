@@ -75,7 +75,7 @@ class LiveLine:
     def _line(self, progress: Progress, width: int) -> str:
         encoding = self._stream.encoding or "utf-8"
         name = printable.plain(progress.benchmark, encoding)
-        return printable.symbols(fit(progress, name, width, self._noun, self._plural), encoding)
+        return printable.symbols(fit(progress, name, width, progress.noun or self._noun, self._plural), encoding)
 
     def _write(self, text: str) -> None:
         try:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats import phases, weighted
+from steelyard.stats import phases
 from steelyard.stats.signed_rank import Estimate, estimate, fewest_differences
 
 FloatArray = npt.NDArray[np.float64]
@@ -37,13 +37,15 @@ class Halves:
         return apart and abs(self.calm.centre - self.storm.centre) >= by
 
 
-def halves_of(d: FloatArray, levels: FloatArray) -> Halves | None:
-    """The halves of differences d (n,) at levels (n,); None of too few, or without storms."""
+def halves_of(d: FloatArray, levels: FloatArray, scored: float) -> Halves | None:
+    """The halves of differences d (n,) at levels (n,); None of too few, or without storms.
+
+    `scored` is the change that their scores find.
+    """
     half = len(d) // 2
     if half < fewest_differences(LEVEL):
         return None
-    centre = weighted.estimate(d, levels, LEVEL).centre
-    scale = phases.scales(np.abs(d - centre)[None, :], levels)[0]
+    scale = phases.scales(np.abs(d - scored)[None, :], levels)[0]
     order = np.argsort(scale, kind="stable")
     calm, storm = order[:half], order[-half:]
     if np.median(scale[storm]) < STORMIER * np.median(scale[calm]):

@@ -35,7 +35,6 @@ IntArray = npt.NDArray[np.int64]
 
 GROWTH: Final = 2
 """A look at the layouts has so many times the pairs of the one before."""
-MOST_LAYOUTS: Final = 1000
 PAIRS_EACH: Final = 2
 """From so many pairs of each layout on their noise is known apart from that of the layouts."""
 
@@ -96,8 +95,8 @@ def average(d: FloatArray, layouts: IntArray, level: float) -> Averaged:
     return Averaged(known, centre, lower, upper, _p_value(centres), level, is_free, _floor(groups))
 
 
-def layouts_needed(chance: Callable[[float, float], float], averaged: Averaged, often: float) -> int | None:
-    """How many layouts, each with as many pairs as those at hand, would decide so `often`; None if no sensible number.
+def layouts_needed(chance: Callable[[float, float], float], averaged: Averaged, often: float, most: int) -> int | None:
+    """How many layouts, each with as many pairs as those at hand, would decide so `often`; None if `most` would not.
 
     `chance(half_width, deviation)` is that of a verdict from an interval of that half-width, whose estimate will be so
     far from the one at hand (a standard deviation).
@@ -106,7 +105,7 @@ def layouts_needed(chance: Callable[[float, float], float], averaged: Averaged, 
     if have < 2:
         return None
     variance = float(np.var(averaged.centres, ddof=1))
-    for layouts in np.unique(np.geomspace(have + 1, MOST_LAYOUTS, 40).astype(int)):
+    for layouts in np.unique(np.geomspace(have + 1, most, 40).astype(int)):
         deviation = sqrt(variance / have - variance / layouts)
         half = student_quantile(int(layouts) - 1, averaged.level) * sqrt(variance / layouts)
         if chance(half, deviation) >= often:

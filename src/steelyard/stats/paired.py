@@ -61,6 +61,8 @@ class Judgement:
     looks: int
     quantisation: float
     p_value: float
+    scored: float
+    """The change that the scores of the pairs find, which is that of the calm ones (`stats.phases`)."""
     averaged: over_layouts.Averaged | None = None
     """What the layouts say, where there are several; then the estimate is theirs, and the interval holds both."""
 
@@ -133,11 +135,12 @@ def _judge_pairs(
     level = sequential.nominal_level(looks, rules.alpha)
     if roughly and not tests.may_decide:
         found = _rough(weighted.roughly(d, levels, level), tests)
+        scored = found.centre
     else:
-        found = _estimate(d.tobytes(), levels.tobytes(), tuple(looks), rules.alpha, tests.changes)
+        found, scored = _estimate(d.tobytes(), levels.tobytes(), tuple(looks), rules.alpha, tests.changes)
     is_change = tests.is_change and excludes_no_change((found.lower, found.upper))
     p_value = sequential.p_value(d, levels, looks, rules.alpha, roughly=roughly)
-    undecided = Judgement("undecided", found, is_change, looks[-1], len(looks), quantisation, p_value)
+    undecided = Judgement("undecided", found, is_change, looks[-1], len(looks), quantisation, p_value, scored)
     if not tests.may_decide:  # whatever a rough estimate says: the exact one is asked in the end
         return undecided
     interval = (undecided.lower, undecided.upper)
@@ -152,7 +155,7 @@ def _judge_pairs(
 @lru_cache(maxsize=256)
 def _estimate(
     d: bytes, levels: bytes, looks: tuple[Look, ...], alpha: float, asked: tuple[float, float, float]
-) -> Estimate:
+) -> repeated.Repeated:
     """The estimate and its repeated interval; a family asks for a member's again with each share of alpha."""
     return repeated.estimate(np.frombuffer(d), np.frombuffer(levels), looks, alpha, asked)
 
@@ -303,11 +306,11 @@ def _chance(judgement: Judgement, margin: float, half_width: float, deviation: f
     return same + 1 - _between(-reach, reach, centre, deviation)
 
 
-def layouts_needed(judgement: Judgement, margin: float) -> int | None:
-    """The layouts of each side, with as many pairs each, that would decide 4 times out of 5; None if not known."""
+def layouts_needed(judgement: Judgement, margin: float, most: int) -> int | None:
+    """The layouts of each side, with as many pairs each, that would decide 4 times out of 5; None beyond so many."""
     if judgement.averaged is None:
         return None
-    return over_layouts.layouts_needed(partial(_chance, judgement, margin), judgement.averaged, DECIDES_BY)
+    return over_layouts.layouts_needed(partial(_chance, judgement, margin), judgement.averaged, DECIDES_BY, most)
 
 
 def is_futile(judgement: Judgement, margin: float, pairs: int, level: float) -> bool:
@@ -338,7 +341,7 @@ def guess_of_few(d: FloatArray, alpha: float) -> Judgement | None:
     centre = estimate(d, alpha).centre
     half_width = normal_quantile(alpha) * FEW_UNDERSTATE * float(np.std(d, ddof=1)) / sqrt(n)
     guess = Estimate(centre, centre - half_width, centre + half_width, n, alpha)
-    return Judgement("undecided", guess, False, plan_looks(n, ended=True)[-1], 0, 0.0, 1.0)
+    return Judgement("undecided", guess, False, plan_looks(n, ended=True)[-1], 0, 0.0, 1.0, guess.centre)
 
 
 def margin_needed(judgement: Judgement, level: float) -> float | None:

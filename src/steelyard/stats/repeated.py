@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,9 +35,17 @@ _RECENT = 0.7
 _OUTWARD, _MOVES = 0.04, 6
 
 
+class Repeated(NamedTuple):
+    """What all looks say of the change."""
+
+    estimate: Estimate
+    scored: float
+    """The change that the scores of the newest look find, whatever the earlier ones and the ranks say."""
+
+
 def estimate(
     d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float, known: Sequence[float]
-) -> Estimate:
+) -> Repeated:
     """Return estimate and interval at the last of the looks.
 
     Where no single change describes the pairs, as those of a candidate that is slow in some of its launches, they are
@@ -44,12 +53,13 @@ def estimate(
     """
     level = sequential.nominal_level(looks, alpha)
     around = weighted.estimate(d, levels, level, known)
+    scored = around.centre
     if sequential.is_described(d, levels, around.centre):
         lower, upper = interval(d, levels, looks, alpha, around, known)
     else:
         around = by_ranks(d, level)
         lower, upper = _Accept(d, levels, looks, [Hypothesis(change, alpha) for change in known]).outside(around)
-    return replace(around, centre=min(max(around.centre, lower), upper), lower=lower, upper=upper)
+    return Repeated(replace(around, centre=min(max(around.centre, lower), upper), lower=lower, upper=upper), scored)
 
 
 def interval(

@@ -10,6 +10,7 @@ import stat
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from steelyard.model.errors import UsageError
 from steelyard.model.launches import Draw, LaunchSpec
@@ -24,6 +25,9 @@ PADDING_NAME = "STEELYARD_PADDING"
 _SHELL = "/bin/sh"
 # What stands behind the first command without quotes is taken for another.
 _IN_QUOTES = "; each command stands in quotes together with its words"
+LAYOUT: Final = "layout"
+"""The parameter that is the number of a build, where a side has several."""
+LAYOUT_PLACE: Final = f"{{{LAYOUT}}}"
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -71,6 +75,22 @@ def with_parameters(subject: Subject, params: Mapping[str, str], role: str) -> S
     argv = [_replaced(argument, params) for argument in subject.argv]
     program = subject.program if argv[0] == subject.argv[0] else _find_program(argv[0], role, None, subject.directory)
     return subject.model_copy(update={"argv": argv, "program": program})
+
+
+def of_layout(subject: Subject, layout: int) -> Subject:
+    """The subject with the folder and the program of one of its builds, for whose number `{layout}` stands there.
+
+    Itself for 0, where it has but one.
+    """
+    if not layout:
+        return subject
+    number, folder = str(layout), subject.directory
+    return subject.model_copy(
+        update={
+            "program": subject.program.replace(LAYOUT_PLACE, number),
+            "directory": folder and folder.replace(LAYOUT_PLACE, number),
+        }
+    )
 
 
 def _replaced(argument: str, params: Mapping[str, str]) -> str:

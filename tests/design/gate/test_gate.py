@@ -122,6 +122,12 @@ def test_a_limit_that_holds_for_nothing_is_said(held: Held) -> None:
     ]
 
 
+def test_a_name_with_brackets_is_required_and_limited_as_it_stands(held: Held) -> None:
+    one = of(0.0, -0.001, 0.001, "same", benchmark="test_sort[1]")
+    report = held([one], "test_sort[1]=1%", require=["test_sort[1]"])
+    assert (report.verdict, report.findings) == ("passed", [])
+
+
 def test_the_control_is_held_to_nothing(held: Held) -> None:
     assert held([verdict(verdict="same"), verdict(benchmark="control", index=1, control=True)]).verdict == "passed"
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from math import log1p
 from typing import Any, Protocol
 
-from steelyard.design.bisection.trees import NotBuiltError
 from steelyard.design.bisection.weighing import Weighed, logged
 from steelyard.design.runner.failure import Interrupted
 from steelyard.model.bisection import Bisection, Commit, Compared, End, Step
-from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
+from steelyard.model.errors import SteelyardError, UsageError
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Settings
 from steelyard.stats.bisection import OF_ENDS, OF_LAST, Search, Side, exactly, side_of, step_margin
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import CHANGED
+from steelyard.subjects.revisions.checkout import NotBuiltError
 
 
 class Scales(Protocol):
@@ -27,6 +27,9 @@ class Scales(Protocol):
         self, commits: Sequence[Commit], margin: float, share: float, *, until_one_changed: bool = False
     ) -> Weighed:
         """Weigh commits against the first, until all or one of them has its verdict."""
+
+    def are_one_program(self, one: Commit, other: Commit) -> bool:
+        """Whether two commits build the same program."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +120,12 @@ class Searching:
         if good.tree == bad.tree:
             raise SearchEnded("nothing", "both commits hold the same files")
         try:
+            if self.scales.are_one_program(good, bad):
+                raise SearchEnded("nothing", "both commits build the same program")
             weighed = self.scales.weigh([good, bad], self.settings.margin, share)
         except NotBuiltError as error:
-            raise MeasurementError(f"{error}; bisect needs both ends: give a --good and a --bad that build") from error
+            needed = f"{error}; bisect needs both ends: give a --good and a --bad that build"
+            raise NotBuiltError(needed, error.log) from error
         if weighed.error is not None:
             raise weighed.error
         if weighed.interrupted:
@@ -138,16 +144,17 @@ class Searching:
     def _step(self, number: int) -> None:
         """Find out on which side a commit is, or skip it."""
         commit = self.line[number]
-        if side := self._equal_side(commit):
-            ends = self._low, self._high
-            self.search.answer(number, side, 0.0)
-            self._note("equal", commit, None, 0.0, side=side, ends=ends)
+        if side := self._side_of_files(commit):
+            self._equal(number, side)
             return
         share = self.search.share()
         try:
+            if side := self._side_of_program(commit):
+                self._equal(number, side, f"builds the same program as the {side} end")
+                return
             weighed = self._weigh_between(commit, share)
         except (NotBuiltError, UsageError) as error:  # what was right for the ends is wrong for this one
-            self._skip(number, str(error))
+            self._skip(number, error.in_one_line if isinstance(error, NotBuiltError) else str(error))
             return
         self._check_goes_on(weighed)
         if weighed.failed_launch is not None:
@@ -165,10 +172,21 @@ class Searching:
                 return weighed
         return self.scales.weigh([commit, self._low, self._high], margin, share, until_one_changed=True)
 
-    def _equal_side(self, commit: Commit) -> Side | None:
+    def _side_of_files(self, commit: Commit) -> Side | None:
         if commit.tree == self._low.tree:
             return "good"
         return "bad" if commit.tree == self._high.tree else None
+
+    def _side_of_program(self, commit: Commit) -> Side | None:
+        """Many a commit changes but a comment, or what no program is made of."""
+        if self.scales.are_one_program(commit, self._low):
+            return "good"
+        return "bad" if self.scales.are_one_program(commit, self._high) else None
+
+    def _equal(self, number: int, side: Side, why: str = "") -> None:
+        ends = self._low, self._high
+        self.search.answer(number, side, 0.0)
+        self._note("equal", self.line[number], None, 0.0, side=side, ends=ends, why=why)
 
     def _judge(self, number: int, weighed: Weighed, share: float) -> None:
         commit = self.line[number]

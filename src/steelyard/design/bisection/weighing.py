@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import log1p
-from pathlib import Path
 from shlex import quote
 
 from steelyard.design.outcome import Outcome
@@ -18,7 +17,9 @@ from steelyard.model.errors import InterruptedBeforeStart, LaunchError, Measurem
 from steelyard.model.progress import Progress
 from steelyard.model.records import Settings, Subject, Verdict
 from steelyard.stats import bisection as rules
-from steelyard.subjects.command import command_subject
+from steelyard.subjects.revisions.builds import USUAL_TIMEOUT_S, Built
+from steelyard.subjects.revisions.identity import is_identical
+from steelyard.subjects.revisions.sides import subjects_of
 from steelyard.subjects.suite import benchmarks_of
 
 # The seed of each weighing is drawn from the one of all: orders shall not be the same every time.
@@ -37,6 +38,7 @@ class Asked:
     settings: Settings
     selection: Selection = field(default_factory=Selection)
     jobs: int | None = None
+    build_timeout_s: float = USUAL_TIMEOUT_S
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class CommitScales:
     """Weighs commits. Each is a subject with a folder of its own; the command is the same."""
 
     asked: Asked
-    place: Callable[[Commit], Path]
+    builds: Callable[[Sequence[Commit]], list[Built]]
     world: World
     watch: Callable[[Progress], None]
     weighings: int = 0
@@ -71,11 +73,9 @@ class CommitScales:
     ) -> Weighed:
         """Weigh commits against the first; a wrong verdict in the direction that is asked for has at most that `share`.
 
-        Raises UsageError where a commit lacks the command, NotBuiltError and Interrupted as `place` does.
+        Raises UsageError where a commit lacks the command, NotBuiltError and Interrupted as `builds` does.
         """
-        subjects = [
-            self.subject(commit, "candidate" if number else "baseline") for number, commit in enumerate(commits)
-        ]
+        subjects = self._subjects(commits)
         # Of the two directions of a verdict each has half of alpha, and only one of them would be wrong.
         seed = (self.asked.settings.seed + _SEEDS_APART * self.weighings) % 2**63
         settings = self.asked.settings.model_copy(update={"margin": margin, "alpha": 2 * share, "seed": seed})
@@ -97,20 +97,20 @@ class CommitScales:
             return Weighed([], False, None, error)
         return _weighed(outcome, commits)
 
-    def subject(self, commit: Commit, role: str) -> Subject:
-        """A commit's command, in its folder; raises as `weigh`."""
-        place = self.place(commit)
-        try:
-            return command_subject(
-                self.asked.command,
-                commit.short,
-                role,
-                shell=self.asked.shell,
-                search_path=self.world.environment.get("PATH"),
-                directory=str(place),
-            )
-        except UsageError as error:
-            raise UsageError(f"in {commit.short} {error}") from error
+    def are_one_program(self, one: Commit, other: Commit) -> bool:
+        """Whether both build the same program, so that there is nothing to weigh; raises as `weigh`."""
+        commits = (one, other)
+        return is_identical(self.builds(commits), self._subjects(commits), self.asked.settings)
+
+    def _subjects(self, commits: Sequence[Commit]) -> list[Subject]:
+        """Their command, in the folder of each."""
+        return subjects_of(
+            [[build] for build in self.builds(commits)],
+            self.asked.command,
+            [commit.short for commit in commits],
+            shell=self.asked.shell,
+            search_path=self.world.environment.get("PATH"),
+        )
 
 
 def _weighed(outcome: Outcome, commits: Sequence[Commit]) -> Weighed:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from math import log1p
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from steelyard.model.errors import SteelyardError
 from steelyard.model.foreign import NotMeasuredError
 from steelyard.model.gate import GateReport, Judged, Standing
 from steelyard.model.limits import Limit, Limits
+from steelyard.model.patterns import fits
 from steelyard.model.records import Finding, Run, Verdict, Weighing
 from steelyard.report.figures import count
 from steelyard.stats.verdict import CHANGED, against_limit
@@ -150,7 +150,7 @@ def _unheld(report: GateReport) -> list[str]:
     wanted = [
         f"required benchmark {pattern} has no verdict: it was renamed, removed, or it failed"
         for pattern in report.limits.require
-        if not any(fnmatchcase(name, pattern) for name in names)
+        if not fits(names, [pattern])
     ]
     measured = {one.verdict.metric for one in report.judged}
     # Where `active` is not defined the verdict is of another metric, and the limit of that name still has to hold.
@@ -167,11 +167,7 @@ def _unused(report: GateReport) -> list[Finding]:
     if not report.judged:
         return []
     names = {one.verdict.benchmark for one in report.judged}
-    unused = [
-        str(limit)
-        for limit in report.limits.limits
-        if limit.benchmark and not any(fnmatchcase(name, limit.benchmark) for name in names)
-    ]
+    unused = [str(limit) for limit in report.limits.limits if limit.benchmark and not fits(names, [limit.benchmark])]
     return [
         Finding(code="unused-limit", message=f"the limit {each} fits no benchmark", remedy="mend its pattern")
         for each in unused

@@ -56,10 +56,10 @@ def medians_findings(shown: float, verdict: VerdictName, sides: tuple[Side, Side
     ]
 
 
-def storm_findings(pairs: tuple[FloatArray, FloatArray], margin: float) -> list[Finding]:
-    """That calm and stormy pairs, positive values (n,) a side, disagree on the change."""
+def storm_findings(pairs: tuple[FloatArray, FloatArray], scored: float, margin: float) -> list[Finding]:
+    """That calm and stormy pairs, positive values (n,) a side whose scores find that change, disagree on it."""
     baseline, candidate = (np.log(side) for side in pairs)
-    halves = halves_of(candidate - baseline, (baseline + candidate) / 2)
+    halves = halves_of(candidate - baseline, (baseline + candidate) / 2, scored)
     if halves is None or not halves.disagree(log_margin(margin)):
         return []
     calm, storm = (change(expm1(half.centre)) for half in (halves.calm, halves.storm))

@@ -157,7 +157,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
     sides = _sides(baseline, candidate, metric, settings)
     change = expm1(judgement.estimate.centre)
     found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement)
-    storms = storm_findings((baseline, candidate), settings.margin)
+    storms = storm_findings((baseline, candidate), judgement.scored, settings.margin)
     layouts = layout_facts(record, pairs.benchmark, np.log(candidate / baseline), metric, judgement)
     return Verdict(
         metric=metric,

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.model.launches import FloatArray, Launches, Sample, judged_samples
-from steelyard.model.layouts import LayoutFacts, Level, VariancePart
+from steelyard.model.layouts import MOST_LAYOUTS, LayoutFacts, Level, VariancePart
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Finding, Settings, Weighing
 from steelyard.report.figures import percent
@@ -38,7 +38,8 @@ def layout_facts(
     order = np.argsort(layouts, kind="stable")
     of_layouts = np.split(order, np.searchsorted(layouts[order], numbers[1:]))
     parts = components([[values[pair] for pair in pairs] for pairs in of_layouts])
-    needed = layouts_needed(judgement, record.settings.margin) if judgement.verdict == "undecided" else None
+    is_open = judgement.verdict == "undecided"
+    needed = layouts_needed(judgement, record.settings.margin, MOST_LAYOUTS) if is_open else None
     return LayoutFacts(
         changes={int(number): expm1(centre) for number, centre in zip(numbers, averaged.centres, strict=True)},
         p_value=p_of_layouts(d, layouts) if are_apart else None,

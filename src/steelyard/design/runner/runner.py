@@ -109,7 +109,7 @@ class Runner:
         Raises LaunchError if the target failed, Interrupted if the user asked to stop before it or while it ran, and
         SteelyardError for whatever else keeps it from being measured.
         """
-        self._run_hook("--prepare", self.hooks.prepare, target.side)
+        self._run_hook("--prepare", self.hooks.prepare, target)
         self.check_program(target)
         try:
             kept = self._launched(target, instrument, keep)
@@ -195,8 +195,10 @@ class Runner:
 
     def set_up(self) -> None:
         """Run the set-up commands, each once; raises as `launch`."""
-        for side in range(len(self.hooks.setup)):
-            self._run_hook("--setup", self.hooks.setup, side)
+        for spec in self.hooks.setup:
+            if self.interrupted():
+                raise Interrupted
+            self.run_hook("--setup", spec)
 
     def _check_programs(self, targets: Sequence[Target]) -> None:
         for target in {target.program: target for target in targets}.values():
@@ -212,14 +214,14 @@ class Runner:
         self.not_killed += measured.not_killed
 
     def _conclude(self, target: Target) -> None:
-        self._run_hook("--conclude", self.hooks.conclude, target.side)
+        self._run_hook("--conclude", self.hooks.conclude, target)
 
-    def _run_hook(self, option: str, specs: Sequence[LaunchSpec], side: int) -> None:
+    def _run_hook(self, option: str, specs: Sequence[LaunchSpec], target: Target) -> None:
         if not specs:
             return
         if self.interrupted():
             raise Interrupted
-        self.run_hook(option, specs[min(side, len(specs) - 1)])
+        self.run_hook(option, self.hooks.of(specs, target))
 
     def run_hook(self, option: str, spec: LaunchSpec) -> None:
         """Run the command that an option named; raises MeasurementError if it fails, Interrupted if it is cut short."""

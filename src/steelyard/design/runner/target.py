@@ -37,6 +37,8 @@ class Target:
     ignore_failure: bool = False
     remedy: str = COMMAND_REMEDY
     """What to do about a launch that failed."""
+    layout: int = 1
+    """Of several builds of its side, in whose folders those commands run."""
 
     def within(self, longest_s: float | None) -> Target:
         """The same launch, which may take so long if that is said, and else as long as it may."""
@@ -64,7 +66,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Hooks:
-    """Commands around the launches: each has one for all of them, or one for each side."""
+    """Commands around the launches: each has one for all of them, or one for each side, or for each of its layouts."""
 
     setup: Sequence[LaunchSpec] = ()
     """Before anything is launched, each once."""
@@ -74,6 +76,13 @@ class Hooks:
     """After each launch, untimed."""
     cleanup: Sequence[LaunchSpec] = ()
     """When all is measured, each once."""
+    layouts: int = 0
+    """How many of each side have commands of their own; 0 where all share those of the side."""
+
+    def of(self, specs: Sequence[LaunchSpec], target: Target) -> LaunchSpec:
+        """The one of these commands that goes with a launch."""
+        place = target.side * self.layouts + target.layout - 1 if self.layouts else target.side
+        return specs[min(place, len(specs) - 1)]
 
 
 def listing_target(harness: Harness, spec: LaunchSpec, name: str, remedy: str, side: int = 0) -> Target:

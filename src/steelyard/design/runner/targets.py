@@ -13,11 +13,18 @@ from steelyard.measure.heap import scattered
 from steelyard.model.launches import Draw, LaunchSpec
 from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Settings, Subject, Weighing
-from steelyard.subjects.command import command_subject, launch_maker, launch_spec, with_parameters
+from steelyard.subjects.command import (
+    LAYOUT,
+    command_subject,
+    launch_maker,
+    launch_spec,
+    of_layout,
+    with_parameters,
+)
 from steelyard.subjects.harness import Work, harness_named
 from steelyard.subjects.shell_words import shell_words
 
-LOOPS, LAYOUT = "loops", "layout"
+LOOPS = "loops"
 
 
 @dataclass(frozen=True)
@@ -91,6 +98,7 @@ def targets_of(
             needs_cpu,
             settings.ignore_failure,
             remedies[place],
+            layout=place[2],
         )
 
     shell = command_subject(":", "shell", "shell", shell=True) if _times_a_shell(record) else None
@@ -115,20 +123,27 @@ def _remedy(subject: Subject, settings: Settings) -> str:
 def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[Subject] = ()) -> Hooks:
     """The commands around launches; raises UsageError for one that is missing.
 
-    Where `subjects` run in folders of their own, so do they: each in that of its side, and one for all in every side's.
+    Where `subjects` run in folders of their own, so do they: each in that of its side and layout, and one for all in
+    every side's.
     """
-    folders = [subject.directory for subject in subjects[:2] if subject.directory is not None]
+    folders = [
+        (side, of_layout(subject, layout).directory)
+        for side, subject in enumerate(subjects[:2])
+        if subject.directory is not None
+        for layout in layouts_of(settings)
+    ]
     # They run as they would from the user's prompt: no time limit of the launches, no pinning, no input, once.
     plain = settings.model_copy(update={"timeout_s": None, "cpu": None, "stdin": None, "output": None, "repeat": 1})
 
     def specs(option: str, commands: list[str]) -> list[LaunchSpec]:
         placed: list[tuple[str, str | None]] = [(command, None) for command in commands]
         if commands and folders:
-            placed = [(commands[min(side, len(commands) - 1)], folder) for side, folder in enumerate(folders)]
+            placed = [(commands[min(side, len(commands) - 1)], folder) for side, folder in folders]
         around = [command_subject(command, option, option, shell=False, directory=folder) for command, folder in placed]
         return [launch_spec(subject, plain, shared, draw_pair(settings.seed, 0, 0)) for subject in around]
 
-    return Hooks(**{name: specs(f"--{name}", commands) for name, commands in settings.hooks().items()})
+    hooks = {name: specs(f"--{name}", commands) for name, commands in settings.hooks().items()}
+    return Hooks(**hooks, layouts=settings.layouts if folders else 0)
 
 
 def with_time_limit(record: Weighing | Run) -> Settings:
@@ -185,11 +200,13 @@ def layouts_of(settings: Settings) -> Sequence[int]:
 
 def of_first_layout(subject: Subject, settings: Settings, role: str) -> Subject:
     """The first build variant of a subject, itself where it has but one; raises UsageError where that is missing."""
-    return with_parameters(subject, _layout(settings, 1), role)
+    return _in_layout(subject, {}, role, settings, 1)
 
 
-def _layout(settings: Settings, layout: int) -> dict[str, str]:
-    return {LAYOUT: str(layout)} if settings.layouts else {}
+def _in_layout(subject: Subject, parameters: dict[str, str], role: str, settings: Settings, layout: int) -> Subject:
+    if not settings.layouts:
+        return with_parameters(subject, parameters, role)
+    return with_parameters(of_layout(subject, layout), {**parameters, LAYOUT: str(layout)}, role)
 
 
 def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1, layout: int = 1) -> Subject:
@@ -202,8 +219,7 @@ def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1, l
     role = "baseline" if place == benchmark.baseline else "candidate"
     counting = record.settings.counting
     loops = {LOOPS: str(times * counting.loops)} if counting and counting.loops else {}
-    parameters = {**benchmark.params, **loops, **_layout(record.settings, layout)}
-    return with_parameters(record.subjects[place], parameters, role)
+    return _in_layout(record.subjects[place], {**benchmark.params, **loops}, role, record.settings, layout)
 
 
 def called(record: Weighing | Run, number: int, name: str, layout: int = 0) -> str:

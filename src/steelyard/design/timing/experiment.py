@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from math import expm1, isfinite
 
@@ -15,12 +14,12 @@ from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.runner.draws import draw_places, round_order
 from steelyard.design.runner.failure import Interrupted, TookTooLongError, beside_its_partner
 from steelyard.design.runner.targets import longest_at_first_s, longest_launch_s
+from steelyard.design.timing.benchmark import OpenBenchmark, resumed
 from steelyard.design.timing.budget import Budget
-from steelyard.design.timing.disturbance import Repeats
-from steelyard.design.timing.pairing import Chosen, Pairing
+from steelyard.design.timing.pairing import Chosen
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
-from steelyard.model.launches import DISTURBED, ROLES, TRIED, USED, WARM_UP, LaunchRow
+from steelyard.model.launches import USED, WARM_UP, LaunchRow
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Finding, Settings, StopReason, Weighing
@@ -33,31 +32,6 @@ from steelyard.stats.verdict import CHANGED
 
 # Short pairs are measured several at once, for so many seconds.
 _AT_ONCE_S = 0.1
-
-
-@dataclass
-class _Open:
-    """A benchmark on its way to a verdict."""
-
-    number: int
-    repeats: Repeats
-    control: bool = False
-    warm_ups: int = 0
-    attempts: int = 0
-    pairing: Pairing = field(kw_only=True)
-    look_at: int = field(default_factory=lambda: next_look(0))
-    judgement: Judgement | None = None
-    stop: StopReason | None = None
-
-    @property
-    def kept(self) -> int:
-        """How many pairs are judged."""
-        return self.repeats.kept
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether it was found slower or faster."""
-        return self.judgement is not None and self.judgement.verdict in CHANGED
 
 
 class Experiment:
@@ -84,10 +58,10 @@ class Experiment:
         self._recorder, self._clock, self._watch = recorder, clock, watch
         begun = list(recorder.rows)
         self._until_one_changed = until_one_changed
-        self._open = [_resumed(number, header, begun) for number in range(len(header.benchmarks))]
+        self._open = [resumed(number, header, begun) for number in range(len(header.benchmarks))]
         self._leave(stopped)
-        # Counting takes no part of the budget, nor of what a pair is seen to take.
-        earlier_s = header.seconds if begun and header.counting is None else 0.0
+        # The seconds of a record without pairs are those of its counting, which takes no part of the budget.
+        earlier_s = header.seconds if begun else 0.0
         used = max(earlier_s, recorder.rows.wall_s())
         self._budget = Budget(header.settings, clock() - used, spent_s)
         self._settle, self._may_wait_s = settle, header.settings.wait_quiet_s
@@ -151,7 +125,7 @@ class Experiment:
                     return  # with many benchmarks, not all may be reached
                 benchmark.pairing.note(*self._measure(benchmark, pair, WARM_UP))
 
-    def _advance(self, benchmark: _Open) -> None:
+    def _advance(self, benchmark: OpenBenchmark) -> None:
         """Measure one more pair of a benchmark, look if a look is due, and stop it if it has come to an end."""
         if self._budget_end(benchmark):
             self._stop_or_go_on(benchmark)  # with many benchmarks the time may be up in the middle of a round
@@ -170,18 +144,18 @@ class Experiment:
             self._stop_or_go_on(benchmark)
             self._watch(self._progress(benchmark))
 
-    def _choose(self, benchmark: _Open) -> bool:
+    def _choose(self, benchmark: OpenBenchmark) -> bool:
         """Whether the next pair runs in tandem; what a target that is none for it left is not judged."""
         return self._follow(benchmark, benchmark.pairing.choose(benchmark.attempts))
 
-    def _follow(self, benchmark: _Open, chosen: Chosen) -> bool:
+    def _follow(self, benchmark: OpenBenchmark, chosen: Chosen) -> bool:
         for pair in chosen.left:
             self._recorder.set_aside(benchmark.number, pair)
             benchmark.repeats.set_aside()
         self._findings += chosen.findings
         return chosen.tandem
 
-    def _at_once(self, benchmark: _Open) -> int:
+    def _at_once(self, benchmark: OpenBenchmark) -> int:
         """How many pairs to measure until something else may have to be done: a look, another benchmark, an end."""
         if self._visited > 1 or self._may_wait_s > 0 or not self._pairs or not benchmark.pairing.is_settled:
             return 1
@@ -199,7 +173,7 @@ class Experiment:
             self._budget.started += waited
 
     def _measure(
-        self, benchmark: _Open, pair: int, role: str, many: int = 1, *, tandem: bool = False
+        self, benchmark: OpenBenchmark, pair: int, role: str, many: int = 1, *, tandem: bool = False
     ) -> list[tuple[LaunchRow, LaunchRow]]:
         """Measure `many` pairs from number `pair` on; none if that failed and does not end all."""
         longest_s = None if self._pairs else longest_at_first_s(self._header)
@@ -228,7 +202,7 @@ class Experiment:
         self._pairs += many
         return measured
 
-    def _is_cut_short(self, benchmark: _Open, error: LaunchError) -> bool:
+    def _is_cut_short(self, benchmark: OpenBenchmark, error: LaunchError) -> bool:
         """Whether a command that was never measured took all the time by itself: the others have their verdicts.
 
         Or may have, if it is the first of all: but where two of them take so long, nobody waits for a third.
@@ -238,11 +212,11 @@ class Experiment:
         may_go_on = self._pairs > 0 or (len(others) > 0 and not any(others))
         return limited and isinstance(error, TookTooLongError) and may_go_on and not self._has_pair(benchmark)
 
-    def _has_pair(self, benchmark: _Open) -> bool:
+    def _has_pair(self, benchmark: OpenBenchmark) -> bool:
         launches = self._recorder.rows.launches_of(benchmark.number)
         return any(MetricPairs(launches, benchmark.number, "wall", role).count() for role in (USED, WARM_UP))
 
-    def _fail(self, benchmark: _Open, error: SteelyardError, message: str) -> None:
+    def _fail(self, benchmark: OpenBenchmark, error: SteelyardError, message: str) -> None:
         """End one benchmark of a harness; what is wrong with a plain command ends all, so that is raised again."""
         if self._settings.harness is None:
             raise error
@@ -250,7 +224,7 @@ class Experiment:
         self._findings.append(self._recorder.fail(benchmark.number, message))
         benchmark.stop = "failed"
 
-    def _stop_or_go_on(self, benchmark: _Open) -> None:
+    def _stop_or_go_on(self, benchmark: OpenBenchmark) -> None:
         ended = self._budget_end(benchmark)
         if ended is None and benchmark.kept < benchmark.look_at:
             return
@@ -267,19 +241,19 @@ class Experiment:
         else:
             benchmark.stop = ended or self._futile(benchmark)
 
-    def _look(self, benchmark: _Open, *, ended: bool) -> Judgement | None:
+    def _look(self, benchmark: OpenBenchmark, *, ended: bool) -> Judgement | None:
         launches = self._recorder.rows.launches_of(benchmark.number)
         pairs = MetricPairs(launches, benchmark.number, self._metric)
         judged_by, members = self._judged_by(benchmark), self._sharing(benchmark)
         return look_at(pairs, judged_by, self._budgets(benchmark), ended=ended, newest_only=True, members=members)
 
-    def _judged_by(self, benchmark: _Open) -> Settings:
+    def _judged_by(self, benchmark: OpenBenchmark) -> Settings:
         return self._settings.judged_by(self._header.benchmarks[benchmark.number], self._metric)
 
-    def _budgets(self, benchmark: _Open) -> Budgets:
+    def _budgets(self, benchmark: OpenBenchmark) -> Budgets:
         return budgets_of(self._settings, self._header.benchmarks[benchmark.number])
 
-    def _sharing(self, benchmark: _Open) -> float:
+    def _sharing(self, benchmark: OpenBenchmark) -> float:
         """Among how many benchmarks alpha is shared at this look."""
         members = [one for one in self._open if not one.control and one.stop != "failed"]
         words = [one.judgement.verdict for one in members if one.judgement is not None]
@@ -287,21 +261,21 @@ class Experiment:
         among = len(members) + elsewhere(self._header)
         return 1 if benchmark.control else sharing_now(self._settings.family, among, changed)
 
-    def _budget_end(self, benchmark: _Open) -> StopReason | None:
+    def _budget_end(self, benchmark: OpenBenchmark) -> StopReason | None:
         if self._settings.pairs is not None and benchmark.kept >= self._settings.pairs:
             return "pairs"
         if self._budget.time_is_up(self._clock(), self._seconds_per_pair(), benchmark.kept):
             return "time"
         return None
 
-    def _futile(self, benchmark: _Open) -> StopReason | None:
+    def _futile(self, benchmark: OpenBenchmark) -> StopReason | None:
         judgement, limit = benchmark.judgement, self._limit(benchmark)
         if judgement is None or limit is None or limit <= benchmark.kept:
             return None
         level = level_at_end(limit, self._settings.alpha, self._budgets(benchmark))
         return "futile" if is_futile(judgement, self._judged_by(benchmark).margin, limit, level) else None
 
-    def _limit(self, benchmark: _Open) -> int | None:
+    def _limit(self, benchmark: OpenBenchmark) -> int | None:
         return self._budget.pairs_in_all(benchmark.kept, self._clock(), self._seconds_per_round())
 
     def _seconds_per_pair(self) -> float:
@@ -325,7 +299,7 @@ class Experiment:
         if sentence is not None and first.stop is None:
             self._watch(replace(self._progress(first), allowance=sentence))
 
-    def _progress(self, benchmark: _Open) -> Progress:
+    def _progress(self, benchmark: OpenBenchmark) -> Progress:
         limit = self._limit(benchmark)
         judgement = benchmark.judgement
         shown = judgement is not None and isfinite(judgement.estimate.lower)
@@ -338,7 +312,7 @@ class Experiment:
             seconds_left=self._seconds_left(benchmark, limit),
         )
 
-    def _seconds_left(self, benchmark: _Open, limit: int | None) -> float | None:
+    def _seconds_left(self, benchmark: OpenBenchmark, limit: int | None) -> float | None:
         """What is left of the budget, or the time for the pairs that are still to come, if that is all that limits."""
         pairs_s = None if limit is None else max(0.0, (limit - benchmark.kept) * self._seconds_per_round())
         usual_s = self._budget.usual_time_left(self._clock())
@@ -376,36 +350,3 @@ class Experiment:
                 "launches": self._recorder.rows.launches(),
             }
         )
-
-
-def _resumed(number: int, header: Weighing, rows: list[LaunchRow]) -> _Open:
-    """A benchmark where an earlier session left it: at its beginning, if there was none."""
-    metric, benchmark = timed(header.settings.metrics)[0], header.benchmarks[number]
-    repeats = Repeats(metric, header.machine.cores_logical)
-    pairing = Pairing(header.settings.judged_by(benchmark, metric), number, is_judged=bool(benchmark.ended))
-    resumed = _Open(number, repeats, control=header.benchmarks[number].control, pairing=pairing)
-    if header.stop[number] == "failed":
-        resumed.stop = "failed"
-    begun: defaultdict[int, list[LaunchRow]] = defaultdict(list)
-    for row in rows:
-        if row.benchmark == number:
-            begun[row.pair].append(row)
-    resumed.warm_ups = sum(ROLES[launches[0].role] == WARM_UP for launches in begun.values())
-    for launches in begun.values():
-        # A pair that was cut in two stays in the record, unused; the next one has a number, and so a draw, of its own.
-        if len(launches) == 2:
-            _note(resumed, (launches[0], launches[1]))
-    resumed.attempts = max(0, max(begun, default=-1) + 1 - header.settings.warm_up)
-    resumed.look_at = next_look(max(0, resumed.kept - 1), budgets_of(header.settings, header.benchmarks[number]))
-    return resumed
-
-
-def _note(resumed: _Open, pair: tuple[LaunchRow, LaunchRow]) -> None:
-    """Have a pair that an earlier session measured count as it did there."""
-    role = ROLES[pair[0].role]
-    if role != WARM_UP:
-        resumed.repeats.count(*pair, repeated=role == DISTURBED)
-    if role != DISTURBED:
-        resumed.pairing.note(pair)
-    if role == TRIED:
-        resumed.repeats.set_aside()

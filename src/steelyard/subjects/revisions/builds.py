@@ -6,6 +6,7 @@ import hashlib
 import json
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -18,13 +19,13 @@ from steelyard.model.progress import Progress
 from steelyard.model.records import RevisionFacts
 from steelyard.report.figures import seconds
 from steelyard.report.plain import one_line
+from steelyard.subjects.command import LAYOUT_PLACE
 from steelyard.subjects.revisions.cache import Cache, Entry, Facts, remove, size_of
-from steelyard.subjects.revisions.checkout import Places, check_out
+from steelyard.subjects.revisions.checkout import NotBuiltError, Places, check_out
 from steelyard.subjects.revisions.git import Repository
 from steelyard.subjects.revisions.revision import Revision
 from steelyard.subjects.revisions.toolchain import build_environment, fingerprint
 
-LAYOUT = "{layout}"
 USUAL_TIMEOUT_S = 3600.0
 # Of the format of entries: another one is built anew.
 _VERSION = 1
@@ -32,6 +33,9 @@ _KEY_DIGITS = 20
 _TAIL_LINES = 12
 _TAIL_BYTES = 16 << 10
 _LONGEST_LINE = 200
+_NOUN = "build"
+# Both sides; of many layouts no more, as each build may itself use all processors.
+_MOST_AT_ONCE = 2
 _LEAST_FREE_BYTES = 64 << 10
 # Other processes may remove an entry between its making and its use, but hardly twice.
 _MOST_TRIES = 3
@@ -39,12 +43,8 @@ _MOST_TRIES = 3
 Watch = Callable[[Progress], None]
 
 
-class BuildError(MeasurementError):
+class BuildError(NotBuiltError):
     """A revision that does not build; the last lines of its log stand below the sentence."""
-
-    def __init__(self, sentence: str, lines: Sequence[str]) -> None:
-        super().__init__(sentence)
-        self.lines = tuple(lines)
 
 
 @dataclass(frozen=True)
@@ -54,16 +54,29 @@ class Recipe:
     command: str | None = None
     """For /bin/sh; None where nothing is built. `{layout}` in it stands for the number of the layout."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables that are set outright."""
+    """Variables that are set outright, in which it stands for that too."""
     timeout_s: float | None = USUAL_TIMEOUT_S
     layout: int | None = None
 
     @property
+    def has_layouts(self) -> bool:
+        """Whether it says where the number of a layout goes."""
+        return self.command is not None and any(
+            LAYOUT_PLACE in text for text in (self.command, *self.environment.values())
+        )
+
+    @property
     def written(self) -> str | None:
         """The command with its layout."""
-        if self.command is None or self.layout is None:
-            return self.command
-        return self.command.replace(LAYOUT, str(self.layout))
+        return None if self.command is None else self._in_layout(self.command)
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The variables with its layout."""
+        return {name: self._in_layout(value) for name, value in self.environment.items()}
+
+    def _in_layout(self, text: str) -> str:
+        return text if self.layout is None else text.replace(LAYOUT_PLACE, str(self.layout))
 
 
 @dataclass(frozen=True)
@@ -132,13 +145,16 @@ class _Builder:
     def key(self, job: Job) -> str:
         """The name of an entry: whatever makes another build of it is in it.
 
-        The cache's own place is, as compilers write it into what they make.
+        The cache's own place is, as compilers write it into what they make. Those of several layouts differ by the
+        number at the end alone.
         """
         recipe = job.recipe
         made_with = [] if recipe.written is None else fingerprint(self.source, recipe.environment)
         place = [str(self.cache.folder), str(self.repository.directory)]
-        parts = [_VERSION, *place, job.revision.tree, recipe.written, recipe.layout, made_with]
-        return hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogateescape")).hexdigest()[:_KEY_DIGITS]
+        is_one_of_several = recipe.layout is not None
+        parts = [_VERSION, *place, job.revision.tree, recipe.command, is_one_of_several, made_with]
+        key = hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogateescape")).hexdigest()[:_KEY_DIGITS]
+        return f"{key}-{recipe.layout}" if is_one_of_several else key
 
     def entries(self, jobs: Mapping[str, Job], holding: ExitStack) -> tuple[dict[str, Entry], set[str]]:
         """Every entry, whole and held by `holding`, and the keys of those that had to be built."""
@@ -166,7 +182,7 @@ class _Builder:
         said = f"waiting for another steelyard, which has the build of {job.revision.label}"
 
         def waiting() -> None:
-            self.watch(Progress(said, 0, None, allowance=said))
+            self.watch(Progress(said, 0, None, allowance=said, noun=_NOUN))
 
         with ExitStack() as one:
             entry = one.enter_context(self.cache.held(key, alone=False, waiting=waiting))
@@ -177,27 +193,47 @@ class _Builder:
 
     def _make(self, missing: Mapping[str, tuple[Job, Entry]]) -> None:
         """Check out and build; of what fails nothing is left but its log."""
-        notes: dict[str, list[str]] = {}
+        waiting = list(missing.values())
         try:
-            for key, (job, entry) in missing.items():
-                entry.begin()
-                self.watch(Progress(f"checking out {job.revision.label}", 0, len(missing)))
-                notes[key] = check_out(self.repository, job.revision, Places(entry.files, entry.git))
-                self._check_directory(job, entry)
-            failures = self._failures([*missing.values()])
-            for (key, (job, entry)), failure in zip(missing.items(), failures, strict=True):
-                if failure is None:
-                    entry.complete(self._facts(job, entry, notes[key]))
-            for failure in failures:
-                if isinstance(failure, BuildError):
-                    raise failure
+            notes = [self._check_out(job, entry, len(waiting)) for job, entry in waiting]
+            self._announce([job for job, _ in waiting])
+            for done in range(0, len(waiting), _MOST_AT_ONCE):
+                some = slice(done, done + _MOST_AT_ONCE)
+                self._build(waiting[some], notes[some], done, len(waiting))
         except OSError as error:
             raise MeasurementError(f"nothing can be built in {error.filename}: {error.strerror}") from error
         finally:
-            for _, entry in missing.values():
+            for _, entry in waiting:
                 if entry.facts() is None:  # it is of no use, and the disk may be full of it
                     remove(entry.files)
                     remove(entry.git)
+
+    def _announce(self, jobs: Sequence[Job]) -> None:
+        """Say what is built, once of each revision, in however many layouts."""
+        layouts = Counter(job.revision.label for job in jobs)
+        for job in {job.revision.label: job for job in jobs}.values():
+            if job.recipe.command is not None:
+                several = f" in {many} layouts" if (many := layouts[job.revision.label]) > 1 else ""
+                said = f"building {job.revision.label}{several}: {one_line(job.recipe.command)}"
+                self.watch(Progress(said, 0, len(jobs), allowance=said, noun=_NOUN))
+
+    def _check_out(self, job: Job, entry: Entry, of: int) -> list[str]:
+        """Put a revision's files into their place; what the user should know of them."""
+        entry.begin()
+        self.watch(Progress(f"checking out {job.revision.label}", 0, of, noun=_NOUN))
+        notes = check_out(self.repository, job.revision, Places(entry.files, entry.git))
+        self._check_directory(job, entry)
+        return notes
+
+    def _build(self, some: Sequence[tuple[Job, Entry]], notes: Sequence[list[str]], done: int, of: int) -> None:
+        """Build some side by side, and keep those that do, also where another one fails."""
+        failures = self._failures(some, done, of)
+        for (job, entry), failure, known in zip(some, failures, notes, strict=True):
+            if failure is None:
+                entry.complete(self._facts(job, entry, known))
+        for failure in failures:
+            if isinstance(failure, BuildError):
+                raise failure
 
     def _check_directory(self, job: Job, entry: Entry) -> None:
         if not (entry.files / self.repository.directory).is_dir():
@@ -206,13 +242,14 @@ class _Builder:
                 "change to one that both sides have"
             )
 
-    def _failures(self, missing: Sequence[tuple[Job, Entry]]) -> list[BuildError | Literal["cut short"] | None]:
+    def _failures(
+        self, missing: Sequence[tuple[Job, Entry]], done: int, of: int
+    ) -> list[BuildError | Literal["cut short"] | None]:
         """What each build failed in, all of them run side by side; the first failure cuts the others short."""
         if all(job.recipe.written is None for job, _ in missing):
             return [None] * len(missing)
-        for job, _ in missing:
-            said = f"building {job.revision.label}: {one_line(job.recipe.written or '')}"
-            self.watch(Progress(said, 0, len(missing), allowance=said))
+        job, _ = missing[0]
+        self.watch(Progress(f"building {job.revision.label}", done, of, noun=_NOUN))
         ends = run_all([self._command(job, entry) for job, entry in missing], is_tidied=True)
         return [_failure(job, entry, ended) for (job, entry), ended in zip(missing, ends, strict=True)]
 
@@ -220,7 +257,7 @@ class _Builder:
         return Command(
             ["/bin/sh", "-c", job.recipe.written or ":"],
             entry.files / self.repository.directory,
-            build_environment(self.source, job.recipe.environment),
+            build_environment(self.source, job.recipe.variables),
             log=entry.log,
             timeout_s=job.recipe.timeout_s,
         )
@@ -268,7 +305,7 @@ def tail(log: Path) -> tuple[str, ...]:
     except OSError:
         return ()
     shown = (line.expandtabs() for line in lines[-_TAIL_LINES:])
-    return tuple(f"  | {line[:_LONGEST_LINE]}" for line in shown)
+    return tuple(line[:_LONGEST_LINE] for line in shown)
 
 
 def _built(job: Job, entry: Entry, repository: Repository, was_cached: bool) -> Built:

@@ -8,16 +8,29 @@ HEAD and index to itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.subjects.revisions.git import Git, Repository
+from steelyard.subjects.revisions.git import Git, Repository, last_words
 from steelyard.subjects.revisions.revision import Revision, Submodule, snapshot, submodules
 
 _POINTER = b"version https://git-lfs"
+
+
+class NotBuiltError(MeasurementError):
+    """A revision that cannot be checked out or built; the last lines of its log stand below the sentence."""
+
+    def __init__(self, sentence: str, log: Sequence[str] = ()) -> None:
+        super().__init__(sentence)
+        self.log, self.lines = log, tuple(f"  | {line}" for line in log)
+
+    @property
+    def in_one_line(self) -> str:
+        """The sentence, with the last of its lines."""
+        return ": ".join([str(self), *self.log[-1:]])
 
 
 @dataclass(frozen=True)
@@ -68,7 +81,9 @@ def _link(places: Places, common: Path, commit: str | None) -> None:
 
 
 def _fill(git: Git, tree: str, label: str) -> None:
-    git.do(f"{label} cannot be checked out", "read-tree", "--reset", "-u", tree)
+    ended = git.ask("read-tree", "--reset", "-u", tree)
+    if ended.status != 0:
+        raise NotBuiltError(f"{label} cannot be checked out: git says {last_words(ended)}")
 
 
 def _check_out_submodule(

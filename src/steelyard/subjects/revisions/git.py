@@ -112,7 +112,7 @@ def repository_of(start: Path, environment: Mapping[str, str]) -> Repository:
     if ended.status != 0:
         said = last_words(ended)
         if "not a git repository" in said:
-            raise UsageError(f"{start} is in no git repository: --base and --candidate name revisions of one")
+            raise UsageError(f"{start} is in no git repository, of which revisions could be weighed: change to one")
         raise UsageError(f"the repository of {start} cannot be used: git says {said}")
     bare, inside, shallow, git_dir = ended.out.removesuffix("\n").split("\n", 3)
     own = (start / git_dir).resolve()

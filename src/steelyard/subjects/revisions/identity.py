@@ -7,6 +7,7 @@ them.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -14,12 +15,21 @@ from pathlib import Path
 
 from steelyard.measure.elf import names_library_folders, read_elf
 from steelyard.model.records import Settings, Subject
+from steelyard.subjects.command import of_layout
 from steelyard.subjects.revisions.builds import Built
 
 # A linker's hash of all that it links, paths in it: a note of 16 or 20 bytes (ELF, .note.gnu.build-id).
 _BUILD_ID = re.compile(rb"\x04\0\0\0([\x08\x10\x14\x20])\0\0\0\x03\0\0\0GNU\0")
 # By these, and by what its own head says (DT_RPATH, DT_RUNPATH), a program finds libraries that may differ.
 _LOADING = ("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT")
+
+
+def are_identical(sides: Sequence[Sequence[Built]], subjects: Sequence[Subject], settings: Settings) -> bool:
+    """Whether all sides are one, in each of their layouts."""
+    return all(
+        is_identical(builds, [of_layout(subject, builds[0].recipe.layout or 0) for subject in subjects], settings)
+        for builds in zip(*sides, strict=True)
+    )
 
 
 def is_identical(sides: Sequence[Built], subjects: Sequence[Subject], settings: Settings) -> bool:
@@ -47,12 +57,20 @@ def _program(side: Built, subject: Subject) -> str | None:
     if not path.is_relative_to(side.top):
         return None
     try:
-        data = path.read_bytes()
+        if read_elf(path) is None or names_library_folders(path.read_bytes()):
+            return None
     except OSError:
         return None
-    if read_elf(path) is None or names_library_folders(data):
+    return digest_but_for_paths(path, str(side.top))
+
+
+def digest_but_for_paths(program: Path, folder: str) -> str | None:
+    """SHA-256 of a file, but for the folder that it was built in and a linker's hash of it; None if it is not there."""
+    try:
+        data = program.read_bytes()
+    except OSError:
         return None
-    return hashlib.sha256(_without_build_id(data.replace(bytes(side.top), b""))).hexdigest()
+    return hashlib.sha256(_without_build_id(data.replace(os.fsencode(folder), b""))).hexdigest()
 
 
 def _same_inputs(one: tuple[Built, Subject], other: tuple[Built, Subject]) -> bool:

@@ -1,33 +1,76 @@
-"""Two revisions as the two subjects of a weighing: one command, run in the folder of each."""
+"""Revisions as the subjects of a weighing: one command, run in the folder of each."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.model.errors import UsageError
-from steelyard.model.records import Subject
-from steelyard.subjects.command import command_subject
+from steelyard.model.records import RevisionFacts, Subject
+from steelyard.subjects.command import LAYOUT_PLACE, command_subject
 from steelyard.subjects.revisions.builds import Built
 from steelyard.subjects.revisions.git import Repository
 
-_ROLES = ("baseline", "candidate")
+Builds = Sequence[Built]
+"""Those of one revision: one, or one a layout, from the first on."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """Where the commands of one side run."""
+
+    name: str
+    folders: Sequence[Path]
+    """One, or one a layout, from the first on; their paths differ by its number at the end of one folder's name."""
+    revision: RevisionFacts | None = None
+
+    def subject(self, command: str, role: str, *, shell: bool, search_path: str | None) -> Subject:
+        """A command there; raises UsageError where it has not its program in every folder."""
+        found = [
+            command_subject(command, self.name, role, shell=shell, search_path=search_path, directory=str(folder))
+            for folder in self.folders
+        ]
+        update = {
+            "revision": self.revision,
+            "directory": _of_all([subject.directory or "" for subject in found]),
+            "program": _of_all([subject.program for subject in found]),
+        }
+        return found[0].model_copy(update=update)
+
+
+def _of_all(paths: Sequence[str]) -> str:
+    """The path of each layout, with `{layout}` where its number stands."""
+    first, last = Path(paths[0]).parts, Path(paths[-1]).parts
+    if first == last:
+        return paths[0]
+    several = [
+        part if part == other else f"{part.removesuffix('1')}{LAYOUT_PLACE}"
+        for part, other in zip(first, last, strict=True)
+    ]
+    return str(Path(*several))
+
+
+def side_of(builds: Builds, name: str) -> Side:
+    """The side that these builds are."""
+    facts = builds[0].facts()
+    if len(builds) > 1:
+        facts = facts.model_copy(update={"build": builds[0].recipe.command, "layout": None})
+    return Side(name, [one.folder for one in builds], facts)
 
 
 def subjects_of(
-    sides: Sequence[Built], command: str, names: Sequence[str], *, shell: bool, search_path: str | None
+    sides: Sequence[Builds], command: str, names: Sequence[str], *, shell: bool, search_path: str | None
 ) -> list[Subject]:
     """The command in each of the sides; raises UsageError where one has not its program."""
-    found = []
-    for side, name, role in zip(sides, names, _ROLES, strict=True):
+    found: list[Subject] = []
+    for builds, name in zip(sides, names, strict=True):
+        role = "candidate" if found else "baseline"
         try:
-            subject = command_subject(
-                command, name, role, shell=shell, search_path=search_path, directory=str(side.folder)
-            )
+            found.append(side_of(builds, name).subject(command, role, shell=shell, search_path=search_path))
         except UsageError as error:
-            raise UsageError(f"{error} (in {side.revision.label}, {_how_built(side)})") from error
-        found.append(subject.model_copy(update={"revision": side.facts()}))
+            raise UsageError(f"{error} (in {builds[0].revision.label}, {_how_built(builds[0])})") from error
     return found
 
 

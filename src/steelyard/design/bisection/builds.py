@@ -1,0 +1,50 @@
+"""The builds of commits, as `compare` has those of revisions: each made once, kept, and held while it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from steelyard.design.runner.failure import Interrupted
+from steelyard.model.bisection import Commit
+from steelyard.model.errors import InterruptedBeforeStart
+from steelyard.model.progress import Progress
+from steelyard.subjects.revisions.builds import Built, Job, Recipe, built
+from steelyard.subjects.revisions.cache import Cache
+from steelyard.subjects.revisions.git import Repository
+from steelyard.subjects.revisions.line import revision_of
+
+
+@dataclass(frozen=True)
+class Builds:
+    """Builds commits of one repository in one way."""
+
+    repository: Repository
+    recipe: Recipe
+    cache: Cache
+    watch: Callable[[Progress], None]
+    source: Mapping[str, str]
+    """The environment of which builds find a part."""
+    is_interrupted: Callable[[], bool]
+    holding: ExitStack
+    """For as long as this lasts none of them is removed."""
+    known: dict[str, Built] = field(default_factory=dict)
+    """By the hash of a tree: commits that hold the same files share it."""
+
+    def of(self, commits: Sequence[Commit]) -> list[Built]:
+        """The builds of commits; those that are not there yet are made, side by side.
+
+        Raises NotBuiltError, or UsageError, for one that cannot be, and Interrupted.
+        """
+        if self.is_interrupted():
+            raise Interrupted
+        missing = {commit.tree: commit for commit in commits if commit.tree not in self.known}
+        jobs = [Job(revision_of(commit), self.recipe) for commit in missing.values()]
+        if jobs:
+            try:
+                made = self.holding.enter_context(built(self.repository, jobs, self.cache, self.watch, self.source))
+            except InterruptedBeforeStart:
+                raise Interrupted from None
+            self.known.update(zip(missing, made, strict=True))
+        return [self.known[commit.tree] for commit in commits]

@@ -1,0 +1,75 @@
+"""A benchmark of a weighing on its way to a verdict: how far it has come, and where an earlier session left it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from steelyard.design.judging.budgets import budgets_of
+from steelyard.design.timing.disturbance import Repeats
+from steelyard.design.timing.pairing import Pairing
+from steelyard.model.launches import DISTURBED, ROLES, TRIED, WARM_UP, LaunchRow
+from steelyard.model.metrics import timed
+from steelyard.model.records import StopReason, Weighing
+from steelyard.stats.looks import next_look
+from steelyard.stats.paired import Judgement
+from steelyard.stats.verdict import CHANGED
+
+
+@dataclass
+class OpenBenchmark:
+    """What is known of it."""
+
+    number: int
+    repeats: Repeats
+    control: bool = False
+    warm_ups: int = 0
+    attempts: int = 0
+    pairing: Pairing = field(kw_only=True)
+    look_at: int = field(default_factory=lambda: next_look(0))
+    judgement: Judgement | None = None
+    stop: StopReason | None = None
+
+    @property
+    def kept(self) -> int:
+        """How many pairs are judged."""
+        return self.repeats.kept
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether it was found slower or faster."""
+        return self.judgement is not None and self.judgement.verdict in CHANGED
+
+
+def resumed(number: int, header: Weighing, rows: Sequence[LaunchRow]) -> OpenBenchmark:
+    """A benchmark where an earlier session left it: at its beginning, if there was none."""
+    metric, benchmark = timed(header.settings.metrics)[0], header.benchmarks[number]
+    repeats = Repeats(metric, header.machine.cores_logical)
+    pairing = Pairing(header.settings.judged_by(benchmark, metric), number, is_judged=bool(benchmark.ended))
+    found = OpenBenchmark(number, repeats, control=header.benchmarks[number].control, pairing=pairing)
+    if header.stop[number] == "failed":
+        found.stop = "failed"
+    begun: defaultdict[int, list[LaunchRow]] = defaultdict(list)
+    for row in rows:
+        if row.benchmark == number:
+            begun[row.pair].append(row)
+    found.warm_ups = sum(ROLES[launches[0].role] == WARM_UP for launches in begun.values())
+    for launches in begun.values():
+        # A pair that was cut in two stays in the record, unused; the next one has a number, and so a draw, of its own.
+        if len(launches) == 2:
+            _note(found, (launches[0], launches[1]))
+    found.attempts = max(0, max(begun, default=-1) + 1 - header.settings.warm_up)
+    found.look_at = next_look(max(0, found.kept - 1), budgets_of(header.settings, header.benchmarks[number]))
+    return found
+
+
+def _note(found: OpenBenchmark, pair: tuple[LaunchRow, LaunchRow]) -> None:
+    """Have a pair that an earlier session measured count as it did there."""
+    role = ROLES[pair[0].role]
+    if role != WARM_UP:
+        found.repeats.count(*pair, repeated=role == DISTURBED)
+    if role != DISTURBED:
+        found.pairing.note(pair)
+    if role == TRIED:
+        found.repeats.set_aside()
