@@ -1,10 +1,10 @@
 """Whether following a hint leads to a verdict: an undecided weighing says what it needs, and is measured anew so.
 
-    python benchmarks/hints_on_traces.py [WEIGHINGS]
+    python benchmarks/hints_on_traces.py [WEIGHINGS [BENCHMARKS]]
 
 The pairs that are needed, or the margin with as many pairs as before, are granted with something to spare, as the
-report's `--pairs`, `--max-time` and `--margin` do. tests/design/judging/test_outlook.py holds a smaller table to its
-bar.
+report's `--pairs`, `--max-time` and `--margin` do; BENCHMARKS share alpha, of which each is one.
+tests/design/judging/test_outlook.py holds a smaller table to its bar.
 """
 
 from __future__ import annotations
@@ -62,15 +62,15 @@ def _drawn(values: FloatArray) -> Noise:
     return noise
 
 
-def follow(noise: Noise, change: float, pairs: int, generator: np.random.Generator) -> Followed:
-    """Weigh once with so many pairs, and where that stays undecided again as it says."""
+def follow(noise: Noise, change: float, pairs: int, generator: np.random.Generator, members: int = 1) -> Followed:
+    """Weigh once with so many pairs, and where that stays undecided again as it says; one of so many `members`."""
     factors = np.array([1.0, 1.0 + change])
-    hint = _hint(noise(generator, pairs) * factors)
+    hint = _hint(noise(generator, pairs) * factors, members)
     if hint is None:
         return Followed()
 
     def decides(more: int, margin: float) -> int:
-        again = weigh_once(noise(generator, more) * factors, margin=margin, alpha=ALPHA, roughly=True)
+        again = weigh_once(noise(generator, more) * factors, margin=margin, alpha=ALPHA, roughly=True, members=members)
         return again.verdict != "undecided"
 
     found = Followed()
@@ -81,16 +81,16 @@ def follow(noise: Noise, change: float, pairs: int, generator: np.random.Generat
     return found
 
 
-def _hint(sides: FloatArray) -> Needed | None:
-    judgement = weigh_once(sides, margin=MARGIN, alpha=ALPHA)
+def _hint(sides: FloatArray, members: int) -> Needed | None:
+    judgement = weigh_once(sides, margin=MARGIN, alpha=ALPHA, members=members)
     if judgement.verdict != "undecided":
         return None
     if np.isfinite(judgement.estimate.lower):
-        return needed(judgement, SETTINGS, ONE_BUDGET)
-    return needed_by_few(np.log(sides[:, 1] / sides[:, 0]), SETTINGS, ONE_BUDGET)
+        return needed(judgement, SETTINGS, ONE_BUDGET, members)
+    return needed_by_few(np.log(sides[:, 1] / sides[:, 0]), SETTINGS, ONE_BUDGET, members)
 
 
-def main(weighings: int) -> None:
+def main(weighings: int, members: int) -> None:
     """Print one row a noise and number of pairs, over all changes."""
     rows: list[tuple[object, ...]] = []
     total = Followed()
@@ -100,7 +100,7 @@ def main(weighings: int) -> None:
             row = Followed()
             for change in CHANGES:
                 for _ in range(weighings):
-                    row += follow(noise, change, pairs, generator)
+                    row += follow(noise, change, pairs, generator, members)
             rows.append((name, pairs, row.pairs, _share(row.pairs_decided, row.pairs), *_margins(row)))
             total += row
     rows.append(("all", "", total.pairs, _share(total.pairs_decided, total.pairs), *_margins(total)))
@@ -119,4 +119,5 @@ def _share(part: int, whole: int) -> str:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 50)
+    given = [int(word) for word in sys.argv[1:]]
+    main(*given, *(50, 1)[len(given) :])

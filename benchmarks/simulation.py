@@ -250,9 +250,18 @@ def _judge_member(
     return judge_member
 
 
-def weigh_once(sides: FloatArray, *, margin: float, alpha: float, roughly: bool = False) -> Judgement:
-    """Judge one simulated weighing, values of shape (pairs, 2), whose budget ends with its pairs."""
-    judgement = judge(lambda n: (sides[:n, 0], sides[:n, 1]), len(sides), margin, alpha, ended=True, roughly=roughly)
+def weigh_once(
+    sides: FloatArray, *, margin: float, alpha: float, roughly: bool = False, members: float = 1
+) -> Judgement:
+    """Judge one simulated weighing, values of shape (pairs, 2), whose budget ends with its pairs.
+
+    Of a suite's it is one of `members` that share alpha.
+    """
+
+    def values(pairs: int) -> tuple[FloatArray, FloatArray]:
+        return sides[:pairs, 0], sides[:pairs, 1]
+
+    judgement = judge(values, len(sides), margin, alpha, ended=True, roughly=roughly, members=members)
     if judgement is None:
         raise ValueError("a simulation needs pairs")
     return judgement

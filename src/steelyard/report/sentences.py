@@ -322,7 +322,8 @@ def allowance(
     if fitting >= fewest and needed_s <= settings.max_time_s:
         return None
     pair = "a pair" if benchmarks == 1 else f"a pair of each of the {benchmarks} benchmarks"
-    each, verdict = f"{pair} takes {figures.seconds(seconds_each)}", f"a verdict at alpha {settings.alpha:g}"
+    each = f"{pair} takes {figures.seconds(seconds_each)}"
+    verdict = f"a verdict at alpha {settings.alpha:g}" + ("" if benchmarks == 1 else ", which they share,")
     if fitting >= fewest:
         usual = figures.seconds(settings.max_time_s)
         return (

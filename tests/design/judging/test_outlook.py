@@ -31,6 +31,21 @@ def test_following_a_hint_leads_to_a_verdict(name: str) -> None:
     assert found.margins_decided / found.margins >= 0.7
 
 
+def test_following_a_hint_of_one_of_many_benchmarks_leads_to_a_verdict() -> None:
+    generator, noise, found = np.random.default_rng(4), noises()["ambient, active"], Followed()
+    for _ in range(10):
+        found += follow(noise, 0.1, 9, generator, members=14)
+    assert found.pairs == 10
+    assert found.pairs_decided / found.pairs >= 0.8
+
+
+def test_what_pairs_did_not_decide_so_many_are_not_said_to() -> None:
+    for verdict in verdicts(weigh(noisy(0.1, wall_ns=1e9), 14, max_time_s=14 * 2 * 10)[0]):
+        assert verdict.verdict == "undecided"
+        assert verdict.pairs_needed in (12, 13)
+        assert verdict.pairs < 10
+
+
 def test_the_bar_is_not_met_by_as_many_pairs_again() -> None:
     generator, noise = np.random.default_rng(4), noises()["quiet"]
     again = [weigh_once(noise(generator, 12), margin=0.005, alpha=0.01, roughly=True).verdict for _ in range(50)]

@@ -32,6 +32,14 @@ def test_the_fewest_pairs_decide_a_clear_change() -> None:
     assert (verdicts(record)[0].verdict, verdicts(record)[0].pairs) == ("slower", 8)
 
 
+def test_benchmarks_that_share_alpha_get_the_time_for_a_verdict_too() -> None:
+    record, _ = weigh(noisy(0.05, 0.001, wall_ns=1e8), 14, max_time_s=30, longest_time_s=600)
+    found = verdicts(record)
+    assert {verdict.verdict for verdict in found} == {"slower"}
+    assert max(verdict.pairs for verdict in found) == 12
+    assert [finding.code for finding in record.findings] == ["longer"]
+
+
 def test_a_budget_below_the_fewest_pairs_is_used_all_the_same() -> None:
     record, _ = weigh(noisy(0.05, 0.001, wall_ns=4e9), max_time_s=30)
     verdict = verdicts(record)[0]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
+import numpy as np
+
 from steelyard.model.records import Benchmark, Settings, StopReason, Weighing
-from steelyard.stats.looks import Budgets
+from steelyard.stats.looks import Budgets, Look, plan_looks
+from steelyard.stats.sequential import Hypothesis, tested
+from steelyard.stats.signed_rank import fewest_differences
 
 # A benchmark that stopped for one of these has spent at its last look what the end of a budget may spend.
 ENDS: Final[tuple[StopReason, ...]] = ("pairs", "time")
@@ -22,3 +27,27 @@ def elsewhere(record: Weighing) -> int:
         return 0
     here = {benchmark.name for benchmark in record.benchmarks}
     return sum(name not in here for name in record.settings.shard.suite)
+
+
+def members_of(record: Weighing) -> int:
+    """How many benchmarks share alpha, here and elsewhere: those that did not fail."""
+    stops = zip(record.benchmarks, record.stop, strict=True)
+    return max(1, sum(not one.control and reason != "failed" for one, reason in stops) + elsewhere(record))
+
+
+@lru_cache
+def fewest_pairs(alpha: float, reserve: float, members: float) -> int:
+    """The fewest pairs with which a budget can end in `slower` or `faster` for one of `members` that share alpha.
+
+    n pairs of which all say the same have a p-value of 2^(1-n), and earlier looks leave for the last one but a part of
+    alpha.
+    """
+    asked = [Hypothesis(0.0, alpha / members)]
+    pairs = fewest_differences(alpha / members)
+    while not tested(np.ones(pairs), np.zeros(pairs), _looks(pairs, alpha, reserve), asked, keep=False)[0].rejected:
+        pairs += 1
+    return pairs
+
+
+def _looks(pairs: int, alpha: float, reserve: float) -> list[Look]:
+    return plan_looks(pairs, ended=True, budgets=Budgets(reserve, None, alpha))

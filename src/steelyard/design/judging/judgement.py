@@ -23,7 +23,7 @@ from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
 from steelyard.model.metrics import METRICS, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
-from steelyard.stats.family import judge_family
+from steelyard.stats.family import judge_family, sharing_now
 from steelyard.stats.looks import Budgets
 from steelyard.stats.modes import modes
 from steelyard.stats.paired import Judgement, judge, resolution
@@ -98,15 +98,25 @@ def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verd
     """The verdicts of some benchmarks in one metric, which share alpha; `views` are the record, a benchmark each."""
     undefined: dict[int, str] = {}
     judged = judged_members(views, members, metric, undefined)
+    sharing = _sharing(views, members, judged)
     return [
         _verdict(
             _judged_by_its_margin(views[number], number, metric),
             MetricPairs(views[number].launches, number, metric),
             judgement,
             undefined.get(number),
+            sharing,
         )
         for number, judgement in zip(members, judged, strict=True)
     ]
+
+
+def _sharing(views: Sequence[Weighing], members: Sequence[int], judged: Sequence[Judgement | None]) -> float:
+    """Among how many benchmarks what is still open shares alpha."""
+    if not members or views[members[0]].benchmarks[members[0]].control:
+        return 1
+    changed = sum(one is not None and one.verdict in CHANGED for one in judged)
+    return sharing_now(views[0].settings.family, len(members) + elsewhere(views[0]), changed)
 
 
 def judged_members(
@@ -138,21 +148,23 @@ def _judged_by_its_margin(record: Weighing, benchmark: int, metric: str) -> Weig
     return record if settings is record.settings else record.model_copy(update={"settings": settings})
 
 
-def _verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement | None, undefined: str | None) -> Verdict:
+def _verdict(
+    record: Weighing, pairs: MetricPairs, judgement: Judgement | None, undefined: str | None, sharing: float
+) -> Verdict:
     if undefined is None and judgement is not None and isfinite(judgement.estimate.lower):
-        return _judged(record, pairs, judgement)
+        return _judged(record, pairs, judgement, sharing)
     try:
-        return _of_few(record, pairs) if undefined is None else _unknown_in(record, pairs, undefined)
+        return _of_few(record, pairs, sharing) if undefined is None else _unknown_in(record, pairs, undefined)
     except MeasurementError as error:
         return _unknown_in(record, pairs, str(error))
 
 
-def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdict:
+def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing: float) -> Verdict:
     settings, shown = record.settings, judgement.look.pairs
     metric = pairs.used_metric(shown)
     baseline, candidate = pairs.first(shown)
     smallest = resolution(judgement, settings.margin)
-    lacking = needed(judgement, settings, budgets_of(settings, record.benchmarks[pairs.benchmark]))
+    lacking = needed(judgement, settings, budgets_of(settings, record.benchmarks[pairs.benchmark]), sharing)
     blind = judgement.verdict == "undecided" and judgement.quantisation > HIDES_ALL
     sides = _sides(baseline, candidate, metric, settings)
     change = expm1(judgement.estimate.centre)
@@ -184,7 +196,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement) -> Verdi
     )
 
 
-def _of_few(record: Weighing, pairs: MetricPairs) -> Verdict:
+def _of_few(record: Weighing, pairs: MetricPairs, sharing: float) -> Verdict:
     """Too few pairs for an interval: what they say all the same; without any, what the warm-up says."""
     settings, count = record.settings, pairs.count()
     seen = pairs if count else replace(pairs, role=WARM_UP)
@@ -193,13 +205,13 @@ def _of_few(record: Weighing, pairs: MetricPairs) -> Verdict:
         return _nothing(record, pairs, [])
     baseline, candidate = seen.first(shown)
     metric, differences = seen.used_metric(shown), np.log(candidate) - np.log(baseline)
-    benchmark = record.benchmarks[pairs.benchmark]
+    budgets = budgets_of(settings, record.benchmarks[pairs.benchmark])
     sides = _sides(baseline, candidate, metric, settings)
     return _nothing(record, pairs, data_findings(record, pairs.benchmark, pairs.metric, metric, None)).model_copy(
         update={
             "metric": metric,
             "change": expm1(estimate(differences, settings.alpha).centre),
-            "pairs_needed": needed_by_few(differences[:count], settings, budgets_of(settings, benchmark)).pairs,
+            "pairs_needed": needed_by_few(differences[:count], settings, budgets, sharing).pairs,
             "baseline": sides[0],
             "candidate": sides[1],
         }

@@ -8,11 +8,13 @@ from statistics import fmean
 
 import numpy as np
 
+from steelyard.design.judging.budgets import fewest_pairs
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
 from steelyard.model.records import Settings, Verdict, Weighing
 from steelyard.stats.looks import FIRST_LOOK, Budgets
 from steelyard.stats.paired import Judgement, guess_of_few, margin_needed, pairs_needed
 from steelyard.stats.sequential import level_at_end
+from steelyard.stats.verdict import log_margin
 
 # About what budget is to be told from few pairs.
 _FAR_AHEAD = 100
@@ -26,28 +28,38 @@ class Needed:
     margin: float | None = None
 
 
-def needed(judgement: Judgement, settings: Settings, budgets: Budgets) -> Needed:
-    """What a judgement lacks, if it is undecided."""
+def needed(judgement: Judgement, settings: Settings, budgets: Budgets, members: float = 1) -> Needed:
+    """What a judgement lacks, if it is undecided; `members` share alpha for `slower` and `faster`."""
     if judgement.verdict != "undecided":
         return Needed()
     shown = judgement.look.pairs
     margin = margin_needed(judgement, level_at_end(shown, settings.alpha, budgets))
     known = margin is not None and margin > settings.margin and isfinite(margin)
-    return Needed(_pairs_needed(judgement, settings, budgets, 2 * shown), margin if known else None)
+    pairs = _pairs_needed(judgement, settings, budgets, 2 * shown, members)
+    # They have not decided it so far.
+    return Needed(pairs and max(pairs, shown + 1), margin if known else None)
 
 
-def _pairs_needed(judgement: Judgement, settings: Settings, budgets: Budgets, about: int) -> int | None:
-    """The budget that would decide, told from about how large it is: the more looks, the less is left for the last."""
-    first = pairs_needed(judgement, settings.margin, level_at_end(about, settings.alpha, budgets))
-    return first and pairs_needed(judgement, settings.margin, level_at_end(first, settings.alpha, budgets))
+def _pairs_needed(judgement: Judgement, settings: Settings, budgets: Budgets, about: int, members: float) -> int | None:
+    """The budget that would decide, told from about how large it is: the more looks, the less is left for the last.
+
+    What leans towards a change has to show that with its share of alpha; `same` takes no part of it.
+    """
+    is_change = abs(judgement.estimate.centre) >= log_margin(settings.margin)
+    alpha = settings.alpha / members if is_change else settings.alpha
+    first = pairs_needed(judgement, settings.margin, level_at_end(about, alpha, budgets))
+    pairs = first and pairs_needed(judgement, settings.margin, level_at_end(first, alpha, budgets))
+    if pairs is None or not is_change or members == 1:
+        return pairs
+    return max(pairs, fewest_pairs(settings.alpha, settings.reserve, members))
 
 
-def needed_by_few(differences: FloatArray, settings: Settings, budgets: Budgets) -> Needed:
+def needed_by_few(differences: FloatArray, settings: Settings, budgets: Budgets, members: float = 1) -> Needed:
     """What pairs that are too few for an interval lack; the fewest that are looked at, where they tell of no noise."""
     guess = guess_of_few(differences, settings.alpha)
     if guess is None:
         return Needed(FIRST_LOOK)
-    pairs = _pairs_needed(guess, settings, budgets, _FAR_AHEAD)
+    pairs = _pairs_needed(guess, settings, budgets, _FAR_AHEAD, members)
     return Needed(None if pairs is None else max(FIRST_LOOK, pairs))  # as many pairs decide at no margin
 
 

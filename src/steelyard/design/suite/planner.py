@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from steelyard.design.findings import not_measured_finding, some_names
+from steelyard.design.judging.budgets import fewest_pairs
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.failure import TookTooLongError
 from steelyard.design.runner.runner import Runner
@@ -38,7 +39,8 @@ from steelyard.subjects.command import launch_spec
 from steelyard.subjects.harness import AUTO, Harness, Listed, Work, harness_named, recognised_harness
 from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS
 
-# A benchmark whose launches are slow to start gets the time for so many pairs: fewer show only what is large.
+# A benchmark whose launches are slow to start gets the time for so many pairs, or for the fewest that can show anything
+# among so many benchmarks, if these are more.
 _FEWEST_PAIRS = 12
 
 
@@ -80,7 +82,9 @@ class Planner:
             benchmarks.append(benchmarks[0].model_copy(update={"name": CONTROL_NAME, "candidate": 0, "control": True}))
         tried, failures, missed = self._tried(benchmarks)
         if selection.seconds_each is not None and settings.max_time_s is not None:
-            each = [max(selection.seconds_each, _FEWEST_PAIRS * self._pair_s.get(one.entry, 0.0)) for one in tried]
+            among = len(tried) if settings.shard is None else len(settings.shard.suite)
+            pairs = max(_FEWEST_PAIRS, fewest_pairs(settings.alpha, settings.reserve, max(1, among)))
+            each = [max(selection.seconds_each, pairs * self._pair_s.get(one.entry, 0.0)) for one in tried]
             longest = max(settings.max_time_s, sum(each))
             settings = settings.model_copy(update={"max_time_s": longest})
         return self.record.model_copy(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from steelyard.design.judging.budgets import fewest_pairs
 from steelyard.model.records import Settings
-from steelyard.stats.signed_rank import fewest_differences
 
 
 @dataclass
@@ -20,6 +20,8 @@ class Budget:
     started: float
     spent_s: float = 0.0
     """What was used of it before that."""
+    members: int = 1
+    """How many benchmarks share alpha: the more, the more pairs it takes for any of them."""
     is_extended: bool = False
     """Whether more time was granted than the usual budget."""
 
@@ -58,4 +60,4 @@ class Budget:
     @cached_property
     def fewest(self) -> int:
         """The fewest pairs that can ever decide; asked for at every pair."""
-        return fewest_differences(self.settings.alpha)
+        return fewest_pairs(self.settings.alpha, self.settings.reserve, self.members)

@@ -8,7 +8,7 @@ from functools import partial
 from math import expm1, isfinite
 
 from steelyard.design.findings import cold_finding, cut_short_finding, longer_finding, survivors
-from steelyard.design.judging.budgets import budgets_of, elsewhere
+from steelyard.design.judging.budgets import budgets_of, elsewhere, members_of
 from steelyard.design.judging.judgement import by_benchmark, judged_members, look_at
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.runner.draws import draw_places, round_order
@@ -63,9 +63,9 @@ class Experiment:
         # The seconds of a record without pairs are those of its counting, which takes no part of the budget.
         earlier_s = header.seconds if begun else 0.0
         used = max(earlier_s, recorder.rows.wall_s())
-        self._budget = Budget(header.settings, clock() - used, spent_s)
+        self._budget = Budget(header.settings, clock() - used, spent_s, members_of(header))
         self._settle, self._may_wait_s = settle, header.settings.wait_quiet_s
-        self._pairs, self._visited = len(recorder.rows) // 2, len(header.benchmarks)
+        self._pairs, self._visited = len(recorder.rows) // 2, sum(one.stop is None for one in self._open)
         self._findings: list[Finding] = []
         self._is_allowance_told = False
         self.error: SteelyardError | None = None
