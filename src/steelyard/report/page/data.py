@@ -16,7 +16,7 @@ from steelyard.report import printable
 from steelyard.report.page.elements import Markup
 
 Draw = Literal["points", "rings", "crosses", "line", "dashes", "steps", "bars", "range"]
-Role = Literal["baseline", "candidate", "change", "wait", "steal", "pressure", "fit", "aside"]
+Role = Literal["baseline", "candidate", "change", "wait", "steal", "pressure", "fit", "aside", "zero"]
 FloatArray = npt.NDArray[np.float64]
 
 # The finest that a screen shows of an axis, a few times over.
@@ -31,6 +31,8 @@ class Axis:
 
     label: str
     log: bool = False
+    whole: bool = False
+    """Whether it is of counts, between which there is nothing."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,11 @@ def plain_panel(panel: Panel) -> dict[str, Any]:
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
-    return {"label": _label(axis.label), **({"log": True} if axis.log else {})}
+    return {
+        "label": _label(axis.label),
+        **({"log": True} if axis.log else {}),
+        **({"whole": True} if axis.whole else {}),
+    }
 
 
 def _series(series: Series) -> dict[str, Any]:

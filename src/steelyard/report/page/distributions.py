@@ -45,7 +45,7 @@ def thinned(shown: int, of: int, what: str = "points") -> str:
     return f"Drawn are {shown:,} of {of:,} {what}, the lowest and highest of each stretch; the record has all."
 
 
-def both_sides(samples: Sequence[Sample], quantity: Quantity, most: int) -> Figure | None:
+def both_sides(samples: Sequence[Sample], quantity: Quantity, most: int, what: str = "launches") -> Figure | None:
     """Distribution functions and histograms of one side or two, with their modes; None of too few values."""
     shown = [sample for sample in samples if len(sample.known) >= FEWEST]
     if not shown:
@@ -81,8 +81,8 @@ def both_sides(samples: Sequence[Sample], quantity: Quantity, most: int) -> Figu
         "Distribution" if len(samples) == 1 else "Distributions of both sides",
         " ".join(told),
         [
-            Panel("Share of launches up to a value", axis, Axis("share, %"), functions, marks),
-            Panel("Histogram", axis, Axis("launches"), bars, marks),
+            Panel(f"Share of {what} up to a value", axis, Axis("share, %"), functions, marks),
+            Panel("Histogram", axis, Axis(what, whole=True), bars, marks),
         ],
         f"The steps are those of {steps} quantiles." if longest > steps else "",
     )
@@ -114,7 +114,7 @@ def four_plot(title: str, values: FloatArray, axis: str, most: int, role: Role) 
     panels = [
         Panel(
             "Run sequence",
-            Axis("number in the order of measuring"),
+            Axis("number in the order of measuring", whole=True),
             along,
             [Series("value", draw, role, order + 1.0, shown)],
         ),
@@ -127,7 +127,7 @@ def four_plot(title: str, values: FloatArray, axis: str, most: int, role: Role) 
         Panel(
             "Histogram",
             along,
-            Axis("how many"),
+            Axis("how many", whole=True),
             [Series("values", "bars", role, (edges[:-1] + edges[1:]) / 2, distribution.counts(known, edges))],
         ),
         Panel(
@@ -154,7 +154,7 @@ def _told_of_four(known: FloatArray) -> str:
     if not told:
         return f"{figures.count(len(known), 'value')}, too few to say more."
     text = "; ".join(told)
-    return f"{text[0].upper()}{text[1:]}. Neither is assumed by the verdict."
+    return f"{text[0].upper()}{text[1:]}. The verdict assumes none of it."
 
 
 def _line(scores: FloatArray, ordered: FloatArray) -> Series:

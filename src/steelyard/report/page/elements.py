@@ -31,7 +31,14 @@ def text(content: str) -> Markup:
 
 def name(content: str, times: int = 1) -> Markup:
     """A name that may be of any length: its middle is left out where it is too long."""
+    if len(content) <= LONGEST_NAME and content.isascii() and content.isprintable():
+        return text(content)
     return text(printable.shorten(printable.plain(content), times * LONGEST_NAME))
+
+
+def plain_name(content: str) -> str:
+    """The same, for where it is escaped later."""
+    return printable.shorten(printable.plain(content), LONGEST_NAME)
 
 
 def element(tag: str, *contents: Content, **attributes: str | int | bool | None) -> Markup:

@@ -33,7 +33,7 @@ def icicle(record: Weighing | Run, benchmark: int, metric: str, most: int) -> Fi
     largest = ordered[0]
     told = f"{total:,} {unit} in all. Most are in {_called(largest)}: {figures.percent(largest.own / total)}."
     if len(counts) == 2:
-        told += " Widths are the candidate's counts; + marks functions that count more than in the baseline, − less."
+        told += " Widths are the candidate's counts; + marks functions that count more than in the baseline, - less."
     whole = svg.Share("all", total, f"{total:,} {unit}", parts=shares)
     return Figure("Where the counts are: file, then function", told, drawn=svg.icicle(whole, _LEVELS, told))
 
@@ -63,7 +63,7 @@ def _share(one: Function, change: int, total: int, unit: str) -> svg.Share:
     told = f"{one.own:,} {unit}, {figures.percent(one.own / total)}"
     if not change:
         return svg.Share(_called(one), one.own, told)
-    sign, look = ("+ ", "more") if change > 0 else ("− ", "less")
+    sign, look = ("+ ", "more") if change > 0 else ("- ", "less")
     return svg.Share(sign + _called(one), one.own, f"{told}, {change:+,}", look)
 
 

@@ -144,11 +144,12 @@ class _Page:
 
     def _detail(self, detail: Detail) -> list[Markup]:
         lines = [element("p", *_spaced(detail.lines), class_="told")] if detail.lines else []
-        figures_ = [self._figure(figure) for figure in detail.figures]
-        charts = [element("div", *figures_, class_="charts")] if figures_ else []
+        across = _across(detail.figures)
+        drawn = [self._figure(figure, place in across) for place, figure in enumerate(detail.figures)]
+        charts = [element("div", *drawn, class_="charts")] if drawn else []
         return [*lines, *charts, *detail.tables]
 
-    def _figure(self, figure: Figure) -> Markup:
+    def _figure(self, figure: Figure, across: bool) -> Markup:
         number = None
         if figure.panels:
             number = len(self._figures)
@@ -160,7 +161,21 @@ class _Page:
             element("p", figure.told),
             element("p", figure.thinned, class_="thinned") if figure.thinned else "",
             data_figure=number,
+            class_="across" if across else None,
         )
+
+
+def _across(drawn: Sequence[Figure]) -> set[int]:
+    """Those that are as wide as the page: of many panels, drawn already, or without another beside them."""
+    wide = {place for place, figure in enumerate(drawn) if len(figure.panels) != 2 and len(figure.panels) != 1}
+    beside: list[int] = []
+    for place in range(len(drawn) + 1):
+        if place in wide or place == len(drawn):
+            wide.update(beside[-1:] if len(beside) % 2 else [])
+            beside = []
+        else:
+            beside.append(place)
+    return wide
 
 
 def _headline(part: Part) -> Content:

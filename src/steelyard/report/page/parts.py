@@ -15,6 +15,11 @@ Key = float | str | None
 """By which rows are sorted in a column: numbers, or texts; None is always last."""
 
 
+def sentence(text: str) -> str:
+    """A text of the reports as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of a table: its title, and what is in it."""

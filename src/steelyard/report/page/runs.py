@@ -172,7 +172,9 @@ def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) 
     quantity = units.of_foreign(benchmark.unit, values)
     drawn = [
         _in_order(values, quantity, len(benchmark.values), room.points),
-        distributions.both_sides([distributions.Sample("samples", "baseline", values)], quantity, room.points),
+        distributions.both_sides(
+            [distributions.Sample("samples", "baseline", values)], quantity, room.points, "samples"
+        ),
         distributions.four_plot(
             "4-plot of the samples", quantity.along(values), quantity.axis, room.points, "baseline"
         ),
@@ -182,13 +184,13 @@ def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) 
 
 
 def _in_order(
-    values: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]", quantity: units.Quantity, processes: int, most: int
+    values: np.ndarray[tuple[int, ...], np.dtype[np.float64]], quantity: units.Quantity, processes: int, most: int
 ) -> Figure:
     places = extremes(values, most)
     series = Series("sample", "points", "baseline", places + 1.0, quantity.along(values[places]))
     text = f"{figures.count(len(values), 'sample')} of {figures.count(processes, 'process', 'processes')}, one behind the other, "
     text += f"from {quantity.written(float(values.min()))} to {quantity.written(float(values.max()))}."
-    panel = Panel("Samples", Axis("number of the sample"), Axis(quantity.axis), [series])
+    panel = Panel("Samples", Axis("number of the sample", whole=True), Axis(quantity.axis), [series])
     return Figure(
         "Every sample in its order", text, [panel], distributions.thinned(len(places), len(values), "samples")
     )

@@ -84,7 +84,7 @@ def pairs(
             with np.errstate(divide="ignore", invalid="ignore"):
                 apart = 100 * (values[:, 1] / values[:, 0] - 1)
             series += _split(label, other.began_s, apart, np.isfinite(apart), "crosses", "aside", most)
-    marks = [Mark("y", 0.0, "no change", "aside")]
+    marks = [Mark("y", 0.0, "no change", "zero")]
     if interval is not None and all(map(isfinite, interval)):
         marks += [Mark("y", 100 * end, "interval", "change") for end in interval]
     if change is not None:
@@ -177,7 +177,7 @@ def _evidence(units: _Units, most: int) -> list[Panel]:
         Panel(
             "Noise meanwhile",
             Axis("time since the first launch, s"),
-            Axis("share of the time, %"),
+            Axis("share, %"),
             series,
             follows=True,
         )
@@ -198,7 +198,7 @@ def looks(judged: LookBack, margin: float | None) -> Figure | None:
     centre, lower, upper = (
         100 * np.array([getattr(look, end) for look in known]) for end in ("change", "lower", "upper")
     )
-    marks = [Mark("y", 0.0, "no change", "aside")]
+    marks = [Mark("y", 0.0, "no change", "zero")]
     if margin is not None:
         marks += [Mark("y", 100 * end, f"margin {figures.change(end)}", "fit") for end in (-margin, margin)]
     series = [
@@ -213,7 +213,7 @@ def looks(judged: LookBack, margin: float | None) -> Figure | None:
     return Figure(
         "The interval, look by look",
         f"{text}.{rough}",
-        [Panel("Interval of the change", Axis("pairs"), Axis("change, %"), series, marks)],
+        [Panel("Interval of the change", Axis("pairs", whole=True), Axis("change, %"), series, marks)],
     )
 
 
@@ -262,7 +262,7 @@ def inside(sides: Sequence[Inside], quantity: Quantity, most: int) -> Figure | N
     note = f"Of {len(drawn[0].launches):,} launches a side of {drawn[0].of:,}." if drawn else ""
     panel = Panel(
         "Samples of a launch",
-        Axis("number of the sample in its launch"),
+        Axis("number of the sample in its launch", whole=True),
         Axis(f"{quantity.axis}, an iteration"),
         series,
     )

@@ -13,7 +13,8 @@ export function drawFigures(within, figures) {
     const panels = figures[Number(figure.dataset.figure)];
     const into = make("div", { class: `panels of-${panels.length}` });
     figure.querySelector("figcaption").after(into);
-    for (const panel of panels) drawn.push(drawPanel(panel, into, panel.follows ? LOW : TALL));
+    const shared = panels.some((panel) => panel.follows) ? { key: `figure-${figure.dataset.figure}` } : {};
+    for (const panel of panels) drawn.push(drawPanel(panel, into, panel.follows ? LOW : TALL, shared));
   }
 }
 

@@ -5,6 +5,7 @@ import { make } from "./dom.js";
 import { unpacked } from "./data.js";
 
 const FONT = "12px system-ui, sans-serif";
+const WHOLE = [1, 2, 5].flatMap((one) => [0, 1, 2, 3, 4, 5, 6, 7].map((power) => one * 10 ** power)).sort((a, b) => a - b);
 const DASHES = { candidate: [7, 4], steal: [6, 4], pressure: [2, 3], fit: [6, 5] };
 const BAND_FROM = 30;
 
@@ -40,8 +41,13 @@ function ends(all, log, fromZero) {
   return [fromZero && low >= 0 ? 0 : low - room, high + room];
 }
 
+function edges({ x }) {
+  const half = x.length > 1 ? (x[1] - x[0]) / 2 : 0;
+  return [x[0] - half, x.at(-1) + half];
+}
+
 function limits(panel, series) {
-  const along = series.flatMap((one) => one.x);
+  const along = series.flatMap((one) => (one.draw === "bars" ? edges(one) : one.x));
   const up = series.flatMap((one) => (one.low ? [...one.low, ...one.high] : one.y));
   const [left, right] = ends(along, panel.x.log, false);
   for (const mark of panel.marks ?? []) {
@@ -197,17 +203,18 @@ function painter(panel, series) {
   };
 }
 
-function axis(told, vertical) {
+function axis(told, vertical, digits) {
   return {
     label: told.label,
     labelFont: FONT,
     labelSize: 22,
+    ...(told.whole ? { incrs: WHOLE } : {}),
     font: FONT,
     stroke: () => colour("quiet"),
     grid: { stroke: () => colour("line"), width: 1 },
     ticks: { stroke: () => colour("line"), width: 1, size: 4 },
     values: (plot, values) => values.map(shortest),
-    size: vertical ? (plot, values) => 14 + 7 * Math.max(2, ...(values ?? []).map((value) => value.length)) : 34,
+    size: vertical ? 14 + 7 * digits : 34,
     space: vertical ? 36 : 64,
   };
 }
@@ -239,32 +246,36 @@ function legend(panel, series) {
   return items.length > 1 ? make("ul", { class: "legend" }, ...items) : "";
 }
 
-export function drawPanel(panel, into, height) {
+// The panels of a figure that share an axis share its ends, and how far it lies from the edge.
+export function drawPanel(panel, into, height, shared) {
   const series = panel.series.map(readable);
   const about = `${panel.title}. Across: ${panel.x.label}. Up: ${panel.y.label}.`;
   const canvas = make("div", { class: "plot", role: "img", "aria-label": about });
   const shown = make("output", { class: "nearest", "aria-hidden": "true" });
   into.append(make("div", { class: "panel" }, make("p", { class: "panel-title" }, panel.title), canvas, legend(panel, series), shown));
-  const { x, y } = limits(panel, series);
+  const found = limits(panel, series);
+  const { y } = found;
+  const x = panel.follows ? shared.x : found.x;
+  shared.x = x;
   const every = [...new Set(series.flatMap((one) => one.x))].filter((value) => value !== null).sort((a, b) => a - b);
   const plot = new uPlot(
     {
       width: Math.max(200, canvas.clientWidth),
       height,
       legend: { show: false },
-      cursor: { points: { show: false }, y: false, drag: { x: true, y: false } },
+      cursor: { points: { show: false }, y: false, drag: { x: true, y: false }, ...(shared.key ? { sync: { key: shared.key } } : {}) },
       scales: {
-        x: { time: false, distr: panel.x.log ? 3 : 1, range: (one, low, high) => (high - low < every.at(-1) - every[0] ? [low, high] : x) },
+        x: { time: false, distr: panel.x.log ? 3 : 1, range: (one, low, high) => (low <= every[0] && high >= every.at(-1) ? x : [low, high]) },
         y: { distr: panel.y.log ? 3 : 1, range: () => y },
       },
-      axes: [axis(panel.x, false), axis(panel.y, true)],
+      axes: [axis(panel.x, false), axis(panel.y, true, shared.key ? 5 : Math.max(...y.map((end) => shortest(end).slice(0, 6).length), 3))],
       series: [{}, { paths: () => null, points: { show: false } }],
       hooks: {
         draw: [painter(panel, series)],
         setCursor: [
           (one) => {
-            const found = one.cursor.left >= 0 ? nearest(one, series) : null;
-            shown.textContent = found ? `${found[0]}: ${shortest(found[1])}, ${shortest(found[2])}` : "";
+            const point = one.cursor.left >= 0 && one.cursor.top >= 0 ? nearest(one, series) : null;
+            shown.textContent = point ? `${point[0]}: ${shortest(point[1])}, ${shortest(point[2])}` : "";
           },
         ],
       },

@@ -17,8 +17,7 @@ async function start() {
   for (const told of tables) {
     const table = new Table(told);
     prepare(table.element, figures);
-    const only = table.rows.filter((one) => !one.row.hidden);
-    if (only.length === 1 || table.rows.length === 1) toggle(only[0].row, figures, true);
+    if (table.names === 1) toggle(table.rows[0].row, figures, true);
   }
   for (const whole of document.querySelectorAll(".whole")) drawFigures(whole, figures);
   openLinked(figures);

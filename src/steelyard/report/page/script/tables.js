@@ -18,8 +18,10 @@ export class Table {
     this.rows = [...this.body.rows].map((row, index) => ({ row, index, text: row.textContent.toLowerCase() }));
     this.chosen = { text: "", verdicts: new Set(), metric: "", tag: "", group: "" };
     this.sorted = null;
+    this.names = new Set(told.columns[0]).size;
     this.headings();
-    if (this.rows.length > 1) this.controls();
+    this.labels();
+    if (this.names > 1) this.controls();
   }
 
   headings() {
@@ -30,6 +32,15 @@ export class Table {
       cell.setAttribute("aria-sort", "none");
       button.addEventListener("click", () => this.sort(column));
     });
+  }
+
+  // On a phone a row is a card, and its cells say what they are.
+  labels() {
+    const titles = [...this.element.tHead.rows[0].cells].map((cell) => cell.textContent);
+    const said = titles.map((title) => !/^(benchmark|verdict|change|metric|rule)$/.test(title));
+    for (const { row } of this.rows) {
+      titles.forEach((title, column) => said[column] && row.cells[column].setAttribute("data-label", title));
+    }
   }
 
   sort(column) {
@@ -104,7 +115,7 @@ export class Table {
     });
     for (const body of [...this.element.tBodies]) body.remove();
     this.element.append(...bodies);
-    this.count.textContent = `${many(shown, "row")} of ${this.rows.length.toLocaleString("en")}`;
+    if (this.count) this.count.textContent = `${many(shown, "row")} of ${this.rows.length.toLocaleString("en")}`;
   }
 
   controls() {
