@@ -33,6 +33,8 @@ class Axis:
     log: bool = False
     whole: bool = False
     """Whether it is of counts, between which there is nothing."""
+    ends: tuple[float, float] | None = None
+    """Where it ends, if not with the values that are drawn along it."""
 
 
 @dataclass(frozen=True)
@@ -116,11 +118,11 @@ def plain_panel(panel: Panel) -> dict[str, Any]:
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
-    return {
-        "label": _label(axis.label),
-        **({"log": True} if axis.log else {}),
-        **({"whole": True} if axis.whole else {}),
-    }
+    told: dict[str, Any] = {"label": _label(axis.label)}
+    for name in ("log", "whole"):
+        if getattr(axis, name):
+            told[name] = True
+    return told if axis.ends is None else {**told, "ends": [float(f"{end:.6g}") for end in axis.ends]}
 
 
 def _series(series: Series) -> dict[str, Any]:

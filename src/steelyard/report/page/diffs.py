@@ -15,7 +15,7 @@ from steelyard.report import figures, foreign, notes, sentences, unpaired
 from steelyard.report.page import budget, distributions, elements, measured, sequences, svg, units
 from steelyard.report.page.data import Axis, Figure, FloatArray, Panel, Role, Series
 from steelyard.report.page.elements import Content, element
-from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, sentence
+from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, sentence
 from steelyard.stats.thinning import extremes
 
 _SIDES: tuple[tuple[str, Role], ...] = (("A", "baseline"), ("B", "candidate"))
@@ -38,14 +38,20 @@ def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
         rows=[_row_of_runs(report, verdict, scale, room, several=len(metrics) > 1) for verdict in report.verdicts],
         whole=Detail(),
         notes=notes.of_unpaired(report),
-        facts=[
-            (f"{label}, {term}", said)
-            for (label, _), run in zip(_SIDES, runs, strict=True)
-            for term, said in measured.facts(run)
-        ],
+        facts=_facts_of_runs(*runs),
         metric=metrics[0],
         defs=scale.symbol(),
     )
+
+
+def _facts_of_runs(baseline: Run, candidate: Run) -> list[Facts]:
+    told = [
+        measured.facts(run, f"{HOW}: {label}") for (label, _), run in zip(_SIDES, (baseline, candidate), strict=True)
+    ]
+    if baseline.machine == candidate.machine:
+        return [*told, measured.machine(baseline.machine)]
+    machines = zip(_SIDES, (baseline.machine, candidate.machine), strict=True)
+    return [*told, *(measured.machine(one, f"{MACHINE} of {label}") for (label, _), one in machines)]
 
 
 def _scale(verdicts: Sequence[UnpairedVerdict | ForeignVerdict], margin: float, key: str) -> svg.Scale:
@@ -81,14 +87,16 @@ def _columns(effort: str, *, several: bool) -> list[Column]:
 def _first_cells(
     name: str, metric: str | None, verdict: UnpairedVerdict | ForeignVerdict, scale: svg.Scale
 ) -> list[Cell]:
-    known = verdict.interval is not None
     return [
         Cell(elements.name(name), name),
         *([Cell(metric, metric)] if metric else []),
         Cell(verdict.verdict, verdict.verdict),
         Cell(figures.NOT_KNOWN if verdict.change is None else figures.change(verdict.change), verdict.change),
         Cell(svg.change_bar(scale, verdict.change, verdict.interval), verdict.change),
-        Cell(figures.interval(verdict.interval) if known else "", verdict.interval[0] if verdict.interval else None),
+        Cell(
+            figures.interval(verdict.interval) if verdict.interval else "",
+            verdict.interval[0] if verdict.interval else None,
+        ),
     ]
 
 
@@ -148,7 +156,7 @@ def _in_order(values: Sequence[FloatArray], quantity: units.Quantity, what: str,
     for (label, role), one in zip(_SIDES, values, strict=True):
         places = extremes(one, most)
         shown += len(places)
-        series.append(Series(label, "points", role, places + 1.0, quantity.along(one[places])))
+        series.append(Series(label, "points", role, distributions.numbered(places), quantity.along(one[places])))
         ends = (quantity.written(float(one.min())), quantity.written(float(one.max())))
         told.append(f"{label}: {len(one):,} from {ends[0]} to {ends[1]}")
     panel = Panel(
@@ -189,9 +197,8 @@ def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
         whole=Detail(),
         notes=notes.of_two_foreign(report),
         facts=[
-            (f"{label}, {term}", elements.name(said, 4))
+            Facts(f"{MACHINE} of {label}", [(term, elements.name(said, 4)) for term, said in record.machine.items()])
             for (label, _), record in zip(_SIDES, records, strict=True)
-            for term, said in record.machine.items()
         ],
         defs=scale.symbol(),
     )

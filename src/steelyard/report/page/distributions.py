@@ -70,12 +70,14 @@ def both_sides(samples: Sequence[Sample], quantity: Quantity, most: int, what: s
     edges = distribution.edges(np.concatenate([sample.known for sample in shown]))
     outside = sum(distribution.beyond(sample.known, edges) for sample in shown)
     if outside:
-        told.append(f"{figures.count(outside, 'value')} beyond the histogram's ends are counted in its outer bins.")
+        told.append(
+            f"{figures.count(outside, 'value')} beyond the ends of the axes: the outer bins of the histogram have them."
+        )
     middles = quantity.along((edges[:-1] + edges[1:]) / 2)
     bars = [
         Series(sample.label, "bars", sample.role, middles, distribution.counts(sample.known, edges)) for sample in shown
     ]
-    axis = Axis(quantity.axis)
+    axis = Axis(quantity.axis, ends=_roomy(quantity.along(edges)))
     longest = max(len(sample.known) for sample in shown)
     return Figure(
         "Distribution" if len(samples) == 1 else "Distributions of both sides",
@@ -86,6 +88,16 @@ def both_sides(samples: Sequence[Sample], quantity: Quantity, most: int, what: s
         ],
         f"The steps are those of {steps} quantiles." if longest > steps else "",
     )
+
+
+def numbered(places: npt.NDArray[np.intp]) -> FloatArray:
+    """Places as people count them, from 1."""
+    return places.astype(np.float64) + 1
+
+
+def _roomy(edges: FloatArray) -> tuple[float, float]:
+    room = 0.04 * float(edges[-1] - edges[0])
+    return float(edges[0]) - room, float(edges[-1]) + room
 
 
 def _told(sample: Sample, ordered: FloatArray, found: Sequence[float], quantity: Quantity) -> str:
@@ -116,7 +128,7 @@ def four_plot(title: str, values: FloatArray, axis: str, most: int, role: Role) 
             "Run sequence",
             Axis("number in the order of measuring", whole=True),
             along,
-            [Series("value", draw, role, order + 1.0, shown)],
+            [Series("value", draw, role, numbered(order), shown)],
         ),
         Panel(
             "Lag: each against the one before",

@@ -25,7 +25,7 @@ Content = str | Markup
 
 
 def text(content: str) -> Markup:
-    r"""Any text as HTML: nothing in it is markup, and nothing turns it around or hides; what does not print is `\x1b`."""
+    r"""Any text as HTML: nothing in it is markup, turns it around or hides; what does not print is `\x1b`."""
     return Markup(html.escape(printable.plain(content)))
 
 
@@ -41,8 +41,8 @@ def plain_name(content: str) -> str:
     return printable.shorten(printable.plain(content), LONGEST_NAME)
 
 
-def element(tag: str, *contents: Content, **attributes: str | int | bool | None) -> Markup:
-    """An element. An attribute that is False or None is left out; `class_` and `aria_label` are written as HTML has them."""
+def element(tag: str, *contents: Content, **attributes: str | float | bool | None) -> Markup:
+    """An element; attributes that are False or None are left out, and `class_` and `aria_label` become HTML's."""
     said = "".join(_attribute(key, value) for key, value in attributes.items())
     if tag in _VOID:
         return Markup(f"<{tag}{said}>")
@@ -54,7 +54,7 @@ def joined(contents: Iterable[Content]) -> Markup:
     return Markup("".join(one if isinstance(one, Markup) else text(one) for one in contents))
 
 
-def _attribute(key: str, value: str | int | bool | None) -> str:
+def _attribute(key: str, value: str | float | bool | None) -> str:
     if value is None or value is False:
         return ""
     written = key.rstrip("_").replace("_", "-")

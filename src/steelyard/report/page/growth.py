@@ -98,9 +98,8 @@ def _figure(
             continue
         along = np.geomspace(x.min(), x.max(), _STEPS) if log else np.linspace(x.min(), x.max(), _STEPS)
         series.append(Series(f"{label}, fitted", "dashes", role, along, quantity.along(fit.at(along))))
-        told.append(
-            f"{label} grows as {parameter} to the power of {fit.exponent:.2f}, within {figures.percent(fit.misses)}"
-        )
+        off = f"points are off by {figures.percent(fit.misses)} at most"
+        told.append(f"{label} grows as {parameter} to the power of {fit.exponent:.2f} ({off})")
     text = "; ".join(told) or "no power of it fits"
     panel = Panel(name, Axis(parameter, log), Axis(f"{quantity.axis}, median", log), series)
     return Figure(f"{quantity.name} by {parameter}", f"{name}: {text}.", [panel])

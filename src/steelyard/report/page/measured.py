@@ -12,11 +12,12 @@ from steelyard.report.page import elements, sequences
 from steelyard.report.page.budget import Budget
 from steelyard.report.page.data import Figure, Role
 from steelyard.report.page.elements import Content, Markup
+from steelyard.report.page.parts import HOW, MACHINE, Facts
 from steelyard.report.page.units import Quantity
 from steelyard.stats.thinning import evenly
 
 
-def machine(facts: MachineFacts) -> list[tuple[str, Content]]:
+def machine(facts: MachineFacts, title: str = MACHINE) -> Facts:
     """The machine, as far as it is known."""
     cores = figures.count(facts.cores_logical, "logical core")
     physical = f", {facts.cores_physical:,} physical" if facts.cores_physical else ""
@@ -36,11 +37,11 @@ def machine(facts: MachineFacts) -> list[tuple[str, Content]]:
         ("could be read", ", ".join(name for name, there in facts.offers.items() if there)),
         ("key", facts.key),
     ]
-    return [(term, elements.name(said, 4)) for term, said in told if said]
+    return Facts(title, [(term, elements.name(said, 4)) for term, said in told if said])
 
 
-def facts(record: Weighing | Run) -> list[tuple[str, Content]]:
-    """When and how a record was measured, and on what."""
+def facts(record: Weighing | Run, title: str = HOW) -> Facts:
+    """When and how a record was measured."""
     settings = record.settings
     told: list[tuple[str, str | None]] = [
         ("begun", record.created),
@@ -56,7 +57,7 @@ def facts(record: Weighing | Run) -> list[tuple[str, Content]]:
     commands: list[tuple[str, Content]] = [
         (_side(record, place), _subject(one)) for place, one in enumerate(record.subjects)
     ]
-    return [*commands, *((term, elements.name(said, 4)) for term, said in told if said), *machine(record.machine)]
+    return Facts(title, [*commands, *((term, elements.name(said, 4)) for term, said in told if said)])
 
 
 def _side(record: Weighing | Run, place: int) -> str:

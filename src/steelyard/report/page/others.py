@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -11,11 +11,12 @@ from steelyard.model.calibration import Calibration, InterruptedCalibration, Poi
 from steelyard.model.soundness import Looked, Soundness
 from steelyard.report import bisection, calibration, check, figures
 from steelyard.report.page import elements
-from steelyard.report.page.data import Axis, Figure, Panel, Role, Series
+from steelyard.report.page.data import Axis, Draw, Figure, Panel, Role, Series
 from steelyard.report.page.elements import Content, Markup, element
-from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, sentence
+from steelyard.report.page.parts import HOW, Cell, Column, Detail, Facts, Part, Row, sentence
 
-_OUTCOMES = {"trouble": "slower", "sound": "same", "untried": "undecided"}
+_OUTCOMES = ("trouble", "sound", "untried")
+_DRAWN: tuple[Draw, ...] = ("points", "rings", "crosses")
 _ROLES: tuple[Role, ...] = ("baseline", "candidate", "steal", "pressure", "change")
 
 
@@ -44,23 +45,23 @@ def of_check(found: Soundness) -> Part:
             Column("troubles"),
             Column("rules that hold"),
             Column("not tried"),
-            Column("which", "text"),
+            *([Column("which", "text")] if troubles else []),
         ],
-        rows=[_checked(found, name, rules) for name, rules in looked.items()],
+        rows=[_checked(found, name, rules, named=bool(troubles)) for name, rules in looked.items()],
         whole=Detail(),
         notes=[],
-        facts=[("command", element("code", elements.name(found.command, 4))), ("Steelyard", found.tool)],
+        facts=[Facts(HOW, [("command", element("code", elements.name(found.command, 4))), ("Steelyard", found.tool)])],
     )
 
 
-def _checked(found: Soundness, name: str, rules: Sequence[Looked]) -> Row:
+def _checked(found: Soundness, name: str, rules: Sequence[Looked], *, named: bool) -> Row:
     by_outcome = {outcome: [one for one in rules if one.outcome == outcome] for outcome in _OUTCOMES}
     word = next((outcome for outcome in ("trouble", "sound") if by_outcome[outcome]), "untried")
     cells = [
         Cell(elements.name(name), name),
         Cell(word, word),
         *(Cell(f"{len(by_outcome[outcome]):,}", float(len(by_outcome[outcome]))) for outcome in _OUTCOMES),
-        Cell(", ".join(one.code for one in by_outcome["trouble"])),
+        *([Cell(", ".join(one.code for one in by_outcome["trouble"]))] if named else []),
     ]
     ordered = [one for outcome in _OUTCOMES for one in by_outcome[outcome]]
     body = [[one.code, element("b", one.outcome, class_=f"v {one.outcome}"), *_said(one)] for one in ordered]
@@ -97,10 +98,18 @@ def of_calibration(found: Calibration) -> Part:
         whole=Detail(figures=[_predicted(found, names), _by_size(found.points, names)], tables=[_patterns(found)]),
         notes=[],
         facts=[
-            ("weights", f"{found.weights.l1:g} : {found.weights.ll:.3g} : {found.weights.ram:.3g} (L1 : LL : RAM)"),
-            ("an L1 hit takes", figures.duration(found.fit.l1_ns)),
-            ("furthest off", elements.name(calibration.furthest(found), 4)),
-            *_measured(found),
+            Facts(
+                HOW,
+                [
+                    (
+                        "weights",
+                        f"{found.weights.l1:g} : {found.weights.ll:.3g} : {found.weights.ram:.3g} (L1 : LL : RAM)",
+                    ),
+                    ("an L1 hit takes", figures.duration(found.fit.l1_ns)),
+                    ("furthest off", elements.name(calibration.furthest(found), 4)),
+                    *_measured(found),
+                ],
+            )
         ],
     )
 
@@ -161,16 +170,13 @@ def _by_size(points: Sequence[Point], names: Sequence[str]) -> Figure:
     )
 
 
-def _points(name: str, place: int, points, x, y) -> Series:  # type: ignore[no-untyped-def]
-    ordered = sorted(points, key=x)
-    draw = ("points", "rings", "crosses")[place % 3]
-    return Series(
-        name,
-        draw,
-        _ROLES[place % len(_ROLES)],
-        np.array([x(one) for one in ordered]),
-        np.array([y(one) for one in ordered]),
-    )
+def _points(
+    name: str, place: int, points: Sequence[Point], x: Callable[[Point], float], y: Callable[[Point], float]
+) -> Series:
+    ordered = sorted((point for point in points if point.pattern == name), key=x)
+    draw = _DRAWN[place % len(_DRAWN)]
+    role = _ROLES[place % len(_ROLES)]
+    return Series(name, draw, role, np.array([x(one) for one in ordered]), np.array([y(one) for one in ordered]))
 
 
 def _patterns(found: Calibration) -> Markup:
@@ -213,7 +219,7 @@ def of_interrupted(found: InterruptedCalibration) -> Part:
         rows=[],
         whole=Detail(tables=[table] if rows else []),
         notes=[],
-        facts=_measured(found),
+        facts=[Facts(HOW, _measured(found))],
     )
 
 
@@ -251,15 +257,20 @@ def of_bisection(found: Bisection) -> Part:
         whole=Detail(tables=tables),
         notes=[],
         facts=[
-            ("command", element("code", elements.name(found.command, 4))),
-            ("repository", elements.name(found.repository, 4)),
-            *([("built by", element("code", elements.name(found.build, 4)))] if found.build else []),
-            ("commits", f"{found.commits:,}"),
-            ("metric", found.metric),
-            ("margin", figures.percent(found.margin)),
-            ("alpha", f"{found.alpha:g}"),
-            ("took", figures.seconds(found.seconds)),
-            ("Steelyard", elements.name(found.tool)),
+            Facts(
+                HOW,
+                [
+                    ("command", element("code", elements.name(found.command, 4))),
+                    ("repository", elements.name(found.repository, 4)),
+                    *([("built by", element("code", elements.name(found.build, 4)))] if found.build else []),
+                    ("commits", f"{found.commits:,}"),
+                    ("metric", found.metric),
+                    ("margin", figures.percent(found.margin)),
+                    ("alpha", f"{found.alpha:g}"),
+                    ("took", figures.seconds(found.seconds)),
+                    ("Steelyard", elements.name(found.tool)),
+                ],
+            )
         ],
     )
 

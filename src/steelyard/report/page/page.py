@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -104,15 +105,18 @@ class _Page:
             yield self._table(part, name)
         whole = self._detail(part.whole)
         if whole:
-            yield element("section", *whole, class_="whole")
+            title = element(heading, "By parameter") if part.rows else element(heading, "Results", class_="unseen")
+            yield element("section", title, *whole, class_="whole")
         if part.notes:
             yield element("section", element(heading, "Notes"), element("ul", *map(_note, part.notes)), class_="notes")
         if any(_is_told(row.detail) for row in part.rows):
             articles = [self._article(row, first + place, level + 1) for place, row in enumerate(part.rows)]
             yield element("section", element(heading, "In detail"), *articles, class_="details")
-        if part.facts:
-            facts = elements.term_list(part.facts, "facts")
-            yield element("section", element(heading, "How and where it was measured"), facts, class_="how")
+        for facts in part.facts:
+            if facts.terms:
+                yield element(
+                    "section", element(heading, facts.title), elements.term_list(facts.terms, "facts"), class_="how"
+                )
 
     def _table(self, part: Part, name: str) -> Markup:
         head = [element("th", column.title, scope="col", class_=_class_of(column)) for column in part.columns]
@@ -179,10 +183,9 @@ def _across(drawn: Sequence[Figure]) -> set[int]:
 
 
 def _headline(part: Part) -> Content:
-    word, _, rest = part.headline.partition(" ")
-    if part.verdict and word == part.verdict:
-        return joined([element("span", word, class_=f"v {word}"), f" {rest}"])
-    return part.headline
+    """The sentence, its verdicts as such."""
+    words = re.split(r"\b(slower|faster|same|undecided)\b", part.headline) if part.verdict else [part.headline]
+    return joined(element("span", word, class_=f"v {word}") if place % 2 else word for place, word in enumerate(words))
 
 
 def _is_told(detail: Detail) -> bool:
@@ -202,7 +205,7 @@ def _class_of(column: Column) -> str | None:
 
 def _row(row: Row, columns: Sequence[Column], number: int, *, linked: bool) -> Markup:
     first, *others = row.cells
-    said = ", ".join(f"{name}={value}" for name, value in row.params.items())
+    said = ", ".join(told for name, value in row.params.items() if (told := f"{name}={value}") not in row.name)
     params = element("small", elements.name(said)) if said else ""
     name = element("a", first.shown, href=f"#d{number}") if linked else first.shown
     cells = [_cell(cell, column) for cell, column in zip(others, columns[1:], strict=True)]

@@ -58,6 +58,17 @@ class Row:
     params: dict[str, str] = field(default_factory=dict)
 
 
+HOW, MACHINE = "How it was measured", "The machine"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is told of a record as a list: terms, and what is said of each."""
+
+    title: str
+    terms: list[tuple[str, Content]]
+
+
 @dataclass(frozen=True)
 class Part:
     """One record, as the page shows it. `verdict` colours the sentence; empty for what has none."""
@@ -72,7 +83,7 @@ class Part:
     rows: list[Row]
     whole: Detail
     notes: list[Note]
-    facts: list[tuple[str, Content]]
+    facts: list[Facts]
     metric: str = ""
     """The one that decides, where rows are of several."""
     defs: Markup = Markup()  # noqa: RUF009 - a text, and never changed

@@ -24,7 +24,7 @@ from steelyard.report.page import (
 )
 from steelyard.report.page.data import Axis, Figure, Panel, Role, Series
 from steelyard.report.page.elements import Content
-from steelyard.report.page.parts import Cell, Column, Detail, Part, Row
+from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, sentence
 from steelyard.stats.thinning import extremes
 
 _ALONE: tuple[tuple[str, Role], ...] = (("median", "baseline"),)
@@ -57,7 +57,7 @@ def of_run(record: Run, room: budget.Budget) -> Part:
         rows=[_run_row(record, views[one.index], one, room, len(metrics)) for one in summaries],
         whole=Detail(figures=_run_curves(record, summaries)),
         notes=notes.of_run(record, summaries),
-        facts=measured.facts(record),
+        facts=[measured.facts(record), measured.machine(record.machine)],
         metric=metrics[0] if metrics else "",
     )
 
@@ -82,9 +82,7 @@ def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Bud
         Cell(f"{summary.launches:,}", float(summary.launches)),
         Cell(summary.quality, summary.quality),
     ]
-    lines: list[Content] = [
-        f"{text[0].upper()}{text[1:]}." for text in (sentences.spread(summary), sentences.noise(summary))
-    ]
+    lines: list[Content] = [sentence(sentences.spread(summary)), sentence(sentences.noise(summary))]
     tables = measured.heap_table(record, summary.index) if metric == record.settings.metrics[0] else []
     drawn = _run_figures(record, launches, summary, room)
     detail = Detail(lines, [figure for figure in drawn if figure is not None], tables)
@@ -149,10 +147,10 @@ def of_import(record: ForeignResults, levels: Sequence[Level], room: budget.Budg
         whole=Detail(figures=_import_curves(described)),
         notes=notes.of_foreign(record),
         facts=[
-            *files,
-            *((term, elements.name(said, 4)) for term, said in record.machine.items()),
-            ("imported", record.created),
-            ("Steelyard", record.tool),
+            Facts(
+                HOW, [*files, ("imported", elements.name(record.created)), ("Steelyard", elements.name(record.tool))]
+            ),
+            Facts(MACHINE, [(term, elements.name(said, 4)) for term, said in record.machine.items()]),
         ],
     )
 
@@ -167,7 +165,7 @@ def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) 
         Cell(f"{level.processes:,}", float(level.processes)),
         Cell(f"{level.samples:,}", float(level.samples)),
     ]
-    lines: list[Content] = [f"{foreign.effort(level).capitalize()}."]
+    lines: list[Content] = [sentence(foreign.effort(level))]
     values = np.frombuffer(joined(benchmark.values), dtype=np.float64)
     quantity = units.of_foreign(benchmark.unit, values)
     drawn = [
@@ -187,9 +185,9 @@ def _in_order(
     values: np.ndarray[tuple[int, ...], np.dtype[np.float64]], quantity: units.Quantity, processes: int, most: int
 ) -> Figure:
     places = extremes(values, most)
-    series = Series("sample", "points", "baseline", places + 1.0, quantity.along(values[places]))
-    text = f"{figures.count(len(values), 'sample')} of {figures.count(processes, 'process', 'processes')}, one behind the other, "
-    text += f"from {quantity.written(float(values.min()))} to {quantity.written(float(values.max()))}."
+    series = Series("sample", "points", "baseline", distributions.numbered(places), quantity.along(values[places]))
+    text = f"{figures.count(len(values), 'sample')} of {figures.count(processes, 'process', 'processes')}, one behind "
+    text += f"the other, from {quantity.written(float(values.min()))} to {quantity.written(float(values.max()))}."
     panel = Panel("Samples", Axis("number of the sample", whole=True), Axis(quantity.axis), [series])
     return Figure(
         "Every sample in its order", text, [panel], distributions.thinned(len(places), len(values), "samples")

@@ -22,6 +22,8 @@ FloatArray = npt.NDArray[np.float64]
 WAITED_FROM = 0.01
 """A launch that waited for a processor for a larger share of its time is drawn as disturbed."""
 
+# Beyond so many interquartile ranges from the quartiles a pair would squeeze all others into a line.
+_FENCE = 6.0
 _SET_ASIDE = {DISTURBED: "disturbed, and repeated", TRIED: "tried in tandem", WARM_UP: "warm-up, not judged"}
 _EVIDENCE: tuple[tuple[Role, str], ...] = (
     ("wait", "waited for a processor"),
@@ -32,7 +34,7 @@ _EVIDENCE: tuple[tuple[Role, str], ...] = (
 
 @dataclass(frozen=True)
 class _Units:
-    """Pairs, or single launches, as rows of positions, shape (n, 1 or 2): when they began, and how disturbed they were."""
+    """Pairs, or launches, as rows of positions, shape (n, 1 or 2): when they began, and how disturbed they were."""
 
     launches: Launches
     positions: npt.NDArray[np.intp]
@@ -51,7 +53,8 @@ class _Units:
                 "wall_ns"
             )
         of_each = share[self.positions]
-        return np.asarray(np.where(np.isnan(of_each).any(axis=1), np.nan, of_each.max(axis=1)))
+        # The kernel adds pressure up late, and then more than passed meanwhile.
+        return np.asarray(np.where(np.isnan(of_each).any(axis=1), np.nan, of_each.max(axis=1).clip(max=1.0)))
 
 
 def pairs(
@@ -72,9 +75,12 @@ def pairs(
     with np.errstate(divide="ignore", invalid="ignore"):
         changes = 100 * (judged.candidate / judged.baseline - 1)[: len(units.positions)]
     disturbed = units.share("wait") > WAITED_FROM
+    low, high = fences(changes)
+    beyond = int(((changes < low) | (changes > high)).sum())
+    changes_drawn = np.clip(changes, low, high)
     series = [
-        *_split("pair", units.began_s, changes, ~disturbed, "points", "change", most),
-        *_split("pair that waited for a processor", units.began_s, changes, disturbed, "rings", "change", most),
+        *_split("pair", units.began_s, changes_drawn, ~disturbed, "points", "change", most),
+        *_split("pair that waited for a processor", units.began_s, changes_drawn, disturbed, "rings", "change", most),
     ]
     for role, label in _SET_ASIDE.items():
         positions = launches.complete_pairs(benchmark, role)
@@ -82,7 +88,7 @@ def pairs(
             other = _Units(launches, positions, origin_ns)
             values = launches.metric(metric)[positions]
             with np.errstate(divide="ignore", invalid="ignore"):
-                apart = 100 * (values[:, 1] / values[:, 0] - 1)
+                apart = np.clip(100 * (values[:, 1] / values[:, 0] - 1), low, high)
             series += _split(label, other.began_s, apart, np.isfinite(apart), "crosses", "aside", most)
     marks = [Mark("y", 0.0, "no change", "zero")]
     if interval is not None and all(map(isfinite, interval)):
@@ -92,7 +98,7 @@ def pairs(
     shown = sum(len(one.x) for one in series[:2])
     return Figure(
         "Change of every pair over time",
-        _told_of_pairs(changes, int(disturbed.sum()), series[2 if disturbed.any() else 1 :]),
+        _told_of_pairs(changes, int(disturbed.sum()), beyond, series),
         [
             Panel(
                 "Candidate against baseline", Axis("time since the first launch, s"), Axis("change, %"), series, marks
@@ -103,7 +109,17 @@ def pairs(
     )
 
 
-def _told_of_pairs(changes: FloatArray, disturbed: int, aside: Sequence[Series]) -> str:
+def fences(values: FloatArray) -> tuple[float, float]:
+    """Between which all but stragglers lie: six interquartile ranges from the quartiles, no further than the values."""
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return -1.0, 1.0
+    lower, upper = np.quantile(known, [0.25, 0.75])
+    reach = _FENCE * (upper - lower) or np.inf
+    return float(max(known.min(), lower - reach)), float(min(known.max(), upper + reach))
+
+
+def _told_of_pairs(changes: FloatArray, disturbed: int, beyond: int, series: Sequence[Series]) -> str:
     known = changes[np.isfinite(changes)]
     if not len(known):
         return "No pair has a relative change."
@@ -115,7 +131,9 @@ def _told_of_pairs(changes: FloatArray, disturbed: int, aside: Sequence[Series])
         text += (
             f"; in {disturbed:,} a launch waited for a processor for over {figures.percent(WAITED_FROM)} of its time"
         )
-    said = [f"{len(one.x):,} {one.label}" for one in aside if one.draw == "crosses"]
+    said = [f"{len(one.x):,} {one.label}" for one in series if one.draw == "crosses"]
+    if beyond:
+        said.append(f"{figures.count(beyond, 'straggler')} drawn at the edge")
     return f"{'; '.join([text, *said])}."
 
 
@@ -256,8 +274,8 @@ def inside(sides: Sequence[Inside], quantity: Quantity, most: int) -> Figure | N
             )
         )
         rest = float(np.median(middle[1:])) if len(middle) > 1 else float(middle[0])
-        text = f"{side.label[:1].upper()}{side.label[1:]}: the first sample takes {quantity.written(float(middle[0]))} an iteration, "
-        told.append(f"{text}the middle one of the others {quantity.written(rest)}.")
+        text = f"{side.label.capitalize()}: an iteration of the first sample takes {quantity.written(float(middle[0]))}"
+        told.append(f"{text}, of the middle one of the others {quantity.written(rest)}.")
     drawn = [side for side in shown if len(side.launches) < side.of]
     note = f"Of {len(drawn[0].launches):,} launches a side of {drawn[0].of:,}." if drawn else ""
     panel = Panel(

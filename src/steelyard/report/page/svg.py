@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from steelyard.report import figures
-from steelyard.report.page.elements import Markup, element, joined, text
+from steelyard.report.page.elements import Markup, element, text
 from steelyard.report.printable import plain, shorten
 
 # Of the picture of a bar, in its own units.
@@ -116,7 +116,8 @@ def stack(shares: Sequence[Share], label: str) -> Markup:
     whole = sum(share.size for share in shares)
     if whole <= 0:
         return Markup()
-    start, drawn = 0.0, []
+    start = 0.0
+    drawn: list[Markup] = []
     for share in shares:
         drawn += _boxes(share, start, whole, 0)
         start += share.size
@@ -126,8 +127,3 @@ def stack(shares: Sequence[Share], label: str) -> Markup:
 def legend(on: Scale) -> str:
     """The scale in words."""
     return f"drawn from {figures.change(-on.limit)} to {figures.change(on.limit)}"
-
-
-def several(drawn: Iterable[Markup]) -> Markup:
-    """Pictures below each other."""
-    return joined(drawn)

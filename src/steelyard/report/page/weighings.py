@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from math import isfinite
 
 import numpy as np
@@ -25,7 +26,7 @@ from steelyard.report.page import (
 )
 from steelyard.report.page.data import Figure, Role
 from steelyard.report.page.elements import Content, Markup, element
-from steelyard.report.page.parts import Cell, Column, Detail, Part, Row
+from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, sentence
 
 SIDES: tuple[tuple[str, Role], ...] = (("baseline", "baseline"), ("candidate", "candidate"))
 _CHANGE = "change, %"
@@ -37,9 +38,8 @@ def part(record: Weighing, seen: Sequence[LookBack | None], room: budget.Budget,
     metrics = list(dict.fromkeys(verdict.metric for verdict in verdicts))
     ends = [end for verdict in verdicts for end in (*(verdict.interval or ()), verdict.change) if end is not None]
     scale = svg.scale(ends, record.settings.margin, f"scale-{key}")
-    views = record.launches.by_benchmark(len(record.benchmarks))
-    judged = zip(verdicts, seen, strict=True)
-    rows = [_row(record, views[verdict.index], verdict, back, scale, room, len(metrics)) for verdict, back in judged]
+    weighed = _Weighed(record, record.launches.by_benchmark(len(record.benchmarks)), scale, room, len(metrics) > 1)
+    rows = [weighed.row(verdict, back) for verdict, back in zip(verdicts, seen, strict=True)]
     word, headline = _headline(record, verdicts)
     return Part(
         kind="weighing",
@@ -52,7 +52,7 @@ def part(record: Weighing, seen: Sequence[LookBack | None], room: budget.Budget,
         rows=rows,
         whole=Detail(figures=_curves(verdicts, record)),
         notes=notes.of_weighing(record, verdicts) if record.identical is None else notes.of_findings(record.findings),
-        facts=measured.facts(record),
+        facts=[measured.facts(record), measured.machine(record.machine)],
         metric=metrics[0] if metrics else "",
         defs=scale.symbol(),
     )
@@ -95,9 +95,9 @@ def _lines(record: Weighing, verdicts: Sequence[Verdict]) -> list[Content]:
             sentences.evidence(first[0], record.settings),
             *sentences.explanation(first[0], record.settings, reason),
         ]
-        lines += [f"{line[0].upper()}{line[1:]}." for line in told]
+        lines += [sentence(line) for line in told]
     elif undecided := [verdict for verdict in first if verdict.verdict == "undecided"]:
-        lines += [f"{line[0].upper()}{line[1:]}." for line in sentences.budget_of_all(undecided, record)]
+        lines += [sentence(line) for line in sentences.budget_of_all(undecided, record)]
     lines += [f"{sentences.metric(name, record.settings)}." for name in dict.fromkeys(one.metric for one in members)]
     if built := sentences.built(record):
         lines.append(elements.name(built, elements.LONGER))
@@ -119,72 +119,68 @@ def _columns(record: Weighing, *, several: bool) -> list[Column]:
     ]
 
 
-def _row(
-    record: Weighing,
-    launches: Launches,
-    verdict: Verdict,
-    back: LookBack | None,
-    scale: svg.Scale,
-    room: budget.Budget,
-    metrics: int,
-) -> Row:
-    benchmark = record.benchmarks[verdict.index]
-    sides = [verdict.baseline, verdict.candidate]
-    change = figures.NOT_KNOWN if verdict.change is None else figures.change(verdict.change)
-    word = "no alarm" if verdict.control and verdict.verdict in ("same", "undecided") else verdict.verdict
-    cells = [
-        Cell(elements.name(verdict.benchmark), verdict.benchmark),
-        *([Cell(verdict.metric, verdict.metric)] if metrics > 1 else []),
-        Cell(word, verdict.verdict),
-        Cell(change, verdict.change),
-        Cell(svg.change_bar(scale, verdict.change, verdict.interval), verdict.change),
-        Cell(
-            figures.interval(verdict.interval) if verdict.interval else "",
-            verdict.interval[0] if verdict.interval else None,
-        ),
-        Cell(f"{verdict.pairs:,}", float(verdict.pairs)),
-        *(
-            Cell(figures.quantity(side.median, verdict.metric) if side else "", side.median if side else None)
-            for side in sides
-        ),
-    ]
-    return Row(
-        name=verdict.benchmark,
-        cells=cells,
-        detail=_detail(record, launches, verdict, back, room),
-        verdict=verdict.verdict,
-        metric=verdict.metric,
-        tags=tuple(benchmark.tags),
-        params=dict(benchmark.params),
-    )
+@dataclass(frozen=True)
+class _Weighed:
+    """A weighing whose rows are made: its launches, those of each benchmark apart, and what all rows share."""
 
+    record: Weighing
+    views: list[Launches]
+    scale: svg.Scale
+    room: budget.Budget
+    several_metrics: bool
+    told: set[int] = field(default_factory=set)
+    """The benchmarks that have a row: what is said once of each is said there."""
 
-def _detail(
-    record: Weighing, launches: Launches, verdict: Verdict, back: LookBack | None, room: budget.Budget
-) -> Detail:
-    reason = record.stop[verdict.index]
-    told = [
-        sentences.evidence(verdict, record.settings),
-        *sentences.explanation(verdict, record.settings, reason),
-        *([said] if (said := sentences.resolution(verdict)) else []),
-        *_noise(verdict),
-    ]
-    lines: list[Content] = [
-        element("b", verdict.verdict, class_=f"v {verdict.verdict}"),
-        *(f"{line[0].upper()}{line[1:]}." for line in told),
-    ]
-    drawn: list[Figure | None] = []
-    if back is not None:
-        drawn += _timed(launches, verdict, back, room)
-    tables: list[Markup] = []
-    if is_counted(verdict.metric):
-        drawn.append(functions.icicle(record, verdict.index, verdict.metric, room.functions))
-        tables += functions.changes(record, verdict, room.functions)
-    if verdict.layouts is not None:
+    def row(self, verdict: Verdict, back: LookBack | None) -> Row:
+        """The row of a verdict; rows are made in their order."""
+        benchmark = self.record.benchmarks[verdict.index]
+        change = figures.NOT_KNOWN if verdict.change is None else figures.change(verdict.change)
+        word = "no alarm" if verdict.control and verdict.verdict in ("same", "undecided") else verdict.verdict
+        interval = verdict.interval
+        cells = [
+            Cell(elements.name(verdict.benchmark), verdict.benchmark),
+            *([Cell(verdict.metric, verdict.metric)] if self.several_metrics else []),
+            Cell(word, verdict.verdict),
+            Cell(change, verdict.change),
+            Cell(svg.change_bar(self.scale, verdict.change, interval), verdict.change),
+            Cell(figures.interval(interval) if interval else "", interval[0] if interval else None),
+            Cell(f"{verdict.pairs:,}", float(verdict.pairs)),
+            *(
+                Cell(figures.quantity(side.median, verdict.metric) if side else "", side.median if side else None)
+                for side in (verdict.baseline, verdict.candidate)
+            ),
+        ]
+        return Row(
+            name=verdict.benchmark,
+            cells=cells,
+            detail=self._detail(verdict, back),
+            verdict=verdict.verdict,
+            metric=verdict.metric,
+            tags=tuple(benchmark.tags),
+            params=dict(benchmark.params),
+        )
+
+    def _detail(self, verdict: Verdict, back: LookBack | None) -> Detail:
+        record, reason = self.record, self.record.stop[verdict.index]
+        told = [
+            sentences.evidence(verdict, record.settings),
+            *sentences.explanation(verdict, record.settings, reason),
+            *([said] if (said := sentences.resolution(verdict)) else []),
+            *_noise(verdict),
+        ]
+        drawn: list[Figure | None] = []
+        tables: list[Markup] = []
+        if back is not None:
+            drawn += _timed(self.views[verdict.index], verdict, back, self.room)
+        if is_counted(verdict.metric):
+            drawn.append(functions.icicle(record, verdict.index, verdict.metric, self.room.functions))
+            tables += functions.changes(record, verdict, self.room.functions)
         drawn += _variance(verdict)
-    if verdict.metric == record.settings.metrics[0] or record.settings.metrics[0] == "active":
-        tables += measured.heap_table(record, verdict.index)
-    return Detail(lines, [figure for figure in drawn if figure is not None], tables)
+        if verdict.index not in self.told:
+            self.told.add(verdict.index)
+            tables += measured.heap_table(record, verdict.index)
+        word = element("b", verdict.verdict, class_=f"v {verdict.verdict}")
+        return Detail([word, *map(sentence, told)], [figure for figure in drawn if figure is not None], tables)
 
 
 def _noise(verdict: Verdict) -> list[str]:
@@ -216,7 +212,7 @@ def _variance(verdict: Verdict) -> list[Figure]:
     facts = verdict.layouts
     if facts is None or not facts.parts:
         return []
-    told = f"{layouts.differences(facts)}. {'. '.join(layouts.variance(facts))}."
+    told = " ".join(map(sentence, [layouts.differences(facts), *layouts.variance(facts)]))
     shares = [
         svg.Share(
             f"{part.level} {figures.percent(part.share)}",

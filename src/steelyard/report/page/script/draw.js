@@ -54,7 +54,7 @@ function limits(panel, series) {
     if (mark.axis === "y") up.push(mark.at);
   }
   const counted = series.some((one) => one.draw === "bars" || one.role === "wait" || one.role === "steal");
-  return { x: [left, right], y: ends(up, panel.y.log, counted || series.some((one) => one.draw === "steps")) };
+  return { x: panel.x.ends ?? [left, right], y: panel.y.ends ?? ends(up, panel.y.log, counted || series.some((one) => one.draw === "steps")) };
 }
 
 const SHAPES = {
@@ -203,8 +203,18 @@ function painter(panel, series) {
   };
 }
 
+// Of an axis whose steps are factors, 1, 2 and 5 of each power of ten; only the powers where that would be many.
+function factors(low, high) {
+  const powers = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) powers.push(power);
+  const steps = powers.length > 5 ? [1] : [1, 2, 5];
+  const found = powers.flatMap((power) => steps.map((step) => step * 10 ** power)).filter((one) => one >= low && one <= high);
+  return found.length > 1 ? found : [low, Math.sqrt(low * high), high].map((one) => Number(one.toPrecision(2)));
+}
+
 function axis(told, vertical, digits) {
   return {
+    ...(told.log ? { splits: (plot, index, low, high) => factors(low, high), filter: (plot, splits) => splits } : {}),
     label: told.label,
     labelFont: FONT,
     labelSize: 22,

@@ -2,7 +2,7 @@
 
 import { make, many, say } from "./dom.js";
 
-const ORDER = ["slower", "undecided", "faster", "same"];
+const ORDER = ["trouble", "slower", "undecided", "untried", "faster", "same", "sound"];
 
 function compared(one, other) {
   if (one === null || other === null) return (one === null) - (other === null);
