@@ -39,6 +39,7 @@ _COMMANDS = {
     "Look at benchmarks": {"check": "check:check"},
     "Look at results": {
         "show": "show:show",
+        "report": "report:report",
         "list": "list_command:list_",
         "gate": "gate:gate",
         "import": "import_command:import_",

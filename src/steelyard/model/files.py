@@ -171,12 +171,21 @@ def within_memory(path: Path) -> Iterator[None]:
 
 
 def _loaded(path: Path, largest_bytes: int | None) -> Weighing | Run | ForeignResults:
+    return record_of(path, fields_of(path, largest_bytes))
+
+
+def fields_of(path: Path, largest_bytes: int | None = None) -> Any:
+    """What a file holds as JSON, or a journal's as those of a record; raises UsageError where it is none."""
     try:
-        fields = _fields(plausible(path, unpacked(path, read_bytes(path, largest_bytes), largest_bytes)))
+        return _fields(plausible(path, unpacked(path, read_bytes(path, largest_bytes), largest_bytes)))
     except (ValueError, RecursionError) as error:
         raise UsageError(
             f"{path} is not a weighing: it is truncated, or no JSON at all ({_first_line(error)})"
         ) from error
+
+
+def record_of(path: Path, fields: Any) -> Weighing | Run | ForeignResults:
+    """The record that was read from a file; raises UsageError where it is none."""
     _check_format(path, fields)
     fields["version"] = VERSION  # what it becomes when it is written again: later versions only added fields
     try:
@@ -290,7 +299,8 @@ def _fields(data: bytes) -> Any:
         first = parse(data[:end])
     except ValueError:
         return parse(data)  # a record whose JSON was laid out anew, over several lines
-    if isinstance(first, dict) and "launches" not in first and first.get("kind") != "import":
+    is_ours = isinstance(first, dict) and first.get("format", FORMAT) == FORMAT
+    if is_ours and "launches" not in first and first.get("kind") != "import":
         return assemble(data)
     return parse(data) if data[end:].strip() else first
 

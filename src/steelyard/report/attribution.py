@@ -42,6 +42,12 @@ def markdown_rows(rows: Sequence[Row], rest: Rest, total: int, baseline_total: i
     return table(lines)
 
 
+def cells(rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> list[list[str]]:
+    """The same as plain texts: a function, or what stands for several, its own change, and its share of all."""
+    told = [[_plain_name(row), *_figures(row.change, baseline_total, None)[:2]] for row in rows]
+    return [*told, *([text, *numbers[:2]] for numbers, text in _ends(rest, total, baseline_total))]
+
+
 # --- what the cells hold
 
 
@@ -83,6 +89,11 @@ def _markdown_name(row: Row) -> str:
     if place := _place(row):
         parts.append(code(place))
     return ", ".join(parts)
+
+
+def _plain_name(row: Row) -> str:
+    said = [f"was {row.old_name}"] if row.old_name is not None else [row.status] if row.status != "changed" else []
+    return ", ".join(filter(None, [row.name, *said, _place(row)]))
 
 
 def _marks(sheet: Sheet, row: Row, width: int) -> list[Text]:

@@ -24,7 +24,7 @@ def soundness(console: Console, found: Soundness) -> None:
         _benchmark(sheet, name, [one for one in found.looked if one.benchmark == name])
         for one in found.allocating:
             if one.benchmark == name:
-                sheet.row("", Text(sheet.name(_heap(one), 10 * sheet.text_width), "dim"))
+                sheet.row("", Text(sheet.name(heap(one), 10 * sheet.text_width), "dim"))
     sheet.blank()
     troubles = found.troubles()
     bad = len({one.benchmark for one in troubles})
@@ -61,7 +61,7 @@ def _benchmark(sheet: Sheet, name: str, looked: Sequence[Looked]) -> None:
         sheet.row(
             "",
             Text(f"{one.code}: ", "bold").append(sheet.name(one.finding, 10 * sheet.text_width)),
-            *([f"threshold {_in_unit(one)}: {one.origin}"] if one.figure is not None else []),
+            *([f"threshold {in_unit(one)}: {one.origin}"] if one.figure is not None else []),
             f"remedy: {one.remedy}",
         )
     _untried(sheet, [one for one in looked if one.outcome == "untried"])
@@ -73,8 +73,8 @@ def _untried(sheet: Sheet, looked: Sequence[Looked]) -> None:
         sheet.row("", Text(f"{_NEVER_TRIED}: {codes}: {sheet.name(why, 10 * sheet.text_width)}", "dim"))
 
 
-def _heap(one: Allocating) -> str:
-    """What it asks of the allocator, and what of that is not seen."""
+def heap(one: Allocating) -> str:
+    """Say what it asks of the allocator, and what of that is not seen."""
     if one.allocations is None or one.bytes is None:
         return f"heap: not seen: {one.note}"
     many = f"{one.allocations:,.2f}".rstrip("0").rstrip(".")
@@ -86,7 +86,8 @@ def _heap(one: Allocating) -> str:
     return f"{text} ({one.note})" if one.note else text
 
 
-def _in_unit(one: Looked) -> str:
+def in_unit(one: Looked) -> str:
+    """Write the threshold of a rule in its unit."""
     threshold = one.threshold or 0.0
     match one.unit:
         case "ns":

@@ -68,7 +68,7 @@ def changed(verdicts: list[Verdict]) -> list[Verdict]:
 
 
 @dataclass(frozen=True)
-class _Source:
+class Source:
     """Where the change of one benchmark comes from; shares are of `baseline_total`."""
 
     rows: list[Row]
@@ -80,7 +80,7 @@ class _Source:
 
 def changes(sheet: Sheet, record: Weighing, verdict: Verdict, most: int) -> None:
     """Print which functions a benchmark's change comes from."""
-    source = _source(record, verdict, most)
+    source = source_of(record, verdict, most)
     if source is not None and source.rows:
         sheet.blank()
         sheet.row("functions", f"where the change comes from, in {source.unit}")
@@ -90,7 +90,7 @@ def changes(sheet: Sheet, record: Weighing, verdict: Verdict, most: int) -> None
 def markdown(record: Weighing, verdicts: list[Verdict], most: int) -> list[str]:
     """The same as the lines of Markdown tables, for every benchmark whose counts changed; none without counts."""
     all_changed = changed(verdicts)
-    sources = [(verdict, _source(record, verdict, most)) for verdict in all_changed[:_MOST_TABLES]]
+    sources = [(verdict, source_of(record, verdict, most)) for verdict in all_changed[:_MOST_TABLES]]
     lines = []
     for verdict, source in sources:
         if source is not None and source.rows:
@@ -103,26 +103,27 @@ def markdown(record: Weighing, verdicts: list[Verdict], most: int) -> list[str]:
     return lines
 
 
-def _source(record: Weighing, verdict: Verdict, most: int) -> _Source | None:
-    sides = [_functions(record.counting, verdict.index, place) for place in (0, 1)]
+def source_of(record: Weighing, verdict: Verdict, most: int) -> Source | None:
+    """Which functions a benchmark's change comes from, so many of them; None where they were not counted."""
+    sides = [functions_of(record.counting, verdict.index, place) for place in (0, 1)]
     if sides[0] is None or sides[1] is None or most < 1:
         return None
-    by_cost = _by_cost(record, verdict.metric, sides[0], sides[1])
-    baseline, candidate = (_own(part, record, by_cost=by_cost) for part in (sides[0], sides[1]))
+    by_cost = is_by_cost(record, verdict.metric, sides[0], sides[1])
+    baseline, candidate = (own_counts(part, record, by_cost=by_cost) for part in (sides[0], sides[1]))
     rows, rest = shown(attribute(baseline, candidate), most)
     total = sum(part.own for part in baseline)
     unit = "cost" if by_cost else "instructions"
     if loops := record.benchmarks[verdict.index].loops:
         unit += f", {figures.count(loops, 'iteration')} together"
-    return _Source(rows, rest, sum(part.own for part in candidate) - total, total, unit)
+    return Source(rows, rest, sum(part.own for part in candidate) - total, total, unit)
 
 
 def largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None:
     """Print the functions that most of a run's counts belong to."""
-    functions = _functions(record.counting, summary.index, 0)
+    functions = functions_of(record.counting, summary.index, 0)
     if functions is None or most < 1:
         return
-    own = _own(functions, record, by_cost=_by_cost(record, summary.metric, functions))
+    own = own_counts(functions, record, by_cost=is_by_cost(record, summary.metric, functions))
     total = sum(part.own for part in own) or 1
     sheet.blank()
     rows = []
@@ -136,13 +137,13 @@ def largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None:
     sheet.grid(rows, right=frozenset({0, 1}))
 
 
-def _functions(counting: Counting | None, benchmark: int, place: int) -> Functions | None:
+def functions_of(counting: Counting | None, benchmark: int, place: int) -> Functions | None:
     """The functions of one place: the last that were kept, where its first counts were set aside."""
     parts = reversed(counting.functions if counting else [])
     return next((part for part in parts if (part.benchmark, part.side) == (benchmark, place)), None)
 
 
-def _by_cost(record: Weighing | Run, metric: str, *parts: Functions) -> bool:
+def is_by_cost(record: Weighing | Run, metric: str, *parts: Functions) -> bool:
     """Whether functions are shown by cost: where they were counted for it; and only whole weights add up exactly."""
     settings = record.settings.counting or CountSettings()
     weights = settings.weights
@@ -150,7 +151,8 @@ def _by_cost(record: Weighing | Run, metric: str, *parts: Functions) -> bool:
     return metric == "cost" and whole and all(set(cost.EVENTS) <= part.events.keys() for part in parts)
 
 
-def _own(part: Functions, record: Weighing | Run, *, by_cost: bool) -> list[Function]:
+def own_counts(part: Functions, record: Weighing | Run, *, by_cost: bool) -> list[Function]:
+    """The functions of a side with what each counted itself."""
     weights = (record.settings.counting or CountSettings()).weights
     own = part.events[INSTRUCTIONS] if part.name else []
     if by_cost:

@@ -34,6 +34,11 @@ def value(amount: float, unit: str) -> str:
     return f"{figures.quantity(amount, '')} {unit}"
 
 
+def in_ns(unit: str) -> float | None:
+    """How many ns a unit of time has, also of one operation; None where it is no time."""
+    return _NS.get(unit.removesuffix(_PER))
+
+
 def direction(higher_is_better: bool) -> str:
     """Say which direction is the better one."""
     return "higher is better" if higher_is_better else "lower is better"

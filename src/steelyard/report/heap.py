@@ -14,8 +14,8 @@ from steelyard.report import figures
 from steelyard.report.markup import code, table
 from steelyard.report.sheet import Sheet
 
-_TITLE = "launches under a library that counts, not among those that are timed"
-_CAUTION = "the share of time is an estimate"
+TITLE = "launches under a library that counts, not among those that are timed"
+CAUTION = "the share of time is an estimate"
 _NAME_COLUMNS = 24
 _SIDES = ("baseline", "candidate", "change")
 
@@ -49,7 +49,7 @@ def rows(sheet: Sheet, record: Weighing | Run) -> None:
     if not found:
         return
     sheet.blank()
-    sheet.row("heap", f"{_TITLE}; {_CAUTION}")
+    sheet.row("heap", f"{TITLE}; {CAUTION}")
     table = _one(record, found[0]) if len(found) == 1 else _many(sheet, record, found)
     widths = [max(cell.cell_len for cell in column) for column in zip(*table, strict=True)]
     if sum(widths) + 2 * len(widths) - 2 <= sheet.width:
@@ -92,17 +92,26 @@ def markdown(record: Weighing | Run) -> list[str]:
         for column, cells in zip(_COLUMNS, row.cells, strict=True)
     ]
     rule = [":--", ":--", *("--:" for _ in sides)]
-    return [f"heap: {_TITLE}; {_CAUTION}", "", *table([titles, rule, *lines]), ""]
+    return [f"heap: {TITLE}; {CAUTION}", "", *table([titles, rule, *lines]), ""]
 
 
-def _found(record: Weighing | Run) -> list[_Row]:
+def cells(record: Weighing | Run, benchmark: int) -> list[list[str]]:
+    """The same of one benchmark: a row a column of numbers, its title first; none where it was not watched."""
+    return [
+        [column.title, *values]
+        for row in _found(record, benchmark)
+        for column, values in zip(_COLUMNS, row.cells, strict=True)
+    ]
+
+
+def _found(record: Weighing | Run, only: int | None = None) -> list[_Row]:
     if record.heap is None:
         return []
     found = []
     places = record.heap.by_place()
     for number, benchmark in enumerate(record.benchmarks):
         sides = [places.get((number, side), []) for side in range(len(record.subjects[:2]))]
-        if any(sides):
+        if any(sides) and only in (None, number):
             found.append(_Row(benchmark.name, [_cells(sides, column) for column in _COLUMNS]))
     return found
 

@@ -23,7 +23,7 @@ def rows(sheet: Sheet, verdict: Verdict) -> None:
     if verdict.layouts is not None:
         sheet.row("layouts", differences(verdict.layouts))
         if verdict.layouts.parts:
-            sheet.row("variance", *_variance(verdict.layouts))
+            sheet.row("variance", *variance(verdict.layouts))
 
 
 def markdown(verdicts: Sequence[Verdict]) -> list[str]:
@@ -32,7 +32,7 @@ def markdown(verdicts: Sequence[Verdict]) -> list[str]:
         "; ".join(
             [
                 f"{code(verdict.benchmark)}, {verdict.metric}: {differences(verdict.layouts)}",
-                *_variance(verdict.layouts),
+                *variance(verdict.layouts),
             ]
         )
         for verdict in verdicts
@@ -54,8 +54,8 @@ def differences(facts: LayoutFacts) -> str:
     return f"{text}: no more than equal builds differ by chance (p = {facts.p_value:.2g})"
 
 
-def _variance(facts: LayoutFacts) -> list[str]:
-    """The share of each level, and where more repetitions help most; nothing where that is not known."""
+def variance(facts: LayoutFacts) -> list[str]:
+    """Say the share of each level, and where more repetitions help most; nothing where that is not known."""
     if not facts.parts:
         return []
     shares = ", ".join(

@@ -1,0 +1,61 @@
+"""`steelyard report`: one page for a browser from whatever was kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from steelyard.cli.command import Options, command
+from steelyard.cli.inputs import kept_by_name, readable
+from steelyard.cli.outputs import check_writable, write
+
+if TYPE_CHECKING:
+    from steelyard.design.world import World
+
+_PAGE = Path("report.html")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions(Options):
+    """What `report` is asked."""
+
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE]...",
+            help="Records of any kind, journals, findings of check, calibrations, bisections, or names of kept "
+            "baselines.  [default: the last record measured]",
+        ),
+    ] = None
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The page, which replaces what is there; - is standard output."
+        ),
+    ] = _PAGE
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Compare two kept runs or imports, as steelyard diff does, on the page.")
+    ] = False
+
+
+@command(
+    ReportOptions,
+    examples=(
+        "steelyard compare 'sleep .1' 'sleep .11' -o weighing.json; steelyard report weighing.json -o weighing.html",
+        "steelyard report -o - | wc -c",
+    ),
+)
+def report(options: ReportOptions, world: World) -> int:
+    """Write what records say as one page for a browser: tables, charts and the machine. It needs no network.
+
+    Exit status: 0 the page is written, 2 wrong usage, 3 the page cannot be written.
+    """
+    from steelyard.design.reporting import page_of
+
+    check_writable(options.output)
+    paths = readable(*kept_by_name(world, *options.files)) if options.files else [world.store().latest()]
+    write(options.output, page_of(paths, world.now(), diff=options.diff))
+    return 0

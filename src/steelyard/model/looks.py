@@ -1,0 +1,32 @@
+"""The looks that a verdict comes from, seen again: derived from a weighing whenever they are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import FloatArray
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one look at the first `pairs` pairs said: relative changes, +0.01 is 1 % slower; infinite where nothing."""
+
+    pairs: int
+    change: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class LookBack:
+    """The values of the pairs of one benchmark in one metric, (n,) a side, as they were judged, and the looks at them.
+
+    `roughly` is whether the intervals of the looks that did not decide are from their standard error.
+    """
+
+    baseline: FloatArray
+    candidate: FloatArray
+    looks: list[Look] = field(default_factory=list)
+    roughly: bool = True

@@ -1,0 +1,146 @@
+"""What the charts of a page are drawn from: typed, and as JSON without NaN, packed into little space."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.report import printable
+from steelyard.report.page.elements import Markup
+
+Draw = Literal["points", "rings", "crosses", "line", "dashes", "steps", "bars", "range"]
+Role = Literal["baseline", "candidate", "change", "wait", "steal", "pressure", "fit", "aside", "zero"]
+FloatArray = npt.NDArray[np.float64]
+
+# The finest that a screen shows of an axis, a few times over.
+_STEPS = 4000
+# Names of series are in a legend.
+_LONGEST = 60
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis: what it is of, with its unit; `log` for one whose steps are factors."""
+
+    label: str
+    log: bool = False
+    whole: bool = False
+    """Whether it is of counts, between which there is nothing."""
+    ends: tuple[float, float] | None = None
+    """Where it ends, if not with the values that are drawn along it."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points (x, y), shape (n,) each, in the axes' units; x does not fall. Of a `range`, `low` to `high` at each x."""
+
+    label: str
+    draw: Draw
+    role: Role
+    x: FloatArray
+    y: FloatArray
+    low: FloatArray | None = None
+    high: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A line across a panel, at a value of one of its axes, that is told in words beside it."""
+
+    axis: Literal["x", "y"]
+    at: float
+    label: str
+    role: Role = "aside"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes."""
+
+    title: str
+    x: Axis
+    y: Axis
+    series: list[Series]
+    marks: list[Mark] = field(default_factory=list)
+    follows: bool = False
+    """Whether it has the x axis of the panel before it."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One chart: its title, what it shows in words, and what is drawn; `drawn` is markup where a script need not."""
+
+    title: str
+    told: str
+    panels: list[Panel] = field(default_factory=list)
+    thinned: str = ""
+    drawn: Markup = Markup()  # noqa: RUF009 - a text, and never changed
+
+
+def packed(values: npt.ArrayLike) -> dict[str, Any]:
+    """Numbers as whole steps from the least of them: {o: that, s: a step, v: [...]}; null for what is not finite."""
+    sample = np.asarray(values, dtype=np.float64)
+    finite = np.isfinite(sample)
+    if not finite.any():
+        return {"o": 0, "s": 1, "v": [None] * len(sample)}
+    low, high = float(sample[finite].min()), float(sample[finite].max())
+    step = (high - low) / _STEPS
+    if step <= 0 or not np.isfinite(step):
+        return {"o": low, "s": 0, "v": [0 if one else None for one in finite.tolist()]}
+    steps = np.where(finite, np.round((np.where(finite, sample, low) - low) / step), -1).astype(np.int64).tolist()
+    return {"o": low, "s": float(f"{step:.12g}"), "v": [None if one < 0 else one for one in steps]}
+
+
+def plain_panel(panel: Panel) -> dict[str, Any]:
+    """A panel as JSON has it."""
+    told: dict[str, Any] = {
+        "title": panel.title,
+        "x": _axis(panel.x),
+        "y": _axis(panel.y),
+        "series": [_series(one) for one in panel.series],
+    }
+    if panel.marks:
+        told["marks"] = [
+            {"axis": mark.axis, "at": mark.at, "label": _label(mark.label), "role": mark.role}
+            for mark in panel.marks
+            if np.isfinite(mark.at)
+        ]
+    if panel.follows:
+        told["follows"] = True
+    return told
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    told: dict[str, Any] = {"label": _label(axis.label)}
+    for name in ("log", "whole"):
+        if getattr(axis, name):
+            told[name] = True
+    return told if axis.ends is None else {**told, "ends": [float(f"{end:.6g}") for end in axis.ends]}
+
+
+def _series(series: Series) -> dict[str, Any]:
+    told = {"label": _label(series.label), "draw": series.draw, "role": series.role, "x": packed(series.x)}
+    for name in ("y", "low", "high"):
+        values = getattr(series, name)
+        if values is not None:
+            told[name] = packed(values)
+    return told
+
+
+def _label(text: str) -> str:
+    return printable.shorten(printable.plain(text), _LONGEST)
+
+
+def embedded(figures: Iterable[Figure], tables: list[dict[str, Any]]) -> str:
+    """All that a page's script reads, for a script element: JSON, compressed, in characters that nothing else means."""
+    told = {"figures": [[plain_panel(panel) for panel in figure.panels] for figure in figures], "tables": tables}
+    text = json.dumps(told, separators=(",", ":"), allow_nan=False)
+    packer = zlib.compressobj(level=9, wbits=31)
+    return base64.b64encode(packer.compress(text.encode()) + packer.flush()).decode("ascii")

@@ -1,0 +1,232 @@
+"""Two runs, or two imports, that were measured apart, as a part of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from steelyard.model.foreign import ForeignReport, ForeignVerdict
+from steelyard.model.metrics import METRICS, is_counted
+from steelyard.model.records import Run, VerdictName
+from steelyard.model.samples import joined
+from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
+from steelyard.report import figures, foreign, notes, sentences, unpaired
+from steelyard.report.page import budget, distributions, elements, measured, sequences, svg, units
+from steelyard.report.page.data import Axis, Figure, FloatArray, Panel, Role, Series
+from steelyard.report.page.elements import Content, element
+from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, sentence
+from steelyard.stats.thinning import extremes
+
+_SIDES: tuple[tuple[str, Role], ...] = (("A", "baseline"), ("B", "candidate"))
+
+
+def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
+    """Two runs, and what they say of a change."""
+    scale = _scale(report.verdicts, report.margin, key)
+    metrics = list(dict.fromkeys(verdict.metric for verdict in report.verdicts))
+    word, headline = _headline([(one.verdict, one.change) for one in report.verdicts if one.metric == metrics[0]])
+    runs = (report.baseline, report.candidate)
+    return Part(
+        kind="diff",
+        title=f"B {runs[1].subjects[0].name} against A {runs[0].subjects[0].name}",
+        headline=headline,
+        verdict=word,
+        lines=[sentence(unpaired.WARNING), *(sentence(sentences.metric(one, runs[0].settings)) for one in metrics)],
+        caption=f"Verdicts at {figures.confidence(report.alpha)} confidence; the bars are {svg.legend(scale)}",
+        columns=_columns("launches", several=len(metrics) > 1),
+        rows=[_row_of_runs(report, verdict, scale, room, several=len(metrics) > 1) for verdict in report.verdicts],
+        whole=Detail(),
+        notes=notes.of_unpaired(report),
+        facts=_facts_of_runs(*runs),
+        metric=metrics[0],
+        defs=scale.symbol(),
+    )
+
+
+def _facts_of_runs(baseline: Run, candidate: Run) -> list[Facts]:
+    told = [
+        measured.facts(run, f"{HOW}: {label}") for (label, _), run in zip(_SIDES, (baseline, candidate), strict=True)
+    ]
+    if baseline.machine == candidate.machine:
+        return [*told, measured.machine(baseline.machine)]
+    machines = zip(_SIDES, (baseline.machine, candidate.machine), strict=True)
+    return [*told, *(measured.machine(one, f"{MACHINE} of {label}") for (label, _), one in machines)]
+
+
+def _scale(verdicts: Sequence[UnpairedVerdict | ForeignVerdict], margin: float, key: str) -> svg.Scale:
+    ends = [end for one in verdicts for end in (*(one.interval or ()), one.change) if end is not None]
+    return svg.scale(ends, margin, f"scale-{key}")
+
+
+def _headline(found: Sequence[tuple[VerdictName, float | None]]) -> tuple[str, str]:
+    if len(found) == 1:
+        verdict, change = found[0]
+        return verdict, verdict if change is None else f"{verdict} {figures.change(change)}"
+    order: tuple[VerdictName, ...] = ("slower", "faster", "same", "undecided")
+    words = [verdict for verdict, _ in found]
+    told = ", ".join(f"{words.count(name)} {name}" for name in order if name in words)
+    word = next(name for name in ("slower", "undecided", "faster", "same") if name in words)
+    return word, f"{told} of {figures.count(len(words), 'benchmark')}"
+
+
+def _columns(effort: str, *, several: bool) -> list[Column]:
+    return [
+        Column("benchmark", "text"),
+        *([Column("metric", "text")] if several else []),
+        Column("verdict", "verdict"),
+        Column("change"),
+        Column("change and interval", "bar"),
+        Column("interval"),
+        Column("A"),
+        Column("B"),
+        Column(effort),
+    ]
+
+
+def _first_cells(
+    name: str, metric: str | None, verdict: UnpairedVerdict | ForeignVerdict, scale: svg.Scale
+) -> list[Cell]:
+    return [
+        Cell(elements.name(name), name),
+        *([Cell(metric, metric)] if metric else []),
+        Cell(verdict.verdict, verdict.verdict),
+        Cell(figures.NOT_KNOWN if verdict.change is None else figures.change(verdict.change), verdict.change),
+        Cell(svg.change_bar(scale, verdict.change, verdict.interval), verdict.change),
+        Cell(
+            figures.interval(verdict.interval) if verdict.interval else "",
+            verdict.interval[0] if verdict.interval else None,
+        ),
+    ]
+
+
+def _row_of_runs(
+    report: UnpairedReport, verdict: UnpairedVerdict, scale: svg.Scale, room: budget.Budget, *, several: bool
+) -> Row:
+    sides = (verdict.baseline, verdict.candidate)
+    launches = [side.launches for side in sides]
+    cells = [
+        *_first_cells(verdict.benchmark, verdict.metric if several else None, verdict, scale),
+        *(Cell(figures.quantity(side.median, verdict.metric), side.median) for side in sides),
+        Cell(" and ".join(f"{one:,}" for one in launches), float(min(launches))),
+    ]
+    told = [unpaired.evidence(verdict, report.alpha), *unpaired.explanation(verdict, report.margin)]
+    if verdict.block_spreads is not None:
+        told.append(unpaired.drift(verdict))
+    if smallest := sentences.resolution(verdict):
+        told.append(smallest)
+    drawn = _figures_of_runs(report, verdict, room)
+    detail = Detail([_word(verdict.verdict), *map(sentence, told)], [one for one in drawn if one is not None])
+    return Row(verdict.benchmark, cells, detail, verdict=verdict.verdict, metric=verdict.metric)
+
+
+def _word(verdict: VerdictName) -> Content:
+    return element("b", verdict, class_=f"v {verdict}")
+
+
+def _figures_of_runs(report: UnpairedReport, verdict: UnpairedVerdict, room: budget.Budget) -> list[Figure | None]:
+    if is_counted(verdict.metric):
+        return []
+    values = [_values(run, verdict) for run in (report.baseline, report.candidate)]
+    if not all(len(one) for one in values):
+        return []
+    return _of_both(values, units.of_metric(verdict.metric, *values), "launch", room)
+
+
+def _values(run: Run, verdict: UnpairedVerdict) -> FloatArray:
+    names = [benchmark.name for benchmark in run.benchmarks]
+    place = names.index(verdict.benchmark) if verdict.benchmark in names else 0
+    values = run.launches.metric(verdict.metric)[sequences.used_positions(run.launches, place)]
+    repeat = 1 if METRICS[verdict.metric].unit == "bytes" else run.settings.repeat
+    return np.asarray(values[np.isfinite(values)] / repeat)
+
+
+def _of_both(
+    values: Sequence[FloatArray], quantity: units.Quantity, what: str, room: budget.Budget
+) -> list[Figure | None]:
+    samples = [distributions.Sample(label, role, one) for (label, role), one in zip(_SIDES, values, strict=True)]
+    return [
+        _in_order(values, quantity, what, room.points),
+        distributions.both_sides(samples, quantity, room.points, f"{what}{'es' if what == 'launch' else 's'}"),
+    ]
+
+
+def _in_order(values: Sequence[FloatArray], quantity: units.Quantity, what: str, most: int) -> Figure:
+    series, told, shown = [], [], 0
+    for (label, role), one in zip(_SIDES, values, strict=True):
+        places = extremes(one, most)
+        shown += len(places)
+        series.append(Series(label, "points", role, distributions.numbered(places), quantity.along(one[places])))
+        ends = (quantity.written(float(one.min())), quantity.written(float(one.max())))
+        told.append(f"{label}: {len(one):,} from {ends[0]} to {ends[1]}")
+    panel = Panel(
+        "A, and B measured apart from it", Axis(f"number of the {what}", whole=True), Axis(quantity.axis), series
+    )
+    thinned = distributions.thinned(shown, sum(map(len, values)))
+    return Figure(f"Every {what} in its order", f"{'; '.join(told)}.", [panel], thinned)
+
+
+# --- imports
+
+
+def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
+    """Two imports, and what they say of a change."""
+    scale = _scale(report.verdicts, report.margin, key)
+    word, headline = _headline([(one.verdict, one.change) for one in report.verdicts])
+    records = (report.baseline, report.candidate)
+    values = [{one.name: one.values for one in record.benchmarks} for record in records]
+    names = [record.provenance.files[0].name for record in records]
+    return Part(
+        kind="diff of imports",
+        title=f"B {names[1]} against A {names[0]}",
+        headline=headline,
+        verdict=word,
+        lines=[
+            sentence(foreign.UNPAIRED_WARNING),
+            *(
+                f"{label}: {sentence(foreign.origin(record).removeprefix(f'{foreign.WARNING}: '))}"
+                for (label, _), record in zip(_SIDES, records, strict=True)
+            ),
+        ],
+        caption=f"Changes of the value; the bars are {svg.legend(scale)}",
+        columns=_columns("processes", several=False),
+        rows=[
+            _row_of_imports(report, one, [side.get(one.benchmark) for side in values], scale, room)
+            for one in report.verdicts
+        ],
+        whole=Detail(),
+        notes=notes.of_two_foreign(report),
+        facts=[
+            Facts(f"{MACHINE} of {label}", [(term, elements.name(said, 4)) for term, said in record.machine.items()])
+            for (label, _), record in zip(_SIDES, records, strict=True)
+        ],
+        defs=scale.symbol(),
+    )
+
+
+def _row_of_imports(
+    report: ForeignReport,
+    verdict: ForeignVerdict,
+    values: Sequence[Sequence[object] | None],
+    scale: svg.Scale,
+    room: budget.Budget,
+) -> Row:
+    levels = (verdict.baseline, verdict.candidate)
+    processes = [level.processes for level in levels]
+    cells = [
+        *_first_cells(verdict.benchmark, None, verdict, scale),
+        *(Cell(foreign.value(level.median, verdict.unit), level.median) for level in levels),
+        Cell(" and ".join(f"{one:,}" for one in processes), float(min(processes))),
+    ]
+    told = [
+        foreign.evidence(verdict, report.alpha),
+        *foreign.explanation(verdict, report.margin),
+        foreign.drift(verdict),
+    ]
+    drawn: list[Figure | None] = []
+    known = [one for one in values if one is not None]
+    if len(known) == len(_SIDES):
+        arrays = [np.frombuffer(joined(one), dtype=np.float64) for one in known]
+        drawn = _of_both(arrays, units.of_foreign(verdict.unit, *arrays), "sample", room)
+    detail = Detail([_word(verdict.verdict), *map(sentence, told)], [one for one in drawn if one is not None])
+    return Row(verdict.benchmark, cells, detail, verdict=verdict.verdict)

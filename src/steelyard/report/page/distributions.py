@@ -1,0 +1,187 @@
+"""Charts of how values are distributed, and of what the methods assume of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.report import figures
+from steelyard.report.page.data import Axis, Draw, Figure, Mark, Panel, Role, Series
+from steelyard.report.page.units import Quantity
+from steelyard.stats import distribution
+from steelyard.stats.modes import modes
+from steelyard.stats.thinning import evenly, extremes
+
+FloatArray = npt.NDArray[np.float64]
+
+FEWEST = 3
+"""Values, below which a picture of a distribution says less than they do themselves."""
+_FEWEST_RELATED = 8
+# Steps that are drawn of a distribution function: more than that are no steps any more.
+_MOST_STEPS = 240
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Values of one side, shape (n,), in the order in which they were measured."""
+
+    label: str
+    role: Role
+    values: FloatArray
+
+    @property
+    def known(self) -> FloatArray:
+        """Those that the machine could tell."""
+        return self.values[np.isfinite(self.values)]
+
+
+def thinned(shown: int, of: int, what: str = "points") -> str:
+    """Say that not all are drawn; nothing where all are."""
+    if shown >= of:
+        return ""
+    return f"Drawn are {shown:,} of {of:,} {what}, the lowest and highest of each stretch; the record has all."
+
+
+def both_sides(samples: Sequence[Sample], quantity: Quantity, most: int, what: str = "launches") -> Figure | None:
+    """Distribution functions and histograms of one side or two, with their modes; None of too few values."""
+    shown = [sample for sample in samples if len(sample.known) >= FEWEST]
+    if not shown:
+        return None
+    steps = min(most, _MOST_STEPS)
+    told, functions = [], []
+    marks: list[Mark] = []
+    for sample in shown:
+        ordered = np.sort(sample.known)
+        chosen = evenly(len(ordered), steps)
+        functions.append(
+            Series(
+                sample.label, "steps", sample.role, quantity.along(ordered[chosen]), 100 * (chosen + 1) / len(ordered)
+            )
+        )
+        found = modes(sample.known)
+        told.append(_told(sample, ordered, found, quantity))
+        if len(found) > 1:
+            marks += [
+                Mark("x", mode / quantity.divisor, f"mode {quantity.written(mode)}", sample.role) for mode in found
+            ]
+    edges = distribution.edges(np.concatenate([sample.known for sample in shown]))
+    outside = sum(distribution.beyond(sample.known, edges) for sample in shown)
+    if outside:
+        told.append(
+            f"{figures.count(outside, 'value')} beyond the ends of the axes: the outer bins of the histogram have them."
+        )
+    middles = quantity.along((edges[:-1] + edges[1:]) / 2)
+    bars = [
+        Series(sample.label, "bars", sample.role, middles, distribution.counts(sample.known, edges)) for sample in shown
+    ]
+    axis = Axis(quantity.axis, ends=_roomy(quantity.along(edges)))
+    longest = max(len(sample.known) for sample in shown)
+    return Figure(
+        "Distribution" if len(samples) == 1 else "Distributions of both sides",
+        " ".join(told),
+        [
+            Panel(f"Share of {what} up to a value", axis, Axis("share, %"), functions, marks),
+            Panel("Histogram", axis, Axis(what, whole=True), bars, marks),
+        ],
+        f"The steps are those of {steps} quantiles." if longest > steps else "",
+    )
+
+
+def numbered(places: npt.NDArray[np.intp]) -> FloatArray:
+    """Places as people count them, from 1."""
+    return places.astype(np.float64) + 1
+
+
+def _roomy(edges: FloatArray) -> tuple[float, float]:
+    room = 0.04 * float(edges[-1] - edges[0])
+    return float(edges[0]) - room, float(edges[-1]) + room
+
+
+def _told(sample: Sample, ordered: FloatArray, found: Sequence[float], quantity: Quantity) -> str:
+    low, lower, median, upper, high = (
+        quantity.written(float(one)) for one in np.quantile(ordered, [0, 0.25, 0.5, 0.75, 1])
+    )
+    text = f"{_capital(sample.label)}: median {median}, half of it from {lower} to {upper}, all from {low} to {high}"
+    if len(found) > 1:
+        text += f"; it crowds at {' and '.join(map(quantity.written, found))}"
+    return f"{text}."
+
+
+def four_plot(title: str, values: FloatArray, axis: str, most: int, role: Role) -> Figure | None:
+    """The 4-plot of the NIST handbook (1.3.3.32): run sequence, lag plot, histogram, normal probability plot."""
+    known = values[np.isfinite(values)]
+    if len(known) < FEWEST:
+        return None
+    order = extremes(known, most)
+    shown = known[order]
+    lag = _ordered(known[:-1], known[1:], most)
+    ordered, scores = np.sort(known), distribution.normal_scores(len(known))
+    chosen = evenly(len(known), most)
+    edges = distribution.edges(known)
+    along = Axis(axis)
+    draw: Draw = "points"
+    panels = [
+        Panel(
+            "Run sequence",
+            Axis("number in the order of measuring", whole=True),
+            along,
+            [Series("value", draw, role, numbered(order), shown)],
+        ),
+        Panel(
+            "Lag: each against the one before",
+            Axis(f"the one before: {axis}"),
+            along,
+            [Series("value", draw, role, *lag)],
+        ),
+        Panel(
+            "Histogram",
+            along,
+            Axis("how many", whole=True),
+            [Series("values", "bars", role, (edges[:-1] + edges[1:]) / 2, distribution.counts(known, edges))],
+        ),
+        Panel(
+            "Normal probability",
+            Axis("standard normal scores"),
+            along,
+            [Series("value", draw, role, scores[chosen], ordered[chosen]), _line(scores, ordered)],
+        ),
+    ]
+    return Figure(title, _told_of_four(known), panels, thinned(len(order), len(known)))
+
+
+def _told_of_four(known: FloatArray) -> str:
+    told = []
+    related = distribution.correlation(known[:-1], known[1:]) if len(known) >= _FEWEST_RELATED else None
+    if related is not None:
+        told.append(f"Each value follows the one before with a correlation of {related:.2f}")
+    drift = distribution.correlation(np.arange(len(known)), known) if len(known) >= _FEWEST_RELATED else None
+    if drift is not None:
+        told.append(f"all follow time with one of {drift:.2f}")
+    normal = distribution.normality(known)
+    if normal is not None:
+        told.append(f"the normal probability plot has one of {normal:.3f} (1 is normal)")
+    if not told:
+        return f"{figures.count(len(known), 'value')}, too few to say more."
+    text = "; ".join(told)
+    return f"{text[0].upper()}{text[1:]}. The verdict assumes none of it."
+
+
+def _line(scores: FloatArray, ordered: FloatArray) -> Series:
+    """The line through the quartiles, which a normal sample follows."""
+    low, high = np.quantile(ordered, [0.25, 0.75])
+    slope, middle = (high - low) / 1.349, (high + low) / 2
+    ends = scores[[0, -1]]
+    return Series("normal", "dashes", "fit", ends, middle + slope * ends)
+
+
+def _ordered(x: FloatArray, y: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
+    chosen = np.sort(extremes(y, most))
+    order = np.argsort(x[chosen], kind="stable")
+    return x[chosen][order], y[chosen][order]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,87 @@
+"""The functions that were counted: an icicle of them, and where a change comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.model.records import Run, Verdict, Weighing
+from steelyard.report import attribution, counting, figures
+from steelyard.report.page import elements, svg
+from steelyard.report.page.data import Figure
+from steelyard.report.page.elements import Markup
+from steelyard.stats.attribution import NO_SYMBOL, Function, attribute
+
+_LEVELS = 3
+_NO_FILE = "no source file known"
+
+
+def icicle(record: Weighing | Run, benchmark: int, metric: str, most: int) -> Figure | None:
+    """All counts of the candidate, or of a run, by file and function; None where functions were not counted."""
+    sides = [counting.functions_of(record.counting, benchmark, side) for side in range(len(record.subjects[:2]))]
+    known = [side for side in sides if side is not None]
+    if not known or len(known) < len(sides):
+        return None
+    by_cost = counting.is_by_cost(record, metric, *known)
+    counts = [counting.own_counts(side, record, by_cost=by_cost) for side in known]
+    total = sum(one.own for one in counts[-1])
+    if not total:
+        return None
+    changes = {(row.name, row.object): row.change for row in attribute(*counts)} if len(counts) == 2 else {}
+    unit = "cost" if by_cost else "instructions"
+    ordered = sorted(counts[-1], key=lambda one: -one.own)
+    shares = _by_file(ordered[:most], ordered[most:], changes, total, unit)
+    largest = ordered[0]
+    told = f"{total:,} {unit} in all. Most are in {_called(largest)}: {figures.percent(largest.own / total)}."
+    if len(counts) == 2:
+        told += " Widths are the candidate's counts; + marks functions that count more than in the baseline, - less."
+    whole = svg.Share("all", total, f"{total:,} {unit}", parts=shares)
+    return Figure("Where the counts are: file, then function", told, drawn=svg.icicle(whole, _LEVELS, told))
+
+
+def _by_file(
+    largest: Sequence[Function],
+    others: Sequence[Function],
+    changes: dict[tuple[str, str], int],
+    total: int,
+    unit: str,
+) -> list[svg.Share]:
+    files: dict[str, list[Function]] = {}
+    for one in largest:
+        files.setdefault(_file(one), []).append(one)
+    shares = []
+    for file, members in files.items():
+        parts = [_share(one, changes.get((one.name, one.object), 0), total, unit) for one in members]
+        size = sum(one.own for one in members)
+        shares.append(svg.Share(file, size, f"{size:,} {unit}, {figures.percent(size / total)}", parts=parts))
+    if rest := sum(one.own for one in others):
+        label = figures.count(len(others), "other function")
+        shares.append(svg.Share(label, rest, f"{rest:,} {unit}, {figures.percent(rest / total)}"))
+    return sorted(shares, key=lambda share: -share.size)
+
+
+def _share(one: Function, change: int, total: int, unit: str) -> svg.Share:
+    told = f"{one.own:,} {unit}, {figures.percent(one.own / total)}"
+    if not change:
+        return svg.Share(_called(one), one.own, told)
+    sign, look = ("+ ", "more") if change > 0 else ("- ", "less")
+    return svg.Share(sign + _called(one), one.own, f"{told}, {change:+,}", look)
+
+
+def _called(one: Function) -> str:
+    return one.name or NO_SYMBOL
+
+
+def _file(one: Function) -> str:
+    file = one.file.rpartition("/")[2]
+    return file if file and file != "???" else one.object.rpartition("/")[2] or _NO_FILE
+
+
+def changes(record: Weighing, verdict: Verdict, most: int) -> list[Markup]:
+    """Where a change comes from, as a table; none where nothing changed or functions were not counted."""
+    source = counting.source_of(record, verdict, most)
+    if source is None or not source.rows:
+        return []
+    rows = attribution.cells(source.rows, source.rest, source.change, source.baseline_total)
+    body = [[elements.name(name, 2), *numbers] for name, *numbers in rows]
+    titles = ["function", "own change", "of all"]
+    return [elements.table(f"Where the change comes from, in {source.unit}", titles, body, numbers=frozenset({1, 2}))]

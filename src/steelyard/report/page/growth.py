@@ -1,0 +1,105 @@
+"""Benchmarks that differ in a parameter alone, as a curve, with the power of the parameter that it grows with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.report import figures
+from steelyard.report.page.data import Axis, Figure, Panel, Role, Series
+from steelyard.report.page.units import Quantity
+from steelyard.stats import power_law
+
+# Points of a fitted curve.
+_STEPS = 24
+_MOST_CURVES = 12
+# A name as harnesses make it of a parameter without a name: sort/1024, sort[1024].
+_NUMBER = re.compile(r"(?<=[/\[(=])\d+(?:\.\d+)?(?=[/\])]|$)")
+# A range of parameters beyond which steps are factors.
+_AS_FACTORS = 8.0
+
+
+QuantityOf = Callable[[str, npt.NDArray[np.float64]], Quantity]
+"""How values of a metric are drawn."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One benchmark in one metric: its parameters, and the level of each side."""
+
+    name: str
+    params: dict[str, str]
+    metric: str
+    levels: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class _Point:
+    x: float
+    levels: tuple[float, ...]
+
+
+def curves(benchmarks: Iterable[Measured], labels: Sequence[tuple[str, Role]], quantity_of: QuantityOf) -> list[Figure]:
+    """A figure for each group of benchmarks that differ in one number alone, of three such numbers or more."""
+    groups: dict[tuple[str, str, str], list[_Point]] = {}
+    for one in benchmarks:
+        for place, parameter, x in _parameters(one):
+            groups.setdefault((place, parameter, one.metric), []).append(_Point(x, one.levels))
+    found = [(key, points) for key, points in groups.items() if len({point.x for point in points}) >= power_law.FEWEST]
+    return [_figure(*key, points, labels, quantity_of) for key, points in found[:_MOST_CURVES]]
+
+
+def _parameters(one: Measured) -> Iterable[tuple[str, str, float]]:
+    """For each number among the parameters: what the benchmark is called without it, its name, and the number."""
+    for parameter, value in one.params.items():
+        number = _number(value)
+        if number is not None:
+            others = {key: other for key, other in one.params.items() if key != parameter}
+            within = re.sub(rf"(?<![\w.]){re.escape(value)}(?![\w.])", "…", one.name)
+            yield f"{within} {others or ''}".strip(), parameter, number
+    if not one.params:
+        for found in _NUMBER.finditer(one.name):
+            number = _number(found.group())
+            if number is not None:
+                yield f"{one.name[: found.start()]}…{one.name[found.end() :]}", "number in the name", number
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
+
+
+def _figure(
+    name: str,
+    parameter: str,
+    metric: str,
+    points: Sequence[_Point],
+    labels: Sequence[tuple[str, Role]],
+    quantity_of: QuantityOf,
+) -> Figure:
+    ordered = sorted(points, key=lambda point: point.x)
+    x = np.array([point.x for point in ordered])
+    levels = np.array([point.levels for point in ordered], dtype=np.float64)
+    quantity = quantity_of(metric, levels)
+    log = bool(x.min() > 0 and x.max() / x.min() >= _AS_FACTORS and (levels > 0).all())
+    series, told = [], []
+    for side, (label, role) in enumerate(labels):
+        series.append(Series(label, "points", role, x, quantity.along(levels[:, side])))
+        fit = power_law.fit(x, levels[:, side])
+        if fit is None:
+            continue
+        along = np.geomspace(x.min(), x.max(), _STEPS) if log else np.linspace(x.min(), x.max(), _STEPS)
+        series.append(Series(f"{label}, fitted", "dashes", role, along, quantity.along(fit.at(along))))
+        off = f"points are off by {figures.percent(fit.misses)} at most"
+        told.append(f"{label} grows as {parameter} to the power of {fit.exponent:.2f} ({off})")
+    text = "; ".join(told) or "no power of it fits"
+    panel = Panel(name, Axis(parameter, log), Axis(f"{quantity.axis}, median", log), series)
+    return Figure(f"{quantity.name} by {parameter}", f"{name}: {text}.", [panel])

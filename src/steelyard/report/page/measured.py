@@ -1,0 +1,117 @@
+"""What weighings and runs have in common on a page: their machine, samples, functions and heap."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from steelyard.model.launches import FloatArray, Launches, judged_samples
+from steelyard.model.metrics import PER_ITERATION
+from steelyard.model.records import MachineFacts, Run, Settings, Subject, Weighing
+from steelyard.report import figures, heap, sentences
+from steelyard.report.page import elements, sequences
+from steelyard.report.page.budget import Budget
+from steelyard.report.page.data import Figure, Role
+from steelyard.report.page.elements import Content, Markup
+from steelyard.report.page.parts import HOW, MACHINE, Facts
+from steelyard.report.page.units import Quantity
+from steelyard.stats.thinning import evenly
+
+
+def machine(facts: MachineFacts, title: str = MACHINE) -> Facts:
+    """The machine, as far as it is known."""
+    cores = figures.count(facts.cores_logical, "logical core")
+    physical = f", {facts.cores_physical:,} physical" if facts.cores_physical else ""
+    told: list[tuple[str, str | None]] = [
+        ("processor", facts.cpu_model),
+        ("cores", cores + physical),
+        ("architecture", facts.architecture),
+        ("caches", ", ".join(f"{level} {size}" for level, size in facts.caches.items())),
+        ("memory", figures.size(facts.memory_bytes) if facts.memory_bytes else None),
+        ("kernel", facts.kernel),
+        ("C library", facts.libc),
+        ("microcode", facts.microcode),
+        ("virtualization", facts.virtualization),
+        ("governor", facts.governor),
+        ("clock source", facts.clock_source),
+        ("address randomisation", None if facts.aslr is None else {0: "off"}.get(facts.aslr, "on")),
+        ("could be read", ", ".join(name for name, there in facts.offers.items() if there)),
+        ("key", facts.key),
+    ]
+    return Facts(title, [(term, elements.name(said, 4)) for term, said in told if said])
+
+
+def facts(record: Weighing | Run, title: str = HOW) -> Facts:
+    """When and how a record was measured."""
+    settings = record.settings
+    told: list[tuple[str, str | None]] = [
+        ("begun", record.created),
+        ("took", figures.seconds(record.seconds)),
+        ("margin", _margins(settings)),
+        ("alpha", f"{settings.alpha:g}"),
+        ("driven by", settings.harness),
+        ("pairing", settings.pairing if isinstance(record, Weighing) else None),
+        ("plan", f"--seed {settings.seed} draws the same plan again" if len(record.launches) else None),
+        ("Steelyard", record.tool),
+        ("counted by", _counted_by(record)),
+    ]
+    commands: list[tuple[str, Content]] = [
+        (_side(record, place), _subject(one)) for place, one in enumerate(record.subjects)
+    ]
+    return Facts(title, [*commands, *((term, elements.name(said, 4)) for term, said in told if said)])
+
+
+def _side(record: Weighing | Run, place: int) -> str:
+    if isinstance(record, Run):
+        return "subject"
+    return "baseline" if record.subjects[place].name in record.sides()[0] else "candidate"
+
+
+def _subject(subject: Subject) -> Content:
+    told = elements.element("code", elements.name(subject.command, elements.LONGER))
+    if subject.name == subject.command:
+        return told
+    return elements.joined([elements.name(subject.name), ": ", told])
+
+
+def _margins(settings: Settings) -> str:
+    return sentences.margins(settings) or figures.percent(settings.margin)
+
+
+def _counted_by(record: Weighing | Run) -> str | None:
+    return f"{record.counting.tool.tool} {record.counting.tool.version}" if record.counting else None
+
+
+def inside(
+    launches: Launches,
+    positions: dict[str, tuple[Role, np.ndarray[tuple[int, ...], np.dtype[np.intp]]]],
+    metric: str,
+    quantity: Quantity,
+    budget: Budget,
+) -> Figure | None:
+    """The samples inside the launches of each side; None for commands, and for metrics that samples do not have."""
+    if not launches.samples or metric not in PER_ITERATION:
+        return None
+    sides = []
+    for label, (role, places) in positions.items():
+        chosen = places[evenly(len(places), budget.launches)] if len(places) else places
+        taken = [_times(launches, int(place), metric) for place in chosen]
+        sides.append(sequences.Inside(label, role, [one for one in taken if len(one)], len(places)))
+    return sequences.inside(sides, quantity, budget.points)
+
+
+def _times(launches: Launches, position: int, metric: str) -> FloatArray:
+    """The time of an iteration in each sample of a launch, the first one too; none where a sample does not tell."""
+    taken = launches.samples[position]
+    first = judged_samples(taken[:1])
+    times = [one.time_ns(metric) for one in [*first, *judged_samples(taken)][: len(taken)]]
+    known = [time for time in times if time is not None]
+    return np.array(known if len(known) == len(times) else [], dtype=np.float64)
+
+
+def heap_table(record: Weighing | Run, benchmark: int) -> list[Markup]:
+    """What a benchmark asks of the allocator; none where that was not watched."""
+    rows = heap.cells(record, benchmark)
+    if not rows:
+        return []
+    sides = ["baseline", "candidate", "change"] if isinstance(record, Weighing) else ["a launch"]
+    return [elements.table(f"Heap: {heap.TITLE}; {heap.CAUTION}", ["", *sides], rows, numbers=frozenset({1, 2, 3}))]

@@ -1,0 +1,292 @@
+"""What no benchmark's times are in: what a check found, a calibration, a bisection, each as a part of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from steelyard.model.bisection import Bisection, Commit
+from steelyard.model.calibration import Calibration, InterruptedCalibration, Point
+from steelyard.model.soundness import Looked, Soundness
+from steelyard.report import bisection, calibration, check, figures
+from steelyard.report.page import elements
+from steelyard.report.page.data import Axis, Draw, Figure, Panel, Role, Series
+from steelyard.report.page.elements import Content, Markup, element
+from steelyard.report.page.parts import HOW, Cell, Column, Detail, Facts, Part, Row, sentence
+
+_OUTCOMES = ("trouble", "sound", "untried")
+_DRAWN: tuple[Draw, ...] = ("points", "rings", "crosses")
+_ROLES: tuple[Role, ...] = ("baseline", "candidate", "steal", "pressure", "change")
+
+
+def of_check(found: Soundness) -> Part:
+    """What a check found, a row a benchmark."""
+    looked: dict[str, list[Looked]] = {name: [] for name in found.benchmarks}
+    for one in found.looked:
+        looked.setdefault(one.benchmark, []).append(one)
+    troubles = found.troubles()
+    bad = len({one.benchmark for one in troubles})
+    headline = f"{figures.count(len(troubles), 'trouble')} with {bad} of {figures.count(len(looked), 'benchmark')}"
+    return Part(
+        kind="check",
+        title=found.command,
+        headline=headline if troubles else f"No trouble with {figures.count(len(looked), 'benchmark')}",
+        verdict="",
+        lines=[
+            *(["Interrupted: only what was launched until then is judged."] if found.interrupted else []),
+            f"{figures.count(found.launches, 'launch', 'launches')} in {figures.seconds(found.seconds)}.",
+            "steelyard docs check says how each rule is meant.",
+        ],
+        caption="Benchmarks, and how many rules each keeps",
+        columns=[
+            Column("benchmark", "text"),
+            Column("outcome", "verdict"),
+            Column("troubles"),
+            Column("rules that hold"),
+            Column("not tried"),
+            *([Column("which", "text")] if troubles else []),
+        ],
+        rows=[_checked(found, name, rules, named=bool(troubles)) for name, rules in looked.items()],
+        whole=Detail(),
+        notes=[],
+        facts=[Facts(HOW, [("command", element("code", elements.name(found.command, 4))), ("Steelyard", found.tool)])],
+    )
+
+
+def _checked(found: Soundness, name: str, rules: Sequence[Looked], *, named: bool) -> Row:
+    by_outcome = {outcome: [one for one in rules if one.outcome == outcome] for outcome in _OUTCOMES}
+    word = next((outcome for outcome in ("trouble", "sound") if by_outcome[outcome]), "untried")
+    cells = [
+        Cell(elements.name(name), name),
+        Cell(word, word),
+        *(Cell(f"{len(by_outcome[outcome]):,}", float(len(by_outcome[outcome]))) for outcome in _OUTCOMES),
+        *([Cell(", ".join(one.code for one in by_outcome["trouble"]))] if named else []),
+    ]
+    ordered = [one for outcome in _OUTCOMES for one in by_outcome[outcome]]
+    body = [[one.code, element("b", one.outcome, class_=f"v {one.outcome}"), *_said(one)] for one in ordered]
+    caption = f"The rules tried on {elements.plain_name(name)}"
+    tables = [elements.table(caption, ["rule", "outcome", "finding", "remedy"], body)] if body else []
+    lines: list[Content] = [sentence(check.heap(one)) for one in found.allocating if one.benchmark == name]
+    return Row(name, cells, Detail(lines, [], tables), verdict=word)
+
+
+def _said(one: Looked) -> list[Content]:
+    origin = (
+        f" (threshold {check.in_unit(one)}: {one.origin})"
+        if one.figure is not None and one.outcome == "trouble"
+        else ""
+    )
+    return [elements.name(one.finding + origin, elements.LONGER), elements.name(one.remedy, elements.LONGER)]
+
+
+# --- calibrations
+
+
+def of_calibration(found: Calibration) -> Part:
+    """A calibration: the weights, how well they fit, and that they do not carry over."""
+    names = list(dict.fromkeys(point.pattern for point in found.points))
+    return Part(
+        kind="calibration",
+        title=found.processor or found.machine,
+        headline=f"A miss costs {_weights(found)}",
+        verdict="",
+        lines=[sentence(calibration.caution(found))],
+        caption="",
+        columns=[],
+        rows=[],
+        whole=Detail(figures=[_predicted(found, names), _by_size(found.points, names)], tables=[_patterns(found)]),
+        notes=[],
+        facts=[
+            Facts(
+                HOW,
+                [
+                    (
+                        "weights",
+                        f"{found.weights.l1:g} : {found.weights.ll:.3g} : {found.weights.ram:.3g} (L1 : LL : RAM)",
+                    ),
+                    ("an L1 hit takes", figures.duration(found.fit.l1_ns)),
+                    ("furthest off", elements.name(calibration.furthest(found), 4)),
+                    *_measured(found),
+                ],
+            )
+        ],
+    )
+
+
+def _weights(found: Calibration) -> str:
+    return f"{found.weights.ram:.3g} first-level hits in main memory, {found.weights.ll:.3g} in the last level"
+
+
+def _measured(found: Calibration | InterruptedCalibration) -> list[tuple[str, Content]]:
+    return [
+        ("processor", elements.name(found.processor, 4)),
+        ("machine", found.machine),
+        ("begun", elements.name(found.created)),
+        ("took", figures.seconds(found.seconds)),
+        ("launches a point", f"{found.repeats:,}"),
+        ("Valgrind", elements.name(found.valgrind)),
+        ("Steelyard", elements.name(found.tool)),
+    ]
+
+
+def _predicted(found: Calibration, names: Sequence[str]) -> Figure:
+    series = []
+    for place, name in enumerate(names):
+        points = [point for point in found.points if point.pattern == name and found.fit.predicted_ns(point) > 0]
+        series.append(_points(name, place, points, lambda point: point.ns, found.fit.predicted_ns))
+    every = np.array([point.ns for point in found.points])
+    ends = np.array([every.min(), every.max()])
+    series.append(Series("as predicted", "dashes", "fit", ends, ends))
+    panel = Panel(
+        "One point a pattern and size", Axis("measured, ns", log=True), Axis("predicted, ns", log=True), series
+    )
+    return Figure("Predicted against measured time of a step", f"Furthest off: {calibration.furthest(found)}.", [panel])
+
+
+def _by_size(points: Sequence[Point], names: Sequence[str]) -> Figure:
+    series = [
+        _points(
+            name,
+            place,
+            [point for point in points if point.pattern == name],
+            lambda point: point.size_bytes / 1024,
+            lambda point: point.ns,
+        )
+        for place, name in enumerate(names)
+    ]
+    panel = Panel(
+        "Time of a step",
+        Axis("size of what is walked over, KiB", log=True),
+        Axis("time of a step, ns", log=True),
+        series,
+    )
+    low, high = min(points, key=lambda point: point.ns), max(points, key=lambda point: point.ns)
+    told = f"From {figures.duration(low.ns)} ({low.pattern} over {figures.size(low.size_bytes)}) "
+    return Figure(
+        "Time of a step by size",
+        f"{told}to {figures.duration(high.ns)} ({high.pattern} over {figures.size(high.size_bytes)}).",
+        [panel],
+    )
+
+
+def _points(
+    name: str, place: int, points: Sequence[Point], x: Callable[[Point], float], y: Callable[[Point], float]
+) -> Series:
+    ordered = sorted((point for point in points if point.pattern == name), key=x)
+    draw = _DRAWN[place % len(_DRAWN)]
+    role = _ROLES[place % len(_ROLES)]
+    return Series(name, draw, role, np.array([x(one) for one in ordered]), np.array([y(one) for one in ordered]))
+
+
+def _patterns(found: Calibration) -> Markup:
+    rows: list[list[Content]] = []
+    for fit in found.patterns:
+        own = fit.fit.weights
+        known = [fit.by_default, fit.by_calibrated, fit.by_own]
+        weights = figures.NOT_KNOWN if own is None else f"{own.l1:g} : {own.ll:.3g} : {own.ram:.3g}"
+        rows.append(
+            [
+                elements.name(fit.pattern),
+                weights,
+                *(figures.NOT_KNOWN if one is None else f"{one:.2f}" for one in known),
+            ]
+        )
+    titles = ["pattern", "own weights", "by default weights", "by those of all", "by its own"]
+    caption = "How well the cost follows the processor time (Pearson's correlation)"
+    return elements.table(caption, titles, rows, numbers=frozenset({1, 2, 3, 4}))
+
+
+def of_interrupted(found: InterruptedCalibration) -> Part:
+    """A calibration that was interrupted: what it had measured."""
+    points = {
+        (one.pattern, one.elements): one
+        for one in [*found.times, *(point for each in found.counted for point in each.points)]
+    }
+    rows: list[list[Content]] = [
+        [elements.name(one.pattern), figures.size(one.size_bytes), f"{len(one.cpu_with_ns):,}"]
+        for one in points.values()
+    ]
+    table = elements.table("Points that were timed", ["pattern", "size", "launches"], rows, numbers=frozenset({1, 2}))
+    return Part(
+        kind="interrupted calibration",
+        title=found.processor or found.machine,
+        headline="Interrupted before weights could be fitted",
+        verdict="",
+        lines=[f"{figures.count(found.measurements(), 'measurement')} until then."],
+        caption="",
+        columns=[],
+        rows=[],
+        whole=Detail(tables=[table] if rows else []),
+        notes=[],
+        facts=[Facts(HOW, _measured(found))],
+    )
+
+
+# --- bisections
+
+
+def of_bisection(found: Bisection) -> Part:
+    """A bisection: the commit or the range, and the decisions on the way."""
+    steps = found.steps
+    of = sum(step.kind == "step" for step in steps)
+    numbers, number = [], 0
+    for step in steps:
+        number += step.kind == "step"
+        numbers.append(number)
+    body = [
+        [f"{place}", elements.name(bisection.decision(step, at, of), 4)]
+        for place, (step, at) in enumerate(zip(steps, numbers, strict=True), start=1)
+    ]
+    tables = [elements.table("The decisions on the way", ["", "decision"], body)] if body else []
+    suspects = [
+        [element("code", one.short), elements.name(one.subject, 2), elements.name(one.author), one.date]
+        for one in found.suspects
+    ]
+    if suspects and found.found is None:
+        tables.append(elements.table("One of these commits it is", ["commit", "subject", "author", "date"], suspects))
+    return Part(
+        kind="bisection",
+        title=found.command,
+        headline=_found(found),
+        verdict="slower" if found.found else "undecided" if found.end != "nothing" else "same",
+        lines=[*([_commit(found.found)] if found.found else []), *([sentence(found.why)] if found.why else [])],
+        caption="",
+        columns=[],
+        rows=[],
+        whole=Detail(tables=tables),
+        notes=[],
+        facts=[
+            Facts(
+                HOW,
+                [
+                    ("command", element("code", elements.name(found.command, 4))),
+                    ("repository", elements.name(found.repository, 4)),
+                    *([("built by", element("code", elements.name(found.build, 4)))] if found.build else []),
+                    ("commits", f"{found.commits:,}"),
+                    ("metric", found.metric),
+                    ("margin", figures.percent(found.margin)),
+                    ("alpha", f"{found.alpha:g}"),
+                    ("took", figures.seconds(found.seconds)),
+                    ("Steelyard", elements.name(found.tool)),
+                ],
+            )
+        ],
+    )
+
+
+def _found(found: Bisection) -> str:
+    if found.found is not None:
+        change = (
+            "" if found.change is None or found.change.change is None else f" {figures.change(found.change.change)}"
+        )
+        return f"slower{change} since {found.found.short}"
+    if found.end == "nothing":
+        return "same: there is nothing to find"
+    return f"{found.end}: one of {figures.count(len(found.suspects) or found.commits, 'commit')}"
+
+
+def _commit(commit: Commit) -> Content:
+    return elements.joined(
+        [element("b", elements.name(commit.subject, 2)), f" by {commit.author}, {commit.date}, {commit.hash}"]
+    )

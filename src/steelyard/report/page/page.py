@@ -1,0 +1,262 @@
+"""The page as a whole: HTML that says everything, with the scripts and styles that let it be sorted and drawn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from steelyard.report import figures
+from steelyard.report.notes import Note
+from steelyard.report.page import elements
+from steelyard.report.page.assets import Assets, assets
+from steelyard.report.page.data import Figure, embedded
+from steelyard.report.page.elements import Content, Markup, element, joined
+from steelyard.report.page.parts import Cell, Column, Detail, Part, Row
+from steelyard.report.printable import plain, shorten
+
+_MOST_NAMES = 12
+_NO_SCRIPT = "Charts, sorting and filters need scripts, which this browser does not run; everything is told in words."
+
+
+def document(parts: Sequence[Part], made: str) -> str:
+    """A page of these parts, `made` by what and when."""
+    page = _Page()
+    sections = [page.part(part, number, several=len(parts) > 1) for number, part in enumerate(parts, start=1)]
+    shipped = assets()
+    body = joined(
+        [
+            element("a", "Skip to the results", href="#results", class_="skip"),
+            _contents(parts) if len(parts) > 1 else "",
+            element("main", *sections, id="results", tabindex=-1),
+            element("footer", element("p", made), element("noscript", element("p", _NO_SCRIPT))),
+            element("div", id="said", role="status", aria_live="polite", class_="unseen"),
+            Markup(f'<script type="application/octet-stream" id="data">{page.data()}</script>'),
+            Markup(f"<script>{shipped.library}</script><script>{shipped.last}</script>"),
+        ]
+    )
+    return f'<!DOCTYPE html>\n<html lang="en">{_head(parts, shipped)}<body>{body}</body></html>\n'
+
+
+def _head(parts: Sequence[Part], shipped: Assets) -> Markup:
+    first = parts[0]
+    title = shorten(plain(f"{first.headline}: {first.title}"), 100)
+    return element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=shipped.policy()),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("title", f"{title} · Steelyard"),
+        Markup(f"<style>{shipped.styles}</style><script>{shipped.first}</script>"),
+    )
+
+
+def _contents(parts: Sequence[Part]) -> Markup:
+    items = [
+        element(
+            "li",
+            element("a", elements.name(part.title), href=f"#part-{number}"),
+            " ",
+            element("span", part.headline, class_=f"v {part.verdict}" if part.verdict else "quiet"),
+        )
+        for number, part in enumerate(parts, start=1)
+    ]
+    return element("nav", element("ol", *items), aria_label="Records on this page", class_="contents")
+
+
+class _Page:
+    """Numbers what is referred to: rows, and figures, whose data a script finds by their number."""
+
+    def __init__(self) -> None:
+        self._figures: list[Figure] = []
+        self._tables: list[dict[str, Any]] = []
+        self._rows = 0
+
+    def data(self) -> str:
+        return embedded(self._figures, self._tables)
+
+    def part(self, part: Part, number: int, *, several: bool) -> Markup:
+        heading = "h2" if several else "h1"
+        name = f"part-{number}"
+        return element(
+            "section",
+            element(
+                "header",
+                element("p", part.kind, class_="kind"),
+                element(heading, _headline(part), id=f"{name}-title"),
+                element("p", elements.name(part.title, 4), class_="title"),
+                *(element("p", line) for line in part.lines),
+                class_="head",
+            ),
+            part.defs,
+            *self._body(part, name, level=3 if several else 2),
+            id=name,
+            aria_labelledby=f"{name}-title",
+            class_="part",
+        )
+
+    def _body(self, part: Part, name: str, *, level: int) -> Iterator[Markup]:
+        heading = f"h{level}"
+        first = self._rows
+        if part.rows:
+            yield element("h" + str(level), "Results", class_="unseen")
+            yield self._table(part, name)
+        whole = self._detail(part.whole)
+        if whole:
+            title = element(heading, "By parameter") if part.rows else element(heading, "Results", class_="unseen")
+            yield element("section", title, *whole, class_="whole")
+        if part.notes:
+            yield element("section", element(heading, "Notes"), element("ul", *map(_note, part.notes)), class_="notes")
+        if any(_is_told(row.detail) for row in part.rows):
+            articles = [self._article(row, first + place, level + 1) for place, row in enumerate(part.rows)]
+            yield element("section", element(heading, "In detail"), *articles, class_="details")
+        for facts in part.facts:
+            if facts.terms:
+                yield element(
+                    "section", element(heading, facts.title), elements.term_list(facts.terms, "facts"), class_="how"
+                )
+
+    def _table(self, part: Part, name: str) -> Markup:
+        head = [element("th", column.title, scope="col", class_=_class_of(column)) for column in part.columns]
+        rows = []
+        for row in part.rows:
+            rows.append(_row(row, part.columns, self._rows, linked=_is_told(row.detail)))
+            self._rows += 1
+        self._tables.append(_keys(part, name))
+        table = element(
+            "table",
+            element("caption", part.caption),
+            element("thead", element("tr", *head)),
+            element("tbody", *rows),
+            id=f"{name}-table",
+            class_="results",
+        )
+        return element("div", table, class_="scroll wide", tabindex=0, role="region", aria_label=part.caption)
+
+    def _article(self, row: Row, number: int, level: int) -> Markup:
+        title = elements.name(row.name, elements.LONGER)
+        metric = element("small", f" {row.metric}") if row.metric else ""
+        return element(
+            "article",
+            element(f"h{level}", title, metric, id=f"d{number}-title"),
+            *self._detail(row.detail),
+            id=f"d{number}",
+            aria_labelledby=f"d{number}-title",
+        )
+
+    def _detail(self, detail: Detail) -> list[Markup]:
+        lines = [element("p", *_spaced(detail.lines), class_="told")] if detail.lines else []
+        across = _across(detail.figures)
+        drawn = [self._figure(figure, place in across) for place, figure in enumerate(detail.figures)]
+        charts = [element("div", *drawn, class_="charts")] if drawn else []
+        return [*lines, *charts, *detail.tables]
+
+    def _figure(self, figure: Figure, across: bool) -> Markup:
+        number = None
+        if figure.panels:
+            number = len(self._figures)
+            self._figures.append(figure)
+        return element(
+            "figure",
+            element("figcaption", figure.title),
+            figure.drawn,
+            element("p", figure.told),
+            element("p", figure.thinned, class_="thinned") if figure.thinned else "",
+            data_figure=number,
+            class_="across" if across else None,
+        )
+
+
+def _across(drawn: Sequence[Figure]) -> set[int]:
+    """Those that are as wide as the page: of many panels, drawn already, or without another beside them."""
+    wide = {place for place, figure in enumerate(drawn) if len(figure.panels) != 2 and len(figure.panels) != 1}
+    beside: list[int] = []
+    for place in range(len(drawn) + 1):
+        if place in wide or place == len(drawn):
+            wide.update(beside[-1:] if len(beside) % 2 else [])
+            beside = []
+        else:
+            beside.append(place)
+    return wide
+
+
+def _headline(part: Part) -> Content:
+    """The sentence, its verdicts as such."""
+    words = re.split(r"\b(slower|faster|same|undecided)\b", part.headline) if part.verdict else [part.headline]
+    return joined(element("span", word, class_=f"v {word}") if place % 2 else word for place, word in enumerate(words))
+
+
+def _is_told(detail: Detail) -> bool:
+    return bool(detail.lines or detail.figures or detail.tables)
+
+
+def _spaced(lines: Sequence[Content]) -> Iterator[Content]:
+    for place, line in enumerate(lines):
+        if place:
+            yield " "
+        yield line
+
+
+def _class_of(column: Column) -> str | None:
+    return {"number": "n", "bar": "bar"}.get(column.kind)
+
+
+def _row(row: Row, columns: Sequence[Column], number: int, *, linked: bool) -> Markup:
+    first, *others = row.cells
+    said = ", ".join(told for name, value in row.params.items() if (told := f"{name}={value}") not in row.name)
+    params = element("small", elements.name(said)) if said else ""
+    name = element("a", first.shown, href=f"#d{number}") if linked else first.shown
+    cells = [_cell(cell, column) for cell, column in zip(others, columns[1:], strict=True)]
+    return element("tr", element("th", name, params, scope="row"), *cells, id=f"r{number}")
+
+
+def _cell(cell: Cell, column: Column) -> Markup:
+    if column.kind == "verdict":
+        return element("td", element("b", cell.shown, class_=f"v {cell.key}"))
+    return element("td", cell.shown, class_=_class_of(column))
+
+
+def _keys(part: Part, name: str) -> dict[str, Any]:
+    """By what a table is sorted, filtered and grouped, as its script reads it: a list for each column."""
+    columns = [[_key(row.cells[place]) for row in part.rows] for place in range(len(part.columns))]
+    return {
+        "table": f"{name}-table",
+        "columns": columns,
+        "verdicts": [row.verdict for row in part.rows],
+        "metrics": [row.metric for row in part.rows],
+        "metric": part.metric,
+        "tags": [[shorten(plain(tag), elements.LONGEST_NAME) for tag in row.tags[:_MOST_NAMES]] for row in part.rows],
+        "params": [
+            {
+                shorten(plain(key), 60): shorten(plain(value), 60)
+                for key, value in list(row.params.items())[:_MOST_NAMES]
+            }
+            for row in part.rows
+        ],
+    }
+
+
+def _key(cell: Cell) -> float | str | None:
+    if isinstance(cell.key, str):
+        return shorten(plain(cell.key), elements.LONGEST_NAME)
+    if cell.key is not None and abs(cell.key) < float("inf"):
+        return cell.key
+    return None
+
+
+def _note(note: Note) -> Markup:
+    shown = [element("b", elements.name(name)) for name in note.about[:3]]
+    about = list(_listed(shown))
+    if len(note.about) > len(shown):
+        about.append(f" and {figures.count(len(note.about) - len(shown), 'other')}")
+    remedy = element("p", note.remedy, class_="remedy") if note.remedy else ""
+    return element("li", element("p", *about, ": " if about else "", note.message), remedy)
+
+
+def _listed(items: Sequence[Markup]) -> Iterator[Content]:
+    for place, item in enumerate(items):
+        if place:
+            yield ", "
+        yield item

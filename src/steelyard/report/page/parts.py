@@ -1,0 +1,90 @@
+"""What a page is made of: one part for each record, with its table, and for each row what stands behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from steelyard.report.notes import Note
+from steelyard.report.page.data import Figure
+from steelyard.report.page.elements import Content, Markup
+
+Kind = Literal["text", "number", "verdict", "bar"]
+Key = float | str | None
+"""By which rows are sorted in a column: numbers, or texts; None is always last."""
+
+
+def sentence(text: str) -> str:
+    """A text of the reports as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its title, and what is in it."""
+
+    title: str
+    kind: Kind = "number"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: what it shows, and by what its column is sorted."""
+
+    shown: Content
+    key: Key = None
+
+
+@dataclass(frozen=True)
+class Detail:
+    """What stands behind a row, or the whole part: sentences, figures and small tables."""
+
+    lines: list[Content] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+    tables: list[Markup] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One benchmark in one metric: its cells, by what it is filtered and grouped, and what stands behind it."""
+
+    name: str
+    cells: Sequence[Cell]
+    detail: Detail
+    verdict: str = ""
+    metric: str = ""
+    tags: tuple[str, ...] = ()
+    params: dict[str, str] = field(default_factory=dict)
+
+
+HOW, MACHINE = "How it was measured", "The machine"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is told of a record as a list: terms, and what is said of each."""
+
+    title: str
+    terms: list[tuple[str, Content]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One record, as the page shows it. `verdict` colours the sentence; empty for what has none."""
+
+    kind: str
+    title: str
+    headline: str
+    verdict: str
+    lines: list[Content]
+    caption: str
+    columns: list[Column]
+    rows: list[Row]
+    whole: Detail
+    notes: list[Note]
+    facts: list[Facts]
+    metric: str = ""
+    """The one that decides, where rows are of several."""
+    defs: Markup = Markup()  # noqa: RUF009 - a text, and never changed
+    """What the bars of the table have in common."""

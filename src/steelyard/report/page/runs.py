@@ -1,0 +1,199 @@
+"""A run, measured alone, as a part of a page; and an import."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from steelyard.model.foreign import ForeignBenchmark, ForeignResults, Level
+from steelyard.model.launches import Launches
+from steelyard.model.metrics import METRICS, is_counted
+from steelyard.model.records import Run, Summary
+from steelyard.model.samples import joined
+from steelyard.report import figures, foreign, notes, sentences
+from steelyard.report.page import (
+    budget,
+    distributions,
+    elements,
+    functions,
+    growth,
+    measured,
+    sequences,
+    units,
+)
+from steelyard.report.page.data import Axis, Figure, Panel, Role, Series
+from steelyard.report.page.elements import Content
+from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, sentence
+from steelyard.stats.thinning import extremes
+
+_ALONE: tuple[tuple[str, Role], ...] = (("median", "baseline"),)
+
+
+def of_run(record: Run, room: budget.Budget) -> Part:
+    """A run, with its summaries."""
+    summaries = record.derived.summaries if record.derived else []
+    metrics = list(dict.fromkeys(one.metric for one in summaries))
+    views = record.launches.by_benchmark(len(record.benchmarks))
+    return Part(
+        kind="run",
+        title=record.subjects[0].name,
+        headline=_headline(record, summaries),
+        verdict="",
+        lines=[
+            *(f"{line}." for line in [sentences.stopped(record.stop)] if line),
+            *(f"{sentences.metric(name, record.settings)}." for name in metrics),
+        ],
+        caption=f"Levels, with the interval of the median at {figures.confidence(record.settings.alpha)} confidence",
+        columns=[
+            Column("benchmark", "text"),
+            *([Column("metric", "text")] if len(metrics) > 1 else []),
+            Column("median"),
+            Column("interval of the median"),
+            Column("varies by"),
+            Column("launches"),
+            Column("the machine was", "text"),
+        ],
+        rows=[_run_row(record, views[one.index], one, room, len(metrics)) for one in summaries],
+        whole=Detail(figures=_run_curves(record, summaries)),
+        notes=notes.of_run(record, summaries),
+        facts=[measured.facts(record), measured.machine(record.machine)],
+        metric=metrics[0] if metrics else "",
+    )
+
+
+def _headline(record: Run, summaries: Sequence[Summary]) -> str:
+    if not summaries:
+        return "No launch was measured to its end"
+    if len(record.benchmarks) > 1:
+        return f"{figures.count(len(record.benchmarks), 'benchmark')} measured alone"
+    return f"{figures.quantity(summaries[0].median, summaries[0].metric)} median"
+
+
+def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Budget, metrics: int) -> Row:
+    metric, benchmark = summary.metric, record.benchmarks[summary.index]
+    ends = [figures.quantity(end, metric) for end in summary.interval or ()]
+    cells = [
+        Cell(elements.name(summary.benchmark), summary.benchmark),
+        *([Cell(metric, metric)] if metrics > 1 else []),
+        Cell(figures.quantity(summary.median, metric), summary.median),
+        Cell(f"[{', '.join(ends)}]" if ends else "", summary.interval[0] if summary.interval else None),
+        Cell(figures.percent(summary.spread), summary.spread),
+        Cell(f"{summary.launches:,}", float(summary.launches)),
+        Cell(summary.quality, summary.quality),
+    ]
+    lines: list[Content] = [sentence(sentences.spread(summary)), sentence(sentences.noise(summary))]
+    tables = measured.heap_table(record, summary.index) if metric == record.settings.metrics[0] else []
+    drawn = _run_figures(record, launches, summary, room)
+    detail = Detail(lines, [figure for figure in drawn if figure is not None], tables)
+    return Row(
+        summary.benchmark, cells, detail, metric=metric, tags=tuple(benchmark.tags), params=dict(benchmark.params)
+    )
+
+
+def _run_figures(record: Run, launches: Launches, summary: Summary, room: budget.Budget) -> list[Figure | None]:
+    if is_counted(summary.metric):
+        return [functions.icicle(record, summary.index, summary.metric, room.functions)]
+    positions = sequences.used_positions(launches, summary.index)
+    values = launches.metric(summary.metric)[positions]
+    if METRICS[summary.metric].unit != "bytes":
+        values = values / record.settings.repeat
+    quantity = units.of_metric(summary.metric, values)
+    role: Role = "baseline"
+    return [
+        sequences.launches_of(launches, summary.index, values, positions, quantity, room.points),
+        distributions.both_sides([distributions.Sample("launches", role, values)], quantity, room.points),
+        distributions.four_plot("4-plot of the launches", quantity.along(values), quantity.axis, room.points, role),
+        measured.inside(launches, {"launches": (role, positions)}, summary.metric, quantity, room),
+    ]
+
+
+def _run_curves(record: Run, summaries: Sequence[Summary]) -> list[Figure]:
+    found = [
+        growth.Measured(one.benchmark, record.benchmarks[one.index].params, one.metric, (one.median,))
+        for one in summaries
+    ]
+    return growth.curves(found, _ALONE, lambda metric, values: units.of_metric(metric, np.asarray(values)))
+
+
+# --- imports
+
+
+def of_import(record: ForeignResults, levels: Sequence[Level], room: budget.Budget) -> Part:
+    """Results of another tool."""
+    provenance = record.provenance
+    files: list[tuple[str, Content]] = [
+        ("file", elements.joined([elements.name(file.name, 2), f", SHA-256 {file.sha256[:16]}…"]))
+        for file in provenance.files
+    ]
+    described = list(zip(record.benchmarks, levels, strict=True))
+    return Part(
+        kind="import",
+        title=provenance.files[0].name,
+        headline=f"{figures.count(len(record.benchmarks), 'benchmark')} of {provenance.tool}",
+        verdict="",
+        lines=[f"{foreign.origin(record)}."],
+        caption="Levels, as the other tool measured them",
+        columns=[
+            Column("benchmark", "text"),
+            Column("median"),
+            Column("better", "text"),
+            Column("processes vary by"),
+            Column("samples vary by"),
+            Column("processes"),
+            Column("samples"),
+        ],
+        rows=[_import_row(benchmark, level, room) for benchmark, level in described],
+        whole=Detail(figures=_import_curves(described)),
+        notes=notes.of_foreign(record),
+        facts=[
+            Facts(
+                HOW, [*files, ("imported", elements.name(record.created)), ("Steelyard", elements.name(record.tool))]
+            ),
+            Facts(MACHINE, [(term, elements.name(said, 4)) for term, said in record.machine.items()]),
+        ],
+    )
+
+
+def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) -> Row:
+    cells = [
+        Cell(elements.name(benchmark.name), benchmark.name),
+        Cell(foreign.value(level.median, benchmark.unit), level.median),
+        Cell("higher" if benchmark.higher_is_better else "lower"),
+        Cell("" if level.between is None else figures.percent(level.between), level.between),
+        Cell("" if level.within is None else figures.percent(level.within), level.within),
+        Cell(f"{level.processes:,}", float(level.processes)),
+        Cell(f"{level.samples:,}", float(level.samples)),
+    ]
+    lines: list[Content] = [sentence(foreign.effort(level))]
+    values = np.frombuffer(joined(benchmark.values), dtype=np.float64)
+    quantity = units.of_foreign(benchmark.unit, values)
+    drawn = [
+        _in_order(values, quantity, len(benchmark.values), room.points),
+        distributions.both_sides(
+            [distributions.Sample("samples", "baseline", values)], quantity, room.points, "samples"
+        ),
+        distributions.four_plot(
+            "4-plot of the samples", quantity.along(values), quantity.axis, room.points, "baseline"
+        ),
+    ]
+    detail = Detail(lines, [figure for figure in drawn if figure is not None])
+    return Row(benchmark.name, cells, detail, params=dict(benchmark.params))
+
+
+def _in_order(
+    values: np.ndarray[tuple[int, ...], np.dtype[np.float64]], quantity: units.Quantity, processes: int, most: int
+) -> Figure:
+    places = extremes(values, most)
+    series = Series("sample", "points", "baseline", distributions.numbered(places), quantity.along(values[places]))
+    text = f"{figures.count(len(values), 'sample')} of {figures.count(processes, 'process', 'processes')}, one behind "
+    text += f"the other, from {quantity.written(float(values.min()))} to {quantity.written(float(values.max()))}."
+    panel = Panel("Samples", Axis("number of the sample", whole=True), Axis(quantity.axis), [series])
+    return Figure(
+        "Every sample in its order", text, [panel], distributions.thinned(len(places), len(values), "samples")
+    )
+
+
+def _import_curves(described: Sequence[tuple[ForeignBenchmark, Level]]) -> list[Figure]:
+    found = [growth.Measured(one.name, one.params, one.unit, (level.median,)) for one, level in described]
+    return growth.curves(found, _ALONE, lambda unit, values: units.of_foreign(unit, np.asarray(values)))

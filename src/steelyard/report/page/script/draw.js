@@ -1,0 +1,301 @@
+// One panel of a figure on a canvas: uPlot has the axes, the scales and the zoom; what lies between is drawn here, so that
+// every side has a form of its own beside its colour.
+
+import { make } from "./dom.js";
+import { unpacked } from "./data.js";
+
+const FONT = "12px system-ui, sans-serif";
+const WHOLE = [1, 2, 5].flatMap((one) => [0, 1, 2, 3, 4, 5, 6, 7].map((power) => one * 10 ** power)).sort((a, b) => a - b);
+const DASHES = { candidate: [7, 4], steal: [6, 4], pressure: [2, 3], fit: [6, 5] };
+const BAND_FROM = 30;
+
+function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+function readable(series) {
+  const told = { ...series, x: unpacked(series.x), y: unpacked(series.y) };
+  if (series.low) Object.assign(told, { low: unpacked(series.low), high: unpacked(series.high) });
+  return told;
+}
+
+function shortest(value) {
+  if (value === null || !Number.isFinite(value)) return "";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-3 || size >= 1e9)) return value.toExponential(2);
+  return value.toLocaleString("en", { maximumSignificantDigits: 5 });
+}
+
+// Where the values of an axis end, with what its marks add and a little room.
+function ends(all, log, fromZero) {
+  const known = all.filter((value) => value !== null && Number.isFinite(value) && (!log || value > 0));
+  if (!known.length) return log ? [1, 10] : [0, 1];
+  let low = known[0];
+  let high = known[0];
+  for (const value of known) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  if (log) return [low / 1.15, high * 1.15];
+  const room = (high - low || Math.abs(high) || 1) * 0.05;
+  return [fromZero && low >= 0 ? 0 : low - room, high + room];
+}
+
+function edges({ x }) {
+  const half = x.length > 1 ? (x[1] - x[0]) / 2 : 0;
+  return [x[0] - half, x.at(-1) + half];
+}
+
+function limits(panel, series) {
+  const along = series.flatMap((one) => (one.draw === "bars" ? edges(one) : one.x));
+  const up = series.flatMap((one) => (one.low ? [...one.low, ...one.high] : one.y));
+  const [left, right] = ends(along, panel.x.log, false);
+  for (const mark of panel.marks ?? []) {
+    if (mark.axis === "y") up.push(mark.at);
+  }
+  const counted = series.some((one) => one.draw === "bars" || one.role === "wait" || one.role === "steal");
+  return { x: panel.x.ends ?? [left, right], y: panel.y.ends ?? ends(up, panel.y.log, counted || series.some((one) => one.draw === "steps")) };
+}
+
+const SHAPES = {
+  points(context, x, y, radius) {
+    context.beginPath();
+    context.arc(x, y, radius, 0, 2 * Math.PI);
+    context.fill();
+  },
+  rings(context, x, y, radius) {
+    context.beginPath();
+    context.arc(x, y, radius * 1.15, 0, 2 * Math.PI);
+    context.stroke();
+  },
+  crosses(context, x, y, radius) {
+    context.beginPath();
+    context.moveTo(x - radius, y - radius);
+    context.lineTo(x + radius, y + radius);
+    context.moveTo(x + radius, y - radius);
+    context.lineTo(x - radius, y + radius);
+    context.stroke();
+  },
+};
+
+function drawPoints(context, one, place, ratio) {
+  const few = one.x.length < 400;
+  context.globalAlpha = few ? 0.85 : 0.6;
+  const shape = one.draw === "points" && one.role === "candidate" ? square : SHAPES[one.draw];
+  one.x.forEach((x, index) => {
+    if (one.y[index] !== null) shape(context, ...place(x, one.y[index]), (few ? 3.2 : 2.2) * ratio);
+  });
+}
+
+function square(context, x, y, radius) {
+  context.fillRect(x - radius * 0.9, y - radius * 0.9, radius * 1.8, radius * 1.8);
+}
+
+function drawLine(context, one, place, stepped) {
+  context.beginPath();
+  let begun = false;
+  let before = 0;
+  one.x.forEach((x, index) => {
+    if (one.y[index] === null) return;
+    const [left, top] = place(x, one.y[index]);
+    if (!begun) context.moveTo(left, top);
+    else {
+      if (stepped) context.lineTo(left, before);
+      context.lineTo(left, top);
+    }
+    begun = true;
+    before = top;
+  });
+  context.stroke();
+}
+
+function drawBars(context, one, place, ground) {
+  const step = one.x.length > 1 ? one.x[1] - one.x[0] : 1;
+  context.beginPath();
+  one.x.forEach((x, index) => {
+    const [left, top] = place(x - step / 2, one.y[index]);
+    const right = place(x + step / 2, one.y[index])[0];
+    const width = one.x.length > 1 ? right - left : 40;
+    context.rect(one.x.length > 1 ? left : (left + right) / 2 - 20, top, width, ground - top);
+  });
+  context.globalAlpha = one.role === "candidate" ? 0.12 : 0.4;
+  context.fill();
+  context.globalAlpha = 0.9;
+  context.stroke();
+}
+
+function drawRange(context, one, place, ratio) {
+  const upper = one.x.map((x, index) => place(x, one.high[index]));
+  const lower = one.x.map((x, index) => place(x, one.low[index]));
+  if (one.x.length >= BAND_FROM) {
+    context.beginPath();
+    upper.forEach(([x, y], index) => (index ? context.lineTo(x, y) : context.moveTo(x, y)));
+    lower.reverse().forEach(([x, y]) => context.lineTo(x, y));
+    context.globalAlpha = 0.18;
+    context.fill();
+    context.globalAlpha = 1;
+    drawLine(context, one, place, false);
+    return;
+  }
+  const cap = 4 * ratio;
+  context.setLineDash([]);
+  context.beginPath();
+  upper.forEach(([x, top], index) => {
+    const shift = one.role === "candidate" ? cap : 0;
+    const bottom = lower[index][1];
+    context.moveTo(x + shift, top);
+    context.lineTo(x + shift, bottom);
+    for (const y of [top, bottom]) {
+      context.moveTo(x + shift - cap, y);
+      context.lineTo(x + shift + cap, y);
+    }
+  });
+  context.stroke();
+}
+
+function drawSeries(context, one, place, ground, ratio) {
+  context.save();
+  context.strokeStyle = context.fillStyle = colour(one.role);
+  context.lineWidth = 1.6 * ratio;
+  const dashes = one.draw === "dashes" ? DASHES.fit : ["line", "steps", "range"].includes(one.draw) ? DASHES[one.role] : null;
+  context.setLineDash((dashes ?? []).map((length) => length * ratio));
+  if (one.draw in SHAPES) drawPoints(context, one, place, ratio);
+  else if (one.draw === "bars") drawBars(context, one, place, ground);
+  else if (one.draw === "range") drawRange(context, one, place, ratio);
+  else drawLine(context, one, place, one.draw === "steps");
+  context.restore();
+}
+
+function drawMarks(context, plot, panel, ratio) {
+  const { left, top, width, height } = plot.bbox;
+  for (const mark of panel.marks ?? []) {
+    const at = plot.valToPos(mark.at, mark.axis, true);
+    context.save();
+    context.strokeStyle = colour(mark.role);
+    context.lineWidth = ratio;
+    context.setLineDash(mark.label === "no change" ? [] : [3 * ratio, 3 * ratio]);
+    context.beginPath();
+    if (mark.axis === "y") {
+      context.moveTo(left, at);
+      context.lineTo(left + width, at);
+    } else {
+      context.moveTo(at, top);
+      context.lineTo(at, top + height);
+    }
+    context.stroke();
+    context.restore();
+  }
+}
+
+function painter(panel, series) {
+  return (plot) => {
+    const context = plot.ctx;
+    const ratio = devicePixelRatio || 1;
+    const place = (x, y) => [plot.valToPos(x, "x", true), plot.valToPos(y, "y", true)];
+    const { left, top, width, height } = plot.bbox;
+    context.save();
+    context.beginPath();
+    context.rect(left, top, width, height);
+    context.clip();
+    drawMarks(context, plot, panel, ratio);
+    for (const one of series) drawSeries(context, one, place, top + height, ratio);
+    context.restore();
+  };
+}
+
+// Of an axis whose steps are factors, 1, 2 and 5 of each power of ten; only the powers where that would be many.
+function factors(low, high) {
+  const powers = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) powers.push(power);
+  const steps = powers.length > 5 ? [1] : [1, 2, 5];
+  const found = powers.flatMap((power) => steps.map((step) => step * 10 ** power)).filter((one) => one >= low && one <= high);
+  return found.length > 1 ? found : [low, Math.sqrt(low * high), high].map((one) => Number(one.toPrecision(2)));
+}
+
+function axis(told, vertical, digits) {
+  return {
+    ...(told.log ? { splits: (plot, index, low, high) => factors(low, high), filter: (plot, splits) => splits } : {}),
+    label: told.label,
+    labelFont: FONT,
+    labelSize: 22,
+    ...(told.whole ? { incrs: WHOLE } : {}),
+    font: FONT,
+    stroke: () => colour("quiet"),
+    grid: { stroke: () => colour("line"), width: 1 },
+    ticks: { stroke: () => colour("line"), width: 1, size: 4 },
+    values: (plot, values) => values.map(shortest),
+    size: vertical ? 14 + 7 * digits : 34,
+    space: vertical ? 36 : 64,
+  };
+}
+
+// Tells of the point that is nearest to the pointer.
+function nearest(plot, series) {
+  let best = null;
+  let least = 24 * 24;
+  for (const one of series) {
+    one.x.forEach((x, index) => {
+      if (one.y[index] === null) return;
+      const away = (plot.valToPos(x, "x") - plot.cursor.left) ** 2 + (plot.valToPos(one.y[index], "y") - plot.cursor.top) ** 2;
+      if (away < least) {
+        least = away;
+        best = [one.label, x, one.y[index]];
+      }
+    });
+  }
+  return best;
+}
+
+function legend(panel, series) {
+  const items = series.map((one) => make("li", { class: `key ${one.draw} ${one.role}` }, one.label));
+  const told = new Set();
+  for (const mark of panel.marks ?? []) {
+    if (!told.has(mark.label)) items.push(make("li", { class: `key mark ${mark.role}` }, mark.label));
+    told.add(mark.label);
+  }
+  return items.length > 1 ? make("ul", { class: "legend" }, ...items) : "";
+}
+
+// The panels of a figure that share an axis share its ends, and how far it lies from the edge.
+export function drawPanel(panel, into, height, shared) {
+  const series = panel.series.map(readable);
+  const about = `${panel.title}. Across: ${panel.x.label}. Up: ${panel.y.label}.`;
+  const canvas = make("div", { class: "plot", role: "img", "aria-label": about });
+  const shown = make("output", { class: "nearest", "aria-hidden": "true" });
+  into.append(make("div", { class: "panel" }, make("p", { class: "panel-title" }, panel.title), canvas, legend(panel, series), shown));
+  const found = limits(panel, series);
+  const { y } = found;
+  const x = panel.follows ? shared.x : found.x;
+  shared.x = x;
+  const every = [...new Set(series.flatMap((one) => one.x))].filter((value) => value !== null).sort((a, b) => a - b);
+  const plot = new uPlot(
+    {
+      width: Math.max(200, canvas.clientWidth),
+      height,
+      legend: { show: false },
+      cursor: { points: { show: false }, y: false, drag: { x: true, y: false }, ...(shared.key ? { sync: { key: shared.key } } : {}) },
+      scales: {
+        x: { time: false, distr: panel.x.log ? 3 : 1, range: (one, low, high) => (low <= every[0] && high >= every.at(-1) ? x : [low, high]) },
+        y: { distr: panel.y.log ? 3 : 1, range: () => y },
+      },
+      axes: [axis(panel.x, false), axis(panel.y, true, shared.key ? 5 : Math.max(...y.map((end) => shortest(end).slice(0, 6).length), 3))],
+      series: [{}, { paths: () => null, points: { show: false } }],
+      hooks: {
+        draw: [painter(panel, series)],
+        setCursor: [
+          (one) => {
+            const point = one.cursor.left >= 0 && one.cursor.top >= 0 ? nearest(one, series) : null;
+            shown.textContent = point ? `${point[0]}: ${shortest(point[1])}, ${shortest(point[2])}` : "";
+          },
+        ],
+      },
+    },
+    [every, every.map(() => y[0])],
+    canvas,
+  );
+  new ResizeObserver(() => {
+    const width = Math.floor(canvas.clientWidth);
+    if (width > 0 && width !== plot.width) plot.setSize({ width, height });
+  }).observe(canvas);
+  return plot;
+}

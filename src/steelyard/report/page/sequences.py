@@ -1,0 +1,292 @@
+"""Charts along time: the change of every pair or the time of every launch, and what disturbed them meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.model.launches import DISTURBED, ROLES, TRIED, USED, WARM_UP, Launches
+from steelyard.model.looks import LookBack
+from steelyard.report import figures
+from steelyard.report.page.data import Axis, Draw, Figure, Mark, Panel, Role, Series
+from steelyard.report.page.distributions import thinned
+from steelyard.report.page.units import Quantity
+from steelyard.stats.thinning import evenly, extremes
+
+FloatArray = npt.NDArray[np.float64]
+
+WAITED_FROM = 0.01
+"""A launch that waited for a processor for a larger share of its time is drawn as disturbed."""
+
+# Beyond so many interquartile ranges from the quartiles a pair would squeeze all others into a line.
+_FENCE = 6.0
+_SET_ASIDE = {DISTURBED: "disturbed, and repeated", TRIED: "tried in tandem", WARM_UP: "warm-up, not judged"}
+_EVIDENCE: tuple[tuple[Role, str], ...] = (
+    ("wait", "waited for a processor"),
+    ("steal", "stolen by the host"),
+    ("pressure", "others waited (pressure)"),
+)
+
+
+@dataclass(frozen=True)
+class _Units:
+    """Pairs, or launches, as rows of positions, shape (n, 1 or 2): when they began, and how disturbed they were."""
+
+    launches: Launches
+    positions: npt.NDArray[np.intp]
+    origin_ns: float
+
+    @property
+    def began_s(self) -> FloatArray:
+        return np.asarray((self.launches.column("start_ns")[self.positions].min(axis=1) - self.origin_ns) / 1e9)
+
+    def share(self, role: Role) -> FloatArray:
+        """The largest share of its time that one of the launches lost; NaN where nobody told."""
+        if role == "wait":
+            share = self.launches.waiting_share()
+        else:
+            share = self.launches.column("steal_ns" if role == "steal" else "pressure_ns") / self.launches.column(
+                "wall_ns"
+            )
+        of_each = share[self.positions]
+        # The kernel adds pressure up late, and then more than passed meanwhile.
+        return np.asarray(np.where(np.isnan(of_each).any(axis=1), np.nan, of_each.max(axis=1).clip(max=1.0)))
+
+
+def pairs(
+    launches: Launches,
+    benchmark: int,
+    metric: str,
+    judged: LookBack,
+    interval: tuple[float, float] | None,
+    change: float | None,
+    most: int,
+) -> Figure | None:
+    """The change of every pair over time, what was set aside among them, and the noise evidence below."""
+    used = launches.complete_pairs(benchmark, USED)
+    if not len(used) or not len(judged.baseline):
+        return None
+    origin_ns = _origin_ns(launches, benchmark)
+    units = _Units(launches, used[: len(judged.baseline)], origin_ns)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        changes = 100 * (judged.candidate / judged.baseline - 1)[: len(units.positions)]
+    disturbed = units.share("wait") > WAITED_FROM
+    low, high = fences(changes)
+    beyond = int(((changes < low) | (changes > high)).sum())
+    changes_drawn = np.clip(changes, low, high)
+    series = [
+        *_split("pair", units.began_s, changes_drawn, ~disturbed, "points", "change", most),
+        *_split("pair that waited for a processor", units.began_s, changes_drawn, disturbed, "rings", "change", most),
+    ]
+    for role, label in _SET_ASIDE.items():
+        positions = launches.complete_pairs(benchmark, role)
+        if len(positions):
+            other = _Units(launches, positions, origin_ns)
+            values = launches.metric(metric)[positions]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                apart = np.clip(100 * (values[:, 1] / values[:, 0] - 1), low, high)
+            series += _split(label, other.began_s, apart, np.isfinite(apart), "crosses", "aside", most)
+    marks = [Mark("y", 0.0, "no change", "zero")]
+    if interval is not None and all(map(isfinite, interval)):
+        marks += [Mark("y", 100 * end, "interval", "change") for end in interval]
+    if change is not None:
+        marks.append(Mark("y", 100 * change, f"change {figures.change(change)}", "change"))
+    shown = sum(len(one.x) for one in series[:2])
+    return Figure(
+        "Change of every pair over time",
+        _told_of_pairs(changes, int(disturbed.sum()), beyond, series),
+        [
+            Panel(
+                "Candidate against baseline", Axis("time since the first launch, s"), Axis("change, %"), series, marks
+            ),
+            *_evidence(units, most),
+        ],
+        thinned(shown, len(changes), "pairs"),
+    )
+
+
+def fences(values: FloatArray) -> tuple[float, float]:
+    """Between which all but stragglers lie: six interquartile ranges from the quartiles, no further than the values."""
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return -1.0, 1.0
+    lower, upper = np.quantile(known, [0.25, 0.75])
+    reach = _FENCE * (upper - lower) or np.inf
+    return float(max(known.min(), lower - reach)), float(min(known.max(), upper + reach))
+
+
+def _told_of_pairs(changes: FloatArray, disturbed: int, beyond: int, series: Sequence[Series]) -> str:
+    known = changes[np.isfinite(changes)]
+    if not len(known):
+        return "No pair has a relative change."
+    low, lower, upper, high = (figures.change(float(one) / 100) for one in np.quantile(known, [0, 0.25, 0.75, 1]))
+    text = (
+        f"{figures.count(len(known), 'pair')} with changes from {low} to {high}, half of them from {lower} to {upper}"
+    )
+    if disturbed:
+        text += (
+            f"; in {disturbed:,} a launch waited for a processor for over {figures.percent(WAITED_FROM)} of its time"
+        )
+    said = [f"{len(one.x):,} {one.label}" for one in series if one.draw == "crosses"]
+    if beyond:
+        said.append(f"{figures.count(beyond, 'straggler')} drawn at the edge")
+    return f"{'; '.join([text, *said])}."
+
+
+def launches_of(
+    launches: Launches,
+    benchmark: int,
+    values: FloatArray,
+    positions: npt.NDArray[np.intp],
+    quantity: Quantity,
+    most: int,
+) -> Figure | None:
+    """The values of one side's launches over time, and the noise evidence below."""
+    if not len(positions):
+        return None
+    units = _Units(launches, positions[:, None], _origin_ns(launches, benchmark))
+    disturbed = units.share("wait") > WAITED_FROM
+    shown = quantity.along(values)
+    series = [
+        *_split("launch", units.began_s, shown, ~disturbed, "points", "baseline", most),
+        *_split("launch that waited for a processor", units.began_s, shown, disturbed, "rings", "baseline", most),
+    ]
+    text = f"{figures.count(len(values), 'launch', 'launches')} from {quantity.written(float(np.nanmin(values)))} to "
+    text += quantity.written(float(np.nanmax(values)))
+    if disturbed.any():
+        text += (
+            f"; {int(disturbed.sum()):,} waited for a processor for over {figures.percent(WAITED_FROM)} of their time"
+        )
+    panel = Panel("Launches", Axis("time since the first launch, s"), Axis(quantity.axis), series)
+    drawn = sum(len(one.x) for one in series)
+    return Figure(
+        "Every launch over time", f"{text}.", [panel, *_evidence(units, most)], thinned(drawn, len(values), "launches")
+    )
+
+
+def _split(
+    label: str, x: FloatArray, y: FloatArray, chosen: npt.NDArray[np.bool_], draw: Draw, role: Role, most: int
+) -> list[Series]:
+    places = np.flatnonzero(chosen & np.isfinite(y))
+    if not len(places):
+        return []
+    places = places[np.argsort(x[places], kind="stable")]
+    places = places[extremes(y[places], most)]
+    return [Series(label, draw, role, x[places], y[places])]
+
+
+def _evidence(units: _Units, most: int) -> list[Panel]:
+    """What took time from the launches, as far as this machine tells it; nothing where nothing was lost."""
+    x = units.began_s
+    order = np.argsort(x, kind="stable")
+    series = []
+    for role, label in _EVIDENCE:
+        share = 100 * units.share(role)[order]
+        if np.isfinite(share).any() and np.nanmax(share) > 0:
+            places = extremes(share, max(4, most // 2))
+            series.append(Series(label, "line", role, x[order][places], share[places]))
+    if not series:
+        return []
+    return [
+        Panel(
+            "Noise meanwhile",
+            Axis("time since the first launch, s"),
+            Axis("share, %"),
+            series,
+            follows=True,
+        )
+    ]
+
+
+def _origin_ns(launches: Launches, benchmark: int) -> float:
+    mine = np.asarray(launches.benchmark, dtype=np.int64) == benchmark
+    return float(launches.column("start_ns")[mine].min())
+
+
+def looks(judged: LookBack, margin: float | None) -> Figure | None:
+    """The interval at each look at the data: how it narrowed until the verdict stood."""
+    known = [look for look in judged.looks if all(map(isfinite, (look.change, look.lower, look.upper)))]
+    if not known:
+        return None
+    x = np.array([float(look.pairs) for look in known])
+    centre, lower, upper = (
+        100 * np.array([getattr(look, end) for look in known]) for end in ("change", "lower", "upper")
+    )
+    marks = [Mark("y", 0.0, "no change", "zero")]
+    if margin is not None:
+        marks += [Mark("y", 100 * end, f"margin {figures.change(end)}", "fit") for end in (-margin, margin)]
+    series = [
+        Series("interval", "range", "change", x, centre, lower, upper),
+        Series("change", "points", "change", x, centre),
+    ]
+    first, last = known[0], known[-1]
+    text = f"After {first.pairs:,} pairs {figures.interval((first.lower, first.upper))}"
+    if last is not first:
+        text += f", after {last.pairs:,}, at look {len(judged.looks)}, {figures.interval((last.lower, last.upper))}"
+    rough = " Those before the last are from their standard error." if judged.roughly and last is not first else ""
+    return Figure(
+        "The interval, look by look",
+        f"{text}.{rough}",
+        [Panel("Interval of the change", Axis("pairs", whole=True), Axis("change, %"), series, marks)],
+    )
+
+
+@dataclass(frozen=True)
+class Inside:
+    """One side's samples: the times of an iteration in each of its launches, in the order of the samples."""
+
+    label: str
+    role: Role
+    launches: list[FloatArray]
+    of: int
+    """How many launches there are, if these are not all of them."""
+
+
+def inside(sides: Sequence[Inside], quantity: Quantity, most: int) -> Figure | None:
+    """How the samples of a launch went, first to last: the median over the launches, and where half of them lie."""
+    shown = [side for side in sides if side.launches and max(map(len, side.launches)) > 1]
+    if not shown:
+        return None
+    series, told = [], []
+    for side in shown:
+        longest = max(map(len, side.launches))
+        table = np.full((len(side.launches), longest), np.nan)
+        for row, values in enumerate(side.launches):
+            table[row, : len(values)] = values
+        enough = np.isfinite(table).sum(axis=0) * 2 >= len(table)
+        table = table[:, enough]
+        middle = np.nanmedian(table, axis=0)
+        places = np.unique(np.concatenate([extremes(middle, most), evenly(len(middle), 8)]))
+        lower, upper = np.nanquantile(table, [0.25, 0.75], axis=0)
+        series.append(
+            Series(
+                side.label,
+                "range",
+                side.role,
+                places + 1.0,
+                quantity.along(middle[places]),
+                quantity.along(lower[places]),
+                quantity.along(upper[places]),
+            )
+        )
+        rest = float(np.median(middle[1:])) if len(middle) > 1 else float(middle[0])
+        text = f"{side.label.capitalize()}: an iteration of the first sample takes {quantity.written(float(middle[0]))}"
+        told.append(f"{text}, of the middle one of the others {quantity.written(rest)}.")
+    drawn = [side for side in shown if len(side.launches) < side.of]
+    note = f"Of {len(drawn[0].launches):,} launches a side of {drawn[0].of:,}." if drawn else ""
+    panel = Panel(
+        "Samples of a launch",
+        Axis("number of the sample in its launch", whole=True),
+        Axis(f"{quantity.axis}, an iteration"),
+        series,
+    )
+    return Figure("Inside the launches", " ".join([*told, "Bars are where half of the launches lie."]), [panel], note)
+
+
+def used_positions(launches: Launches, benchmark: int) -> npt.NDArray[np.intp]:
+    """Positions of the judged launches of a run's benchmark, in their order."""
+    return launches.select(benchmark=benchmark, role=ROLES.index(USED), side=0)

@@ -1,0 +1,70 @@
+"""The unit that an axis has, for the values that are drawn along it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.model.metrics import METRICS
+from steelyard.report import figures, foreign
+
+FloatArray = npt.NDArray[np.float64]
+
+_TIMES = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
+_SIZES = ((1.0, "B"), (1024.0, "KiB"), (1024.0**2, "MiB"), (1024.0**3, "GiB"))
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is drawn: its name, how a value of it is written, and by which factor it is smaller in the axis's unit."""
+
+    name: str
+    written: Callable[[float], str]
+    unit: str
+    divisor: float
+
+    @property
+    def axis(self) -> str:
+        """What stands at the axis."""
+        return f"{self.name}, {self.unit}" if self.unit else self.name
+
+    def along(self, values: FloatArray) -> FloatArray:
+        """The values in the axis's unit."""
+        return np.asarray(values / self.divisor)
+
+
+def of_metric(metric: str, *values: FloatArray) -> Quantity:
+    """A metric, in the unit that suits these values of it."""
+    unit = METRICS[metric].unit if metric in METRICS else "count"
+    written: Callable[[float], str] = lambda value: figures.quantity(value, metric)  # noqa: E731
+    divisor, shown = _suiting({"ns": _TIMES, "bytes": _SIZES}.get(unit, ()), _middle(values))
+    return Quantity(_plain_name(metric), written, shown, divisor)
+
+
+def of_foreign(unit: str, *values: FloatArray) -> Quantity:
+    """A value that another tool measured in a unit of its own."""
+    ns = foreign.in_ns(unit)
+    written: Callable[[float], str] = lambda value: foreign.value(value, unit)  # noqa: E731
+    if ns is None:
+        return Quantity("value", written, unit, 1.0)
+    divisor, shown = _suiting(_TIMES, ns * _middle(values))
+    return Quantity("time", written, shown + ("/op" if unit.endswith("/op") else ""), divisor / ns)
+
+
+def _plain_name(metric: str) -> str:
+    times = metric in METRICS and METRICS[metric].unit == "ns"
+    return f"{metric.replace('_', ' ')} time" if times else metric.replace("_", " ")
+
+
+def _middle(values: tuple[FloatArray, ...]) -> float:
+    every = np.concatenate([np.asarray(one, dtype=np.float64).ravel() for one in values]) if values else np.zeros(0)
+    known = every[np.isfinite(every)]
+    return float(np.median(np.abs(known))) if len(known) else 0.0
+
+
+def _suiting(scales: tuple[tuple[float, str], ...], amount: float) -> tuple[float, str]:
+    fitting = [scale for scale in scales if amount >= scale[0]]
+    return fitting[-1] if fitting else scales[0] if scales else (1.0, "")

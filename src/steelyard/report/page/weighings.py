@@ -1,0 +1,240 @@
+"""A weighing as a part of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+
+import numpy as np
+
+from steelyard.model.launches import USED, Launches
+from steelyard.model.looks import LookBack
+from steelyard.model.metrics import is_counted
+from steelyard.model.records import Verdict, Weighing
+from steelyard.report import counting, figures, layouts, notes, sentences
+from steelyard.report.page import (
+    budget,
+    distributions,
+    elements,
+    functions,
+    growth,
+    measured,
+    sequences,
+    svg,
+    units,
+)
+from steelyard.report.page.data import Figure, Role
+from steelyard.report.page.elements import Content, Markup, element
+from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, sentence
+
+SIDES: tuple[tuple[str, Role], ...] = (("baseline", "baseline"), ("candidate", "candidate"))
+_CHANGE = "change, %"
+
+
+def part(record: Weighing, seen: Sequence[LookBack | None], room: budget.Budget, key: str) -> Part:
+    """A weighing, judged; `seen` are the looks that led to each of its verdicts."""
+    verdicts = record.derived.verdicts if record.derived else []
+    metrics = list(dict.fromkeys(verdict.metric for verdict in verdicts))
+    ends = [end for verdict in verdicts for end in (*(verdict.interval or ()), verdict.change) if end is not None]
+    scale = svg.scale(ends, record.settings.margin, f"scale-{key}")
+    weighed = _Weighed(record, record.launches.by_benchmark(len(record.benchmarks)), scale, room, len(metrics) > 1)
+    rows = [weighed.row(verdict, back) for verdict, back in zip(verdicts, seen, strict=True)]
+    word, headline = _headline(record, verdicts)
+    return Part(
+        kind="weighing",
+        title=_title(record),
+        headline=headline,
+        verdict=word,
+        lines=_lines(record, verdicts),
+        caption=f"Verdicts at {figures.confidence(record.settings.alpha)} confidence; the bars are {svg.legend(scale)}",
+        columns=_columns(record, several=len(metrics) > 1),
+        rows=rows,
+        whole=Detail(figures=_curves(verdicts, record)),
+        notes=notes.of_weighing(record, verdicts) if record.identical is None else notes.of_findings(record.findings),
+        facts=[measured.facts(record), measured.machine(record.machine)],
+        metric=metrics[0] if metrics else "",
+        defs=scale.symbol(),
+    )
+
+
+def _title(record: Weighing) -> str:
+    baselines, candidates = record.sides()
+    return f"{', '.join(candidates) or 'candidate'} against {', '.join(baselines)}"
+
+
+def _headline(record: Weighing, verdicts: Sequence[Verdict]) -> tuple[str, str]:
+    """The verdict that colours the sentence, and the sentence."""
+    if record.identical is not None:
+        return "same", record.identical.message
+    members = [verdict for verdict in verdicts if not verdict.control]
+    if not members:
+        return "", sentences.stopped(record.stop) or "No pair was measured to its end"
+    first = [verdict for verdict in members if verdict.metric == members[0].metric]
+    if len(first) > 1:
+        found = {verdict.verdict for verdict in first}
+        word = next(name for name in ("slower", "undecided", "faster", "same") if name in found)
+        return word, f"{sentences.tally(list(first))} of {figures.count(len(first), 'benchmark')}"
+    return first[0].verdict, _said(first[0])
+
+
+def _said(verdict: Verdict) -> str:
+    change = "" if verdict.change is None else f" {figures.change(verdict.change)}"
+    return f"{verdict.verdict}{change}"
+
+
+def _lines(record: Weighing, verdicts: Sequence[Verdict]) -> list[Content]:
+    lines: list[Content] = []
+    members = [verdict for verdict in verdicts if not verdict.control]
+    if stopped := sentences.stopped(record.stop):
+        lines.append(f"{stopped}.")
+    first = [verdict for verdict in members if verdict.metric == members[0].metric] if members else []
+    if len(first) == 1:
+        reason = record.stop[first[0].index]
+        told = [
+            sentences.evidence(first[0], record.settings),
+            *sentences.explanation(first[0], record.settings, reason),
+        ]
+        lines += [sentence(line) for line in told]
+    elif undecided := [verdict for verdict in first if verdict.verdict == "undecided"]:
+        lines += [sentence(line) for line in sentences.budget_of_all(undecided, record)]
+    lines += [f"{sentences.metric(name, record.settings)}." for name in dict.fromkeys(one.metric for one in members)]
+    if built := sentences.built(record):
+        lines.append(elements.name(built, elements.LONGER))
+    return lines
+
+
+def _columns(record: Weighing, *, several: bool) -> list[Column]:
+    metric = [Column("metric", "text")] if several else []
+    return [
+        Column("benchmark", "text"),
+        *metric,
+        Column("verdict", "verdict"),
+        Column("change"),
+        Column("change and interval", "bar"),
+        Column("interval"),
+        Column("counts" if all(map(is_counted, record.settings.metrics)) else "pairs"),
+        Column("baseline"),
+        Column("candidate"),
+    ]
+
+
+@dataclass(frozen=True)
+class _Weighed:
+    """A weighing whose rows are made: its launches, those of each benchmark apart, and what all rows share."""
+
+    record: Weighing
+    views: list[Launches]
+    scale: svg.Scale
+    room: budget.Budget
+    several_metrics: bool
+    told: set[int] = field(default_factory=set)
+    """The benchmarks that have a row: what is said once of each is said there."""
+
+    def row(self, verdict: Verdict, back: LookBack | None) -> Row:
+        """The row of a verdict; rows are made in their order."""
+        benchmark = self.record.benchmarks[verdict.index]
+        change = figures.NOT_KNOWN if verdict.change is None else figures.change(verdict.change)
+        word = "no alarm" if verdict.control and verdict.verdict in ("same", "undecided") else verdict.verdict
+        interval = verdict.interval
+        cells = [
+            Cell(elements.name(verdict.benchmark), verdict.benchmark),
+            *([Cell(verdict.metric, verdict.metric)] if self.several_metrics else []),
+            Cell(word, verdict.verdict),
+            Cell(change, verdict.change),
+            Cell(svg.change_bar(self.scale, verdict.change, interval), verdict.change),
+            Cell(figures.interval(interval) if interval else "", interval[0] if interval else None),
+            Cell(f"{verdict.pairs:,}", float(verdict.pairs)),
+            *(
+                Cell(figures.quantity(side.median, verdict.metric) if side else "", side.median if side else None)
+                for side in (verdict.baseline, verdict.candidate)
+            ),
+        ]
+        return Row(
+            name=verdict.benchmark,
+            cells=cells,
+            detail=self._detail(verdict, back),
+            verdict=verdict.verdict,
+            metric=verdict.metric,
+            tags=tuple(benchmark.tags),
+            params=dict(benchmark.params),
+        )
+
+    def _detail(self, verdict: Verdict, back: LookBack | None) -> Detail:
+        record, reason = self.record, self.record.stop[verdict.index]
+        told = [
+            sentences.evidence(verdict, record.settings),
+            *sentences.explanation(verdict, record.settings, reason),
+            *([said] if (said := sentences.resolution(verdict)) else []),
+            *_noise(verdict),
+        ]
+        drawn: list[Figure | None] = []
+        tables: list[Markup] = []
+        if back is not None:
+            drawn += _timed(self.views[verdict.index], verdict, back, self.room)
+        if is_counted(verdict.metric):
+            drawn.append(functions.icicle(record, verdict.index, verdict.metric, self.room.functions))
+            tables += functions.changes(record, verdict, self.room.functions)
+        drawn += _variance(verdict)
+        if verdict.index not in self.told:
+            self.told.add(verdict.index)
+            tables += measured.heap_table(record, verdict.index)
+        word = element("b", verdict.verdict, class_=f"v {verdict.verdict}")
+        return Detail([word, *map(sentence, told)], [figure for figure in drawn if figure is not None], tables)
+
+
+def _noise(verdict: Verdict) -> list[str]:
+    if verdict.baseline is None or not verdict.pairs:
+        return []
+    return [counting.equality(verdict) if is_counted(verdict.metric) else sentences.noise(verdict)]
+
+
+def _timed(launches: Launches, verdict: Verdict, back: LookBack, room: budget.Budget) -> list[Figure | None]:
+    quantity = units.of_metric(verdict.metric, back.baseline, back.candidate)
+    samples = [
+        distributions.Sample(label, role, values)
+        for (label, role), values in zip(SIDES, (back.baseline, back.candidate), strict=True)
+    ]
+    changes = 100 * (back.candidate / back.baseline - 1)
+    used = launches.complete_pairs(verdict.index, USED)
+    positions = {label: (role, used[:, side]) for side, (label, role) in enumerate(SIDES)}
+    return [
+        sequences.pairs(launches, verdict.index, verdict.metric, back, verdict.interval, verdict.change, room.points),
+        distributions.both_sides(samples, quantity, room.points),
+        sequences.looks(back, verdict.margin),
+        distributions.four_plot("4-plot of the pairs' changes", changes, _CHANGE, room.points, "change"),
+        measured.inside(launches, positions, verdict.metric, quantity, room),
+    ]
+
+
+def _variance(verdict: Verdict) -> list[Figure]:
+    """The variance of a pair's change by level, and the change of each layout."""
+    facts = verdict.layouts
+    if facts is None or not facts.parts:
+        return []
+    told = " ".join(map(sentence, [layouts.differences(facts), *layouts.variance(facts)]))
+    shares = [
+        svg.Share(
+            f"{part.level} {figures.percent(part.share)}",
+            part.share,
+            f"± {figures.percent(part.spread)}",
+            f"level-{part.level}",
+        )
+        for part in facts.parts
+    ]
+    return [Figure("Variance of a pair's change by level", told, drawn=svg.stack(shares, told))]
+
+
+def _curves(verdicts: Sequence[Verdict], record: Weighing) -> list[Figure]:
+    found = [
+        growth.Measured(
+            verdict.benchmark,
+            record.benchmarks[verdict.index].params,
+            verdict.metric,
+            (verdict.baseline.median, verdict.candidate.median),
+        )
+        for verdict in verdicts
+        if verdict.baseline and verdict.candidate and not verdict.control
+    ]
+    known = [one for one in found if all(map(isfinite, one.levels))]
+    return growth.curves(known, SIDES, lambda metric, values: units.of_metric(metric, np.asarray(values)))

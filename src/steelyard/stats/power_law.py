@@ -1,0 +1,44 @@
+"""How a quantity grows with a parameter: the power of the parameter that it follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp
+
+import numpy as np
+import numpy.typing as npt
+
+FEWEST = 3
+"""Different parameters, below which a power fits anything."""
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """y = scale * x ** exponent; `misses` is the largest factor by which a value is off it, less 1."""
+
+    exponent: float
+    scale: float
+    misses: float
+
+    def at(self, x: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """What it says at some parameters."""
+        return np.asarray(self.scale * np.asarray(x, dtype=np.float64) ** self.exponent)
+
+
+def fit(x: npt.ArrayLike, y: npt.ArrayLike) -> PowerLaw | None:
+    """The power law through positive values y at parameters x > 0, shape (n,) each; None where nothing can be fitted.
+
+    The exponent is the median of the slopes between all points, in logs (Theil 1950, Sen 1968): one parameter at which
+    a cache overflows does not bend it. It needs three different parameters.
+    """
+    at, values = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if len(np.unique(at)) < FEWEST or (at <= 0).any() or (values <= 0).any():
+        return None
+    log_x, log_y = np.log(at), np.log(values)
+    first, second = np.triu_indices(len(at), k=1)
+    apart = log_x[second] != log_x[first]
+    first, second = first[apart], second[apart]
+    exponent = float(np.median((log_y[second] - log_y[first]) / (log_x[second] - log_x[first])))
+    residuals = log_y - exponent * log_x
+    middle = float(np.median(residuals))
+    return PowerLaw(exponent, exp(middle), exp(float(np.abs(residuals - middle).max())) - 1)
