@@ -23,8 +23,8 @@ from steelyard.model.foreign import (
     Provenance,
     other_machine,
 )
+from steelyard.model.kept import Finding
 from steelyard.model.numbers import LEAST_VALUE, MOST_SECONDS, MOST_VALUE
-from steelyard.model.records import Finding
 from steelyard.model.samples import FLOATS, joined, samples_of
 from steelyard.subjects.formats.contents import Contents, Format, Found, grouped
 from steelyard.subjects.formats.recognise import contents_of, format_named

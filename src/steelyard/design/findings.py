@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import median
+from typing import TYPE_CHECKING
 
-from steelyard.model.records import IDENTICAL, Benchmark, Finding, Settings, Subject
+from steelyard.model.kept import IDENTICAL, Finding
 from steelyard.report import figures
 from steelyard.subjects.shell_words import shell_words
+
+if TYPE_CHECKING:
+    from steelyard.model.records import Benchmark, Settings, Subject
 
 _MOST_NAMES = 10
 COPIED_CONTROL, CONTROL_OF_ONE_FILE = CONTROLS = "control-copy", "control-one-file"

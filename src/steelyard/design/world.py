@@ -13,18 +13,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from steelyard.design.runner.draws import new_seed
 from steelyard.history.store import Store, utc_now
-from steelyard.machine.facts import read_facts
-from steelyard.machine.pressure import wait_until_quiet
-from steelyard.measure.count.valgrind import Valgrind
-from steelyard.measure.foreground import run_in_foreground
-from steelyard.measure.launch import Launcher
-from steelyard.measure.scratch import sweep
 
 if TYPE_CHECKING:
     from steelyard.design.runner.runner import LaunchServer
     from steelyard.machine.tuning.tuner import Tuner
+    from steelyard.measure.count.valgrind import Valgrind
     from steelyard.model.conditions import Condition
     from steelyard.model.launches import LaunchSpec
     from steelyard.model.records import MachineFacts
@@ -37,14 +31,59 @@ class Settle(Protocol):
         """Wait for at most `most_s` seconds; returns how long that took."""
 
 
+# Each is imported where it is used: a command that measures nothing does not wait for what measures.
+
+
+def _launcher() -> AbstractContextManager[LaunchServer]:
+    from steelyard.measure.launch import Launcher
+
+    return Launcher()
+
+
+def _run_in_foreground(spec: LaunchSpec) -> int:
+    from steelyard.measure.foreground import run_in_foreground
+
+    return run_in_foreground(spec)
+
+
+def _read_facts() -> MachineFacts:
+    from steelyard.machine.facts import read_facts
+
+    return read_facts()
+
+
+def _wait_until_quiet(most_s: float, *, give_up: Callable[[], bool]) -> float:
+    from steelyard.machine.pressure import wait_until_quiet
+
+    return wait_until_quiet(most_s, give_up=give_up)
+
+
+def _valgrind(path: str | None) -> Valgrind:
+    from steelyard.measure.count.valgrind import Valgrind
+
+    return Valgrind.found(path)
+
+
+def _new_seed() -> int:
+    from steelyard.design.runner.draws import new_seed
+
+    return new_seed()
+
+
+def _sweep() -> None:
+    from steelyard.measure.scratch import sweep
+
+    sweep()
+
+
 def _examine() -> list[Condition]:
-    from steelyard.machine.examination import examine  # `doctor` alone has a use for it
+    from steelyard.machine.examination import examine
 
     return examine()
 
 
 def _tuner() -> Tuner:
-    from steelyard.machine.tuning.tuner import Tuner  # `tune` alone
+    from steelyard.machine.tuning.tuner import Tuner
 
     return Tuner()
 
@@ -53,24 +92,24 @@ def _tuner() -> Tuner:
 class World:
     """The outside of one command. The default of each field is the real one."""
 
-    launcher: Callable[[], AbstractContextManager[LaunchServer]] = Launcher
+    launcher: Callable[[], AbstractContextManager[LaunchServer]] = _launcher
     """A launch server of its own, for as long as the context lasts."""
-    foreground: Callable[[LaunchSpec], int] = run_in_foreground
+    foreground: Callable[[LaunchSpec], int] = _run_in_foreground
     """Runs a command that nobody measures, with our own input and output; its exit status."""
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
     """Where the names that are passed on, the store and programs are looked up."""
     clock: Callable[[], float] = time.monotonic
     """Seconds, monotonic."""
     now: Callable[[], datetime] = utc_now
-    facts: Callable[[], MachineFacts] = read_facts
-    settle: Settle = wait_until_quiet
+    facts: Callable[[], MachineFacts] = _read_facts
+    settle: Settle = _wait_until_quiet
     examine: Callable[[], list[Condition]] = _examine
     """Looks at what on the machine disturbs measurements."""
     tuner: Callable[[], Tuner] = _tuner
-    valgrind: Callable[[str | None], Valgrind] = Valgrind.found
+    valgrind: Callable[[str | None], Valgrind] = _valgrind
     """By a search path, None for that of this process; raises MeasurementError where there is none."""
-    new_seed: Callable[[], int] = new_seed
-    sweep: Callable[[], None] = sweep
+    new_seed: Callable[[], int] = _new_seed
+    sweep: Callable[[], None] = _sweep
     """Removes what processes that were killed have left among the temporary files."""
     processors: Callable[[], set[int]] = lambda: os.sched_getaffinity(0)
 

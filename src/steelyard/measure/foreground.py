@@ -10,10 +10,13 @@ import os
 import shutil
 import signal
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from steelyard.measure.launch import REMEDIES
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import LaunchSpec
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec
 
 _MEANT_FOR_IT = {signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2}
 # Python ignores them, and what it starts would as well.

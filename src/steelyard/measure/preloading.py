@@ -6,10 +6,13 @@ import os
 import stat
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from steelyard.measure.elf import read_elf, started_by
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import LaunchSpec
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec
 
 _PRELOAD = b"LD_PRELOAD"
 _MUSL = "ld-musl"

@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from steelyard.measure.native import CLOCK
 from steelyard.measure.preloading import can_be_named, is_of_musl, preloaded, refusal
 from steelyard.measure.scratch import scratch_folder
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import LaunchSpec
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec
 
 FILE_NAME = b"STEELYARD_CLOCK"
 # The file, as `native/clock/src/account.rs` lays it out: 64-bit numbers.

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from steelyard.model.errors import UsageError
+from steelyard.model.kept import FORMAT, VERSION, Finding, Record, VerdictName
 from steelyard.model.numbers import LEAST_VALUE, MOST_VALUE, Seconds
-from steelyard.model.records import FORMAT, VERSION, Finding, Run, VerdictName, Weighing
 from steelyard.model.samples import PACKED
 
 PROCESSOR: Final = "processor"
@@ -23,18 +23,14 @@ CORES: Final = "cores"
 Value = Annotated[float, Field(ge=LEAST_VALUE, le=MOST_VALUE)]
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class ForeignFile(_Record):
+class ForeignFile(Record):
     """One file that was read: what it was called, and what was in it."""
 
     name: str
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="of the file as it stood there")
 
 
-class Provenance(_Record):
+class Provenance(Record):
     """Where the results come from."""
 
     format: str = Field(description="as --format names it")
@@ -44,7 +40,7 @@ class Provenance(_Record):
     files: list[ForeignFile] = Field(min_length=1)
 
 
-class ForeignBenchmark(_Record):
+class ForeignBenchmark(Record):
     """One benchmark: its values in the unit and with the direction that the tool measured it in."""
 
     name: str = Field(min_length=1)
@@ -57,7 +53,7 @@ class ForeignBenchmark(_Record):
     seconds: Seconds | None = Field(default=None, description="what the samples took in all, as far as that is told")
 
 
-class ForeignResults(_Record):
+class ForeignResults(Record):
     """Results of another tool, kept to look at them and to compare them with more of its results."""
 
     kind: Literal["import"] = "import"
@@ -69,9 +65,6 @@ class ForeignResults(_Record):
     machine: dict[str, str] = Field(default_factory=dict, description="as the files describe it")
     benchmarks: list[ForeignBenchmark] = Field(min_length=1)
     findings: list[Finding] = Field(default_factory=list, description="seen while importing")
-
-
-AnyRecord = Annotated[Weighing | Run | ForeignResults, Field(discriminator="kind")]
 
 
 def other_machine(one: dict[str, str], other: dict[str, str]) -> str:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_validator
+from pydantic import Field, field_serializer, model_validator
 
 from steelyard.model.columns import highest
 from steelyard.model.counting import Counting, CountSettings
 from steelyard.model.heap import Heap
+from steelyard.model.kept import FORMAT as FORMAT
+from steelyard.model.kept import IDENTICAL as IDENTICAL
+from steelyard.model.kept import VERSION as VERSION
+from steelyard.model.kept import Finding as Finding
+from steelyard.model.kept import Record as _Record
+from steelyard.model.kept import VerdictName as VerdictName
 from steelyard.model.launches import Launches
 from steelyard.model.layouts import MOST_LAYOUTS, LayoutFacts
 from steelyard.model.metrics import DEFAULT_METRIC, METRICS
@@ -16,28 +22,10 @@ from steelyard.model.numbers import Count, Seconds
 from steelyard.model.patterns import said_of
 from steelyard.model.secrecy import is_secret
 
-FORMAT: Final = "steelyard"
-VERSION: Final = 2
-# The code of the finding that both sides are one program.
-IDENTICAL: Final = "identical"
-
 Margin = Annotated[float, Field(gt=0, lt=1)]
-VerdictName = Literal["slower", "faster", "same", "undecided"]
 # Of the counts of one program: equal; within 1e-5 of each other; anything else.
 Stability = Literal["exact", "stable", "noisy"]
 StopReason = Literal["decided", "pairs", "time", "futile", "interrupted", "failed"]
-
-
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class Finding(_Record):
-    """Something the user should know: a stable code, what was seen, and the remedy if there is one."""
-
-    code: str
-    message: str
-    remedy: str | None = None
 
 
 class RevisionFacts(_Record):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from steelyard.model.records import Finding, Run, Side, VerdictName
+if TYPE_CHECKING:
+    from steelyard.model.records import Finding, Run, Side, VerdictName
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.model.foreign import ForeignReport, ForeignResults, ForeignVerdict, Level
 from steelyard.report import figures, notes, sentences
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.sheet import Sheet
-from steelyard.report.table import csv_text
 from steelyard.report.unpaired import APART, wandered
 from steelyard.report.verdicts import STYLES, emphasised
+
+if TYPE_CHECKING:
+    from steelyard.model.foreign import ForeignReport, ForeignResults, ForeignVerdict, Level
 
 WARNING = "imported, not measured by Steelyard"
 UNPAIRED_WARNING = f"{WARNING}, and {APART}"
@@ -109,6 +111,8 @@ def markdown(record: ForeignResults, levels: Sequence[Level]) -> str:
 
 def csv(record: ForeignResults) -> str:
     """Write every sample as one row, in the order of the file."""
+    from steelyard.report.table import csv_text
+
     titles = ["benchmark_name", "process", "sample", "value", "unit", "higher_is_better"]
     rows = (
         [benchmark.name, process, sample, amount, benchmark.unit, str(benchmark.higher_is_better).lower()]

@@ -7,12 +7,14 @@ import sys
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self, TextIO
+from typing import TYPE_CHECKING, Self, TextIO
 
 from rich.cells import cell_len
 
-from steelyard.model.progress import Progress
 from steelyard.report import figures, printable
+
+if TYPE_CHECKING:
+    from steelyard.model.progress import Progress
 
 _WIPE = "\r\x1b[K"
 _BETWEEN_REFRESHES_S = 0.25

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from steelyard.model.records import Run, Side, Summary, Verdict, Weighing
+from typing import TYPE_CHECKING
+
 from steelyard.report import counting, figures, heap, layouts, notes, sentences
 from steelyard.report.markup import code, document, escape, items, table
+
+if TYPE_CHECKING:
+    from steelyard.model.records import Run, Side, Summary, Verdict, Weighing
 
 
 def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) -> str:

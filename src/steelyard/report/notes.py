@@ -8,16 +8,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from steelyard.model.foreign import ForeignReport, ForeignResults
+from steelyard.model.kept import Finding
 from steelyard.model.metrics import METRICS
-from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing
-from steelyard.model.unpaired import UnpairedReport
 from steelyard.report import printable
 from steelyard.report.markup import code, escape
-from steelyard.report.sheet import Sheet
+
+if TYPE_CHECKING:
+    from steelyard.model.foreign import ForeignReport, ForeignResults
+    from steelyard.model.records import Run, Summary, Verdict, Weighing
+    from steelyard.model.unpaired import UnpairedReport
+    from steelyard.report.sheet import Sheet
 
 _MOST_NAMES = 3
 # A number with its unit, which changes with its size.

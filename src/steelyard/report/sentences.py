@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from steelyard.model.metrics import METRICS, is_counted
-from steelyard.model.records import Run, Settings, Side, StopReason, Summary, Verdict, Weighing
-from steelyard.model.unpaired import UnpairedVerdict
 from steelyard.report import figures
 from steelyard.report.plain import one_line
 from steelyard.stats.looks import FEWEST_WITH_NOISE
+
+if TYPE_CHECKING:
+    from steelyard.model.records import Run, Settings, Side, StopReason, Summary, Verdict, Weighing
+    from steelyard.model.unpaired import UnpairedVerdict
 
 _STOPPED: dict[StopReason, str] = {
     "interrupted": "interrupted: this is what was measured until then",
@@ -347,6 +350,8 @@ def resolution(verdict: Verdict | UnpairedVerdict) -> str | None:
 
 def noise(verdict: Verdict | Summary) -> str:
     """Say what disturbed the launches: how many waited for a processor, the worst, what was repeated."""
+    from steelyard.model.records import Verdict  # whoever asks has one, or a summary
+
     repeated = verdict.repeated if isinstance(verdict, Verdict) else 0
     if verdict.worst_delay is None and not verdict.disturbed:
         text = "not known, this machine does not tell how long a launch waited for a processor"
@@ -366,6 +371,8 @@ def waited(launches: str, worst_delay: float | None) -> str:
 
 
 def _of_launches(verdict: Verdict | Summary) -> str:
+    from steelyard.model.records import Verdict
+
     launches = (
         sum(part.launches for part in (verdict.baseline, verdict.candidate) if part)
         if isinstance(verdict, Verdict)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.metrics import METRICS
-from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import figures, notes, sentences
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES, emphasised
+
+if TYPE_CHECKING:
+    from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 
 APART = (
     "measured apart: what drifted between the two looks like a change of the program, and is allowed for as far as it "

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.model.records import VerdictName
 from steelyard.report import figures, sentences
 from steelyard.report.sheet import Sheet
+
+if TYPE_CHECKING:
+    from steelyard.model.records import VerdictName
 
 STYLES: dict[VerdictName, str] = {
     "slower": "bold red",

@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from steelyard.model.errors import UsageError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec, Measured, Sample
 
 GROUP = "steelyard.harnesses"
 AUTO = "auto"

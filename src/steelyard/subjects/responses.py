@@ -13,11 +13,14 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
-from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.model.rows import Sample
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec, Measured
+    from steelyard.subjects.harness import Harness, Listed, Work
 
 MOST_BYTES = 4 << 20
 """Ten thousand benchmarks with long names, or as many samples, fit in."""

@@ -6,11 +6,14 @@ import weakref
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from steelyard.measure.scratch import Scratch
 from steelyard.measure.still import begin_account, under_still_clock, use_in
-from steelyard.model.launches import LaunchSpec, Sample
 from steelyard.subjects.harness import Harness, Work
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec, Sample
 
 
 class StillHarness(Harness):

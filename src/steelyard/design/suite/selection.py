@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from steelyard.design.findings import some_names
-from steelyard.design.suite.shards import ShardAsked
 from steelyard.model.errors import UsageError
 from steelyard.model.patterns import fits
-from steelyard.subjects.harness import Listed
+
+if TYPE_CHECKING:
+    from steelyard.design.suite.shards import ShardAsked
+    from steelyard.subjects.harness import Listed
 
 
 @dataclass(frozen=True)

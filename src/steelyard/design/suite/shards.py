@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from steelyard.model.errors import UsageError
-from steelyard.model.records import Benchmark, Shard
+
+if TYPE_CHECKING:
+    from steelyard.model.records import Benchmark, Shard
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,8 @@ def dealt(benchmarks: Sequence[Benchmark], asked: ShardAsked) -> tuple[list[Benc
         raise UsageError(
             f"--shard {asked} has no benchmark, as there are {len(names)} in all: make it {len(names)} parts at most"
         )
+    from steelyard.model.records import Shard
+
     shard = Shard(number=asked.number, of=asked.of, suite=[benchmark.name for benchmark in suite])
     return [benchmark for benchmark in benchmarks if benchmark.control or _name(benchmark) in mine], shard
 

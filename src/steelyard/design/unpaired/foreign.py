@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import expm1, isfinite
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,11 +30,13 @@ from steelyard.model.foreign import (
     Level,
     other_machine,
 )
-from steelyard.model.launches import FloatArray
-from steelyard.model.records import Finding
+from steelyard.model.kept import Finding
 from steelyard.model.samples import joined
 from steelyard.stats.summary import centres, row_medians
 from steelyard.stats.unpaired import FEWEST_SECONDS, RunValues, UnpairedJudgement, judge_unpaired, least_allowance
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import FloatArray
 
 FEWEST_PROCESSES = 40
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
@@ -24,6 +24,9 @@ from steelyard.subjects.responses import (
     shown,
 )
 from steelyard.subjects.still_clock import StillHarness
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec, Measured, Sample
 
 # Of a program that has the library in it, and of one that loads it.
 _SIGNS = (b"benchmark-no-analysis", b"Catch9Benchmark")

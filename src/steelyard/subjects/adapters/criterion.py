@@ -7,13 +7,11 @@ import shutil
 import weakref
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError, VanishedError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in, stderr_of, stdout_of
-from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
     asked,
@@ -27,6 +25,10 @@ from steelyard.subjects.responses import (
     shown,
 )
 from steelyard.subjects.still_clock import StillHarness
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec, Measured, Sample
+    from steelyard.subjects.harness import Listed, Work
 
 # It takes 10 or more. In linear mode they have 1, 2, ... 15 times as many iterations: 0.25 to 3.75 ms each. On a busy
 # machine 10 samples of 0.9 to 9 ms, longer than a scheduler's slice, gave intervals from -32 to +45 % in each of 3

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in
-from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import asked, check_only, file_holds, printed_by, sample_of, shown
 from steelyard.subjects.still_clock import StillHarness
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec, Measured, Sample
+    from steelyard.subjects.harness import Listed, Work
 
 # The table has the median of a launch's samples, but not the samples: these are so many, or as many as take so long.
 _SAMPLES, _LONGEST_S = 15, 0.3

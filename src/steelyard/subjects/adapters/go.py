@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError, UsageError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
@@ -24,6 +24,9 @@ from steelyard.subjects.responses import (
     sample_of,
     shown,
 )
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec, Measured, Sample
 
 # No flag lists sub-benchmarks: they are known when their parent has run, so each benchmark runs once. If one takes
 # the process with it, the others are asked for in processes of their own. -test.v=test2json writes every name

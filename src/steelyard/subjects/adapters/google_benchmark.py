@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     MOST_BYTES,
@@ -27,6 +26,9 @@ from steelyard.subjects.responses import (
     shown,
 )
 from steelyard.subjects.still_clock import StillHarness
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec, Measured, Sample
 
 # A static program has the flags in it; a dynamic one the library's first function, by its mangled name.
 _SIGNS = (b"benchmark_list_tests", b"_ZN9benchmark10Initialize")

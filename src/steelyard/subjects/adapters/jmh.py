@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import isfinite, prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError, SelectionError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
     RESULTS_FILE,
@@ -29,6 +28,9 @@ from steelyard.subjects.responses import (
     sample_of,
     shown,
 )
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec, Measured, Sample
 
 _MAIN = "org.openjdk.jmh.Main"
 _LIST_IN_JAR = b"META-INF/BenchmarkList"

@@ -6,10 +6,9 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError, SelectionError, UsageError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     RESULTS_FILE,
@@ -27,6 +26,9 @@ from steelyard.subjects.responses import (
     whole,
 )
 from steelyard.subjects.still_clock import StillHarness
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec, Measured, Sample
 
 # Words of the user's command: where the name of a benchmark goes, and the file for what `templates::json()` renders.
 BENCHMARK, RESULTS = "{benchmark}", "{results}"

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from steelyard.measure.scratch import Scratch
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     arguments_of,
@@ -29,6 +28,9 @@ from steelyard.subjects.responses import (
     shown,
 )
 from steelyard.subjects.still_clock import StillHarness
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec, Measured, Sample
 
 _FD = 3
 # No script has so many tasks: it runs none.

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
     RESULTS_FILE,
@@ -30,6 +29,9 @@ from steelyard.subjects.responses import (
     sample_of,
     shown,
 )
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec, Measured, Sample
 
 _PLUGIN = Path(__file__).with_name("in_pytest")
 _ORDER = "STEELYARD_BENCHMARK"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.subjects.harness import Listed
 from steelyard.subjects.responses import MOST_CHARACTERS, arguments_of, checked_list, quoted
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec, Measured
 
 _LISTED = re.compile(r"(.+): bench(?:mark)?")
 _PANIC = re.compile(r"^thread .* panicked at (.+?):?$(?:\n(?!stack backtrace|note: )(.+)$)?", re.MULTILINE)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
     asked,
@@ -20,6 +20,9 @@ from steelyard.subjects.responses import (
     sample_of,
     shown,
 )
+
+if TYPE_CHECKING:
+    from steelyard.model.launches import LaunchSpec, Measured, Sample
 
 # Without it newer drivers refuse to run; those of sets and dictionaries would differ from launch to launch.
 _ENVIRONMENT = {"SWIFT_DETERMINISTIC_HASHING": "1"}

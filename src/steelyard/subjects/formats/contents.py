@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from steelyard.model.records import Finding
+if TYPE_CHECKING:
+    from steelyard.model.kept import Finding
 
 _Item = TypeVar("_Item")
 _LONGEST_FACT = 300

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 from steelyard.model.errors import LaunchError, UsageError
-from steelyard.subjects.adapters.criterion import latest_in, samples_in, title_in
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, text
 
 SAMPLES, ABOUT = "sample.json", "benchmark.json"
@@ -22,6 +21,8 @@ def files_of(path: Path) -> list[Path]:
             return [path.with_name(SAMPLES)]
         if not path.is_dir():
             return []
+        from steelyard.subjects.adapters.criterion import latest_in
+
         direct = [folder / SAMPLES for folder in (path, path / "new") if (folder / SAMPLES).is_file()]
         found = direct[:1] or latest_in(path, SAMPLES)
     except OSError as error:
@@ -44,6 +45,8 @@ def _read(opened: Opened) -> Contents:
 
 
 def _found(samples_json: str, about: str) -> Found:
+    from steelyard.subjects.adapters.criterion import samples_in, title_in
+
     samples = samples_in(samples_json)
     title = title_in(about)  # cut where it is long
     facts = json.loads(about)

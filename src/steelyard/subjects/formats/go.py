@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.foreign import PROCESSOR
-from steelyard.model.records import Finding
+from steelyard.model.kept import Finding
 from steelyard.subjects.adapters.go import GoResult, results_in
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, facts, grouped
 from steelyard.subjects.responses import quoted

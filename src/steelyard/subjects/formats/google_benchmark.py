@@ -7,7 +7,7 @@ from typing import Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.foreign import CORES
-from steelyard.model.records import Finding
+from steelyard.model.kept import Finding
 from steelyard.subjects.adapters.google_benchmark import Repetition, repetitions_of
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, entries, facts, grouped, text
 from steelyard.subjects.responses import shown

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -13,19 +14,30 @@ from steelyard.model.files import plausible, read_bytes, unpacked, within_memory
 from steelyard.model.foreign import ForeignFile
 from steelyard.model.json_text import parse_anything, without_collection
 from steelyard.subjects.formats.contents import Contents, Format, Opened, decoded
-from steelyard.subjects.formats.criterion import ABOUT, CRITERION, files_of
-from steelyard.subjects.formats.go import GO
-from steelyard.subjects.formats.google_benchmark import GOOGLE_BENCHMARK
-from steelyard.subjects.formats.hyperfine import HYPERFINE
-from steelyard.subjects.formats.jmh import JMH
-from steelyard.subjects.formats.pyperf import PYPERF
-from steelyard.subjects.formats.pytest_benchmark import PYTEST_BENCHMARK
-from steelyard.subjects.formats.swift import SWIFT
+from steelyard.subjects.formats.criterion import ABOUT, files_of
 from steelyard.subjects.responses import quoted
 
-FORMATS: dict[str, Format] = {
-    one.name: one for one in (GOOGLE_BENCHMARK, PYPERF, HYPERFINE, PYTEST_BENCHMARK, CRITERION, GO, JMH, SWIFT)
-}
+_NAMES = ("google-benchmark", "pyperf", "hyperfine", "pytest-benchmark", "criterion", "go", "jmh", "swift")
+
+
+class _Formats(Mapping[str, Format]):
+    """By name, in the order in which they are tried; each is imported when it is its turn."""
+
+    def __getitem__(self, name: str) -> Format:
+        if name not in _NAMES:
+            raise KeyError(name)
+        constant = name.replace("-", "_")
+        found: Format = getattr(import_module(f"steelyard.subjects.formats.{constant}"), constant.upper())
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+
+FORMATS = _Formats()
 
 _Digest = Callable[[], str]
 
@@ -120,10 +132,10 @@ def _json(path: Path, data: bytes) -> Any:
 def _recognised(opened: Opened) -> Format:
     if isinstance(opened.json, dict) and opened.json.get("format") == "steelyard":
         raise UsageError(f"{opened.path} is a record of steelyard: steelyard show shows it as it is")
-    found = [one for one in FORMATS.values() if one.recognises(opened)]
-    if not found:
+    found = next((one for one in FORMATS.values() if one.recognises(opened)), None)
+    if found is None:
         raise UsageError(
             f"cannot import {opened.path}: it is in none of the formats {', '.join(FORMATS)}, but begins "
             f"{quoted(opened.text.lstrip())}; if it is one, give --format"
         )
-    return found[0]
+    return found
