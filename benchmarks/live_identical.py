@@ -162,7 +162,9 @@ def _row(cell: Sequence[Seen]) -> list[str]:
 
 def _at_least(found: int, tries: int, chance: float) -> float:
     """How likely so many or more are, of so many tries (binomial)."""
-    return sum(comb(tries, number) * chance**number * (1 - chance) ** (tries - number) for number in range(found, tries + 1))
+    return sum(
+        comb(tries, number) * chance**number * (1 - chance) ** (tries - number) for number in range(found, tries + 1)
+    )
 
 
 if __name__ == "__main__":
