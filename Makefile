@@ -50,7 +50,7 @@ end-to-end: $(INSTALLED)
 
 # The measured claims, on a machine that does nothing else: about an hour.
 bench: $(INSTALLED)
-	$(BIN)/python benchmarks/verdicts_on_traces.py
+	$(BIN)/python benchmarks/verdicts_on_traces.py --minutes 30
 	$(BIN)/python benchmarks/hints_on_traces.py
 	$(BIN)/python benchmarks/going_on.py
 	$(BIN)/python benchmarks/repeats_on_traces.py
@@ -65,7 +65,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/harness_driver.py
 	$(BIN)/python benchmarks/heap_overhead.py
 
-# Those that take hours; the peers have to be there: hyperfine and pyperf on the path, Google Benchmark, nanobench and a
+# Those that take hours; the peers have to be there: hyperfine on the path, Google Benchmark, nanobench and a
 # registry of crates as those for the SDKs say.
 bench-long: $(INSTALLED)
 	$(BIN)/python benchmarks/kills.py

@@ -177,14 +177,18 @@ def _weigh(bench: Bench, change: float, *, with_pyperf: bool) -> Iterator[tuple[
 def _words() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Steelyard's verdicts beside its peers'.")
     parser.add_argument("--weighings", type=int, default=100, metavar="N", help="a load and true change")
-    parser.add_argument("--pyperf-weighings", type=int, default=20, metavar="M", help="of them, pyperf takes so many")
+    help_pyperf = "of them, pyperf takes so many; default: 20, with --defaults all"
+    parser.add_argument("--pyperf-weighings", type=int, metavar="M", help=help_pyperf)
     parser.add_argument("--load", choices=(*LOADS, "both"), default="both")
     parser.add_argument("--max-time", type=float, default=30.0, metavar="S", help="of each weighing by Steelyard")
     parser.add_argument("--defaults", action="store_true", help="tell no tool anything but the two programs")
     parser.add_argument("--minutes", type=float, default=math.inf, metavar="N", help="begin no other round after that")
     for name in ("hyperfine", "pyperf"):
         parser.add_argument(f"--{name}", metavar="PATH", help="where it is, if not on the PATH")
-    return parser.parse_args()
+    words = parser.parse_args()
+    if words.pyperf_weighings is None:
+        words.pyperf_weighings = words.weighings if words.defaults else 20
+    return words
 
 
 if __name__ == "__main__":

@@ -17,14 +17,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
 
-from benchmarks.simulation import SYNTHETIC, TRACE_NAMES, FloatArray, Noise, table, trace, weigh_once
+from benchmarks.simulation import SYNTHETIC, TRACE_NAMES, FloatArray, Noise, one_budget, table, trace, weigh_once
 from steelyard.design.judging.outlook import Needed, needed, needed_by_few
 from steelyard.model.records import Settings
 from steelyard.report.sentences import MOST_MARGIN, TO_SPARE
-from steelyard.stats.looks import ONE_BUDGET
 
 ALPHA, MARGIN = 0.01, 0.005
 SETTINGS = Settings(alpha=ALPHA, margin=MARGIN)
+BUDGET = one_budget(ALPHA)
 PAIRS = (4, 5, 7, 8, 12, 23, 45)
 CHANGES = (0.0, 0.002, 0.01, 0.03)
 # More than this nobody simulates; a hint that names more is not counted.
@@ -86,8 +86,8 @@ def _hint(sides: FloatArray, members: int) -> Needed | None:
     if judgement.verdict != "undecided":
         return None
     if np.isfinite(judgement.estimate.lower):
-        return needed(judgement, SETTINGS, ONE_BUDGET, members)
-    return needed_by_few(np.log(sides[:, 1] / sides[:, 0]), SETTINGS, ONE_BUDGET, members)
+        return needed(judgement, SETTINGS, BUDGET, members)
+    return needed_by_few(np.log(sides[:, 1] / sides[:, 0]), SETTINGS, BUDGET, members)
 
 
 def main(weighings: int, members: int) -> None:

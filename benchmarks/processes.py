@@ -22,7 +22,7 @@ WORK = ROOT / "examples" / "demo" / "work.c"
 
 _PEERS = {
     "hyperfine": "install it from your distribution (Debian: apt-get install hyperfine), or give --hyperfine PATH",
-    "pyperf": "install it into any environment (pip install pyperf) and give --pyperf PATH",
+    "pyperf": "install it beside this Python (pip install pyperf), or give --pyperf PATH",
 }
 
 
@@ -82,8 +82,9 @@ def cpu_of_targets(record: Mapping[str, Any]) -> float:
 
 
 def peer(name: str, given: str | None) -> str:
-    """Where a peer is installed: the path that was given, or on the PATH; SystemExit saying how to get it."""
-    found = shutil.which(given or name)
+    """Where a peer is: the path that was given, beside this Python, or on the PATH; SystemExit saying how to get it."""
+    beside = shutil.which(name, path=str(Path(sys.executable).parent))
+    found = shutil.which(given) if given else beside or shutil.which(name)
     if found is None:
         raise SystemExit(f"{given or name} is not there to measure beside: {_PEERS[name]}")
     return found

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats.family import judge_family, step_down
-from steelyard.stats.looks import plan_looks
+from steelyard.stats.looks import RESERVE, Budgets, plan_looks
 from steelyard.stats.paired import Judgement, judge
 from steelyard.stats.sequential import Hypothesis, tested
 from steelyard.stats.verdict import CHANGED
@@ -108,9 +108,29 @@ class Tally:
     """What many weighings of one kind came to."""
 
     verdicts: Counter[str]
-    median_pairs: float
-    coverage: float
-    weighings: int
+    pairs: tuple[int, ...]
+    covered: int | None
+    """By how many intervals the true change was; None where nobody asked."""
+
+    def __add__(self, other: Tally) -> Tally:
+        known = self.covered is not None and other.covered is not None
+        covered = (self.covered or 0) + (other.covered or 0) if known else None
+        return Tally(self.verdicts + other.verdicts, self.pairs + other.pairs, covered)
+
+    @property
+    def weighings(self) -> int:
+        """How many there were."""
+        return len(self.pairs)
+
+    @property
+    def median_pairs(self) -> float:
+        """After how many pairs half of them had stopped."""
+        return float(np.median(self.pairs))
+
+    @property
+    def coverage(self) -> float:
+        """The share of the intervals, at the looks where the weighings stopped, that the true change was in."""
+        return float("nan") if self.covered is None else self.covered / self.weighings
 
     def share(self, *verdicts: str) -> float:
         """The share of weighings that ended with one of the verdicts."""
@@ -139,12 +159,11 @@ def simulate(
     for _ in range(weighings):
         sides = _ticking(generator, noise(generator, pairs) * np.array([1.0, 1.0 + change]), tick)
         judgements.append(weigh_once(sides, margin=margin, alpha=alpha, roughly=roughly))
-    covered = [judgement.lower <= truth <= judgement.upper for judgement in judgements]
+    covered = sum(judgement.lower <= truth <= judgement.upper for judgement in judgements)
     return Tally(
         verdicts=Counter(judgement.verdict for judgement in judgements),
-        median_pairs=float(np.median([judgement.look.pairs for judgement in judgements])),
-        coverage=float("nan") if roughly else float(np.mean(covered)),
-        weighings=weighings,
+        pairs=tuple(judgement.look.pairs for judgement in judgements),
+        covered=None if roughly else covered,
     )
 
 
@@ -250,18 +269,28 @@ def _judge_member(
     return judge_member
 
 
+def one_budget(alpha: float) -> Budgets:
+    """The budget of a weighing as the tool has it: its end keeps a part of alpha."""
+    return Budgets(RESERVE, None, alpha)
+
+
 def weigh_once(
     sides: FloatArray, *, margin: float, alpha: float, roughly: bool = False, members: float = 1
 ) -> Judgement:
-    """Judge one simulated weighing, values of shape (pairs, 2), whose budget ends with its pairs.
+    """Judge one simulated weighing, values of shape (pairs, 2), whose budget ends with its pairs, and may go on.
 
     Of a suite's it is one of `members` that share alpha.
     """
-
-    def values(pairs: int) -> tuple[FloatArray, FloatArray]:
-        return sides[:pairs, 0], sides[:pairs, 1]
-
-    judgement = judge(values, len(sides), margin, alpha, ended=True, roughly=roughly, members=members)
+    judgement = judge(
+        lambda n: (sides[:n, 0], sides[:n, 1]),
+        len(sides),
+        margin,
+        alpha,
+        ended=True,
+        roughly=roughly,
+        members=members,
+        budgets=one_budget(alpha),
+    )
     if judgement is None:
         raise ValueError("a simulation needs pairs")
     return judgement
