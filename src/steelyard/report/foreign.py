@@ -18,7 +18,7 @@ from steelyard.report.verdicts import STYLES, emphasised
 
 WARNING = "imported, not measured by Steelyard"
 UNPAIRED_WARNING = f"{WARNING}, and {APART}"
-_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
+NANOSECONDS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 _PER = "/op"
 _MOST_FILES = 3
 
@@ -27,8 +27,8 @@ def value(amount: float, unit: str) -> str:
     """Write a value in its unit: times and sizes as everywhere, `12.81 ms`, others as they are, `1,204 ops/s`."""
     own = unit.removesuffix(_PER)
     per = unit.removeprefix(own)
-    if own in _NS:
-        return figures.duration(amount * _NS[own]) + per
+    if own in NANOSECONDS:
+        return figures.duration(amount * NANOSECONDS[own]) + per
     if own == "B":
         return figures.size(amount) + per
     return f"{figures.quantity(amount, '')} {unit}"

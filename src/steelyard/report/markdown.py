@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from steelyard.model.records import Run, Side, Summary, Verdict, Weighing
-from steelyard.report import counting, figures, heap, layouts, notes, sentences
+from steelyard.report import counting, figures, heap, layouts, notes, sentences, words
 from steelyard.report.markup import code, document, escape, items, table
+from steelyard.stats.verdict import CHANGED
 
 
 def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) -> str:
@@ -89,7 +90,7 @@ def _row(verdict: Verdict) -> list[str]:
     return [
         code(verdict.benchmark),
         escape(verdict.metric),
-        f"**{verdict.verdict}**",
+        _word(verdict),
         figures.change(verdict.change) if verdict.change is not None else figures.NOT_KNOWN,
         figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN,
         f"{verdict.pairs:,}",
@@ -97,6 +98,12 @@ def _row(verdict: Verdict) -> list[str]:
         _level(verdict.candidate, verdict.metric),
         figures.extent(verdict.resolution) if verdict.resolution is not None else figures.NOT_KNOWN,
     ]
+
+
+def _word(verdict: Verdict) -> str:
+    """The verdict, and of a change how fast that makes it."""
+    said = words.speed(verdict.change, verdict.metric) if verdict.verdict in CHANGED else None
+    return f"**{verdict.verdict}**" + (f", {said}" if said else "")
 
 
 def _level(side: Side | None, metric: str) -> str:

@@ -7,7 +7,7 @@ import math
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Run, Settings, Side, StopReason, Summary, Verdict, Weighing
 from steelyard.model.unpaired import UnpairedVerdict
-from steelyard.report import figures
+from steelyard.report import figures, words
 from steelyard.report.plain import one_line
 from steelyard.stats.looks import FEWEST_WITH_NOISE
 
@@ -132,15 +132,13 @@ def explanation(verdict: Verdict, settings: Settings, reason: StopReason | None)
         return [_same(verdict, settings)]
     if verdict.verdict == "undecided":
         return [text for text in (excluded(verdict, settings), budget(verdict, settings, reason)) if text]
-    return [_needs(verdict)] if verdict.change is not None else []
+    return [_needs(verdict, verdict.change)] if verdict.change is not None else []
 
 
-def _needs(verdict: Verdict) -> str:
+def _needs(verdict: Verdict, change: float) -> str:
     """Say who is slower, and what that means where the metric is no time."""
-    amount = f"{figures.extent(verdict.change or 0.0)} {'less' if verdict.verdict == 'faster' else 'more'}"
-    if verdict.metric in METRICS and METRICS[verdict.metric].unit == "ns":
-        return f"the candidate needs {amount} time than the baseline"
-    return f"the candidate needs {amount} {verdict.metric}, which counts as {verdict.verdict}"
+    said = f"the candidate {words.needs(change, verdict.interval, verdict.metric, 'the baseline')}"
+    return said if words.is_time(verdict.metric) else f"{said}, which counts as {verdict.verdict}"
 
 
 def _same(verdict: Verdict, settings: Settings) -> str:
