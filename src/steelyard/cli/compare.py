@@ -32,6 +32,8 @@ from steelyard.cli.revisions import RevisionOptions, are_wanted, request_of_revi
 from steelyard.cli.say import say
 from steelyard.cli.settings import MeasuringOptions, check_budget, current_folder, request_of, settings_of
 from steelyard.cli.suite import SuiteOptions
+from steelyard.cli.throughput import ThroughputOptions
+from steelyard.cli.views import ShownUnits
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -65,8 +67,10 @@ class CompareOptions(MeasuringOptions):
     suite: SuiteOptions = SuiteOptions()
     heap: HeapOptions = HeapOptions()
     launch: LaunchOptions = LaunchOptions()
+    throughput: ThroughputOptions = ThroughputOptions()
     counting: CountingOptions = CountingOptions()
     functions: ShownFunctions = SHOWN_FUNCTIONS
+    unit: ShownUnits = None
     target: Annotated[
         list[str] | None,
         typer.Option(
@@ -112,6 +116,13 @@ def compare(options: CompareOptions, world: World) -> int:
     Exit status: 0 nothing is slower, 1 a candidate is slower, 2 wrong usage, 3 a measurement failed, 4 undecided
     (with --strict), 130 interrupted.
     """
+    from steelyard.report.figures import shown_in
+
+    with shown_in(options.unit or {}):
+        return _weighed(options, world)
+
+
+def _weighed(options: CompareOptions, world: World) -> int:
     from steelyard.cli.outcome import shown
     from steelyard.cli.screen import watching
     from steelyard.design import session
@@ -139,7 +150,18 @@ def compare(options: CompareOptions, world: World) -> int:
     return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
 
 
-_WITH_RESUME = {"resume", "trust_journal", "max_time", "pairs", "strict", "json", "markdown", "csv", "functions"}
+_WITH_RESUME = {
+    "resume",
+    "trust_journal",
+    "max_time",
+    "pairs",
+    "strict",
+    "json",
+    "markdown",
+    "csv",
+    "functions",
+    "unit",
+}
 
 
 def _refuse_other_options(options: CompareOptions) -> None:

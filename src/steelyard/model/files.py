@@ -19,6 +19,7 @@ from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.foreign import AnyRecord, ForeignResults, NotMeasuredError
 from steelyard.model.journal import assemble
 from steelyard.model.json_text import parse, pieces
+from steelyard.model.ratios import with_ratios
 from steelyard.model.records import FORMAT, VERSION, Derived, Run, Weighing
 from steelyard.model.samples import encoded
 
@@ -43,10 +44,11 @@ _LONGEST_WAIT_S, _STEP_S = 3.0, 0.02
 
 def with_derived(record: Weighing | Run, derived: Derived) -> Weighing | Run:
     """The record with what was derived from it, and the first verdict at the top level, for other programs."""
+    derived = with_ratios(record.benchmarks, derived)
     if isinstance(record, Run) or not derived.verdicts:
         return record.model_copy(update={"derived": derived})
     first = derived.verdicts[0]
-    top = {"verdict": first.verdict, "change": first.change, "interval": first.interval, "pairs": first.pairs}
+    top = {name: getattr(first, name) for name in ("verdict", "change", "ratio", "interval", "pairs")}
     return record.model_copy(update={**top, "derived": derived})
 
 

@@ -109,7 +109,9 @@ def _word(verdict: Verdict) -> str:
 def _level(side: Side | None, metric: str) -> str:
     if side is None:
         return figures.NOT_KNOWN
-    return f"{figures.quantity(side.median, metric)} ± {figures.percent(side.spread)}"
+    return ", ".join(
+        [f"{figures.quantity(side.median, metric)} ± {figures.percent(side.spread)}", *sentences.rates(side)]
+    )
 
 
 def _summary_row(summary: Summary) -> list[str]:
@@ -120,7 +122,7 @@ def _summary_row(summary: Summary) -> list[str]:
     return [
         code(summary.benchmark),
         escape(summary.metric),
-        median,
+        ", ".join([median, *sentences.rates(summary)]),
         f"[{', '.join(ends)}]" if ends else figures.NOT_KNOWN,
         figures.percent(summary.spread),
         f"{lowest} to {highest}",

@@ -107,9 +107,15 @@ def side(summary: Side, metric_name: str) -> list[str]:
     varies = f"varies by {figures.percent(summary.spread)}" if summary.launches > 1 else "seen once"
     return [
         f"median {figures.quantity(summary.median, metric_name)}",
+        *rates(summary),
         varies,
         figures.count(summary.launches, "launch", "launches"),
     ]
+
+
+def rates(summary: Side | Summary) -> list[str]:
+    """Write the throughput at the median, of each unit that is known: `512.3 MiB/s`."""
+    return [figures.rate(per_second, unit) for unit, per_second in summary.per_second.items()]
 
 
 def spread(summary: Summary) -> str:

@@ -9,6 +9,7 @@ from steelyard.design.findings import some_names
 from steelyard.design.suite.shards import ShardAsked
 from steelyard.model.errors import UsageError
 from steelyard.model.patterns import fits
+from steelyard.model.throughput import Processed
 from steelyard.subjects.harness import Listed
 
 
@@ -26,6 +27,8 @@ class Selection:
     """Which part of them, if not all."""
     control: bool = False
     """Whether the baseline's first benchmark is weighed against itself."""
+    processed: Sequence[Processed] = ()
+    """What an iteration of each processes, whatever the harness tells of it; nothing, to take its word."""
 
 
 def chosen_benchmarks(
