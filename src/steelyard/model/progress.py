@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Member(NamedTuple):
+    """One benchmark of a suite while it is weighed: its verdict, or how it stands; `failed` is a word as well."""
+
+    name: str
+    word: str | None
+    """None while it is open."""
+    done: int
+    change: float | None = None
+    interval: tuple[float, float] | None = None
+    is_next: bool = False
 
 
 @dataclass(frozen=True)
@@ -17,3 +31,5 @@ class Progress:
     seconds_left: float | None = None
     allowance: str | None = None
     """What the budget allows, where the user should know before it is spent: said once, to stay."""
+    members: Callable[[], Sequence[Member]] | None = None
+    """Of a suite all benchmarks, for whoever draws them: not worked out for each pair."""

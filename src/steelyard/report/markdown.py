@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.model.records import Run, Side, Summary, Verdict, Weighing
-from steelyard.report import counting, figures, heap, layouts, notes, sentences, words
+from steelyard.report import counting, figures, heap, layouts, notes, ranking, sentences, words
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.stats.verdict import CHANGED
 
@@ -22,7 +22,8 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) 
         return document([*lines, *_list(notes.markdown(notes.of_findings(others))), _origin(record)])
     if verdicts:
         lines += [*_table(_titles(record), [_row(verdict) for verdict in verdicts]), ""]
-    lines += _list([*_explanations(record, verdicts), *_margins(record)])
+    first = [verdict for verdict in verdicts if verdict.metric == verdicts[0].metric]
+    lines += _list([*ranking.markdown(record, first), *_explanations(record, verdicts), *_margins(record)])
     lines += counting.markdown(record, verdicts, functions)
     lines += heap.markdown(record)
     lines += _list(layouts.markdown(verdicts))

@@ -12,7 +12,7 @@ from rich.text import Text
 from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing
-from steelyard.report import counting, figures, heap, layouts, notes, printable, sentences, words
+from steelyard.report import counting, figures, heap, layouts, notes, printable, ranking, sentences, words
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
@@ -264,6 +264,7 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     _margins(sheet, record)
     verdicts = [verdict for verdict in verdicts if not verdict.control]
     first = [verdict for verdict in verdicts if verdict.metric == verdicts[0].metric]
+    ranking.rows(sheet, record, first)
     _open(sheet, record, first)
     disturbed = sum(verdict.disturbed for verdict in first)
     noted = notes.of_weighing(record, verdicts)
@@ -312,7 +313,8 @@ def _table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> bool:
     ]
     names = [Text(sheet.name(verdict.benchmark, sheet.width)) for verdict in verdicts]
     longest = max(len(head[0]), *(name.cell_len for name in names))
-    for columns in (*range(len(head) - 1, 6, -1), 6, 4, 3, 2):
+    columns = 0
+    for columns in (*range(len(head) - 1, _WITH_MEDIANS, -1), _WITH_MEDIANS, 4, 3, 2):
         taken = [max(len(head[i + 1]), *(row[i].cell_len for row in cells)) + 2 for i in range(columns)]
         room = sheet.width - sum(taken)
         if room >= min(longest, _NAME_COLUMNS):
