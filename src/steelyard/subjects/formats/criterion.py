@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from steelyard.model.errors import LaunchError, UsageError
-from steelyard.subjects.adapters.criterion import latest_in, samples_in, title_in
+from steelyard.subjects.adapters.criterion import latest_in, processed_in, samples_in, title_in
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, text
 
 SAMPLES, ABOUT = "sample.json", "benchmark.json"
@@ -54,6 +54,7 @@ def _found(samples_json: str, about: str) -> Found:
         [[sample.ns / sample.loops for sample in samples]],
         params={"value": value} if value else {},
         seconds=sum(sample.ns for sample in samples) / 1e9,
+        processed=processed_in(about),
     )
 
 
