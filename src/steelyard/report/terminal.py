@@ -338,8 +338,9 @@ def _beside(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
 
 
 def _throughputs(verdict: Verdict) -> str:
-    rates = [sentences.rates(side) for side in (verdict.baseline, verdict.candidate) if side is not None]
-    return ", ".join(f"{one} -> {other}" for one, other in zip(*rates, strict=True)) if len(rates) > 1 else ""
+    """Of the first unit alone: Markdown and JSON have all of them."""
+    rates = [sentences.rates(side)[:1] for side in (verdict.baseline, verdict.candidate) if side is not None]
+    return " -> ".join(rate for side in rates for rate in side)
 
 
 def _cells(verdict: Verdict) -> list[Text]:
