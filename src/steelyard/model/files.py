@@ -75,7 +75,7 @@ def _dumped(record: Weighing | Run | ForeignResults) -> dict[str, Any]:
 
 
 def _in_order(model: BaseModel, fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: fields[name] for name in type(model).model_fields}
+    return {name: fields[name] for name in type(model).model_fields if name in fields}
 
 
 def _compressed(text: Iterable[bytes]) -> Iterator[bytes]:

@@ -15,7 +15,7 @@ from steelyard.model.metrics import DEFAULT_METRIC, METRICS
 from steelyard.model.numbers import Count, Seconds
 from steelyard.model.patterns import said_of
 from steelyard.model.secrecy import is_secret
-from steelyard.model.throughput import Processed
+from steelyard.model.throughput import Processed, is_empty
 
 FORMAT: Final = "steelyard"
 VERSION: Final = 2
@@ -80,7 +80,9 @@ class Benchmark(_Record):
     loops: Count | None = Field(default=None, gt=0, description="iterations a sample, for both sides")
     samples: Count | None = Field(default=None, gt=0, description="samples a launch, the first of several not judged")
     processed: list[Processed] = Field(
-        default_factory=list, description="what one launch processes, with a harness one iteration, for its throughput"
+        default_factory=list,
+        exclude_if=is_empty,
+        description="what one launch processes, with a harness one iteration; left out where it is not known",
     )
     ended: Count | None = Field(
         default=None,
@@ -207,7 +209,9 @@ class Side(_Record):
     median: float
     spread: float = Field(description="interquartile range / 1.349 over the median: a relative standard deviation")
     launches: int
-    per_second: dict[str, float] = Field(default_factory=dict, description="throughput at the median, by its unit")
+    per_second: dict[str, float] = Field(
+        default_factory=dict, exclude_if=is_empty, description="throughput at the median, by its unit"
+    )
 
 
 class Verdict(_Record):
@@ -258,7 +262,9 @@ class Summary(_Record):
     quality: Literal["quiet", "noisy", "disturbed"]
     disturbed: int = 0
     worst_delay: float | None = None
-    per_second: dict[str, float] = Field(default_factory=dict, description="throughput at the median, by its unit")
+    per_second: dict[str, float] = Field(
+        default_factory=dict, exclude_if=is_empty, description="throughput at the median, by its unit"
+    )
     findings: list[Finding] = Field(default_factory=list)
 
 

@@ -17,6 +17,11 @@ _OF_TIME: Final = ("active", "wall", "cpu")
 _Amount = Annotated[float, Field(ge=LEAST_VALUE, le=MOST_VALUE)]
 
 
+def is_empty(told: object) -> bool:
+    """Whether nothing is told: records without a throughput are as they were before there were any."""
+    return not told
+
+
 class Processed(BaseModel):
     """So much that one execution processes: an iteration with a harness, else the command, run once."""
 
