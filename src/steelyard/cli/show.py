@@ -39,7 +39,6 @@ class ShowOptions(Options):
 @command(
     ShowOptions,
     examples=(
-        "steelyard show",
         "steelyard show --markdown - --functions 30",
         "steelyard show --hist --unit ms",
     ),
