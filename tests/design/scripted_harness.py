@@ -120,7 +120,7 @@ def header(*candidates: str, **settings: Any) -> Weighing:
 def run_header(**settings: Any) -> Run:
     """A run of the baseline alone."""
     fields = header(**settings).model_dump(
-        exclude={"kind", "verdict", "change", "interval", "pairs", "parts", "derived"}
+        exclude={"kind", "verdict", "change", "ratio", "interval", "pairs", "parts", "derived"}
     )
     return Run(**{**fields, "subjects": fields["subjects"][:1]})
 

@@ -265,7 +265,7 @@ def test_a_record_that_was_laid_out_anew_is_read(file: Path, indent: int | None)
 
 def test_what_is_derived_need_not_be_there(file: Path) -> None:
     record = saved(file, with_derived(weighing(), Derived(verdicts=[verdict(0.02)])))
-    for name in ("verdict", "change", "interval", "pairs", "derived"):
+    for name in ("verdict", "change", "ratio", "interval", "pairs", "derived"):
         del record[name]
     file.write_text(json.dumps(record))
     assert load(file) == weighing()

@@ -11,7 +11,8 @@ from rich.cells import cell_len
 from steelyard.model.progress import Progress
 from steelyard.report.live import LiveLine, fit
 
-WIPE = "\r\x1b[K"
+WIPE = "\r\x1b[J"
+END = "\x1b[K\x1b[J"
 PROGRESS = Progress("sort", done=33, limit=252, change=0.0102, interval=(0.0061, 0.014), seconds_left=12)
 
 
@@ -36,7 +37,8 @@ def test_the_line_tells_pairs_estimate_and_time_left() -> None:
     out = Terminal()
     with LiveLine(out, clock=Clock(), columns=lambda: 80) as line:
         line(PROGRESS)
-        assert out.getvalue() == f"{WIPE}sort  33/252 pairs  +1.02 % [+0.61 %, +1.40 %]  12 s left"
+        shown = "sort  ━━──────────────  33/252 pairs  +1.02 % [+0.61 %, +1.40 %]  12 s left"
+        assert out.getvalue() == f"\r{shown}{END}"
 
 
 def test_it_is_wiped_at_exit_even_when_interrupted() -> None:
@@ -76,7 +78,7 @@ def test_what_the_budget_allows_stays_above_the_line_and_is_told_to_a_file_too()
     with LiveLine(out, clock=Clock(), columns=lambda: 80) as line:
         line(PROGRESS)
         line(told)
-    above = out.getvalue().partition("12 s left")[2]
+    above = out.getvalue().partition(f"12 s left{END}")[2]
     assert above.startswith(f"{WIPE}steelyard: too ")
     assert above.count("\n") == 1
     with LiveLine(piped) as line:
@@ -91,7 +93,7 @@ def test_at_most_four_refreshes_a_second() -> None:
     for tick in range(1001):
         clock.now = tick / 1000
         line(PROGRESS)
-    assert out.getvalue().count(WIPE) == 5  # at 0, 0.25, 0.5, 0.75 and 1 s
+    assert out.getvalue().count(END) == 5  # at 0, 0.25, 0.5, 0.75 and 1 s
 
 
 def test_a_terminal_that_went_away_does_not_end_the_measurement() -> None:
@@ -106,7 +108,7 @@ def test_a_terminal_that_went_away_does_not_end_the_measurement() -> None:
 def test_names_cannot_steer_the_terminal() -> None:
     out = Terminal()
     LiveLine(out, clock=Clock(), columns=lambda: 80)(Progress("\x1b[2J\u202e", 1, None))
-    assert out.getvalue().removeprefix(WIPE).isprintable()
+    assert out.getvalue().removeprefix("\r").removesuffix(END).isprintable()
 
 
 @given(
@@ -129,7 +131,7 @@ def test_it_never_breaks_the_line(
 ) -> None:
     out = Terminal()
     LiveLine(out, clock=Clock(), columns=lambda: width)(Progress(name, done, limit, change, interval, left))
-    shown = out.getvalue().removeprefix(WIPE)
+    shown = out.getvalue().removeprefix("\r").removesuffix(END)
     assert cell_len(shown) < max(width, 2)
     assert "\n" not in shown
 

@@ -32,6 +32,8 @@ from steelyard.cli.revisions import RevisionOptions, are_wanted, request_of_revi
 from steelyard.cli.say import say
 from steelyard.cli.settings import MeasuringOptions, check_budget, current_folder, request_of, settings_of
 from steelyard.cli.suite import SuiteOptions
+from steelyard.cli.throughput import ThroughputOptions
+from steelyard.cli.views import ShownUnits
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -65,8 +67,10 @@ class CompareOptions(MeasuringOptions):
     suite: SuiteOptions = SuiteOptions()
     heap: HeapOptions = HeapOptions()
     launch: LaunchOptions = LaunchOptions()
+    throughput: ThroughputOptions = ThroughputOptions()
     counting: CountingOptions = CountingOptions()
     functions: ShownFunctions = SHOWN_FUNCTIONS
+    unit: ShownUnits = None
     target: Annotated[
         list[str] | None,
         typer.Option(
@@ -121,9 +125,10 @@ def compare(options: CompareOptions, world: World) -> int:
     (with --strict), 130 interrupted.
     """
     from steelyard.cli.calm import tuned
+    from steelyard.report.figures import shown_in
 
     check_files(options.files, options.launch.output)
-    with tuned(options.tuned, options.launch.cpu, world):
+    with shown_in(options.unit or {}), tuned(options.tuned, options.launch.cpu, world):
         return _compared(options, world)
 
 
@@ -165,6 +170,7 @@ _WITH_RESUME = {
     "markdown",
     "csv",
     "functions",
+    "unit",
 }
 
 

@@ -22,6 +22,7 @@ from steelyard.cli.options import (
     Strict,
 )
 from steelyard.cli.outputs import check_writable, is_printed, write
+from steelyard.cli.views import ShownUnits
 from steelyard.model.errors import UsageError
 from steelyard.model.values import alpha_checked, metric_names, relative_margin
 
@@ -68,6 +69,7 @@ class DiffOptions(Options):
         ),
     ] = False
     functions: ShownFunctions = SHOWN_FUNCTIONS
+    unit: ShownUnits = None
     markdown: Markdown = None
     strict: Strict = False
 
@@ -89,6 +91,13 @@ def diff(options: DiffOptions, world: World) -> int:
     Exit status: 0 nothing is slower, 1 B is slower, 2 wrong usage, 3 the metric could not be measured, 4 undecided
     (with --strict).
     """
+    from steelyard.report.figures import shown_in
+
+    with shown_in(options.unit or {}):
+        return _compared(options, world)
+
+
+def _compared(options: DiffOptions, world: World) -> int:
     from steelyard.model.files import load_any
     from steelyard.model.foreign import ForeignResults
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+
+from rich.console import Console
 
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outputs import is_printed, write
@@ -16,8 +19,10 @@ from steelyard.report import foreign as report
 from steelyard.report.bounds import MOST_BENCHMARKS
 
 
-def show_foreign(record: ForeignResults, files: FileOptions, world: World) -> None:
-    """Print an import, and write the files asked for."""
+def show_foreign(
+    record: ForeignResults, files: FileOptions, world: World, *, drawn: Callable[[Console], None] | None = None
+) -> None:
+    """Print an import, or what is `drawn` of it, and write the files asked for."""
     described = levels(record.benchmarks[: None if files.markdown is not None else MOST_BENCHMARKS])
     if files.json is not None:
         write(files.json, as_saved(record, files.json))
@@ -26,7 +31,11 @@ def show_foreign(record: ForeignResults, files: FileOptions, world: World) -> No
     if files.csv is not None:
         write(files.csv, report.csv(record))
     beside_data = is_printed(files.json, files.markdown, files.csv)
-    report.show(output(world.environment, beside_data=beside_data), record, described)
+    console = output(world.environment, beside_data=beside_data)
+    if drawn is not None:
+        drawn(console)
+    else:
+        report.show(console, record, described)
 
 
 def diff_foreign(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shlex
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions
@@ -19,10 +21,13 @@ from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import as_saved
 from steelyard.model.metrics import is_counted
-from steelyard.model.records import Derived, Verdict, Weighing
+from steelyard.model.records import Derived, Run, Verdict, Weighing
 from steelyard.report import markdown as as_markdown
 from steelyard.report import sentences, table, terminal
 from steelyard.report.sheet import Sheet
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def shown(
@@ -54,12 +59,15 @@ def show_outcome(
     *,
     functions: int = SHOWN_FUNCTIONS,
     beside_data: bool = False,
+    drawn: Callable[[Console], None] | None = None,
 ) -> None:
     """Write the files and print the verdict, with so many `functions` of what was counted; `beside_data` on stderr.
 
+    What is `drawn` is printed in the place of the report.
+
     A failed measurement writes its raw launches and raises its error.
     """
-    record, derived = outcome.record, outcome.record.derived or Derived()
+    record = outcome.record
     unwritten, to_print = None, None
     try:
         with uninterrupted():
@@ -72,10 +80,7 @@ def show_outcome(
         unwritten = error  # the verdict is still worth its words
     if has_results := _has_results(outcome):
         console = output(world.environment, beside_data=beside_data or _prints_data(files))
-        if isinstance(record, Weighing):
-            terminal.weighing(console, record, derived.verdicts, functions=functions)
-        else:
-            terminal.run(console, record, derived.summaries, functions=functions)
+        (drawn or partial(_report, record=record, functions=functions))(console)
     if to_print is not None:
         write(STANDARD_STREAM, to_print)
     _say_unkept(outcome)
@@ -83,6 +88,14 @@ def show_outcome(
         raise failure
     if not has_results:
         raise MeasurementError("nothing was measured")
+
+
+def _report(console: Console, record: Weighing | Run, functions: int) -> None:
+    derived = record.derived or Derived()
+    if isinstance(record, Weighing):
+        terminal.weighing(console, record, derived.verdicts, functions=functions)
+    else:
+        terminal.run(console, record, derived.summaries, functions=functions)
 
 
 def _show_way_on(outcome: Outcome, files: FileOptions, world: World) -> None:

@@ -25,6 +25,8 @@ from steelyard.cli.outputs import check_files
 from steelyard.cli.say import say
 from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
 from steelyard.cli.suite import SuiteOptions
+from steelyard.cli.throughput import ThroughputOptions
+from steelyard.cli.views import ShownUnits
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -60,7 +62,9 @@ class RunOptions(MeasuringOptions):
     suite: Annotated[SuiteOptions, Without("shard")] = SuiteOptions()
     heap: HeapOptions = HeapOptions()
     launch: Annotated[LaunchOptions, Without("wait_quiet")] = LaunchOptions()
+    throughput: ThroughputOptions = ThroughputOptions()
     functions: ShownFunctions = SHOWN_FUNCTIONS
+    unit: ShownUnits = None
     files: FileOptions = FileOptions()
     save_baseline: Annotated[
         str | None,
@@ -89,6 +93,13 @@ def run(options: RunOptions, world: World) -> int:
     To compare two versions use `steelyard compare`: numbers of two runs, taken one after the other, are apart by more
     than most changes.
     """
+    from steelyard.report.figures import shown_in
+
+    with shown_in(options.unit or {}):
+        return _measured(options, world)
+
+
+def _measured(options: RunOptions, world: World) -> int:
     from steelyard.cli.outcome import shown
     from steelyard.cli.screen import watching
     from steelyard.design.session import measure

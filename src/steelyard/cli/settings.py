@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from steelyard.cli.heap import HeapOptions, heap_launches
 from steelyard.cli.layouts import layouts_checked
 from steelyard.cli.options import JudgingOptions, LaunchOptions, WeighingOptions
 from steelyard.cli.suite import SuiteOptions, harness_checked, selection_of
+from steelyard.cli.throughput import ThroughputOptions
 from steelyard.model.errors import UsageError
 from steelyard.model.values import alpha_checked, in_range, metric_names, relative_margin, seconds_in_range
 
@@ -35,6 +36,7 @@ class MeasuringOptions(Options):
     suite: SuiteOptions = SuiteOptions()
     heap: HeapOptions = HeapOptions()
     launch: LaunchOptions = LaunchOptions()
+    throughput: ThroughputOptions = ThroughputOptions()
     counting: CountingOptions = CountingOptions()
 
 
@@ -46,11 +48,14 @@ def request_of(options: MeasuringOptions, subjects: Sequence[Subject], settings:
 
     weighing = options.weighing
     selection = selection_of(options.suite, options.judging, control=weighing.control)
+    throughput = options.throughput
     if settings.harness is not None:
+        selection = replace(selection, processed=throughput.processed())
         return Request(subjects, settings, (), selection, jobs_checked(options.counting.jobs))
     parameters = [parameter_list(*arguments_of("--parameter-list", given)) for given in weighing.parameter_list or []]
     parameters += [parameter_scan(*arguments_of("--parameter-scan", given)) for given in weighing.parameter_scan or []]
     benchmarks = benchmarks_of(list(subjects), parameters, control=weighing.control)
+    benchmarks = [one.model_copy(update={"processed": throughput.processed(one.params)}) for one in benchmarks]
     if selection.shard is not None:
         benchmarks, shard = dealt(benchmarks, selection.shard)
         settings = settings.model_copy(update={"shard": shard})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from steelyard.cli.command import Options, command
 from steelyard.cli.inputs import kept_by_name, readable
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions, ShownFunctions
 from steelyard.cli.outputs import check_files
+from steelyard.cli.views import ShownUnits, ViewOptions, sorted_import, sorted_outcome
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -28,34 +30,54 @@ class ShowOptions(Options):
             help="A record or a journal, or the name of a kept baseline.  [default: the last one measured]",
         ),
     ] = None
+    shown: ViewOptions = ViewOptions()
     functions: ShownFunctions = SHOWN_FUNCTIONS
+    unit: ShownUnits = None
     files: FileOptions = FileOptions()
 
 
 @command(
     ShowOptions,
     examples=(
-        "steelyard show",
         "steelyard show --markdown - --functions 30",
+        "steelyard show --hist --unit ms",
     ),
 )
 def show(options: ShowOptions, world: World) -> int:
     """Show a kept weighing or run again: its verdicts are derived anew from the raw launches; or an import."""
+    from steelyard.report.figures import shown_in
+
+    check_files(options.files)
+    options.shown.check()
+    with shown_in(options.unit or {}):
+        _show(options, world)
+    return 0
+
+
+def _show(options: ShowOptions, world: World) -> None:
     from steelyard.cli.outcome import show_outcome
     from steelyard.design.outcome import recall
     from steelyard.model.foreign import NotMeasuredError
+    from steelyard.model.records import Derived
+    from steelyard.report.views import view
 
-    files = options.files
-    check_files(files)
+    files, views, chosen = options.files, options.shown.views(), options.shown.benchmark or []
     try:
-        outcome = recall(_path(options.file, world))
+        outcome = sorted_outcome(recall(_path(options.file, world)), options.shown.sort)
     except NotMeasuredError as found:
         from steelyard.cli.foreign import show_foreign
 
-        show_foreign(found.record, files, world)
-    else:
+        record = sorted_import(found.record, options.shown.sort)
+        drawn = view.prepared(record, Derived(), views, chosen)
+        show_foreign(
+            record, files, world, drawn=partial(view.show, record=record, shown=drawn, views=views) if views else None
+        )
+        return
+    if not views or outcome.record.derived is None:  # what has failed says so
         show_outcome(outcome, files, world, functions=options.functions)
-    return 0
+        return
+    shown = view.prepared(outcome.record, outcome.record.derived, views, chosen)
+    show_outcome(outcome, files, world, drawn=partial(view.show, record=outcome.record, shown=shown, views=views))
 
 
 def _path(asked: Path | None, world: World) -> Path:

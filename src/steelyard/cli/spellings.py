@@ -33,9 +33,9 @@ _INSTEAD = {
     "--repeats": "give --launches N, or --repeat N for more runs in one launch",
     "--runs": "give --pairs N, the most that are measured; the answer may stand before them",
     "--show-output": "give --output FILE, which says where the commands' output goes",
-    "--sort": "results stand in the order of the commands",
+    "--sort": "results stand in the order of the commands, and several candidates are ranked; show has --sort",
     "--style": "there is progress where stderr is a terminal, and NO_COLOR=1 keeps colours away",
-    "--time-unit": "each number says its unit, and --json FILE has nanoseconds",
+    "--time-unit": "write --unit ns, us, ms or s; --json FILE has nanoseconds",
 }
 _SHELLS = ("default", "sh", "/bin/sh")
 

@@ -26,6 +26,7 @@ from steelyard.model.foreign import (
 from steelyard.model.kept import Finding
 from steelyard.model.numbers import LEAST_VALUE, MOST_SECONDS, MOST_VALUE
 from steelyard.model.samples import FLOATS, joined, samples_of
+from steelyard.model.throughput import processed_of
 from steelyard.subjects.formats.contents import Contents, Format, Found, grouped
 from steelyard.subjects.formats.recognise import contents_of, format_named
 from steelyard.subjects.harness import Listed
@@ -148,6 +149,7 @@ def _benchmark(name: str, files: list[_File]) -> ForeignBenchmark:
         unit=found[0].unit,
         higher_is_better=found[0].higher_is_better,
         values=values,
+        processed=processed_of(found[0].processed),
         seconds=_sum([one.seconds for one in found]),
     )
 

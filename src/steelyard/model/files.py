@@ -20,6 +20,7 @@ from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.foreign import ForeignResults, NotMeasuredError
 from steelyard.model.json_text import parse, pieces
 from steelyard.model.kept import FORMAT, VERSION
+from steelyard.model.ratios import with_ratios
 from steelyard.model.samples import encoded
 
 if TYPE_CHECKING:
@@ -45,10 +46,11 @@ _LONGEST_WAIT_S, _STEP_S = 3.0, 0.02
 
 def with_derived(record: Weighing | Run, derived: Derived) -> Weighing | Run:
     """The record with what was derived from it, and the first verdict at the top level, for other programs."""
+    derived = with_ratios(record.benchmarks, derived)
     if record.kind == "run" or not derived.verdicts:
         return record.model_copy(update={"derived": derived})
     first = derived.verdicts[0]
-    top = {"verdict": first.verdict, "change": first.change, "interval": first.interval, "pairs": first.pairs}
+    top = {name: getattr(first, name) for name in ("verdict", "change", "ratio", "interval", "pairs")}
     return record.model_copy(update={**top, "derived": derived})
 
 
@@ -75,7 +77,7 @@ def _dumped(record: Weighing | Run | ForeignResults) -> dict[str, Any]:
 
 
 def _in_order(model: BaseModel, fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: fields[name] for name in type(model).model_fields}
+    return {name: fields[name] for name in type(model).model_fields if name in fields}
 
 
 def _compressed(text: Iterable[bytes]) -> Iterator[bytes]:

@@ -15,6 +15,7 @@ from steelyard.model.errors import UsageError
 from steelyard.model.kept import FORMAT, VERSION, Finding, Record, VerdictName
 from steelyard.model.numbers import LEAST_VALUE, MOST_VALUE, Seconds
 from steelyard.model.samples import PACKED
+from steelyard.model.throughput import Processed, is_empty
 
 PROCESSOR: Final = "processor"
 CORES: Final = "cores"
@@ -49,6 +50,9 @@ class ForeignBenchmark(Record):
     higher_is_better: bool = False
     values: Annotated[list[Annotated[list[Value], Field(min_length=1)]], *PACKED] = Field(
         min_length=1, description="one list of samples for each process, in the order in which they ran"
+    )
+    processed: list[Processed] = Field(
+        default_factory=list, exclude_if=is_empty, description="what one iteration processes"
     )
     seconds: Seconds | None = Field(default=None, description="what the samples took in all, as far as that is told")
 

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Member(NamedTuple):
+    """One benchmark of a suite while it is weighed: its verdict, or how it stands; `failed` is a word as well."""
+
+    name: str
+    word: str | None
+    """None while it is open."""
+    done: int
+    change: float | None = None
+    interval: tuple[float, float] | None = None
+    is_next: bool = False
 
 
 @dataclass(frozen=True)
@@ -19,3 +33,5 @@ class Progress:
     """What the budget allows, where the user should know before it is spent: said once, to stay."""
     noun: str | None = None
     """What is `done`, if that is not what the watcher counts."""
+    members: Callable[[], Sequence[Member]] | None = None
+    """Of a suite all benchmarks, for whoever draws them: not worked out for each pair."""

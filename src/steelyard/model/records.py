@@ -21,6 +21,7 @@ from steelyard.model.metrics import DEFAULT_METRIC, METRICS
 from steelyard.model.numbers import Count, Seconds
 from steelyard.model.patterns import said_of
 from steelyard.model.secrecy import is_secret
+from steelyard.model.throughput import Processed, is_empty
 
 Margin = Annotated[float, Field(gt=0, lt=1)]
 # Of the counts of one program: equal; within 1e-5 of each other; anything else.
@@ -66,6 +67,11 @@ class Benchmark(_Record):
     tags: list[str] = Field(default_factory=list, description="as the harness gave them")
     loops: Count | None = Field(default=None, gt=0, description="iterations a sample, for both sides")
     samples: Count | None = Field(default=None, gt=0, description="samples a launch, the first of several not judged")
+    processed: list[Processed] = Field(
+        default_factory=list,
+        exclude_if=is_empty,
+        description="what one launch processes, with a harness one iteration; left out where it is not known",
+    )
     ended: Count | None = Field(
         default=None,
         description="after how many pairs its first budget ended, if it went on with others; 0 if that was no look",
@@ -191,6 +197,9 @@ class Side(_Record):
     median: float
     spread: float = Field(description="interquartile range / 1.349 over the median: a relative standard deviation")
     launches: int
+    per_second: dict[str, float] = Field(
+        default_factory=dict, exclude_if=is_empty, description="throughput at the median, by its unit"
+    )
 
 
 class Verdict(_Record):
@@ -203,6 +212,7 @@ class Verdict(_Record):
     verdict: VerdictName
     margin: float | None = Field(default=None, description="by which it was judged")
     change: float | None = Field(description="relative change of the candidate; +0.01 is 1 % slower")
+    ratio: float | None = Field(default=None, description="1 + change: how many times as much the candidate takes")
     interval: tuple[float, float] | None = Field(description="repeated interval of `change` at 1 - alpha")
     p_value: float | None = Field(description="of no change, at the look that was judged")
     pairs: int = Field(description="pairs that were judged")
@@ -240,6 +250,9 @@ class Summary(_Record):
     quality: Literal["quiet", "noisy", "disturbed"]
     disturbed: int = 0
     worst_delay: float | None = None
+    per_second: dict[str, float] = Field(
+        default_factory=dict, exclude_if=is_empty, description="throughput at the median, by its unit"
+    )
     findings: list[Finding] = Field(default_factory=list)
 
 
@@ -307,13 +320,14 @@ class Derived(_Record):
 class Weighing(_Kept):
     """One comparison of candidates with a baseline over all their benchmarks.
 
-    `verdict`, `change`, `interval` and `pairs` repeat the first benchmark's first metric at the top level, for
+    `verdict`, `change`, `ratio`, `interval` and `pairs` repeat the first benchmark's first metric at the top level, for
     scripts; they are derived, like all that `derived` holds.
     """
 
     kind: Literal["weighing"] = "weighing"
     verdict: VerdictName | None = None
     change: float | None = None
+    ratio: float | None = None
     interval: tuple[float, float] | None = None
     pairs: int | None = None
     subjects: list[Subject] = Field(min_length=2, description="the baselines and candidates of the benchmarks")

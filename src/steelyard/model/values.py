@@ -61,6 +61,15 @@ def size_in_bytes(option: str, text: str) -> int:
     return round(number * (1 << _UNITS_BYTES[match[2].upper()]))
 
 
+def quantity_of_items(option: str, text: str) -> float:
+    """How many of something, as 1000, 1e6, 20k or 3M; raises UsageError naming the option."""
+    match = re.fullmatch(r"(.*?)\s*([kMG]?)", text.strip(), re.DOTALL)
+    number = None if match is None else _number(match[1])
+    if match is None or number is None or not 0 <= number < 2**53:
+        raise UsageError(f"{option} {_brief(text)} is no number of things: write for example {example(option, '20k')}")
+    return number * {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}[match[2]]
+
+
 def shard(option: str, text: str) -> tuple[int, int]:
     """Part and parts, as 1/4; raises UsageError naming the option."""
     match = re.fullmatch(r"([0-9]{1,5})/([0-9]{1,5})", text.strip())

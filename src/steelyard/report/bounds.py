@@ -22,7 +22,15 @@ def most_changed(items: Sequence[_Item], change: Callable[[_Item], float | None]
     return [items[place] for place in sorted(places)]
 
 
-def show_left_out(sheet: Sheet, many: int, which: str = "") -> None:
+def show_left_out(
+    sheet: Sheet,
+    many: int,
+    which: str = "",
+    *,
+    noun: str = "more benchmark",
+    plural: str | None = None,
+    where: str = "--markdown FILE",
+) -> None:
     """Print that so many more are not shown, `which` they are, and where they can be found."""
     if many > 0:
-        sheet.row("left out", f"{figures.count(many, 'more benchmark')}{which}: --markdown FILE has all of them")
+        sheet.row("left out", f"{figures.count(many, noun, plural)}{which}: {where} has all of them")

@@ -3,10 +3,51 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from steelyard.model.metrics import METRICS, Unit
+from steelyard.model.units import UNITS
 
 NOT_KNOWN = "n/a"
+
+_chosen: ContextVar[Mapping[Unit, str] | None] = ContextVar("chosen", default=None)
+
+
+@contextmanager
+def shown_in(units: Mapping[Unit, str]) -> Iterator[None]:
+    """Write all measured values in these units, one for each kind of quantity, instead of those that suit each value.
+
+    As with `decimal.localcontext`, since every format writes its values here, and none of them need know.
+    """
+    before = _chosen.set(units)
+    try:
+        yield
+    finally:
+        _chosen.reset(before)
+
+
+def scale_for(value: float, kind: Unit) -> tuple[str, float]:
+    """(name, size) of the unit that several values of up to this one are shown in: the chosen one, or what suits."""
+    units = UNITS[kind]
+    if (chosen := _chosen_for(kind)) is not None:
+        return chosen, units[chosen]
+    if kind == "count":
+        return "", 1.0
+    fitting = [(name, one) for name, one in units.items() if one <= abs(value)]
+    return fitting[-1] if fitting else next(iter(units.items()))
+
+
+def _in_chosen(value: float, kind: Unit) -> str | None:
+    """The value in the unit that was chosen for its kind; None where none was."""
+    if (unit := _chosen_for(kind)) is None:
+        return None
+    return f"{_significant(value / UNITS[kind][unit])} {unit}".removesuffix(" 1")
+
+
+def _chosen_for(kind: Unit) -> str | None:
+    return (_chosen.get() or {}).get(kind)
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
@@ -18,6 +59,8 @@ def duration(ns: float) -> str:
     """Write a measured time in the unit that suits it, four significant digits: `12.81 ms`."""
     if not math.isfinite(ns):
         return NOT_KNOWN
+    if (chosen := _in_chosen(ns, "ns")) is not None:
+        return chosen
     if abs(ns) < 1e3 and float(ns).is_integer():
         return f"{ns:.0f} ns"
     for one, unit in ((1.0, "ns"), (1e3, "µs"), (1e6, "ms")):
@@ -47,6 +90,8 @@ def size(amount: float) -> str:
     """Write a size in binary units: `812 B`, `12.31 MiB`."""
     if not math.isfinite(amount):
         return NOT_KNOWN
+    if (chosen := _in_chosen(amount, "bytes")) is not None:
+        return chosen
     if abs(amount) < 1024:
         return f"{amount:.0f} B"
     for unit in ("KiB", "MiB", "GiB"):
@@ -65,7 +110,24 @@ def quantity(value: float, metric: str) -> str:
         return duration(value)
     if unit == "bytes":
         return size(value)
+    if (chosen := _in_chosen(value, "count")) is not None:
+        return chosen
     return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1e4 else _significant(value)
+
+
+def rate(per_second: float, unit: str) -> str:
+    """Write a throughput: `512.3 MiB/s` of bytes, `1.204 M items/s` of anything else."""
+    if not math.isfinite(per_second):
+        return NOT_KNOWN
+    if unit == "bytes":
+        for one, name in ((1.0, "B"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB")):
+            if per_second < one * 1023.95:
+                return f"{_significant(per_second / one)} {name}/s"
+        return f"{_significant(per_second / 2.0**40)} TiB/s"
+    for factor, prefix in ((1.0, ""), (1e3, "k "), (1e6, "M ")):
+        if per_second < factor * 999.95:
+            return f"{_significant(per_second / factor)} {prefix}{unit}/s"
+    return f"{_significant(per_second / 1e9)} G {unit}/s"
 
 
 def _significant(value: float) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from steelyard.model.throughput import per_second
 from steelyard.report import figures, notes, sentences
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
@@ -16,11 +17,11 @@ from steelyard.report.unpaired import APART, wandered
 from steelyard.report.verdicts import STYLES, emphasised
 
 if TYPE_CHECKING:
-    from steelyard.model.foreign import ForeignReport, ForeignResults, ForeignVerdict, Level
+    from steelyard.model.foreign import ForeignBenchmark, ForeignReport, ForeignResults, ForeignVerdict, Level
 
 WARNING = "imported, not measured by Steelyard"
 UNPAIRED_WARNING = f"{WARNING}, and {APART}"
-_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
+NANOSECONDS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 _PER = "/op"
 _MOST_FILES = 3
 
@@ -29,8 +30,8 @@ def value(amount: float, unit: str) -> str:
     """Write a value in its unit: times and sizes as everywhere, `12.81 ms`, others as they are, `1,204 ops/s`."""
     own = unit.removesuffix(_PER)
     per = unit.removeprefix(own)
-    if own in _NS:
-        return figures.duration(amount * _NS[own]) + per
+    if own in NANOSECONDS:
+        return figures.duration(amount * NANOSECONDS[own]) + per
     if own == "B":
         return figures.size(amount) + per
     return f"{figures.quantity(amount, '')} {unit}"
@@ -38,7 +39,16 @@ def value(amount: float, unit: str) -> str:
 
 def in_ns(unit: str) -> float | None:
     """How many ns a unit of time has, also of one operation; None where it is no time."""
-    return _NS.get(unit.removesuffix(_PER))
+    return NANOSECONDS.get(unit.removesuffix(_PER))
+
+
+def rates(benchmark: ForeignBenchmark, level: Level) -> list[str]:
+    """Write the throughput at the median of what tells what it processes: `512.3 MiB/s`."""
+    own = benchmark.unit.removesuffix(_PER)
+    if own not in NANOSECONDS:
+        return []
+    told = per_second(benchmark.processed, "wall", level.median * NANOSECONDS[own])
+    return [figures.rate(amount, unit) for unit, amount in told.items()]
 
 
 def direction(higher_is_better: bool) -> str:
@@ -83,7 +93,7 @@ def show(console: Console, record: ForeignResults, levels: Sequence[Level]) -> N
     for benchmark, level in zip(shown, levels[:MOST_BENCHMARKS], strict=True):
         sheet.blank()
         sheet.row("benchmark", Text(sheet.name(benchmark.name, 3 * sheet.text_width), "bold"))
-        median = f"{value(level.median, benchmark.unit)} median"
+        median = ", ".join([f"{value(level.median, benchmark.unit)} median", *rates(benchmark, level)])
         line = Text.assemble((median, "bold"), f", {direction(benchmark.higher_is_better)}")
         sheet.row("value", line, effort(level))
     show_left_out(sheet, len(record.benchmarks) - len(shown))
@@ -98,7 +108,7 @@ def markdown(record: ForeignResults, levels: Sequence[Level]) -> str:
         rows.append(
             [
                 code(benchmark.name),
-                escape(value(level.median, benchmark.unit)),
+                escape(", ".join([value(level.median, benchmark.unit), *rates(benchmark, level)])),
                 "higher" if benchmark.higher_is_better else "lower",
                 figures.percent(level.between) if level.between is not None else figures.NOT_KNOWN,
                 f"{level.processes:,}",

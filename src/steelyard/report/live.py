@@ -1,4 +1,4 @@
-"""The one line that is seen while measuring."""
+"""What is seen while measuring: one line, of a suite some lines."""
 
 from __future__ import annotations
 
@@ -11,17 +11,24 @@ from typing import TYPE_CHECKING, Self, TextIO
 
 from rich.cells import cell_len
 
-from steelyard.report import figures, printable
+from steelyard.report import figures, live_suite, printable
 
 if TYPE_CHECKING:
     from steelyard.model.progress import Progress
 
 _WIPE = "\r\x1b[K"
+_CLEAR_LINE, _CLEAR_BELOW = "\x1b[K", "\x1b[J"
 _BETWEEN_REFRESHES_S = 0.25
+# So many columns stay free: a full line would make some terminals wrap, and Ctrl-C leaves its ^C behind the last one.
+_FREE_COLUMNS = 3
+# Below the display there is a line of what was there before, and above it one for the eye.
+_FREE_ROWS = 2
+_BAR_COLUMNS = 16
+_USUAL_SIZE = os.terminal_size((80, 24))
 
 
 class LiveLine:
-    """Shows the progress on one line of a terminal and wipes it at the end; on anything else only what is to stay.
+    """Shows the progress on a terminal and wipes it at the end; on anything else only what is to stay.
 
     It writes only when it is called, between two launches: a thread or a timer would run beside the launch
     that is being measured.
@@ -35,13 +42,15 @@ class LiveLine:
         plural: str | None = None,
         clock: Callable[[], float] = time.monotonic,
         columns: Callable[[], int] | None = None,
+        rows: Callable[[], int] | None = None,
     ) -> None:
         self._stream = sys.stderr if stream is None else stream
         self._noun, self._plural = noun, plural
         self._clock = clock
-        self._columns = columns or self._terminal_columns
+        self._columns = columns or (lambda: self._terminal_size().columns or _USUAL_SIZE.columns)
+        self._rows = rows or (lambda: self._terminal_size().lines or _USUAL_SIZE.lines)
         self._shows = self._stream.isatty() and os.environ.get("TERM") != "dumb"
-        self._written = False
+        self._written: list[str] = []
         self._last: float | None = None
 
     def __enter__(self) -> Self:
@@ -64,15 +73,33 @@ class LiveLine:
         if self._last is not None and now - self._last < _BETWEEN_REFRESHES_S:
             return
         self._last = now
-        # One column stays free: a full line would make some terminals wrap.
-        self._write(_WIPE + self._line(progress, self._columns() - 1))
-        self._written = True
+        columns = self._columns()
+        self._draw(self._lines(progress, columns), columns)
 
     def wipe(self) -> None:
-        """Remove the line, so that something else can be printed in its place."""
+        """Remove it, so that something else can be printed in its place."""
         if self._written:
-            self._write(_WIPE)
-            self._written = False
+            self._write(self._to_the_top(self._columns()) + _CLEAR_BELOW)
+            self._written = []
+
+    def _draw(self, lines: list[str], columns: int) -> None:
+        """Write over what is there, line by line in one go: what stays the same does not flicker."""
+        drawn = "\r\n".join(f"{line}{_CLEAR_LINE}" for line in lines)
+        self._write(f"{self._to_the_top(columns)}{drawn}{_CLEAR_BELOW}")
+        self._written = lines
+
+    def _to_the_top(self, columns: int) -> str:
+        """Where the display begins, seen from its end: a terminal that was made narrower has broken its lines."""
+        rows = sum(max(1, -(-cell_len(line) // max(1, columns))) for line in self._written)
+        return "\r" + (f"\x1b[{rows - 1}A" if rows > 1 else "")
+
+    def _lines(self, progress: Progress, columns: int) -> list[str]:
+        encoding = self._stream.encoding or "utf-8"
+        if progress.members is not None:
+            members, height = progress.members(), self._rows() - _FREE_ROWS
+            if found := live_suite.lines(progress, members, columns - _FREE_COLUMNS, height, encoding):
+                return found
+        return [self._line(progress, columns - 1)]
 
     def _line(self, progress: Progress, width: int) -> str:
         encoding = self._stream.encoding or "utf-8"
@@ -87,11 +114,11 @@ class LiveLine:
             # The terminal has gone; the measurement goes on.
             self._shows = False
 
-    def _terminal_columns(self) -> int:
+    def _terminal_size(self) -> os.terminal_size:
         try:
-            return os.get_terminal_size(self._stream.fileno()).columns or 80
+            return os.get_terminal_size(self._stream.fileno())
         except (OSError, ValueError):
-            return 80
+            return _USUAL_SIZE
 
 
 def fit(progress: Progress, name: str, width: int, noun: str = "pair", plural: str | None = None) -> str:
@@ -102,7 +129,9 @@ def fit(progress: Progress, name: str, width: int, noun: str = "pair", plural: s
     interval = figures.interval(progress.interval) if progress.interval is not None else ""
     left = f"{figures.seconds(max(0.0, progress.seconds_left))} left" if progress.seconds_left is not None else ""
     estimate = " ".join(filter(None, (change, interval)))
+    bar = live_suite.bar(progress.done / progress.limit, _BAR_COLUMNS) if progress.limit else ""
     choices = (
+        (printable.shorten(name, 30), bar, done, estimate, left),
         (printable.shorten(name, 30), done, estimate, left),
         (done, estimate, left),
         (done, change, left),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steelyard.report import counting, figures, heap, layouts, notes, sentences
+from steelyard.report import counting, figures, heap, layouts, notes, ranking, sentences, words
 from steelyard.report.markup import code, document, escape, items, table
+from steelyard.stats.verdict import CHANGED
 
 if TYPE_CHECKING:
     from steelyard.model.records import Run, Side, Summary, Verdict, Weighing
@@ -25,7 +26,8 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) 
         return document([*lines, *_list(notes.markdown(notes.of_findings(others))), _origin(record)])
     if verdicts:
         lines += [*_table(_titles(record), [_row(verdict) for verdict in verdicts]), ""]
-    lines += _list([*_explanations(record, verdicts), *_margins(record)])
+    first = [verdict for verdict in verdicts if verdict.metric == verdicts[0].metric]
+    lines += _list([*ranking.markdown(record, first), *_explanations(record, verdicts), *_margins(record)])
     lines += counting.markdown(record, verdicts, functions)
     lines += heap.markdown(record)
     lines += _list(layouts.markdown(verdicts))
@@ -93,7 +95,7 @@ def _row(verdict: Verdict) -> list[str]:
     return [
         code(verdict.benchmark),
         escape(verdict.metric),
-        f"**{verdict.verdict}**",
+        _word(verdict),
         figures.change(verdict.change) if verdict.change is not None else figures.NOT_KNOWN,
         figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN,
         f"{verdict.pairs:,}",
@@ -103,10 +105,18 @@ def _row(verdict: Verdict) -> list[str]:
     ]
 
 
+def _word(verdict: Verdict) -> str:
+    """The verdict, and of a change how fast that makes it."""
+    said = words.speed(verdict.change, verdict.metric) if verdict.verdict in CHANGED else None
+    return f"**{verdict.verdict}**" + (f", {said}" if said else "")
+
+
 def _level(side: Side | None, metric: str) -> str:
     if side is None:
         return figures.NOT_KNOWN
-    return f"{figures.quantity(side.median, metric)} ± {figures.percent(side.spread)}"
+    return ", ".join(
+        [f"{figures.quantity(side.median, metric)} ± {figures.percent(side.spread)}", *sentences.rates(side)]
+    )
 
 
 def _summary_row(summary: Summary) -> list[str]:
@@ -117,7 +127,7 @@ def _summary_row(summary: Summary) -> list[str]:
     return [
         code(summary.benchmark),
         escape(summary.metric),
-        median,
+        ", ".join([median, *sentences.rates(summary)]),
         f"[{', '.join(ends)}]" if ends else figures.NOT_KNOWN,
         figures.percent(summary.spread),
         f"{lowest} to {highest}",

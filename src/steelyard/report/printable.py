@@ -17,7 +17,7 @@ from steelyard.report.plain import plain as plain
 ELLIPSIS = "…"
 
 # One column each on both sides, so that a layout made for UTF-8 holds for ASCII too.
-_ASCII = str.maketrans("µ…┊▁▂▃▄▅▆▇█─", "u~|.:-=+*#@-")
+_ASCII = str.maketrans("µ…┊▁▂▃▄▅▆▇█─┬●━", "u~|.:-=+*#@-+o#")
 
 
 def is_utf(encoding: str) -> bool:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from steelyard.model.metrics import METRICS, is_counted
-from steelyard.report import figures
+from steelyard.report import figures, words
 from steelyard.report.plain import one_line
 from steelyard.stats.looks import FEWEST_WITH_NOISE
 
@@ -110,9 +110,15 @@ def side(summary: Side, metric_name: str) -> list[str]:
     varies = f"varies by {figures.percent(summary.spread)}" if summary.launches > 1 else "seen once"
     return [
         f"median {figures.quantity(summary.median, metric_name)}",
+        *rates(summary),
         varies,
         figures.count(summary.launches, "launch", "launches"),
     ]
+
+
+def rates(summary: Side | Summary) -> list[str]:
+    """Write the throughput at the median, of each unit that is known: `512.3 MiB/s`."""
+    return [figures.rate(per_second, unit) for unit, per_second in summary.per_second.items()]
 
 
 def spread(summary: Summary) -> str:
@@ -135,15 +141,13 @@ def explanation(verdict: Verdict, settings: Settings, reason: StopReason | None)
         return [_same(verdict, settings)]
     if verdict.verdict == "undecided":
         return [text for text in (excluded(verdict, settings), budget(verdict, settings, reason)) if text]
-    return [_needs(verdict)] if verdict.change is not None else []
+    return [_needs(verdict, verdict.change)] if verdict.change is not None else []
 
 
-def _needs(verdict: Verdict) -> str:
+def _needs(verdict: Verdict, change: float) -> str:
     """Say who is slower, and what that means where the metric is no time."""
-    amount = f"{figures.extent(verdict.change or 0.0)} {'less' if verdict.verdict == 'faster' else 'more'}"
-    if verdict.metric in METRICS and METRICS[verdict.metric].unit == "ns":
-        return f"the candidate needs {amount} time than the baseline"
-    return f"the candidate needs {amount} {verdict.metric}, which counts as {verdict.verdict}"
+    said = f"the candidate {words.needs(change, verdict.interval, verdict.metric, 'the baseline')}"
+    return said if words.is_time(verdict.metric) else f"{said}, which counts as {verdict.verdict}"
 
 
 def _same(verdict: Verdict, settings: Settings) -> str:

@@ -9,13 +9,12 @@ import numpy.typing as npt
 from rich.cells import cell_len
 
 from steelyard.report import figures, printable
+from steelyard.stats.bins import ends
 
 BLOCKS, ZERO = "▁▂▃▄▅▆▇█", "┊"
 
 # Fewer cells than this show no shape; then the labels shrink first.
 _FEWEST_CELLS = 5
-# Fences at 2 interquartile ranges lie at 3.4 standard deviations of a normal: beyond are real stragglers.
-_FENCE = 2.0
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -34,7 +33,9 @@ def strip(changes: npt.ArrayLike, width: int, encoding: str = "utf-8") -> str:
     values = np.clip(values, -1.0, 1e6).round(8)
     if len(values) < 2:
         return ""
-    low, high = _ends(values)
+    low, high = ends(values)
+    if low != high:
+        low, high = _with_zero(low, high)
     if low == high:
         return _fitting([f"all at {figures.change(low)}", figures.change(low)], width)
     beyond = int(np.count_nonzero((values < low) | (values > high)))
@@ -45,18 +46,6 @@ def strip(changes: npt.ArrayLike, width: int, encoding: str = "utf-8") -> str:
         if cells >= _FEWEST_CELLS:
             return printable.symbols(left + _bars(shown, low, high, cells) + right, encoding)
     return printable.symbols(_bars(shown, low, high, width), encoding) if width >= _FEWEST_CELLS else ""
-
-
-def _ends(values: FloatArray) -> tuple[float, float]:
-    lower, upper = np.quantile(values, [0.25, 0.75])
-    if lower == upper:
-        # Coarse clocks: half the values are equal and the fences would hide every other one.
-        lower, upper = np.quantile(values, [0.05, 0.95])
-        if lower == upper:
-            return float(values[0]), float(values[-1])
-    reach = _FENCE * (upper - lower)
-    inside = values[(values >= lower - reach) & (values <= upper + reach)]
-    return _with_zero(float(inside[0]), float(inside[-1]))
 
 
 def _with_zero(low: float, high: float) -> tuple[float, float]:

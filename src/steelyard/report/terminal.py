@@ -12,16 +12,19 @@ from rich.text import Text
 from steelyard.model.launches import ROLES, USED
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing
-from steelyard.report import counting, figures, heap, layouts, notes, printable, sentences
+from steelyard.report import counting, figures, heap, layouts, notes, printable, ranking, sentences, words
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
 from steelyard.report.verdicts import STYLES, emphasised
+from steelyard.stats.verdict import CHANGED
 
 _QUALITIES = {"quiet": "green", "noisy": "yellow", "disturbed": "red"}
 _STRIP_COLUMNS = 60
 _NAME_COLUMNS = 24
 _MOST_OPEN = 10
+# Columns of the table, behind the name, with which it has the medians.
+_WITH_MEDIANS = 6
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -261,6 +264,7 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     _margins(sheet, record)
     verdicts = [verdict for verdict in verdicts if not verdict.control]
     first = [verdict for verdict in verdicts if verdict.metric == verdicts[0].metric]
+    ranking.rows(sheet, record, first)
     _open(sheet, record, first)
     disturbed = sum(verdict.disturbed for verdict in first)
     noted = notes.of_weighing(record, verdicts)
@@ -301,10 +305,16 @@ def _table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> bool:
             sheet.row(name, Text.assemble(_verdict_name(verdict), f" {_change(verdict)}"), style="")
         return False
     head = ["benchmark", "verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
-    cells = [_cells(verdict) for verdict in verdicts]
+    beside = {title: column for title, column in _beside(verdicts).items() if any(column)}
+    head += beside
+    cells = [
+        [*_cells(verdict), *(Text(column[place]) for column in beside.values())]
+        for place, verdict in enumerate(verdicts)
+    ]
     names = [Text(sheet.name(verdict.benchmark, sheet.width)) for verdict in verdicts]
     longest = max(len(head[0]), *(name.cell_len for name in names))
-    for columns in (6, 4, 3, 2):
+    columns = 0
+    for columns in (*range(len(head) - 1, _WITH_MEDIANS, -1), _WITH_MEDIANS, 4, 3, 2):
         taken = [max(len(head[i + 1]), *(row[i].cell_len for row in cells)) + 2 for i in range(columns)]
         room = sheet.width - sum(taken)
         if room >= min(longest, _NAME_COLUMNS):
@@ -313,7 +323,24 @@ def _table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> bool:
     for verdict, row in zip(verdicts, cells, strict=True):
         rows.append([Text(sheet.name(verdict.benchmark, room)), *row[:columns]])
     sheet.grid(rows, right=frozenset({2, 4, 5, 6}))
-    return columns == len(head) - 1
+    return columns >= _WITH_MEDIANS
+
+
+def _beside(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
+    """What is said where there is room: the throughput of both sides, and how fast a change makes it."""
+    return {
+        "throughput": [_throughputs(verdict) for verdict in verdicts],
+        "in words": [
+            (words.speed(verdict.change, verdict.metric) or "") if verdict.verdict in CHANGED else ""
+            for verdict in verdicts
+        ],
+    }
+
+
+def _throughputs(verdict: Verdict) -> str:
+    """Of the first unit alone: Markdown and JSON have all of them."""
+    rates = [sentences.rates(side)[:1] for side in (verdict.baseline, verdict.candidate) if side is not None]
+    return " -> ".join(rate for side in rates for rate in side)
 
 
 def _cells(verdict: Verdict) -> list[Text]:
@@ -334,7 +361,8 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool, explain
         low, high = (figures.quantity(end, metric) for end in summary.interval)
         level.append(f" [{low}, {high}] at {figures.confidence(record.settings.alpha)} confidence")
     sheet.blank()
-    sheet.row(metric, level, sentences.spread(summary), style="bold" if full else "dim")
+    rates = ", ".join(sentences.rates(summary))
+    sheet.row(metric, level, *([rates] if rates else []), sentences.spread(summary), style="bold" if full else "dim")
     if len(summary.modes) > 1:
         modes = " and ".join(figures.quantity(mode, metric) for mode in summary.modes)
         sheet.row("modes", f"the launches crowd at {modes}, as if they did different things")

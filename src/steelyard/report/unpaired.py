@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.model.metrics import METRICS
-from steelyard.report import figures, notes, sentences
+from steelyard.report import figures, notes, sentences, words
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.sheet import Sheet
@@ -92,9 +91,8 @@ def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:
             else f"a change, perhaps smaller than your margin of {figures.percent(margin)}"
         )
         return [f"{ruled_out}; two runs measured apart cannot tell more: steelyard compare can"]
-    amount = f"{figures.extent(verdict.change)} {'more' if verdict.verdict == 'slower' else 'less'}"
-    what = "time" if METRICS[verdict.metric].unit == "ns" else verdict.metric
-    return [f"B needs {amount} {what} than A, which is more than drift between two runs would explain"]
+    needs = words.needs(verdict.change, verdict.interval, verdict.metric, "A")
+    return [f"B {needs}, which is more than drift between two runs would explain"]
 
 
 def drift(verdict: UnpairedVerdict) -> str:

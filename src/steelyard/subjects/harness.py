@@ -28,6 +28,8 @@ class Listed:
     name: str
     tags: tuple[str, ...] = ()
     params: dict[str, str] = field(default_factory=dict)
+    processed: dict[str, float] = field(default_factory=dict)
+    """What an iteration processes, by the unit (`model.throughput.WorkUnit`), as far as the list tells."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,10 @@ class Harness(Protocol):
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The samples that it took, all of them; raises LaunchError, without the subject's name, for anything else."""
+
+    def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
+        """What an iteration processes, by the unit, where the launch tells it; its `samples` were read before."""
+        return {}
 
 
 def harness_names() -> list[str]:

@@ -9,9 +9,11 @@ from typing import Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
+from steelyard.model.throughput import WORK_UNITS
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
+    amounts,
     arguments_of,
     asked,
     check_count,
@@ -154,7 +156,8 @@ def _listed(line: dict[str, Any]) -> Listed:
     tags, params = line.get("tags") or [], line.get("params") or {}
     if not isinstance(tags, list) or not isinstance(params, dict):
         raise LaunchError(f"lists {shown(name)} with tags that are no list, or params that are no object")
-    return Listed(name, tuple(map(str, tags)), {str(key): str(value) for key, value in params.items()})
+    processed = amounts({unit: line.get(unit) for unit in WORK_UNITS})
+    return Listed(name, tuple(map(str, tags)), {str(key): str(value) for key, value in params.items()}, processed)
 
 
 def _sample(line: dict[str, Any], work: Work) -> Sample:

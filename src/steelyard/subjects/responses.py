@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
+from steelyard.model.numbers import LEAST_VALUE, MOST_VALUE
 from steelyard.model.rows import Sample
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ _MOST_FOLDERS = 100_000
 _MOST_SHOWN = 80
 # What a harness's clock and ours may differ by, and what the rounding of its numbers and the kernel's ticks may add.
 _CLOCKS_DIFFER, _ROUNDING_NS = 1.01, 1_000_000
+# What the digits of a rate leave open.
+_NEXT_TO = 1e-6
 # Control characters and halves of pairs: what is no text, or could steer a terminal.
 _NO_TEXT = ("Cc", "Cs")
 
@@ -107,6 +110,20 @@ def sample_of(loops: Any, ns: Any, *, cpu_ns: Any = None, delay_ns: Any = None) 
     if type(loops) is not int or not 0 < loops < MOST_NS:
         raise LaunchError(f"gave a sample with {shown(loops)} loops: they have to be an integer above 0")
     return Sample(loops, max(1, round(ns)), _span("cpu_ns", cpu_ns), _span("delay_ns", delay_ns))
+
+
+def amounts(told: Mapping[str, Any]) -> dict[str, float]:
+    """What an iteration processes, by the unit: those of the numbers told that can be an amount.
+
+    An amount that was worked out from a rate and is next to a whole number is that number.
+    """
+    found = {}
+    for unit, amount in told.items():
+        if isinstance(amount, bool) or not isinstance(amount, int | float) or not LEAST_VALUE <= amount <= MOST_VALUE:
+            continue
+        near = round(amount)
+        found[unit] = float(near) if near and abs(amount - near) <= _NEXT_TO * near else float(amount)
+    return found
 
 
 def _span(name: str, value: Any) -> int | None:

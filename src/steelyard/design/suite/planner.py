@@ -35,6 +35,7 @@ from steelyard.model.launches import LaunchSpec, Sample
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Benchmark, Finding, Run, Subject, Weighing
+from steelyard.model.throughput import Processed, processed_of
 from steelyard.subjects.command import launch_spec
 from steelyard.subjects.harness import AUTO, Harness, Listed, Work, harness_named, recognised_harness
 from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS
@@ -55,6 +56,8 @@ class Planner:
     time: PilotTime = field(default_factory=lambda: PilotTime(lambda: 0.0))
     _pair_s: dict[str | None, float] = field(default_factory=dict, init=False)
     """How long a pair of a benchmark takes, as its latest trial went, in seconds."""
+    _processed: dict[tuple[int, str | None], dict[str, float]] = field(default_factory=dict, init=False)
+    """What an iteration of a subject's benchmark processes, as it was told, by the unit."""
 
     def planned(self, selection: Selection) -> Weighing | Run:
         """The record with its harness, should it be recognised, and with its benchmarks, their loops and samples.
@@ -68,6 +71,7 @@ class Planner:
             return self._with(clock="still").planned(selection)
         begun = self.time.clock()
         lists = self.lists()
+        self._processed.update({(place, one.name): one.processed for place, of in enumerate(lists) for one in of})
         self.time.begin(len(lists), begun)
         if not lists[0]:
             raise MeasurementError(f"{self.record.subjects[0].name} lists no benchmark: is it the right program?")
@@ -81,6 +85,7 @@ class Planner:
         if selection.control:
             benchmarks.append(benchmarks[0].model_copy(update={"name": CONTROL_NAME, "candidate": 0, "control": True}))
         tried, failures, missed = self._tried(benchmarks)
+        tried = [one.model_copy(update={"processed": self._what(one, selection)}) for one in tried]
         if selection.seconds_each is not None and settings.max_time_s is not None:
             among = len(tried) if settings.shard is None else len(settings.shard.suite)
             pairs = max(_FEWEST_PAIRS, fewest_pairs(settings.alpha, settings.reserve, max(1, among)))
@@ -95,6 +100,15 @@ class Planner:
                 "findings": [*self.record.findings, *findings, *failures.values(), *not_measured_finding(missed)],
             }
         )
+
+    def _what(self, benchmark: Benchmark, selection: Selection) -> list[Processed]:
+        """What a benchmark processes: as the user says, else as its sides tell."""
+        if selection.processed:
+            return [*selection.processed]
+        baseline, candidate = (
+            self._processed.get((place, benchmark.entry), {}) for place in (benchmark.baseline, benchmark.candidate)
+        )
+        return processed_of(baseline, candidate)
 
     def lists(self) -> list[list[Listed]]:
         """What each subject lists."""
@@ -201,6 +215,8 @@ class Planner:
             )
             reading = self.runner.trial(target)
             self._pair_s[entry] = 2 * reading.measured.wall_ns / 1e9
+            if told := harness.processed(reading.measured, work):
+                self._processed[number, entry] = told
             return Pilot(reading.measured.wall_ns - sum(sample.ns for sample in reading.samples), reading.samples)
 
         return run

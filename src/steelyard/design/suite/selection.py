@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from steelyard.design.findings import some_names
 from steelyard.model.errors import UsageError
 from steelyard.model.patterns import fits
+from steelyard.model.throughput import Processed
 
 if TYPE_CHECKING:
     from steelyard.design.suite.shards import ShardAsked
@@ -29,6 +30,8 @@ class Selection:
     """Which part of them, if not all."""
     control: bool = False
     """Whether the baseline's first benchmark is weighed against itself."""
+    processed: Sequence[Processed] = ()
+    """What an iteration of each processes, whatever the harness tells of it; nothing, to take its word."""
 
 
 def chosen_benchmarks(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from math import expm1, isfinite
 
 from steelyard.design.findings import cold_finding, cut_short_finding, longer_finding, survivors
 from steelyard.design.judging.budgets import budgets_of, elsewhere, members_of
@@ -18,10 +17,11 @@ from steelyard.design.timing.benchmark import OpenBenchmark, resumed
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.pairing import Chosen
 from steelyard.design.timing.recorder import Recorder
+from steelyard.design.timing.standing import known, member
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.launches import USED, WARM_UP, LaunchRow
 from steelyard.model.metrics import timed
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Member, Progress
 from steelyard.model.records import Finding, Settings, StopReason, Weighing
 from steelyard.report.sentences import allowance
 from steelyard.stats.family import sharing_now
@@ -68,6 +68,7 @@ class Experiment:
         self._pairs, self._visited = len(recorder.rows) // 2, sum(one.stop is None for one in self._open)
         self._findings: list[Finding] = []
         self._is_allowance_told = False
+        self._upcoming: int | None = None
         self.error: SteelyardError | None = None
 
     def run(self) -> Weighing:
@@ -85,7 +86,9 @@ class Experiment:
             rounds = max(benchmark.attempts for benchmark in self._open)
             while still := self._still_open():
                 self._visited = len(still)
-                for number in round_order(self._settings.seed, rounds, still):
+                order = round_order(self._settings.seed, rounds, still)
+                for number, following in zip(order, [*order[1:], None], strict=True):
+                    self._upcoming = following
                     self._advance(self._open[number])
                     self._tell_allowance()
                 rounds += 1
@@ -301,16 +304,24 @@ class Experiment:
 
     def _progress(self, benchmark: OpenBenchmark) -> Progress:
         limit = self._limit(benchmark)
-        judgement = benchmark.judgement
-        shown = judgement is not None and isfinite(judgement.estimate.lower)
+        change, interval = known(benchmark.judgement)
         return Progress(
             benchmark=self._header.benchmarks[benchmark.number].name,
             done=benchmark.kept,
             limit=limit,
-            change=expm1(judgement.estimate.centre) if judgement and shown else None,
-            interval=(expm1(judgement.lower), expm1(judgement.upper)) if judgement and shown else None,
+            change=change,
+            interval=interval,
             seconds_left=self._seconds_left(benchmark, limit),
+            members=self._members if len(self._open) > 1 else None,
         )
+
+    def _members(self) -> list[Member]:
+        """How all benchmarks stand, for whoever watches."""
+        names = [benchmark.name for benchmark in self._header.benchmarks]
+        return [
+            member(names[one.number], one.kept, one.judgement, one.stop, is_next=one.number == self._upcoming)
+            for one in self._open
+        ]
 
     def _seconds_left(self, benchmark: OpenBenchmark, limit: int | None) -> float | None:
         """What is left of the budget, or the time for the pairs that are still to come, if that is all that limits."""

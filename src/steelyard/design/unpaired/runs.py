@@ -14,6 +14,7 @@ from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.launches import ROLES, USED, FloatArray
 from steelyard.model.metrics import METRICS
+from steelyard.model.ratios import with_rate
 from steelyard.model.records import Finding, Run, Weighing
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report.figures import count, seconds
@@ -223,8 +224,8 @@ def _verdict(
         block_spreads=(expm1(judgement.block_spreads[0]), expm1(judgement.block_spreads[1])) if known else None,
         assumed=judgement.floor,
         resolution=expm1(resolution(judgement, margin)) if known else None,
-        baseline=side_of(one),
-        candidate=side_of(other),
+        baseline=with_rate(side_of(one), runs[0].benchmarks[places[0]].processed, shown, 0),
+        candidate=with_rate(side_of(other), runs[1].benchmarks[places[1]].processed, shown, 0),
         findings=list(_findings(metric, shown, judgement, sides)),
     )
 

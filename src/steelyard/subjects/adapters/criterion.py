@@ -14,6 +14,7 @@ from steelyard.model.errors import LaunchError, VanishedError
 from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in, stderr_of, stdout_of
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
+    amounts,
     asked,
     check_only,
     file_holds,
@@ -95,6 +96,11 @@ class Criterion(StillHarness):
         check_unit(printed)
         return self.told_by(samples_in(_text(folders[work.name] / "sample.json")), work)
 
+    def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
+        """What the code says by `throughput`."""
+        files = [_text(file) for file in _latest(self._folder, "benchmark.json")]
+        return next((processed_in(text) for text in files if title_in(text) == work.name), {})
+
     @cached_property
     def _folder(self) -> Path:
         scratch = Scratch("criterion")
@@ -109,6 +115,18 @@ def samples_in(text: str) -> tuple[Sample, ...]:
     if not isinstance(iterations, list) or not isinstance(times, list) or len(iterations) != len(times) or not times:
         raise LaunchError("wrote a sample.json without as many times as iterations: was it written by criterion?")
     return tuple(sample_of(_whole(loops), ns) for loops, ns in zip(iterations, times, strict=True))
+
+
+def processed_in(text: str) -> dict[str, float]:
+    """What an iteration processes, as a benchmark.json tells it: `"throughput": {"Bytes": 1024}`."""
+    found = json_of(text, "benchmark.json")
+    told = found.get("throughput") if isinstance(found, dict) else None
+    if not isinstance(told, dict):
+        return {}
+    both = told.get("ElementsAndBytes")
+    told = {**told, "Elements": both.get("elements"), "Bytes": both.get("bytes")} if isinstance(both, dict) else told
+    size = told.get("Bytes", told.get("BytesDecimal"))
+    return amounts({"bytes": size, "items": told.get("Elements")})
 
 
 def title_in(text: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in
-from steelyard.subjects.responses import asked, check_only, file_holds, printed_by, sample_of, shown
+from steelyard.subjects.responses import amounts, asked, check_only, file_holds, printed_by, sample_of, shown
 from steelyard.subjects.still_clock import StillHarness
 
 if TYPE_CHECKING:
@@ -40,6 +40,12 @@ _BAR = " *│ "
 _MOST_TIMES = 300
 _VALUE = rf"([0-9.]+) ({'|'.join(_UNITS)})"
 _TIMES = re.compile(_BAR.join([_VALUE] * 4 + ["([0-9]{1,18})"] * 2) + "$")
+# A row of rates stands below that of the times, for each counter: the third is that at the median.
+_PREFIXES, _COUNTERS = " KMGTPE", {"B/s": "bytes", "item/s": "items", "char/s": "chars", "Hz": "cycles"}
+_RATE = r"[0-9.]+ [KMGTPE]?i?(?:B/s|item/s|char/s|Hz)"
+_RATES = re.compile(
+    _BAR.join([_RATE, _RATE, r"([0-9.]+) ([KMGTPE]?)(i?)(B/s|item/s|char/s|Hz)", _RATE]) + _BAR + "[ │]*$"
+)
 _HEADER = re.compile(_BAR.join(["fastest", "slowest", "median", "mean", "samples", "iters"]) + "$")
 _BRANCH = re.compile("((?:│  |   )*)(?:├─ |╰─ )(.*)")
 _IGNORED = "(ignored)"
@@ -59,6 +65,8 @@ class Row:
     samples: int
     loops: int
     """Iterations of all its samples."""
+    processed: dict[str, float] = field(default_factory=dict)
+    """What an iteration processes, by the unit, as far as its counters tell."""
 
 
 class Divan(StillHarness):
@@ -112,11 +120,16 @@ class Divan(StillHarness):
             )
         return self.told_by([sample_of(work.loops, row.median_ns * work.loops)], work)
 
+    def processed(self, measured: Measured, work: Work) -> dict[str, float]:
+        """What its counters say."""
+        return next((row.processed for row in rows_in(printed_by(measured)) if row.name == work.name), {})
+
 
 def rows_in(text: str) -> Iterator[Row]:
     """The benchmarks in what it printed, by their whole names; other lines, as those of counters, are passed over."""
     path: list[str] = []
     width = 0
+    latest: Row | None = None
     for line in text.splitlines():
         if header := _HEADER.search(line):
             path, width = [line[: header.start()].strip()], header.start()
@@ -125,7 +138,23 @@ def rows_in(text: str) -> Iterator[Row]:
             del path[1 + len(branch[1]) // 3 :]
             path.append(line[branch.start(2) : width].strip())
         if times := _TIMES.search(line[-_MOST_TIMES:]):
-            yield _row("::".join(path), times.groups())
+            if latest is not None:
+                yield latest
+            latest = _row("::".join(path), times.groups())
+        elif latest is not None and (rates := _RATES.search(line[-_MOST_TIMES:])):
+            latest = replace(latest, processed={**latest.processed, **_counted(latest, rates)})
+    if latest is not None:
+        yield latest
+
+
+def _counted(row: Row, rates: re.Match[str]) -> dict[str, float]:
+    """What a counter counts in an iteration, a whole number: its rate at the median, which is told with four digits."""
+    number, prefix, binary, unit = rates.groups()
+    try:
+        rate = float(number) * (1024 if binary else 1000) ** _PREFIXES.index(prefix or " ")
+    except ValueError:
+        return {}
+    return amounts({_COUNTERS[unit]: float(round(rate * row.median_ns / 1e9))})
 
 
 def _row(name: str, found: tuple[str, ...]) -> Row:

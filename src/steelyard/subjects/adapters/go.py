@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import PurePath
+from statistics import median
 from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError, UsageError
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
+    amounts,
     arguments_of,
     asked,
     check_count,
@@ -61,7 +63,7 @@ _NAME = "Benchmark"
 _TIMED = re.compile(r"([0-9]{1,18})((?:\t *\S+ \S+)+)\s*")
 # They stand at the end of a line, which may have anything before them, of any length.
 _MOST_TIMED = 1000
-_TIME = "ns/op"
+_TIME, _RATE = "ns/op", "MB/s"
 _FAILED = re.compile(r"--- FAIL: \S+\n((?:    .*\n?)+)")
 _PANIC = re.compile(r"^(?:panic|fatal error): .*", re.MULTILINE)
 _META = re.compile(r"[\\.+*?()|\[\]{}^$]")
@@ -136,6 +138,16 @@ class Go(Harness):
         if len({result.name for result in found}) > 1:
             raise LaunchError("ran with several numbers of processors: give -test.cpu just one")
         return check_count(tuple(_sample(result, work) for result in found), work.samples)
+
+    def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
+        """What b.SetBytes says."""
+        return processed_in(results_in(printed_by(measured)))
+
+
+def processed_in(results: Iterable[GoResult]) -> dict[str, float]:
+    """The bytes of an iteration, a whole number, from the rates that are printed with two decimals."""
+    told = [result.values[_RATE] * result.values[_TIME] / 1e3 for result in results if _RATE in result.values]
+    return amounts({"bytes": float(round(median(told)))}) if told else {}
 
 
 def names_in(text: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from steelyard.subjects.responses import (
     MOST_BYTES,
     MOST_CHARACTERS,
     RESULTS_FILE,
+    amounts,
     asked,
     check_count,
     check_name,
@@ -54,6 +55,9 @@ _SPECIAL = re.compile(r"[.\[\\()*+?{|^$]")
 
 _THREADS = re.compile(r"/threads:([0-9]{1,6})(?:/|$)")
 
+# The parts of a name that say which clock decides, where that is not the processor's.
+_REAL_TIMES = frozenset({"real_time", "manual_time"})
+
 _NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
@@ -66,6 +70,8 @@ class Repetition:
     """How many there are of it in all, if that is told."""
     sample: Sample | None = None
     error: str = ""
+    processed: dict[str, float] = field(default_factory=dict)
+    """What an iteration processes, by the unit, as far as its code tells."""
 
 
 class GoogleBenchmark(StillHarness):
@@ -135,6 +141,10 @@ class GoogleBenchmark(StillHarness):
         # The code's own times may be of any clock.
         return told if _has_manual_time(work.name) else self.told_by(told, work)
 
+    def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
+        """What its code says by SetBytesProcessed and SetItemsProcessed."""
+        return next((one.processed for one in repetitions_of(results_of(measured)) if one.processed), {})
+
 
 def repetitions_of(text: bytes | str) -> list[Repetition]:
     """All repetitions in a JSON report of Google Benchmark, without aggregates; raises LaunchError if it is none."""
@@ -163,7 +173,17 @@ def _repetition(entry: dict[str, Any]) -> Repetition:
         return Repetition(
             name, repetitions, error=f"skipped {entry.get('skip_message') or ''}"[:MOST_CHARACTERS].strip()
         )
-    return Repetition(name, repetitions, _sample(entry, name))
+    return Repetition(name, repetitions, _sample(entry, name), processed=_processed(entry, name))
+
+
+def _processed(entry: dict[str, Any], name: str) -> dict[str, float]:
+    """What an iteration processes: the rates are over the time that the benchmark was asked to go by."""
+    by_clock = _REAL_TIMES & set(name.split("/"))
+    time, unit = entry.get("real_time" if by_clock else "cpu_time"), _NS.get(entry.get("time_unit", "ns"), 0.0)
+    rates = {"bytes": entry.get("bytes_per_second"), "items": entry.get("items_per_second")}
+    if not isinstance(time, float | int) or isinstance(time, bool):
+        return {}
+    return amounts({of: rate * time * unit / 1e9 for of, rate in rates.items() if isinstance(rate, float | int)})
 
 
 def _sample(entry: dict[str, Any], name: str) -> Sample:

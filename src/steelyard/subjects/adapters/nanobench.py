@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError, SelectionError, UsageError
 from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     RESULTS_FILE,
+    amounts,
     arguments_of,
     asked,
     check_name,
@@ -39,6 +40,9 @@ _SIGN = b"{{medianAbsolutePercentError(elapsed)}}"
 # Where what `templates::json()` rendered begins, be it among the tables that nanobench prints.
 _BEGINNING = re.compile(r'\{\s*"results": \[')
 
+# What its own examples call them.
+_BYTES = ("byte", "bytes", "B")
+
 # nanobench gives JSON's strings as they are, and numbers as C++ prints them.
 _HINT = "has a name or a title of a benchmark a quotation mark in it?"
 
@@ -49,6 +53,8 @@ class Result:
 
     name: str
     samples: tuple[Sample, ...]
+    processed: dict[str, float] = field(default_factory=dict)
+    """What an iteration processes, by the unit, as far as the program tells."""
 
 
 class Nanobench(StillHarness):
@@ -90,6 +96,10 @@ class Nanobench(StillHarness):
         if len(found) > 1:
             raise SelectionError(f"ran {shown(work.name)} {len(found)} times: each benchmark needs a name of its own")
         return self.told_by(found[0].samples, work)
+
+    def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
+        """What its code says by `batch` and `unit`."""
+        return results_from(_rendered(measured))[0].processed
 
 
 def _asked(launch: LaunchSpec, name: str) -> LaunchSpec:
@@ -138,7 +148,13 @@ def _results_of(report: dict[str, Any]) -> Iterator[Result]:
         epochs = one.get("measurements")
         if not isinstance(epochs, list) or not epochs or not all(isinstance(epoch, dict) for epoch in epochs):
             raise LaunchError(f"rendered {shown(name)} without its measurements: use templates::json() as it is")
-        yield Result(name, tuple(_sample(epoch) for epoch in epochs))
+        yield Result(name, tuple(_sample(epoch) for epoch in epochs), _processed(one))
+
+
+def _processed(result: dict[str, Any]) -> dict[str, float]:
+    """What its code says by batch and unit; a batch of one is the usual, and says nothing."""
+    batch, unit = result.get("batch"), result.get("unit")
+    return {} if batch == 1 else amounts({"bytes" if unit in _BYTES else "items": batch})
 
 
 def _sample(epoch: dict[str, Any]) -> Sample:

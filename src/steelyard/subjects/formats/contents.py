@@ -48,6 +48,8 @@ class Found:
     params: dict[str, str] = field(default_factory=dict)
     seconds: float | None = None
     error: str = ""
+    processed: dict[str, float] = field(default_factory=dict)
+    """What an iteration processes, by the unit, as far as the file tells."""
 
 
 @dataclass(frozen=True)

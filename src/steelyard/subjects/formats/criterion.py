@@ -45,7 +45,7 @@ def _read(opened: Opened) -> Contents:
 
 
 def _found(samples_json: str, about: str) -> Found:
-    from steelyard.subjects.adapters.criterion import samples_in, title_in
+    from steelyard.subjects.adapters.criterion import processed_in, samples_in, title_in
 
     samples = samples_in(samples_json)
     title = title_in(about)  # cut where it is long
@@ -57,6 +57,7 @@ def _found(samples_json: str, about: str) -> Found:
         [[sample.ns / sample.loops for sample in samples]],
         params={"value": value} if value else {},
         seconds=sum(sample.ns for sample in samples) / 1e9,
+        processed=processed_in(about),
     )
 
 

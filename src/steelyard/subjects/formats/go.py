@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from steelyard.model.errors import LaunchError
 from steelyard.model.foreign import PROCESSOR
 from steelyard.model.kept import Finding
-from steelyard.subjects.adapters.go import GoResult, results_in
+from steelyard.subjects.adapters.go import GoResult, processed_in, results_in
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, facts, grouped
 from steelyard.subjects.responses import quoted
 
@@ -90,7 +90,10 @@ def _found(name: str, results: list[tuple[int, GoResult]], failed: set[str]) -> 
         [result.values[_TIME] for _, result in group] for group in grouped(results, lambda one: str(one[0])).values()
     ]
     seconds = sum(result.loops * result.values[_TIME] for _, result in results) / 1e9
-    return Found(name, _TIME, values, seconds=seconds, error="it says FAIL" if name in failed else "")
+    processed = processed_in(result for _, result in results)
+    return Found(
+        name, _TIME, values, seconds=seconds, error="it says FAIL" if name in failed else "", processed=processed
+    )
 
 
 def _machine(processes: list[_Process]) -> dict[str, str]:

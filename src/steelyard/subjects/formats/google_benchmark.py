@@ -46,6 +46,7 @@ def _found(name: str, repetitions: list[Repetition]) -> Found:
         "ns",  # of one iteration, whichever unit its code chose to show it in
         [[sample.ns / sample.loops for sample in samples]],
         seconds=sum(sample.ns for sample in samples) / 1e9,
+        processed=next((one.processed for one in repetitions if one.processed), {}),
         error=next((f"it failed ({one.error})" for one in repetitions if one.error), ""),
     )
 

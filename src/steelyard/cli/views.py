@@ -1,0 +1,103 @@
+"""The options that say what `show` draws, and in which order and units. Imports nothing heavy: `--help` reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import typer
+
+from steelyard.cli.command import Options
+from steelyard.cli.options import OUTPUT
+from steelyard.cli.values import ReadBy
+from steelyard.model.errors import UsageError
+from steelyard.model.metrics import Unit
+from steelyard.model.units import units_of
+
+if TYPE_CHECKING:
+    from steelyard.design.outcome import Outcome
+    from steelyard.model.foreign import ForeignResults
+
+
+ShownUnits = Annotated[
+    Mapping[Unit, str] | None,
+    typer.Option(
+        "--unit",
+        metavar="UNIT[,UNIT]",
+        rich_help_panel=OUTPUT,
+        help="Show all values in this unit: ns, us, ms, s; of sizes B, KiB, MiB, GiB; of counts 1, k, M, G.  "
+        "[default: what suits each value]",
+    ),
+    ReadBy(units_of),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewOptions(Options):
+    """What is drawn of the launches, in the place of the report."""
+
+    panel: ClassVar[str] = "What is shown"
+
+    hist: Annotated[
+        bool, typer.Option("--hist", help="Histograms in the terminal's width, of both sides on one axis.")
+    ] = False
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Each pair: its change on a line, the order, and what disturbed it.")
+    ] = False
+    runs: Annotated[
+        bool, typer.Option("--runs", help="Each launch: its value, wait, switches, page faults, as a table.")
+    ] = False
+    benchmark: Annotated[
+        list[str] | None,
+        typer.Option("--benchmark", metavar="PATTERN", help="Draw only those of that name; * and ? stand for others."),
+    ] = None
+    sort: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BY",
+            help="Benchmarks by change (the largest slowdown first), by name, or by verdict.  "
+            "[default: as they were measured]",
+        ),
+    ] = None
+
+    def views(self) -> list[str]:
+        """The names of the views that are wanted, in the order in which they are shown."""
+        from steelyard.report.views.view import HIST, PAIRS, RUNS
+
+        return [name for name, is_wanted in ((HIST, self.hist), (PAIRS, self.pairs), (RUNS, self.runs)) if is_wanted]
+
+    def check(self) -> None:
+        """Raise UsageError for what could not be shown of any record."""
+        from steelyard.report.order import ORDERS
+
+        if self.sort is not None and self.sort not in ORDERS:
+            raise UsageError(f"--sort {self.sort[:40]!r} is not known: choose from {', '.join(ORDERS)}")
+        if self.benchmark and not self.views():
+            raise UsageError("--benchmark chooses what is drawn: give --hist, --pairs or --runs, or leave it out")
+
+
+def sorted_outcome(outcome: Outcome, by: str | None) -> Outcome:
+    """The same, its benchmarks in the order that is asked for; raises UsageError where it has none such."""
+    from dataclasses import replace
+
+    from steelyard.report.order import in_order, sorts
+
+    derived = outcome.record.derived
+    if by is None or derived is None:
+        return outcome
+    if not sorts(derived, by):
+        raise UsageError(f"--sort {by} is of verdicts, and a run has none: choose --sort name")
+    return replace(outcome, record=outcome.record.model_copy(update={"derived": in_order(derived, by)}))
+
+
+def sorted_import(record: ForeignResults, by: str | None) -> ForeignResults:
+    """As `sorted_outcome`, of an import."""
+    from steelyard.report.order import BY_NAME, by_names
+
+    if by is None:
+        return record
+    if by != BY_NAME:
+        raise UsageError(f"--sort {by} is of verdicts, and an import has none: choose --sort name")
+    places = by_names([benchmark.name for benchmark in record.benchmarks])
+    return record.model_copy(update={"benchmarks": [record.benchmarks[place] for place in places]})

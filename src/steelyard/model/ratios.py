@@ -1,0 +1,38 @@
+"""What follows from verdicts and summaries by a division: the ratio beside the change, and the throughput."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.model.records import Benchmark, Derived, Side, Summary, Verdict
+from steelyard.model.throughput import Processed, per_second
+
+
+def with_ratios(benchmarks: Sequence[Benchmark], derived: Derived) -> Derived:
+    """The same, with the ratio of each verdict, and the throughput of each side whose benchmark tells what it does."""
+    return derived.model_copy(
+        update={
+            "verdicts": [_verdict(one, benchmarks[one.index].processed) for one in derived.verdicts],
+            "summaries": [_summary(one, benchmarks[one.index].processed) for one in derived.summaries],
+        }
+    )
+
+
+def with_rate(side: Side, processed: Sequence[Processed], metric: str, place: int) -> Side:
+    """A side with its throughput: that of the baseline at `place` 0, of the candidate at 1."""
+    return side.model_copy(update={"per_second": per_second(processed, metric, side.median, place)})
+
+
+def _verdict(verdict: Verdict, processed: Sequence[Processed]) -> Verdict:
+    told: dict[str, object] = {"ratio": None if verdict.change is None else 1 + verdict.change}
+    if processed:
+        for place, (name, side) in enumerate((("baseline", verdict.baseline), ("candidate", verdict.candidate))):
+            if side is not None:
+                told[name] = with_rate(side, processed, verdict.metric, place)
+    return verdict.model_copy(update=told)
+
+
+def _summary(summary: Summary, processed: Sequence[Processed]) -> Summary:
+    if not processed:
+        return summary
+    return summary.model_copy(update={"per_second": per_second(processed, summary.metric, summary.median)})

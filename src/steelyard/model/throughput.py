@@ -1,0 +1,54 @@
+"""How much a benchmark processes each time, and so how much in a second."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Final, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from steelyard.model.numbers import LEAST_VALUE, MOST_VALUE
+
+WorkUnit = Literal["bytes", "items", "chars", "cycles"]
+WORK_UNITS: Final[tuple[str, ...]] = get_args(WorkUnit)
+_OF_TIME: Final = ("active", "wall", "cpu")
+"""The metrics in which a launch, or an iteration, takes its time: other times are parts of these."""
+
+_Amount = Annotated[float, Field(ge=LEAST_VALUE, le=MOST_VALUE)]
+
+
+def is_empty(told: object) -> bool:
+    """Whether nothing is told: records without a throughput are as they were before there were any."""
+    return not told
+
+
+class Processed(BaseModel):
+    """So much that one execution processes: an iteration with a harness, else the command, run once."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    unit: WorkUnit
+    amount: _Amount = Field(description="of the baseline, or of the only side")
+    candidate: _Amount | None = Field(default=None, description="of the candidate, where that is another amount")
+
+    def of(self, side: int) -> float:
+        """The amount of a side: 0 is the baseline, 1 the candidate."""
+        return self.candidate if side and self.candidate is not None else self.amount
+
+
+def per_second(processed: Sequence[Processed], metric: str, median_ns: float, side: int = 0) -> dict[str, float]:
+    """How much of each unit a side processes in a second at its median time; empty where the metric is no such time."""
+    if metric not in _OF_TIME or not median_ns > 0:
+        return {}
+    return {one.unit: one.of(side) / (median_ns / 1e9) for one in processed}
+
+
+def processed_of(amounts: Mapping[str, float], candidate: Mapping[str, float] | None = None) -> list[Processed]:
+    """What both sides process, by unit; a candidate that tells nothing is taken to process as much."""
+    other = candidate or {}
+    return [
+        Processed.model_validate(
+            {"unit": unit, "amount": amount, "candidate": other.get(unit) if other.get(unit) != amount else None}
+        )
+        for unit, amount in amounts.items()
+    ]

@@ -1,0 +1,88 @@
+"""A suite while it is weighed, as lines of a terminal: what is done, what is open, what is next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+
+from steelyard.model.progress import Member, Progress
+from steelyard.report import figures, printable
+
+_ORDER = ("slower", "faster", "undecided", "same", "failed")
+_CHANGED = ("slower", "faster", "failed")
+_FEWEST_LINES, _MOST_LINES = 4, 14
+_WORD_COLUMNS = 11
+_LEAST_NAME, _NAME_COLUMNS = 16, 40
+
+
+def lines(progress: Progress, members: Sequence[Member], width: int, height: int, encoding: str) -> list[str]:
+    """Up to `height` lines of up to `width` columns; none where there is no room for more than one.
+
+    What has changed comes first, then what is open; the benchmark that was measured last is among these.
+    """
+    room = min(height, _MOST_LINES) - 2
+    if room + 2 < _FEWEST_LINES:
+        return []
+    done, left = [one for one in members if one.word], [one for one in members if not one.word]
+    changed = sorted((one for one in done if one.word in _CHANGED), key=_rank)
+    shown = changed[: max(room // 2, room - len(left))]
+    if len(left) > room - len(shown):
+        left.sort(key=lambda one: one.name != progress.benchmark)
+    rest = left[: room - len(shown)]
+    names = [printable.plain(one.name, encoding) for one in [*shown, *rest]]
+    widest = min(_NAME_COLUMNS, max(map(cell_len, names), default=0))
+    following = next((one.name for one in members if one.is_next), "")
+    found = [
+        _tally(progress, done, len(members), width),
+        *(
+            _member(one, name, width, widest, is_now=one.name == progress.benchmark)
+            for one, name in zip([*shown, *rest], names, strict=True)
+        ),
+        *([_labelled("next", following, width, encoding)] if following else []),
+    ]
+    return [printable.symbols(line, encoding) for line in found]
+
+
+def _rank(member: Member) -> tuple[int, float]:
+    return _ORDER.index(member.word or "failed"), -abs(member.change or 0.0)
+
+
+def _tally(progress: Progress, done: Sequence[Member], many: int, width: int) -> str:
+    counts = [(sum(one.word == word for one in done), word) for word in _ORDER]
+    said = ", ".join(f"{number} {word}" for number, word in counts if number)
+    left = f"{figures.seconds(max(0.0, progress.seconds_left))} left" if progress.seconds_left is not None else ""
+    head = f"{len(done)} of {many} done"
+    choices = (
+        (bar(len(done) / many, 20), head, said, left),
+        (head, said, left),
+        (head, left),
+        (head,),
+    )
+    fitting = ("  ".join(filter(None, parts)) for parts in choices)
+    return next((line for line in fitting if cell_len(line) <= width), printable.shorten(head, width))
+
+
+def _member(member: Member, name: str, width: int, widest: int, *, is_now: bool) -> str:
+    change = figures.change(member.change) if member.change is not None else ""
+    interval = figures.interval(member.interval) if member.interval is not None else ""
+    pairs = figures.count(member.done, "pair")
+    label = (member.word or ("now" if is_now else "open")).ljust(_WORD_COLUMNS)
+    for parts in ((change, interval, pairs), (change, interval), (change,), ()):
+        told = "  ".join(filter(None, parts))
+        room = min(widest, width - _WORD_COLUMNS - cell_len(told) - 2)
+        if room >= min(widest, _LEAST_NAME) or not parts:
+            shown = printable.shorten(name, max(1, room))
+            return f"{label}{shown}{' ' * (room - cell_len(shown))}  {told}".rstrip()
+    return label
+
+
+def _labelled(label: str, name: str, width: int, encoding: str) -> str:
+    room = max(1, width - _WORD_COLUMNS)
+    return f"{label.ljust(_WORD_COLUMNS)}{printable.shorten(printable.plain(name, encoding), room)}"
+
+
+def bar(share: float, columns: int) -> str:
+    """A bar of so many columns, filled to a share from 0 to 1."""
+    filled = round(min(max(share, 0.0), 1.0) * columns)
+    return "━" * filled + "─" * (columns - filled)

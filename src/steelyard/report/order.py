@@ -1,0 +1,47 @@
+"""In which order the benchmarks of a suite are shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from steelyard.model.records import Derived, Verdict
+
+BY_CHANGE, BY_NAME, BY_VERDICT = "change", "name", "verdict"
+ORDERS: Final = (BY_CHANGE, BY_NAME, BY_VERDICT)
+_WORST_FIRST = ("slower", "faster", "undecided", "same")
+
+
+def in_order(derived: Derived, by: str) -> Derived:
+    """The same, with the benchmarks in another order: all metrics of one stay together, and a control comes last.
+
+    By `change`, the largest slowdown comes first and the largest gain last, in the metric that decides; by `verdict`
+    slower, faster, undecided and same, in each the largest change first. Summaries have names alone.
+    """
+    first: dict[int, Verdict] = {}
+    for verdict in derived.verdicts:
+        first.setdefault(verdict.index, verdict)
+
+    def key(verdict: Verdict) -> tuple[bool, float, float, str]:
+        told = first[verdict.index]
+        change = told.change if told.change is not None else math.nan
+        known = math.isfinite(change)
+        if by == BY_CHANGE:
+            return verdict.control, not known, -change if known else 0.0, ""
+        if by == BY_VERDICT:
+            return verdict.control, _WORST_FIRST.index(told.verdict), -abs(change) if known else 0.0, ""
+        return verdict.control, 0.0, 0.0, told.benchmark
+
+    summaries = sorted(derived.summaries, key=lambda summary: summary.benchmark) if by == BY_NAME else derived.summaries
+    return derived.model_copy(update={"verdicts": sorted(derived.verdicts, key=key), "summaries": [*summaries]})
+
+
+def sorts(derived: Derived, by: str) -> bool:
+    """Whether there is anything of which that order can be made: changes and verdicts are of weighings alone."""
+    return by == BY_NAME or bool(derived.verdicts) or not derived.summaries
+
+
+def by_names(names: Sequence[str]) -> list[int]:
+    """Places of names in their alphabetical order."""
+    return sorted(range(len(names)), key=lambda place: names[place])

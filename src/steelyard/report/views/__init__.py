@@ -1,0 +1,1 @@
+"""What `show` draws of the raw launches, one file a view: histogram, pairs, launches."""

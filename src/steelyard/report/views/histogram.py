@@ -1,0 +1,102 @@
+"""Histograms on a terminal: both sides over one axis, with its unit, and the modes that the test of `run` shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from rich.text import Text
+
+from steelyard.report import figures, printable
+from steelyard.report.sheet import Sheet
+from steelyard.report.strip import BLOCKS
+from steelyard.report.views.series import Drawn, FloatArray, Scale, Side, heading
+from steelyard.stats.bins import Bins, bins, ticks
+from steelyard.stats.modes import modes
+
+_ROWS = 4
+# A label and what keeps it apart from its neighbour.
+_TICK_COLUMNS = 14
+_STYLES = ("blue", "magenta")
+
+
+def show(sheet: Sheet, drawn: Sequence[Drawn]) -> None:
+    """Print the histograms of some benchmarks."""
+    for place, one in enumerate(drawn):
+        heading(sheet, one, first=place == 0)
+        sides = [Side(side.label, side.values[np.isfinite(side.values)], side.noun, side.plural) for side in one.sides]
+        sides = [side for side in sides if len(side.values)]
+        sheet.row("metric", f"{one.metric}, {_what(sides)}")
+        _histogram(sheet, sides, one.scale)
+
+
+def _what(sides: Sequence[Side]) -> str:
+    same = "both sides on one axis, each as shares of its own launches" if len(sides) > 1 else ""
+    return same or f"{figures.count(len(sides[0].values), sides[0].noun, sides[0].plural)}"
+
+
+def _histogram(sheet: Sheet, sides: Sequence[Side], scale: Scale) -> None:
+    width = sheet.text_width
+    counted = bins([side.values for side in sides], width)
+    each = max(1, width // len(counted.counts[0]))
+    tallest = max(counts.max() / len(side.values) for counts, side in zip(counted.counts, sides, strict=True))
+    for place, (side, counts) in enumerate(zip(sides, counted.counts, strict=True)):
+        sheet.blank()
+        sheet.row(side.label, _said(side, counted, place, scale))
+        for line in _bars(counts / len(side.values) / tallest, each):
+            sheet.row("", Text(line, _STYLES[place]))
+        _axis(sheet, counted, each * len(counts), scale, labelled=place == len(sides) - 1)
+    for side in sides:
+        found = modes(side.values)
+        if len(found) > 1:
+            crowd = " and ".join(scale.shown(mode) for mode in found)
+            sheet.row("modes", f"the {side.label if side.label != 'samples' else 'samples'} crowd at {crowd}")
+
+
+def _said(side: Side, counted: Bins, place: int, scale: Scale) -> str:
+    parts = [f"median {scale.shown(float(np.median(side.values)))}"]
+    parts.append(figures.count(len(side.values), side.noun, side.plural))
+    if below := counted.below[place]:
+        parts.append(f"{below:,} below the axis, down to {scale.shown(float(side.values.min()))}")
+    if above := counted.above[place]:
+        parts.append(f"{above:,} beyond the axis, up to {scale.shown(float(side.values.max()))}")
+    return ", ".join(parts)
+
+
+def _bars(heights: FloatArray, each: int) -> list[str]:
+    """Rows of block characters, the highest first; `heights` go up to 1."""
+    eighths = np.ceil(heights * _ROWS * len(BLOCKS)).astype(int)
+    lines = []
+    for row in reversed(range(_ROWS)):
+        within = np.clip(eighths - row * len(BLOCKS), 0, len(BLOCKS))
+        lines.append("".join((BLOCKS[number - 1] if number else " ") * each for number in within))
+    return [line for line in lines if line.strip()]
+
+
+def _axis(sheet: Sheet, counted: Bins, width: int, scale: Scale, *, labelled: bool) -> None:
+    low, high = float(counted.edges[0]), float(counted.edges[-1])
+    name, size = scale.unit_for(max(abs(low), abs(high)))
+    marks = ticks(low / size, high / size, max(2, width // _TICK_COLUMNS))
+    if len(marks) < 2:  # round numbers lie so that all but one miss the axis
+        marks = ticks(low / size, high / size, 2 * max(2, width // _TICK_COLUMNS))
+    columns = [min(width - 1, round((mark * size - low) / (high - low) * (width - 1))) for mark in marks]
+    line = ["─"] * width
+    for column in columns:
+        line[column] = "┬"
+    sheet.row("", Text("".join(line), "dim"))
+    if labelled:
+        sheet.row("", Text(_labels(sheet, marks, columns, name, sheet.text_width), "dim"))
+
+
+def _labels(sheet: Sheet, marks: FloatArray, columns: Sequence[int], unit: str, width: int) -> str:
+    """The marks' values below them, those that touch another left out."""
+    step = float(marks[1] - marks[0]) if len(marks) > 1 else abs(float(marks[0])) if len(marks) else 1.0
+    digits = max(0, -math.floor(math.log10(step or 1.0) + 1e-9))
+    line = ""
+    for mark, column in zip(marks, columns, strict=True):
+        label = printable.symbols(f"{mark:,.{digits}f} {unit}".rstrip(), sheet.encoding)
+        start = max(0, min(column - len(label) // 2, width - len(label)))
+        if not line or start >= len(line) + 2:
+            line = line.ljust(start) + label
+    return line

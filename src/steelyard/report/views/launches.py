@@ -1,0 +1,113 @@
+"""Every launch as a row: what it measured, how long it waited, and how often it was interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rich.text import Text
+
+from steelyard.model.foreign import ForeignResults
+from steelyard.model.launches import ROLES, USED
+from steelyard.model.records import Run, Weighing
+from steelyard.report import figures
+from steelyard.report.bounds import show_left_out
+from steelyard.report.sheet import Sheet
+from steelyard.report.views.pairs import MOST_ROWS
+from steelyard.report.views.series import Drawn, Scale, heading
+
+_SIDES = ("baseline", "candidate")
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One number of a launch; those of the highest `rank` are left out first where the terminal is narrow."""
+
+    title: str
+    rank: int
+    cell: Callable[[int], str]
+
+
+def show(sheet: Sheet, record: Weighing | Run, drawn: Sequence[Drawn]) -> None:
+    """Print the launches of some benchmarks in the order in which they ran."""
+    for place, one in enumerate(drawn):
+        heading(sheet, one, first=place == 0)
+        launches = record.launches
+        mine = np.flatnonzero(np.asarray(launches.benchmark, dtype=np.int64) == one.index)
+        shown = mine[np.argsort(launches.column("start_ns")[mine], kind="stable")][:MOST_ROWS]
+        columns = _fitting(_columns(record, one), shown.tolist(), sheet.width)
+        rows = [[Text(column.title, "dim") for column, _ in columns]]
+        for number, position in enumerate(shown.tolist()):
+            style = "" if ROLES[launches.role[position]] == USED else "dim"
+            rows.append([Text(cells[number], style) for _, cells in columns])
+        right = frozenset(place for place, (column, _) in enumerate(columns) if column.title not in ("side", "role"))
+        sheet.grid(rows, right=right)
+        show_left_out(sheet, len(mine) - len(shown), noun="more launch", plural="more launches", where="--csv FILE")
+
+
+def _columns(record: Weighing | Run, one: Drawn) -> list[_Column]:
+    launches = record.launches
+    values, waits = launches.metric(one.metric), launches.waiting_share()
+    begun = launches.column("start_ns").min() if len(launches) else 0.0
+
+    def number(name: str) -> Callable[[int], str]:
+        column = getattr(launches, name)
+        return lambda place: figures.NOT_KNOWN if column[place] is None else f"{column[place]:,}"
+
+    def time(name: str) -> Callable[[int], str]:
+        column = getattr(launches, name)
+        return lambda place: figures.NOT_KNOWN if column[place] is None else figures.duration(column[place])
+
+    return [
+        _Column("pair" if isinstance(record, Weighing) else "launch", 0, number("pair")),
+        *([_Column("side", 0, lambda place: _SIDES[launches.side[place]])] if isinstance(record, Weighing) else []),
+        _Column("role", 3, lambda place: ROLES[launches.role[place]]),
+        _Column(one.metric, 0, lambda place: _value(float(values[place]), one.scale)),
+        _Column("waited", 1, lambda place: figures.NOT_KNOWN if np.isnan(waits[place]) else _percent(waits[place])),
+        _Column("user", 5, time("user_ns")),
+        _Column("sys", 5, time("sys_ns")),
+        _Column("lost cpu", 2, number("involuntary_switches")),
+        _Column("gave up cpu", 4, number("voluntary_switches")),
+        _Column("minor faults", 3, number("minor_faults")),
+        _Column("major", 4, number("major_faults")),
+        _Column("max_rss", 6, lambda place: figures.size(launches.max_rss_bytes[place])),
+        _Column("steal", 7, time("steal_ns")),
+        _Column("at", 6, lambda place: figures.seconds((launches.start_ns[place] - begun) / 1e9)),
+    ]
+
+
+def _percent(share: float) -> str:
+    return figures.percent(share) if share >= 0.0005 else "0 %"
+
+
+def _value(value: float, scale: Scale) -> str:
+    return scale.shown(value) if np.isfinite(value) else figures.NOT_KNOWN
+
+
+def _fitting(columns: Sequence[_Column], places: Sequence[int], width: int) -> list[tuple[_Column, list[str]]]:
+    """The columns that fit, with their cells."""
+    made = [(column, [column.cell(place) for place in places]) for column in columns]
+    while len(made) > 1:
+        if sum(max(len(column.title), *map(len, cells), 0) + 2 for column, cells in made) - 2 <= width:
+            break
+        worst = max(column.rank for column, _ in made)
+        if not worst:
+            break
+        last = max(place for place, (column, _) in enumerate(made) if column.rank == worst)
+        del made[last]
+    return made
+
+
+def show_foreign(sheet: Sheet, record: ForeignResults, drawn: Sequence[Drawn]) -> None:
+    """Print the processes of an import, of which nothing is known but their samples."""
+    for place, one in enumerate(drawn):
+        heading(sheet, one, first=place == 0)
+        benchmark = record.benchmarks[one.index]
+        rows = [[Text(title, "dim") for title in ("process", "samples", "median", "lowest", "highest")]]
+        values = np.split(one.sides[0].values, np.cumsum([len(process) for process in benchmark.values])[:-1])
+        for number, of in enumerate(values[:MOST_ROWS]):
+            cells = [f"{number}", f"{len(of):,}", *(one.scale.shown(f(of)) for f in (np.median, np.min, np.max))]
+            rows.append([Text(cell) for cell in cells])
+        sheet.grid(rows, right=frozenset(range(5)))
+        show_left_out(sheet, len(values) - MOST_ROWS, noun="more process", plural="more processes", where="--csv FILE")

@@ -1,0 +1,118 @@
+"""Every pair of a weighing in the order in which it ran: its ratio as a mark on a line, and what disturbed it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from rich.text import Text
+
+from steelyard.model.launches import DISTURBED, IN_TANDEM, ROLES, TRIED, USED, WARM_UP
+from steelyard.model.records import Weighing
+from steelyard.report import figures
+from steelyard.report.bounds import show_left_out
+from steelyard.report.sheet import Sheet
+from steelyard.report.views.evidence import disturbances
+from steelyard.report.views.series import Drawn, FloatArray, heading
+from steelyard.stats.bins import ends
+
+MOST_ROWS = 2000
+_FEWEST_CELLS, _MOST_CELLS = 9, 61
+_WHY_COLUMNS = 24
+_WHY = "disturbed"
+_SIDES = ("baseline", "candidate")
+_ROLE_WORDS = {WARM_UP: "warm-up", DISTURBED: "disturbed, repeated", TRIED: "not judged, tried in tandem"}
+
+
+def show(sheet: Sheet, record: Weighing, drawn: Sequence[Drawn]) -> None:
+    """Print the pairs of some benchmarks, each on a line of its own."""
+    for place, one in enumerate(drawn):
+        heading(sheet, one, first=place == 0)
+        _pairs(sheet, record, one)
+
+
+def _pairs(sheet: Sheet, record: Weighing, one: Drawn) -> None:
+    positions = _in_time(record, one.index)
+    values = record.launches.metric(one.metric)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        changes = values[positions[:, 1]] / values[positions[:, 0]] - 1
+    sheet.row("metric", f"{one.metric}; each pair's change", "disturbed: baseline / candidate")
+    shown = positions[:MOST_ROWS]
+    why = [_why(record, launches) for launches in shown]
+    rows = [
+        [f"{record.launches.pair[first]}", _order(record, first), _change(float(change)), text]
+        for (first, _), change, text in zip(shown, changes, why, strict=False)
+    ]
+    _table(sheet, rows, changes[:MOST_ROWS], _is_used(record, shown))
+    show_left_out(sheet, len(positions) - len(shown), noun="more pair", where="--csv FILE")
+
+
+def _table(sheet: Sheet, rows: Sequence[Sequence[str]], changes: FloatArray, used: Sequence[bool]) -> None:
+    titles = ["pair", "first", "change"]
+    widths = [max(len(title), *(len(row[place]) for row in rows)) for place, title in enumerate(titles)]
+    taken = sum(widths) + 2 * len(widths)
+    longest = min(max((len(row[3]) for row in rows), default=0), max(_WHY_COLUMNS, sheet.width // 3))
+    cells = min(_MOST_CELLS, sheet.width - taken - (longest + 2 if longest else 0))
+    known = changes[np.isfinite(changes) & np.array(used)]
+    low, high = _span(known if len(known) else changes[np.isfinite(changes)])
+    draws = cells >= _FEWEST_CELLS
+    left = f"{figures.change(low)}".ljust(cells // 2) if draws else ""
+    ruler = f"{left}{figures.change(high).rjust(cells - len(left))}" if draws else ""
+    room = max(8, sheet.width - taken - (cells + 2 if draws else 0))
+    grid = [[Text(title, "dim") for title in [*titles, *([ruler] if draws else []), _WHY]]]
+    for row, change, is_used in zip(rows, changes, used, strict=True):
+        style = "" if is_used else "dim"
+        drawn = [Text(_mark(float(change), low, high, cells), style)] if draws else []
+        grid.append([*(Text(cell, style) for cell in row[:3]), *drawn, Text(sheet.name(row[3], room), "yellow")])
+    if not any(row[3] for row in rows):
+        grid = [row[:-1] for row in grid]
+    else:
+        grid[0][-1] = Text(sheet.name(grid[0][-1].plain, room), "dim")
+    sheet.grid(grid, right=frozenset({0, 2}))
+
+
+def _span(changes: FloatArray) -> tuple[float, float]:
+    """The ends of the line: with no change on it, and as much to see on either side as there is."""
+    if not len(changes):
+        return -0.01, 0.01
+    low, high = ends(np.sort(changes))
+    low, high = min(low, 0.0), max(high, 0.0)
+    return (low, high) if high - low > 1e-6 else (low - 1e-4, high + 1e-4)
+
+
+def _mark(change: float, low: float, high: float, cells: int) -> str:
+    """A line of `cells` columns with no change as `┊`, the pair as `●`, or `<` `>` where it is beyond the ends."""
+    line = [" "] * cells
+    line[_cell(0.0, low, high, cells)] = "┊"
+    if np.isfinite(change):
+        mark = "<" if change < low else ">" if change > high else "●"
+        line[_cell(min(max(change, low), high), low, high, cells)] = mark
+    return "".join(line)
+
+
+def _cell(value: float, low: float, high: float, cells: int) -> int:
+    return min(cells - 1, max(0, round((value - low) / (high - low) * (cells - 1))))
+
+
+def _in_time(record: Weighing, benchmark: int) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
+    """Positions of the launches of all complete pairs, whatever came of them, shape (pairs, 2), as they ran."""
+    found = np.concatenate([record.launches.complete_pairs(benchmark, role) for role in ROLES])
+    return found[np.argsort(record.launches.column("start_ns")[found].min(axis=1), kind="stable")]
+
+
+def _is_used(record: Weighing, positions: np.ndarray[tuple[int, int], np.dtype[np.intp]]) -> list[bool]:
+    return [ROLES[record.launches.role[first]] == USED for first, _ in positions]
+
+
+def _order(record: Weighing, first: int) -> str:
+    order = record.launches.order[first]
+    return _SIDES[order % IN_TANDEM] + (", at once" if order >= IN_TANDEM else "")
+
+
+def _change(change: float) -> str:
+    return figures.change(change) if np.isfinite(change) else figures.NOT_KNOWN
+
+
+def _why(record: Weighing, pair: Sequence[int]) -> str:
+    role = ROLES[record.launches.role[pair[0]]]
+    return "; ".join([*([_ROLE_WORDS[role]] if role in _ROLE_WORDS else []), *disturbances(record, pair)])

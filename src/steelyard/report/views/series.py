@@ -1,0 +1,139 @@
+"""What a view is drawn of: one benchmark of a record in one metric, with its values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from rich.text import Text
+
+from steelyard.model.errors import UsageError
+from steelyard.model.foreign import ForeignBenchmark, ForeignResults
+from steelyard.model.launches import ROLES, USED
+from steelyard.model.metrics import METRICS, Unit, is_counted
+from steelyard.model.patterns import fits
+from steelyard.model.records import Derived, Run, Summary, Verdict, Weighing
+from steelyard.report import figures
+from steelyard.report.foreign import NANOSECONDS
+from steelyard.report.sheet import Sheet
+from steelyard.report.verdicts import STYLES
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The unit of a view's values: of which kind it is, or what else it is called."""
+
+    kind: Unit
+    name: str = ""
+
+    def shown(self, value: float) -> str:
+        """Write a value with its unit."""
+        if self.name:
+            return f"{figures.quantity(value, '')} {self.name}"
+        if self.kind == "count":
+            return figures.quantity(value, "")
+        return figures.duration(value) if self.kind == "ns" else figures.size(value)
+
+    def unit_for(self, value: float) -> tuple[str, float]:
+        """(name, size) of one unit for several values of up to this one."""
+        return (self.name, 1.0) if self.name else figures.scale_for(value, self.kind)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side's values, in the order in which they were measured."""
+
+    label: str
+    values: FloatArray
+    noun: str = "launch"
+    plural: str = "launches"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One benchmark in one metric."""
+
+    benchmark: str
+    index: int
+    metric: str
+    scale: Scale
+    sides: list[Side]
+    derived: Verdict | Summary | None = None
+
+
+def drawn(record: Weighing | Run | ForeignResults, derived: Derived, patterns: list[str], view: str) -> list[Drawn]:
+    """What is drawn for a `view`, the option's name: the first timed metric of each benchmark that fits a pattern.
+
+    Raises UsageError where there is nothing that it could be drawn of.
+    """
+    if isinstance(record, ForeignResults):
+        found = [_foreign(benchmark, place) for place, benchmark in enumerate(record.benchmarks)]
+    else:
+        _check_launches(record, view)
+        found = [one for one in _measured(record, derived) if any(np.isfinite(side.values).any() for side in one.sides)]
+    if patterns:
+        chosen = [one for one in found if fits([one.benchmark], patterns)]
+        if found and not chosen:
+            raise UsageError(
+                f"--benchmark {', '.join(patterns)} fits none of the {len(found)} benchmarks of this record"
+            )
+        return chosen
+    if not found:
+        raise UsageError(f"{view} is drawn of launches that are judged, and none was measured to its end")
+    return found
+
+
+def heading(sheet: Sheet, one: Drawn, *, first: bool) -> None:
+    """Print which benchmark comes, and what is known of it."""
+    if not first:
+        sheet.blank()
+    name = Text(sheet.name(one.benchmark, 3 * sheet.text_width), "bold")
+    said = Text()
+    if isinstance(one.derived, Verdict):
+        said.append(one.derived.verdict, STYLES[one.derived.verdict])
+        if one.derived.change is not None:
+            said.append(f" {figures.change(one.derived.change)}")
+        if one.derived.interval is not None:
+            said.append(f" {figures.interval(one.derived.interval)}")
+    sheet.row("benchmark", name, *([said] if said.plain else []))
+
+
+def _check_launches(record: Weighing | Run, view: str) -> None:
+    if record.identical is not None:
+        raise UsageError(f"{view} is drawn of launches, and here are none: both sides are one program")
+    if not len(record.launches):
+        what = "counted" if record.counting is not None else "watched" if record.heap is not None else ""
+        why = f"this was {what}, not timed" if what else "nothing was measured"
+        raise UsageError(f"{view} is drawn of timed launches, and here are none: {why}")
+
+
+def _measured(record: Weighing | Run, derived: Derived) -> Iterator[Drawn]:
+    seen: set[int] = set()
+    every: list[Verdict | Summary] = [*derived.verdicts, *derived.summaries]
+    for one in every:
+        if one.index in seen or is_counted(one.metric):
+            continue
+        seen.add(one.index)
+        unit = METRICS[one.metric].unit if one.metric in METRICS else "count"
+        repeat = 1 if unit == "bytes" else record.settings.repeat
+        if isinstance(one, Verdict):
+            values = record.launches.pair_values(one.index, one.metric)
+            sides = [Side(label, of / repeat) for label, of in zip(("baseline", "candidate"), values, strict=True)]
+        else:
+            used = record.launches.select(benchmark=one.index, role=ROLES.index(USED), side=0)
+            sides = [Side("launches", record.launches.metric(one.metric)[used] / repeat)]
+        yield Drawn(one.benchmark, one.index, one.metric, Scale(unit), sides, one)
+
+
+def _foreign(benchmark: ForeignBenchmark, place: int) -> Drawn:
+    values = np.concatenate([np.asarray(process, dtype=np.float64) for process in benchmark.values])
+    own = benchmark.unit.removesuffix("/op")
+    if own in NANOSECONDS:
+        scale, values = Scale("ns"), values * NANOSECONDS[own]
+    else:
+        scale = Scale("bytes") if own == "B" else Scale("count", benchmark.unit)
+    return Drawn(benchmark.name, place, "value", scale, [Side("samples", values, "sample", "samples")])

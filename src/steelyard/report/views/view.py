@@ -1,0 +1,50 @@
+"""The views that `show` has, by the names of their options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.console import Console
+
+from steelyard.model.errors import UsageError
+from steelyard.model.foreign import ForeignResults
+from steelyard.model.records import Derived, Run, Weighing
+from steelyard.report.sheet import Sheet
+from steelyard.report.views import histogram, launches, pairs
+from steelyard.report.views.series import Drawn, drawn
+
+HIST, PAIRS, RUNS = "--hist", "--pairs", "--runs"
+VIEWS: Final = (HIST, PAIRS, RUNS)
+
+
+def prepared(
+    record: Weighing | Run | ForeignResults, derived: Derived, views: Sequence[str], patterns: Sequence[str]
+) -> list[Drawn]:
+    """What these views show; raises UsageError, before anything is printed, where one of them does not apply."""
+    for view in views:
+        if view == PAIRS and not isinstance(record, Weighing):
+            what = "an import" if isinstance(record, ForeignResults) else "a run"
+            raise UsageError(f"--pairs shows the pairs of a weighing, and {what} has none: choose --hist or --runs")
+    return drawn(record, derived, [*patterns], views[0]) if views else []
+
+
+def show(
+    console: Console,
+    record: Weighing | Run | ForeignResults,
+    shown: Sequence[Drawn],
+    views: Sequence[str],
+) -> None:
+    """Print the views that were asked for, one below the other."""
+    sheet = Sheet(console)
+    for place, view in enumerate(views):
+        if place:
+            sheet.blank()
+        if view == HIST:
+            histogram.show(sheet, shown)
+        elif isinstance(record, ForeignResults):
+            launches.show_foreign(sheet, record, shown)
+        elif view == RUNS:
+            launches.show(sheet, record, shown)
+        elif isinstance(record, Weighing):
+            pairs.show(sheet, record, shown)
