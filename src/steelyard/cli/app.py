@@ -42,6 +42,7 @@ _COMMANDS = {
         "list": "list_command:list_",
         "gate": "gate:gate",
         "import": "import_command:import_",
+        "export": "export:export",
     },
     "Keep things in order": {"cache": "cache:cache"},
     "Read": {"docs": "docs:docs"},

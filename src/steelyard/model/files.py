@@ -158,7 +158,7 @@ def load(path: Path, largest_bytes: int | None = None) -> Weighing | Run:
 def load_any(path: Path, largest_bytes: int | None = None) -> Weighing | Run | ForeignResults:
     """Read a record of any kind, or a journal; raises UsageError, naming the file and what is wrong with it."""
     with within_memory(path):
-        return _loaded(path, largest_bytes)
+        return load_bytes(path, unpacked(path, read_bytes(path, largest_bytes), largest_bytes))
 
 
 @contextmanager
@@ -170,9 +170,10 @@ def within_memory(path: Path) -> Iterator[None]:
         raise UsageError(f"{path} takes more memory to be read than there is: read it on a larger machine") from error
 
 
-def _loaded(path: Path, largest_bytes: int | None) -> Weighing | Run | ForeignResults:
+def load_bytes(path: Path, data: bytes) -> Weighing | Run | ForeignResults:
+    """As `load_any`, of what was read from the file, and unpacked."""
     try:
-        fields = _fields(plausible(path, unpacked(path, read_bytes(path, largest_bytes), largest_bytes)))
+        fields = _fields(plausible(path, data))
     except (ValueError, RecursionError) as error:
         raise UsageError(
             f"{path} is not a weighing: it is truncated, or no JSON at all ({_first_line(error)})"

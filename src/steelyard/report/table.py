@@ -15,17 +15,38 @@ from steelyard.report import printable
 
 SIDES = ("baseline", "candidate")
 
+# Characters that are written at once.
+_PIECE = 1 << 20
 # What makes a spreadsheet take a text for a formula (OWASP, CSV injection).
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_text(titles: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
-    """Write rows below their titles. Texts are made printable, and one that would be a formula has a ' before it."""
+    """Write rows below their titles, as `csv_pieces`."""
+    return b"".join(csv_pieces(titles, rows)).decode()
+
+
+def csv_pieces(titles: Sequence[str], rows: Iterable[Iterable[Any]]) -> Iterator[bytes]:
+    """Write rows below their titles, piece by piece; None is an empty cell, and a truth is true or false.
+
+    Texts are made printable, and one that would be a formula has a ' before it: a spreadsheet that opens the file runs
+    nothing that a benchmark's name says. Numbers are left alone, whatever they begin with.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     for row in chain([titles], rows):
-        writer.writerow([_cell(value) if isinstance(value, str) else value for value in row])
-    return out.getvalue()
+        writer.writerow([_written(value) for value in row])
+        if out.tell() >= _PIECE:
+            yield out.getvalue().encode()
+            out.seek(0)
+            out.truncate()
+    yield out.getvalue().encode()
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, str):
+        return _cell(value)
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 @lru_cache(maxsize=4096)  # the same few names stand in all rows
