@@ -5,16 +5,29 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from steelyard.report.data.table import Table
-from steelyard.report.table import csv_pieces
+import numpy as np
+
+from steelyard.report.data.table import Column, Table
+from steelyard.report.table import csv_cell, csv_pieces
 
 # Lines that are written at once.
 _PIECE = 10_000
+_TRUTHS = (csv_cell(False), csv_cell(True))
 
 
 def csv(table: Table) -> Iterator[bytes]:
     """The table as CSV in UTF-8, its columns' names first, piece by piece."""
-    return csv_pieces(list(table.columns), table.rows())
+    written = Table({name: _as_cells(column) for name, column in table.columns.items()})
+    return csv_pieces(list(table.columns), written.rows())
+
+
+def _as_cells(column: Column) -> Column:
+    """A column whose texts are cells, made once for all rows that have one."""
+    if column.names is not None:
+        return Column(column.values, tuple(map(csv_cell, column.names)))
+    if column.values.dtype.kind == "b":
+        return Column(np.where(column.unknown(), -1, column.values.astype(np.int32)), _TRUTHS)
+    return column
 
 
 def json_lines(table: Table) -> Iterator[bytes]:
