@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -25,6 +25,8 @@ _ENDINGS = {".csv": "csv", ".jsonl": "json-lines", ".ndjson": "json-lines", ".pa
 class ExportOptions(Options):
     """What `export` is asked."""
 
+    panel: ClassVar[str] = "What is written"
+
     file: Annotated[
         Path | None,
         typer.Argument(
@@ -39,7 +41,7 @@ class ExportOptions(Options):
             "--format",
             "-f",
             metavar="NAME",
-            help="csv, json-lines, parquet, pyperf, hyperfine, google-benchmark, junit.  [default: as -o ends]",
+            help="As csv, json-lines, parquet, pyperf, hyperfine, google-benchmark or junit.  [default: as -o ends]",
         ),
     ] = None
     output: Annotated[

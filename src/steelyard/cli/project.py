@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from steelyard.cli.arity import SEPARATOR
+from steelyard.api.parameters import listed
+from steelyard.api.settings import request_of, settings_of
 from steelyard.cli.inputs import STANDARD_STREAM, input_of_launches
 from steelyard.cli.say import say
-from steelyard.cli.settings import request_of, settings_of
 from steelyard.design.several import Part, joined
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
@@ -252,7 +252,7 @@ class _Planned:
         if key == "environment":  # one file serves many machines: what is not set here is not passed on
             return [one for one in value if "=" in one or one in self.world.environment]
         if key == "parameters":
-            return [f"{name}{SEPARATOR}{','.join(map(_escaped, values))}" for name, values in value.items()]
+            return listed(value)
         return value
 
     def _margin(self) -> float | None:
@@ -283,10 +283,6 @@ class _Planned:
             if (*section, key) in self.project.lines:
                 return UsageError(f"{self.project.at(*section, key)}: {key}{said[match.end() :]}")
         return error
-
-
-def _escaped(value: str | float) -> str:
-    return str(value).replace(",", "\\,")
 
 
 def from_here(options: CompareOptions) -> CompareOptions:

@@ -57,9 +57,7 @@ def metric_of(record: Weighing | Run, wanted: str | None, format_: str) -> str:
         raise UsageError(f"--metric {wanted!r} is not known: choose from {', '.join(timed([*METRICS]))}")
     known = timed(record.settings.metrics if wanted is None else [wanted])
     if wanted is not None and not known:
-        raise UsageError(
-            f"{format_} holds times, and {wanted} is counted: csv, json-lines and parquet hold it"
-        )
+        raise UsageError(f"{format_} holds times, and {wanted} is counted: csv, json-lines and parquet hold it")
     if not known or not len(record.launches):
         how = "watched" if record.heap and not record.counting else "counted"
         raise UsageError(
