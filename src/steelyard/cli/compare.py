@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from steelyard.api.kept import kept_by_name
 from steelyard.api.names import check_no_files, names_of, usual_names
 from steelyard.api.settings import check_budget, current_folder, weighing_of_commands
 from steelyard.cli.command import command
 from steelyard.cli.counting import CountingOptions
 from steelyard.cli.heap import HeapOptions
-from steelyard.cli.inputs import kept_by_name
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     WHAT_IS_RUN,

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from steelyard.api.kept import kept_by_name
 from steelyard.cli.command import Options, command
-from steelyard.cli.inputs import STANDARD_STREAM, kept_by_name, readable
+from steelyard.cli.inputs import STANDARD_STREAM, readable
 from steelyard.cli.options import OUTPUT
 from steelyard.cli.outputs import check_writable, is_printed, write
 from steelyard.model.errors import UsageError

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from steelyard.api.keywords import KEYS
 from steelyard.api.parameters import listed
 from steelyard.api.settings import request_of, settings_of
 from steelyard.cli.inputs import STANDARD_STREAM, input_of_launches
@@ -48,37 +49,6 @@ class Sides:
     """What is known of a target's two subjects, and of the environment that they find, before they are measured."""
 
 
-# Each key of the file, and the option that it stands for: the group that has it, and its field there.
-_OPTIONS = {
-    "metrics": ("judging", "metric"),
-    "pairs": ("judging", "pairs"),
-    "max_time": ("judging", "max_time"),
-    "alpha": ("judging", "alpha"),
-    "family": ("judging", "family"),
-    "pairing": ("weighing", "pairing"),
-    "control": ("weighing", "control"),
-    "reference_output": ("weighing", "reference_output"),
-    "parameters": ("weighing", "parameter_list"),
-    "harness": ("suite", "harness"),
-    "benchmarks": ("suite", "benchmark"),
-    "tags": ("suite", "tag"),
-    "heap": ("heap", "watched"),
-    "heap_shuffle": ("heap", "shuffled"),
-    "setup": ("launch", "set_up"),
-    "prepare": ("launch", "prepare"),
-    "conclude": ("launch", "conclude"),
-    "cleanup": ("launch", "cleanup"),
-    "warmup": ("launch", "warm_up"),
-    "repeat": ("launch", "repeat"),
-    "stdin": ("launch", "stdin"),
-    "shell": ("launch", "shell"),
-    "ignore_failure": ("launch", "ignore_failure"),
-    "timeout": ("launch", "timeout"),
-    "cpu": ("launch", "cpu"),
-    "environment": ("launch", "env"),
-    "inherit_environment": ("launch", "inherit_env"),
-    "wait_quiet": ("launch", "wait_quiet"),
-}
 # What is said of all targets, and means nothing where a harness drives the benchmarks.
 _OF_PLAIN_COMMANDS = frozenset({"reference_output", "repeat", "shell", "ignore_failure"})
 # Options whose names are not those of their keys; a sentence about one is about that key, if the file has it.
@@ -235,7 +205,7 @@ class _Planned:
         """Those of the command line, and behind them the target's own, and behind these what the file says of all."""
         found: dict[str, dict[str, Any]] = {}
         for section in (self.project.compare, self.target):
-            for key, (group, name) in _OPTIONS.items():
+            for key, (group, name) in KEYS.items():
                 value = getattr(section, key, None)
                 if section is not self.target and self.target.harness and key in _OF_PLAIN_COMMANDS:
                     continue
