@@ -9,7 +9,8 @@ from typing import Any
 from steelyard.model.errors import UsageError
 from steelyard.report.data.table import Column, Table
 
-_ZSTD = "zstd"
+# What every reader of Parquet knows; zstd takes half as long again, for a tenth less.
+_COMPRESSION = "snappy"
 
 
 def parquet(table: Table) -> bytes:
@@ -23,18 +24,22 @@ def parquet(table: Table) -> bytes:
     writer = import_module("pyarrow.parquet")
     out = io.BytesIO()
     written = {name: _in_arrow(arrow, column) for name, column in table.columns.items()}
-    # Samples hardly ever repeat: to look for what does would take a third of the time.
-    dictionaries = [name for name, column in table.columns.items() if column.names is not None]
-    writer.write_table(arrow.table(written), out, compression=_ZSTD, use_dictionary=dictionaries)
+    # Measured values hardly ever repeat: to look for those that do takes as long as to write them.
+    repeating = [name for name, column in table.columns.items() if column.values.dtype.kind != "f"]
+    writer.write_table(arrow.table(written), out, compression=_COMPRESSION, use_dictionary=repeating)
     return out.getvalue()
 
 
 def _in_arrow(arrow: Any, column: Column) -> Any:
+    unknown = column.unknown()
+    mask = unknown if unknown.any() else None
     if column.names is None:
-        unknown = column.unknown()
-        return arrow.array(column.values, mask=unknown if unknown.any() else None)
+        array = arrow.array(column.values[:0])
+        return arrow.nulls(len(unknown), array.type) if unknown.all() else arrow.array(column.values, mask=mask)
+    if unknown.all():
+        return arrow.nulls(len(unknown), arrow.dictionary(arrow.int32(), arrow.string()))
     names = arrow.array(list(column.names), type=arrow.string())
-    return arrow.DictionaryArray.from_arrays(arrow.array(column.values, mask=column.values < 0), names)
+    return arrow.DictionaryArray.from_arrays(arrow.array(column.values, mask=mask), names)
 
 
 def frame(table: Table, library: str | None = None) -> Any:

@@ -14,6 +14,7 @@ from steelyard.model.foreign import ForeignBenchmark, ForeignResults
 from steelyard.model.original import originals
 from steelyard.model.records import Run, Weighing
 from steelyard.report.data.series import Series
+from steelyard.report.plain import plain
 
 _VERSION = "1.0"
 _UNITS = {"s": "second", "bytes": "byte", "count": "integer"}
@@ -24,7 +25,14 @@ def of_series(series: Sequence[Series], about: Mapping[str, Any]) -> bytes:
 
     Raises UsageError for a value of 0, which pyperf takes for no measurement.
     """
-    return _written({"version": _VERSION, "metadata": dict(about), "benchmarks": [_benchmark(one) for one in series]})
+    benchmarks = [_benchmark(one) for one in series]
+    return _written({"version": _VERSION, "metadata": _metadata(about), "benchmarks": benchmarks})
+
+
+def _metadata(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what pyperf refuses: empty texts, and line breaks in any."""
+    shown = {name: plain(value).strip() if isinstance(value, str) else value for name, value in told.items()}
+    return {plain(name): value for name, value in shown.items() if value != ""}
 
 
 def about(record: Weighing | Run, metric: str) -> dict[str, Any]:
@@ -44,7 +52,7 @@ def _benchmark(series: Series) -> dict[str, Any]:
     if series.command is not None:
         metadata["command"] = series.command
     metadata |= {f"param_{name}": value for name, value in series.params.items()}
-    return {"metadata": metadata, "runs": list(_runs(series))}
+    return {"metadata": _metadata(metadata), "runs": list(_runs(series))}
 
 
 def _runs(series: Series) -> Iterator[dict[str, Any]]:
