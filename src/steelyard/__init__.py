@@ -4,13 +4,49 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from steelyard.api.calls import compare as compare
+    from steelyard.api.calls import diff as diff
+    from steelyard.api.calls import load as load
+    from steelyard.api.calls import run as run
+    from steelyard.api.record import Diff as Diff
+    from steelyard.api.record import IncompleteError as IncompleteError
+    from steelyard.api.record import Record as Record
     from steelyard.harness import bench as bench
+    from steelyard.model.errors import MeasurementError as MeasurementError
+    from steelyard.model.errors import SteelyardError as SteelyardError
+    from steelyard.model.errors import UsageError as UsageError
+
+_PLACES = {
+    "bench": "harness",
+    **dict.fromkeys(("compare", "diff", "load", "run"), "api.calls"),
+    **dict.fromkeys(("Diff", "IncompleteError", "Record"), "api.record"),
+    **dict.fromkeys(("MeasurementError", "SteelyardError", "UsageError"), "model.errors"),
+}
+
+__all__ = [
+    "Diff",
+    "IncompleteError",
+    "MeasurementError",
+    "Record",
+    "SteelyardError",
+    "UsageError",
+    "bench",
+    "compare",
+    "diff",
+    "load",
+    "run",
+]
 
 
 def __getattr__(name: str) -> object:
-    """`steelyard.bench`, which is loaded only where it is used: in files of benchmarks."""
-    if name == "bench":
-        from steelyard.harness import bench
+    """What is public, loaded only where it is used: files of benchmarks import this package inside what is measured."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
 
-        return bench
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(f"steelyard.{_PLACES[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -43,6 +43,7 @@ _COMMANDS = {
         "list": "list_command:list_",
         "gate": "gate:gate",
         "import": "import_command:import_",
+        "export": "export:export",
     },
     "Look at the machine": {"doctor": "doctor:doctor", "tune": "tune:tune"},
     "Keep things in order": {"cache": "cache:cache"},

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from steelyard.api.counting import jobs_checked
+from steelyard.api.settings import settings_of
 from steelyard.cli.command import Only, Without, command
-from steelyard.cli.counting import CountingOptions, jobs_checked
+from steelyard.cli.counting import CountingOptions
 from steelyard.cli.options import OUTPUT, WHAT_IS_RUN, JudgingOptions, LaunchOptions, WeighingOptions
 from steelyard.cli.outputs import check_writable, is_printed, write
 from steelyard.cli.revisions import USUAL_BUILD_S, build_timeout_checked
 from steelyard.cli.say import say
-from steelyard.cli.settings import MeasuringOptions, settings_of
+from steelyard.cli.settings import MeasuringOptions
 from steelyard.cli.status import FOUND, INTERRUPTED, UNDECIDED
 from steelyard.cli.suite import SuiteOptions
 from steelyard.cli.values import ReadBy

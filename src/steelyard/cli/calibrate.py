@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from steelyard.api.counting import jobs_checked
 from steelyard.cli.command import Options, command
-from steelyard.cli.counting import jobs_checked
 from steelyard.cli.options import OUTPUT
 from steelyard.cli.outputs import check_writable, is_printed, write
 from steelyard.model.errors import InterruptedBeforeEnd

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from steelyard.api.settings import settings_of
 from steelyard.cli.command import Only, command
 from steelyard.cli.options import OUTPUT, LaunchOptions
 from steelyard.cli.outputs import check_writable, is_printed, write
-from steelyard.cli.settings import MeasuringOptions, settings_of
+from steelyard.cli.settings import MeasuringOptions
 from steelyard.cli.status import FOUND, INTERRUPTED
 from steelyard.cli.suite import SuiteOptions
 from steelyard.cli.values import ReadBy

@@ -33,6 +33,10 @@ class Options:
     given: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Those that stand on the command line, by field, as `--help` writes each; the others have their defaults."""
 
+    def chooses(self, name: str) -> bool:
+        """Whether an option stands on the command line."""
+        return name in self.given
+
 
 class Only:
     """Beside the type of a group: the options of it that a command has; the others keep their defaults."""

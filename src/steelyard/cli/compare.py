@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from steelyard.api.kept import kept_by_name
+from steelyard.api.names import check_no_files, names_of, usual_names
+from steelyard.api.settings import check_budget, current_folder, weighing_of_commands
 from steelyard.cli.command import command
 from steelyard.cli.counting import CountingOptions
 from steelyard.cli.heap import HeapOptions
-from steelyard.cli.inputs import kept_by_name
-from steelyard.cli.names import check_no_files, names_of
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     WHAT_IS_RUN,
@@ -30,7 +31,7 @@ from steelyard.cli.options import (
 from steelyard.cli.outputs import check_files
 from steelyard.cli.revisions import RevisionOptions, are_wanted, request_of_revisions
 from steelyard.cli.say import say
-from steelyard.cli.settings import MeasuringOptions, check_budget, current_folder, request_of, settings_of
+from steelyard.cli.settings import MeasuringOptions
 from steelyard.cli.suite import SuiteOptions
 from steelyard.cli.throughput import ThroughputOptions
 from steelyard.cli.views import ShownUnits
@@ -220,8 +221,6 @@ def _requested(options: CompareOptions, world: World) -> AbstractContextManager[
 
 
 def _request(options: CompareOptions, world: World) -> Request:
-    from steelyard.subjects.command import command_subject
-
     commands = options.commands or []
     if len(commands) < 2:
         raise UsageError(
@@ -231,18 +230,4 @@ def _request(options: CompareOptions, world: World) -> Request:
     if options.target:
         raise UsageError("--target chooses from those of a project's file: leave it out, or the commands")
     check_no_files(options.name or [], commands)
-    settings = settings_of(options, world, commands=commands, judged=True)
-    roles = ["baseline"] + ["candidate"] * (len(commands) - 1)
-    names, search_path = names_of(options.name, options.names, _usual_names(commands)), world.environment.get("PATH")
-    subjects = [
-        command_subject(each, name, role, shell=options.launch.shell, search_path=search_path)
-        for each, name, role in zip(commands, names, roles, strict=True)
-    ]
-    return request_of(options, subjects, settings)
-
-
-def _usual_names(commands: list[str]) -> list[str]:
-    return [
-        command if commands.count(command) == 1 else f"{command} ({place})"
-        for place, command in enumerate(commands, start=1)
-    ]
+    return weighing_of_commands(commands, names_of(options.name, options.names, usual_names(commands)), options, world)

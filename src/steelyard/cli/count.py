@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from steelyard.api.settings import run_of_command
 from steelyard.cli.command import Only, Without, command
 from steelyard.cli.counting import CountingOptions
-from steelyard.cli.names import check_no_files
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     AlphaOfInterval,
@@ -25,7 +25,7 @@ from steelyard.cli.options import (
     WeighingOptions,
 )
 from steelyard.cli.outputs import check_files
-from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
+from steelyard.cli.settings import MeasuringOptions
 from steelyard.cli.suite import SuiteOptions
 from steelyard.model.errors import UsageError
 from steelyard.model.values import metric_names
@@ -89,22 +89,16 @@ def count(options: CountOptions, world: World) -> int:
     """
     from steelyard.cli.screen import watching
     from steelyard.design.session import measure
-    from steelyard.subjects.command import command_subject
 
     metrics = _counted_metrics(options.metric or ["instructions"])
     check_files(options.files)
     judging = JudgingOptions(metric=metrics, alpha=options.alpha)
-    commands = [options.command] if options.command else []
-    settings = settings_of(replace(options, judging=judging), world, commands=commands)
-    check_no_files([options.name] if options.name else [], [options.command])
-    search_path = world.environment.get("PATH")
-    name = options.name or options.command
-    subject = command_subject(options.command, name, "command", shell=options.launch.shell, search_path=search_path)
+    request = run_of_command(options.command, options.name, replace(options, judging=judging), world)
     with (
         watching(world) as watch,
         _imported_meanwhile("steelyard.cli.outcome", "steelyard.design.judging.judgement"),
     ):
-        outcome = measure(request_of(options, [subject], settings), watch, world)
+        outcome = measure(request, watch, world)
 
     from steelyard.cli.outcome import shown
 

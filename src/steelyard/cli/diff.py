@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from steelyard.api.diffs import Terms, difference, of_runs
+from steelyard.api.kept import kept_by_name
 from steelyard.cli.command import Options, command
-from steelyard.cli.inputs import kept_by_name, readable
+from steelyard.cli.inputs import readable
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     WHAT_IS_JUDGED,
@@ -27,9 +29,10 @@ from steelyard.model.errors import UsageError
 from steelyard.model.values import alpha_checked, metric_names, relative_margin
 
 if TYPE_CHECKING:
+    from steelyard.api.diffs import Difference
     from steelyard.design.world import World
-    from steelyard.model.foreign import ForeignResults
     from steelyard.model.records import Run
+    from steelyard.model.unpaired import UnpairedReport
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,29 +102,29 @@ def diff(options: DiffOptions, world: World) -> int:
 
 def _compared(options: DiffOptions, world: World) -> int:
     from steelyard.model.files import load_any
-    from steelyard.model.foreign import ForeignResults
 
     margin = relative_margin(options.margin)
     alpha_checked(options.alpha)
     metrics = metric_names(options.metric) if options.metric else None
     _check_markdown(options)
     records = [load_any(path) for path in readable(*kept_by_name(world, options.baseline, options.candidate))]
-    if isinstance(records[0], ForeignResults) and isinstance(records[1], ForeignResults):
-        return _diff_foreign((records[0], records[1]), options, margin, world)
-    if options.same_conditions:
-        raise UsageError("--same-conditions is for imports: what runs tell of their conditions is judged; leave it out")
-    from steelyard.design.unpaired.runs import run_of
-
-    runs = (run_of(records[0], options.baseline), run_of(records[1], options.candidate))
-    return diff_runs(runs, metrics or runs[0].settings.metrics, options, margin, world)
+    names = (options.baseline, options.candidate)
+    return _shown(difference(records[0], records[1], names, _terms(options, margin, metrics)), options, world)
 
 
 def diff_runs(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, margin: float, world: World) -> int:
     """Compare two runs in the metrics that are wanted, print what they say, and return the verdict's exit status."""
-    from steelyard.model.metrics import METRICS
+    return _shown(of_runs(*runs, _terms(options, margin, wanted)), options, world)
 
-    compared = _diff_counts if METRICS[wanted[0]].counted else _diff_times
-    return compared(runs, wanted, options, margin, world)
+
+def _terms(options: DiffOptions, margin: float, metrics: list[str] | None) -> Terms:
+    return Terms(
+        margin=margin,
+        alpha=options.alpha,
+        metrics=metrics,
+        force=options.force,
+        same_conditions=options.same_conditions,
+    )
 
 
 def _check_markdown(options: DiffOptions) -> None:
@@ -132,48 +135,30 @@ def _check_markdown(options: DiffOptions) -> None:
         raise UsageError(f"--markdown {options.markdown} would overwrite a run: give another file")
 
 
-def _diff_foreign(
-    results: tuple[ForeignResults, ForeignResults], options: DiffOptions, margin: float, world: World
-) -> int:
-    from steelyard.cli.foreign import diff_foreign
+def _shown(found: Difference, options: DiffOptions, world: World) -> int:
+    from steelyard.model.foreign import ForeignReport
+    from steelyard.model.records import Weighing
 
-    if options.metric:
-        raise UsageError("--metric chooses from what steelyard measures; imports have one value a benchmark")
-    return diff_foreign(
-        *results,
-        world,
-        margin=margin,
-        alpha=options.alpha,
-        same_conditions=options.same_conditions,
-        force=options.force,
-        markdown=options.markdown,
-        strict=options.strict,
-    )
+    if isinstance(found, ForeignReport):
+        from steelyard.cli.foreign import shown_diff
 
-
-def _diff_counts(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, margin: float, world: World) -> int:
-    """Two runs that were counted: as a weighing, since counts do not drift."""
+        return shown_diff(found, world, markdown=options.markdown, strict=options.strict)
+    if not isinstance(found, Weighing):
+        return _shown_times(found, options, world)
     from steelyard.cli.outcome import shown
     from steelyard.design.outcome import Outcome
-    from steelyard.design.unpaired.counts import compare_counts
-    from steelyard.model.metrics import counted
 
-    weighing = compare_counts(*runs, margin=margin, alpha=options.alpha, metrics=counted(wanted), force=options.force)
     files = FileOptions(markdown=options.markdown)
-    return shown(Outcome(weighing), files, world, functions=options.functions, strict=options.strict)
+    return shown(Outcome(found), files, world, functions=options.functions, strict=options.strict)
 
 
-def _diff_times(runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, margin: float, world: World) -> int:
+def _shown_times(report: UnpairedReport, options: DiffOptions, world: World) -> int:
     from steelyard.cli.screen import output
     from steelyard.cli.status import said_status
-    from steelyard.design.unpaired.runs import compare_runs
-    from steelyard.model.metrics import timed
     from steelyard.report import unpaired
 
-    metrics = timed(wanted)
-    report = compare_runs(*runs, margin=margin, alpha=options.alpha, metrics=metrics, force=options.force)
     if options.markdown is not None:
         write(options.markdown, unpaired.markdown(report))
     unpaired.show(output(world.environment, beside_data=is_printed(options.markdown)), report)
-    deciding = {verdict.verdict for verdict in report.verdicts[:: len(metrics)]}
+    deciding = {verdict.verdict for verdict in report.deciding()}
     return said_status(deciding, world, strict=options.strict, beside_data=is_printed(options.markdown))

@@ -11,10 +11,10 @@ from steelyard.cli.options import FileOptions
 from steelyard.cli.outputs import is_printed, write
 from steelyard.cli.screen import output
 from steelyard.cli.status import said_status
-from steelyard.design.unpaired.foreign import compare_foreign, levels
+from steelyard.design.unpaired.foreign import levels
 from steelyard.design.world import World
 from steelyard.model.files import as_saved
-from steelyard.model.foreign import ForeignResults
+from steelyard.model.foreign import ForeignReport, ForeignResults
 from steelyard.report import foreign as report
 from steelyard.report.bounds import MOST_BENCHMARKS
 
@@ -38,22 +38,8 @@ def show_foreign(
         report.show(console, record, described)
 
 
-def diff_foreign(
-    baseline: ForeignResults,
-    candidate: ForeignResults,
-    world: World,
-    *,
-    margin: float,
-    alpha: float,
-    same_conditions: bool,
-    force: bool,
-    markdown: Path | None,
-    strict: bool,
-) -> int:
-    """Compare two imports, print what they say, and return the verdict's exit status."""
-    found = compare_foreign(
-        baseline, candidate, margin=margin, alpha=alpha, same_conditions=same_conditions, force=force
-    )
+def shown_diff(found: ForeignReport, world: World, *, markdown: Path | None, strict: bool) -> int:
+    """Print what two imports say of each other, write the file asked for, and return the verdict's exit status."""
     if markdown is not None:
         write(markdown, report.diff_markdown(found))
     report.show_diff(output(world.environment, beside_data=is_printed(markdown)), found)

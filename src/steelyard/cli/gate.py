@@ -8,11 +8,12 @@ from typing import IO, TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from steelyard.api.kept import kept_by_name
+from steelyard.api.settings import current_folder
 from steelyard.cli.command import Options, command
-from steelyard.cli.inputs import STANDARD_STREAM, kept_by_name, readable
+from steelyard.cli.inputs import STANDARD_STREAM, readable
 from steelyard.cli.options import OUTPUT, WHAT_IS_JUDGED, Markdown
 from steelyard.cli.outputs import check_writable, is_printed, write
-from steelyard.cli.settings import current_folder
 from steelyard.cli.status import of_gate
 from steelyard.model.errors import UsageError
 

@@ -7,15 +7,12 @@ from typing import Annotated, ClassVar
 
 import typer
 
+from steelyard.api.asked import HeapWatch
 from steelyard.cli.command import Options
-
-# A command's first launches may differ, by its hash seed for example, and three show that. A suite of a harness is
-# long enough with one.
-_LAUNCHES, _LAUNCHES_OF_HARNESS = 3, 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeapOptions(Options):
+class HeapOptions(Options, HeapWatch):
     """Whether it is watched, and whether its state is drawn."""
 
     panel: ClassVar[str] = "The heap"
@@ -32,10 +29,3 @@ class HeapOptions(Options):
             "--heap-shuffle", help="Begin each pair's launches with a heap in a state drawn anew, to average over."
         ),
     ] = False
-
-
-def heap_launches(options: HeapOptions, *, harness: str | None) -> int | None:
-    """How many launches a side are watched; None for none."""
-    if not options.watched:
-        return None
-    return _LAUNCHES if harness is None else _LAUNCHES_OF_HARNESS

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from steelyard.api.settings import current_folder
 from steelyard.cli.command import Options, command
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.outputs import write
 from steelyard.cli.say import say
-from steelyard.cli.settings import current_folder
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:

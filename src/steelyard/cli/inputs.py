@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from steelyard.model.errors import UsageError
-
-if TYPE_CHECKING:
-    from steelyard.design.world import World
 
 STANDARD_STREAM = Path("-")
 _STDIN = Path("/dev/stdin")
@@ -21,13 +17,6 @@ def readable(*paths: Path) -> list[Path]:
     if paths.count(STANDARD_STREAM) > 1:
         raise UsageError("two files would be read from standard input: give one of them by its name")
     return [_STDIN if path == STANDARD_STREAM else path for path in paths]
-
-
-def kept_by_name(world: World, *paths: Path) -> list[Path]:
-    """The paths; where there is no file of a name, but something was kept by it, where that is."""
-    from steelyard.history.store import is_name
-
-    return [world.store().by_name(path) if is_name(str(path)) and not path.exists() else path for path in paths]
 
 
 def input_of_launches(option: str, text: str) -> Path | None:

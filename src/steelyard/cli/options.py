@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
+from steelyard.api.asked import Judging, Launching, Plan
 from steelyard.cli.command import Options
 from steelyard.cli.inputs import input_of_launches, output_of_launches
 from steelyard.cli.values import ReadBy
@@ -70,7 +71,7 @@ SHOWN_FUNCTIONS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgingOptions(Options):
+class JudgingOptions(Options, Judging):
     """What is judged, how surely, and for how long it is measured."""
 
     panel: ClassVar[str] = WHAT_IS_JUDGED
@@ -78,7 +79,7 @@ class JudgingOptions(Options):
     limit: ClassVar[str] = "--pairs"
     """The option that says how many launches."""
 
-    margin: Margin = "0.5%"
+    margin: Margin = Judging.margin
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -105,7 +106,7 @@ class JudgingOptions(Options):
         ),
         ReadBy(seconds),
     ] = None
-    alpha: Alpha = 0.01
+    alpha: Alpha = Judging.alpha
     family: Annotated[
         str,
         typer.Option(
@@ -113,11 +114,11 @@ class JudgingOptions(Options):
             help="What --alpha limits among several benchmarks: holm, the chance of any wrong verdict; fdr, the share "
             "of wrong ones among those found changed (finds more in large suites).",
         ),
-    ] = "holm"
+    ] = Judging.family
 
 
 @dataclass(frozen=True, kw_only=True)
-class WeighingOptions(Options):
+class WeighingOptions(Options, Plan):
     """What is run beside one command and another."""
 
     panel: ClassVar[str] = WHAT_IS_RUN
@@ -162,11 +163,11 @@ class WeighingOptions(Options):
             help="How the launches of a pair run: adjacent, one after the other; tandem, at the same time on one "
             "processor, so that other work hits both alike; auto, as some pairs of each way advise.",
         ),
-    ] = "adjacent"
+    ] = Plan.pairing
 
 
 @dataclass(frozen=True, kw_only=True)
-class LaunchOptions(Options):
+class LaunchOptions(Options, Launching):
     """What a launch is, what it finds, and what goes before and after it."""
 
     panel: ClassVar[str] = "How it is launched"
@@ -200,10 +201,10 @@ class LaunchOptions(Options):
     ] = None
     warm_up: Annotated[
         int, typer.Option("--warmup", "-w", metavar="N", help="Warm-up launches of each command, not judged.")
-    ] = 1
+    ] = Launching.warm_up
     repeat: Annotated[
         int, typer.Option(metavar="N", help="Run the command N times in one launch, for commands too short to time.")
-    ] = 1
+    ] = Launching.repeat
     stdin: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Standard input of each launch.  [default: empty]"),
@@ -238,7 +239,7 @@ class LaunchOptions(Options):
         float,
         typer.Option(metavar="SECONDS", help="Wait up to so long in all for other work to calm down."),
         ReadBy(seconds),
-    ] = 0
+    ] = Launching.wait_quiet
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Repeat the plan of the weighing that showed this seed.")
     ] = None

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from steelyard.cli.arity import SEPARATOR
+from steelyard.api.keywords import KEYS
+from steelyard.api.layouts import layouts_built
+from steelyard.api.parameters import listed
+from steelyard.api.settings import request_of, settings_of
 from steelyard.cli.inputs import STANDARD_STREAM, input_of_launches
-from steelyard.cli.layouts import layouts_built
 from steelyard.cli.say import say
-from steelyard.cli.settings import request_of, settings_of
 from steelyard.design.several import Part, joined
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
@@ -42,37 +43,6 @@ class Sides:
     """What is known of a target's two subjects, and of the environment that they find, before they are measured."""
 
 
-# Each key of the file, and the option that it stands for: the group that has it, and its field there.
-_OPTIONS = {
-    "metrics": ("judging", "metric"),
-    "pairs": ("judging", "pairs"),
-    "max_time": ("judging", "max_time"),
-    "alpha": ("judging", "alpha"),
-    "family": ("judging", "family"),
-    "pairing": ("weighing", "pairing"),
-    "control": ("weighing", "control"),
-    "reference_output": ("weighing", "reference_output"),
-    "parameters": ("weighing", "parameter_list"),
-    "harness": ("suite", "harness"),
-    "benchmarks": ("suite", "benchmark"),
-    "tags": ("suite", "tag"),
-    "heap": ("heap", "watched"),
-    "heap_shuffle": ("heap", "shuffled"),
-    "setup": ("launch", "set_up"),
-    "prepare": ("launch", "prepare"),
-    "conclude": ("launch", "conclude"),
-    "cleanup": ("launch", "cleanup"),
-    "warmup": ("launch", "warm_up"),
-    "repeat": ("launch", "repeat"),
-    "stdin": ("launch", "stdin"),
-    "shell": ("launch", "shell"),
-    "ignore_failure": ("launch", "ignore_failure"),
-    "timeout": ("launch", "timeout"),
-    "cpu": ("launch", "cpu"),
-    "environment": ("launch", "env"),
-    "inherit_environment": ("launch", "inherit_env"),
-    "wait_quiet": ("launch", "wait_quiet"),
-}
 # What is said of all targets, and means nothing where a harness drives the benchmarks.
 _OF_PLAIN_COMMANDS = frozenset({"reference_output", "repeat", "shell", "ignore_failure"})
 # Options whose names are not those of their keys; a sentence about one is about that key, if the file has it.
@@ -231,7 +201,7 @@ class _Planned:
         """Those of the command line, and behind them the target's own, and behind these what the file says of all."""
         found: dict[str, dict[str, Any]] = {}
         for section in (self.project.compare, self.target):
-            for key, (group, name) in _OPTIONS.items():
+            for key, (group, name) in KEYS.items():
                 value = getattr(section, key, None)
                 if section is not self.target and self.target.harness and key in _OF_PLAIN_COMMANDS:
                     continue
@@ -247,7 +217,7 @@ class _Planned:
         if key == "environment":  # one file serves many machines: what is not set here is not passed on
             return [one for one in value if "=" in one or one in self.world.environment]
         if key == "parameters":
-            return [f"{name}{SEPARATOR}{','.join(map(_escaped, values))}" for name, values in value.items()]
+            return listed(value)
         return value
 
     def _margin(self) -> float | None:
@@ -278,10 +248,6 @@ class _Planned:
             if (*section, key) in self.project.lines:
                 return UsageError(f"{self.project.at(*section, key)}: {key}{said[match.end() :]}")
         return error
-
-
-def _escaped(value: str | float) -> str:
-    return str(value).replace(",", "\\,")
 
 
 def from_here(options: CompareOptions) -> CompareOptions:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from steelyard.api.names import in_quotes
+
 _ONE_COMMAND = ("run", "count", "check")
 _SEVERAL = ("compare",)
 
@@ -26,12 +28,6 @@ def quotes_needed(context: Any, arguments: Sequence[str]) -> str | None:
         place for place, word in enumerate(words) if word.startswith("--") and word.partition("=")[0] in takes_value
     )
     return in_quotes(" ".join(words[: next(ours, len(words))]), f"steelyard {name} ")
-
-
-def in_quotes(command: str, before: str = "") -> str:
-    """How to give a command of several words."""
-    quote = '"' if "'" in command else "'"
-    return f"give the command in quotes: {before}{quote}{command}{quote}"
 
 
 def _from_first_argument(words: list[str], takes_value: dict[str, bool]) -> list[str]:

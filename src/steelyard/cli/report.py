@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from steelyard.api.kept import kept_by_name, readable
 from steelyard.cli.command import Options, command
-from steelyard.cli.inputs import kept_by_name, readable
 from steelyard.cli.outputs import check_writable, write
 
 if TYPE_CHECKING:

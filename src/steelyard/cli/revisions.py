@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from steelyard.api.layouts import layouts_built
+from steelyard.api.names import check_no_files, names_of
 from steelyard.cli.command import Options
-from steelyard.cli.layouts import layouts_built
-from steelyard.cli.names import check_no_files, names_of
 from steelyard.cli.values import ReadBy
 from steelyard.model.errors import UsageError
 from steelyard.model.values import seconds, seconds_in_range
@@ -70,7 +70,7 @@ def request_of_revisions(options: CompareOptions, world: World) -> Iterator[Requ
 
     Raises UsageError for what cannot be weighed so, BuildError, InterruptedBeforeStart.
     """
-    from steelyard.cli.settings import request_of, settings_of
+    from steelyard.api.settings import request_of, settings_of
     from steelyard.subjects.revisions.builds import Recipe
     from steelyard.subjects.revisions.sides import subjects_of
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from steelyard.api.settings import run_of_command
 from steelyard.cli.command import Only, Without, command
 from steelyard.cli.heap import HeapOptions
-from steelyard.cli.names import check_no_files
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     AlphaOfInterval,
@@ -23,7 +23,7 @@ from steelyard.cli.options import (
 )
 from steelyard.cli.outputs import check_files
 from steelyard.cli.say import say
-from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
+from steelyard.cli.settings import MeasuringOptions
 from steelyard.cli.suite import SuiteOptions
 from steelyard.cli.throughput import ThroughputOptions
 from steelyard.cli.views import ShownUnits
@@ -105,18 +105,13 @@ def _measured(options: RunOptions, world: World) -> int:
     from steelyard.design.session import measure
     from steelyard.model.files import save
     from steelyard.model.records import Run
-    from steelyard.subjects.command import command_subject
 
     check_files(options.files, options.launch.output)
     compared = None if options.baseline is None else _baseline(options.baseline, world)
     kept = None if options.save_baseline is None else world.store().place_for(options.save_baseline)
-    settings = settings_of(options, world)
-    check_no_files([options.name] if options.name else [], [options.command])
-    search_path = world.environment.get("PATH")
-    name = options.name or options.command
-    subject = command_subject(options.command, name, "command", shell=options.launch.shell, search_path=search_path)
+    request = run_of_command(options.command, options.name, options, world)
     with watching(world) as watch:
-        outcome = measure(request_of(options, [subject], settings), watch, world)
+        outcome = measure(request, watch, world)
     status = shown(outcome, options.files, world, functions=options.functions)
     if status or not isinstance(outcome.record, Run):
         return status  # what was interrupted is no baseline, and is compared with none

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from steelyard.api.kept import kept_by_name
 from steelyard.cli.command import Options, command
-from steelyard.cli.inputs import kept_by_name, readable
+from steelyard.cli.inputs import readable
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions, ShownFunctions
 from steelyard.cli.outputs import check_files
 from steelyard.cli.views import ShownUnits, ViewOptions, sorted_import, sorted_outcome

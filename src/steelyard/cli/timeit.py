@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from steelyard.api.names import names_of
+from steelyard.api.settings import request_of, settings_of
 from steelyard.cli.command import Only, Without, command
-from steelyard.cli.names import names_of
 from steelyard.cli.options import (
     WHAT_IS_RUN,
     FileOptions,
@@ -21,7 +22,7 @@ from steelyard.cli.options import (
     Strict,
 )
 from steelyard.cli.outputs import check_files
-from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
+from steelyard.cli.settings import MeasuringOptions
 from steelyard.cli.suite import SuiteOptions
 from steelyard.model.errors import UsageError
 

@@ -25,6 +25,7 @@ from steelyard.model.foreign import (
 )
 from steelyard.model.kept import Finding
 from steelyard.model.numbers import LEAST_VALUE, MOST_SECONDS, MOST_VALUE
+from steelyard.model.original import packed
 from steelyard.model.samples import FLOATS, joined, samples_of
 from steelyard.model.throughput import processed_of
 from steelyard.subjects.formats.contents import Contents, Format, Found, grouped
@@ -74,6 +75,7 @@ def convert_files(
         machine=machine,
         benchmarks=[_benchmark(one.name, files) for one in chosen],
         findings=list(_findings(files, [one.name for one in chosen])),
+        originals=[packed(file.contents.rest) for file in files if file.contents.rest is not None],
     )
 
 

@@ -42,6 +42,11 @@ def recall(path: Path, largest_bytes: int | None = None) -> Outcome:
     record = load(path, largest_bytes)
     if largest_bytes is not None:
         _check_extent(path, record)
+    return recalled(record)
+
+
+def recalled(record: Weighing | Run) -> Outcome:
+    """A record that was read, with its verdicts derived anew."""
     error = _failure(record)
     return Outcome(derive(record) if error is None or _is_partial(record) else record, error)
 

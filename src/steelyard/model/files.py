@@ -162,7 +162,7 @@ def load(path: Path, largest_bytes: int | None = None) -> Weighing | Run:
 def load_any(path: Path, largest_bytes: int | None = None) -> Weighing | Run | ForeignResults:
     """Read a record of any kind, or a journal; raises UsageError, naming the file and what is wrong with it."""
     with within_memory(path):
-        return _loaded(path, largest_bytes)
+        return record_of(path, fields_of(path, largest_bytes))
 
 
 @contextmanager

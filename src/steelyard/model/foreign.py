@@ -69,6 +69,10 @@ class ForeignResults(Record):
     machine: dict[str, str] = Field(default_factory=dict, description="as the files describe it")
     benchmarks: list[ForeignBenchmark] = Field(min_length=1)
     findings: list[Finding] = Field(default_factory=list, description="seen while importing")
+    originals: list[str] = Field(
+        default_factory=list,
+        description="of pyperf: what each file told beside the values, as JSON, compressed by zlib, in base64",
+    )
 
 
 def other_machine(one: dict[str, str], other: dict[str, str]) -> str:

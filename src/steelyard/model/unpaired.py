@@ -40,3 +40,7 @@ class UnpairedReport:
     alpha: float
     verdicts: list[UnpairedVerdict]
     findings: list[Finding]
+
+    def deciding(self) -> list[UnpairedVerdict]:
+        """The verdict of each benchmark in its first metric: of several that decides."""
+        return self.verdicts[:: len({verdict.metric for verdict in self.verdicts}) or 1]

@@ -1,4 +1,4 @@
-"""A gate as JUnit's XML, which most CI systems show: a suite a weighing, a case for each benchmark and metric."""
+"""A gate, or a check, as JUnit's XML, which most CI systems show: a suite a record, a case for what was judged."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from xml.sax.saxutils import quoteattr
 
 from steelyard.model.gate import GateReport, Judged
+from steelyard.model.soundness import Soundness
 from steelyard.report import gate_words
 from steelyard.report.printable import plain
 
@@ -25,6 +26,20 @@ def xml(report: GateReport) -> str:
         lines += [line for problem in report.problems for line in _case("gate", problem, _node("error", problem, ""))]
         lines += ["  </testsuite>"]
     return "\n".join([*lines, "</testsuites>", ""])
+
+
+def of_check(record: Soundness) -> str:
+    """What a check found as XML: a case for each rule and benchmark; trouble is a failure, untried is skipped."""
+    trouble = len(record.troubles())
+    untried = sum(one.outcome == "untried" for one in record.looked)
+    counts = f'tests="{len(record.looked)}" failures="{trouble}" errors="0" skipped="{untried}"'
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
+    lines += [f"  <testsuite name={_quoted(record.command)} {counts} time={_quoted(f'{record.seconds:.3f}')}>"]
+    for one in record.looked:
+        kind = {"trouble": "failure", "untried": "skipped"}.get(one.outcome)
+        said = f"{one.finding}; {one.remedy}" if one.remedy else one.finding
+        lines += _case(one.benchmark, one.code, None if kind is None else _node(kind, said, ""))
+    return "\n".join([*lines, "  </testsuite>", "</testsuites>", ""])
 
 
 def _suite(name: str, cases: list[Judged], report: GateReport) -> Iterator[str]:

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from steelyard.model.launches import COLUMNS, ROLES, LaunchRow, Sample
@@ -15,17 +15,35 @@ from steelyard.report import printable
 
 SIDES = ("baseline", "candidate")
 
+# Rows that are written at once.
+_PIECE = 10_000
 # What makes a spreadsheet take a text for a formula (OWASP, CSV injection).
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_text(titles: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
-    """Write rows below their titles. Texts are made printable, and one that would be a formula has a ' before it."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    for row in chain([titles], rows):
-        writer.writerow([_cell(value) if isinstance(value, str) else value for value in row])
-    return out.getvalue()
+    """Write rows below their titles, as `csv_pieces`."""
+    return b"".join(csv_pieces(titles, ([csv_cell(value) for value in row] for row in rows))).decode()
+
+
+def csv_pieces(titles: Sequence[str], rows: Iterable[Iterable[Any]]) -> Iterator[bytes]:
+    """Write rows of cells, each as `csv_cell` has it, below their titles; many rows at a time."""
+    left = chain([titles], rows)
+    while some := list(islice(left, _PIECE)):
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows(some)
+        yield out.getvalue().encode()
+
+
+def csv_cell(value: Any) -> Any:
+    """A value as it stands in CSV: None is an empty cell, and a truth is true or false.
+
+    A text is made printable, and one that would be a formula has a ' before it: a spreadsheet that opens the file runs
+    nothing that a benchmark's name says. Numbers are left alone, whatever they begin with.
+    """
+    if isinstance(value, str):
+        return _cell(value)
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 @lru_cache(maxsize=4096)  # the same few names stand in all rows

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import log1p
 from pathlib import Path
 
-from steelyard.design.outcome import recall
+from steelyard.design.outcome import Outcome, recall
 from steelyard.model.errors import SteelyardError
 from steelyard.model.foreign import NotMeasuredError
 from steelyard.model.gate import GateReport, Judged, Standing
@@ -37,7 +37,15 @@ def gate(records: Sequence[tuple[str, Path]], limits: Limits, *, largest_bytes: 
     A record that is not there, is none, is larger than `largest_bytes` or tells nothing is a problem of the report: a
     gate without data is none that was passed.
     """
-    read = [_read(name, path, largest_bytes) for name, path in records]
+    return _report([_read(name, path, largest_bytes) for name, path in records], limits)
+
+
+def of_one(name: str, outcome: Outcome, limits: Limits) -> GateReport:
+    """The same of one record that was read already."""
+    return _report([_of_outcome(name, outcome)], limits)
+
+
+def _report(read: Sequence[_Read], limits: Limits) -> GateReport:
     weighings = {one.name: one.weighing for one in read if one.weighing is not None}
     judged = [one for name, weighing in weighings.items() for one in _judged(name, weighing, limits)]
     report = GateReport(limits, list(weighings), list(weighings.values()), judged)
@@ -62,6 +70,10 @@ def _read(name: str, path: Path, largest_bytes: int | None) -> _Read:
     except SteelyardError as unread:
         said = str(unread)
         return _Read(name, None, said if name in said else f"{name}: {said}")
+    return _of_outcome(name, outcome)
+
+
+def _of_outcome(name: str, outcome: Outcome) -> _Read:
     record = outcome.record
     if isinstance(record, Run):
         return _Read(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable
+from threading import current_thread, main_thread
 from types import FrameType, TracebackType
 from typing import Self
 
@@ -15,7 +16,10 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupt:
-    """While entered, the first signal asks to stop and cancels the launch in flight; a second one insists."""
+    """While entered, the first signal asks to stop and cancels the launch in flight; a second one insists.
+
+    Python has signals handled on its main thread alone: on another, none is taken.
+    """
 
     def __init__(self, cancel: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:
         self._cancel, self._clock = cancel, clock
@@ -24,7 +28,7 @@ class Interrupt:
         self._before: dict[signal.Signals, object] = {}
 
     def __enter__(self) -> Self:
-        for number in _SIGNALS:
+        for number in _SIGNALS if current_thread() is main_thread() else ():
             if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it, or a shell for its background jobs
                 self._before[number] = signal.signal(number, self._handle)
         return self

@@ -61,6 +61,8 @@ class Contents:
     measured: str | None = None
     machine: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    rest: Any = None
+    """What the file tells beside the values, if the tool's own file is to be written again from it."""
 
 
 @dataclass(frozen=True)

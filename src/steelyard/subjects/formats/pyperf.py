@@ -37,7 +37,20 @@ def _read(opened: Opened) -> Contents:
             python=first.get("python_version"),
             **{PROCESSOR: first.get("cpu_model_name"), CORES: first.get("cpu_count")},
         ),
+        rest=_rest(opened.json),
     )
+
+
+def _rest(found: dict[str, Any]) -> dict[str, Any]:
+    """The file with the number of values in the place of each run's."""
+    return {
+        **found,
+        "benchmarks": [{**one, "runs": list(map(_without_values, one["runs"]))} for one in found["benchmarks"]],
+    }
+
+
+def _without_values(run: dict[str, Any]) -> dict[str, Any]:
+    return {**run, "values": len(run["values"])} if run.get("values") else run
 
 
 def _check_names(benchmarks: list[dict[str, Any]]) -> None:

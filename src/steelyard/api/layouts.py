@@ -1,12 +1,12 @@
-"""The option that has each side be several builds."""
+"""Each side as several builds: what is asked, checked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from steelyard.cli.arity import SEPARATOR
-from steelyard.cli.options import WeighingOptions
+from steelyard.api.asked import Plan
+from steelyard.api.parameters import SEPARATOR
 from steelyard.model.errors import UsageError
 from steelyard.model.layouts import MOST_LAYOUTS
 from steelyard.model.values import in_range
@@ -18,7 +18,7 @@ LEAST = 2
 _PLACE = "{layout}"
 
 
-def layouts_checked(options: WeighingOptions, commands: Sequence[str], recipe: Recipe | None = None) -> int:
+def layouts_checked(options: Plan, commands: Sequence[str], recipe: Recipe | None = None) -> int:
     """How many builds each side has, 0 for one; raises UsageError where nothing tells them apart.
 
     The commands do, or the recipe by which both sides are built.
@@ -43,6 +43,6 @@ def layouts_checked(options: WeighingOptions, commands: Sequence[str], recipe: R
 _IN_BUILD = "write it in the command that builds, where each build gets its number (steelyard docs layouts)"
 
 
-def layouts_built(options: WeighingOptions, recipe: Recipe) -> int:
+def layouts_built(options: Plan, recipe: Recipe) -> int:
     """How many builds are made of each side, 0 for one."""
     return (options.layouts or 0) if recipe.has_layouts else 0

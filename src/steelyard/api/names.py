@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from steelyard.cli.quotes import in_quotes
 from steelyard.model.errors import UsageError
 
 
@@ -37,6 +36,12 @@ def check_no_files(names: Iterable[str], commands: Sequence[str]) -> None:
             raise UsageError(f"--name {name} is a file: {in_quotes(f'{commands[0]} -n {name}')}, or it another name")
 
 
+def in_quotes(command: str, before: str = "") -> str:
+    """How to give a command of several words."""
+    quote = '"' if "'" in command else "'"
+    return f"give the command in quotes: {before}{quote}{command}{quote}"
+
+
 def _one_by_one(given: Sequence[str], usual: Sequence[str]) -> list[str]:
     if len(given) > len(usual):
         raise UsageError(f"--name was given {len(given)} times for {len(usual)} commands: once for each")
@@ -47,3 +52,11 @@ def _one_by_one(given: Sequence[str], usual: Sequence[str]) -> list[str]:
         if names.count(name) > 1:
             raise UsageError(f"--name {name!r} would be the name of two commands: give each its own")
     return names
+
+
+def usual_names(commands: Sequence[str]) -> list[str]:
+    """The commands as their own names; alike ones with their places."""
+    return [
+        command if commands.count(command) == 1 else f"{command} ({place})"
+        for place, command in enumerate(commands, start=1)
+    ]

@@ -1,0 +1,125 @@
+"""What is asked of a weighing or run, as plain values: the command line has options for them, with these defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging:
+    """What is judged, how surely, and for how long it is measured."""
+
+    limit: ClassVar[str] = "--pairs"
+    """What says how many launches, where a sentence is about it."""
+
+    margin: str = "0.5%"
+    """The smallest change that matters, in percent."""
+    metric: list[str] | None = None
+    """Names, also several with commas; None for `active`."""
+    pairs: int | None = None
+    """Most pairs, or launches of one subject."""
+    max_time: float | None = None
+    """Longest time to measure, s."""
+    alpha: float = 0.01
+    """Chance of a wrong verdict."""
+    family: str = "holm"
+    """What alpha limits among several benchmarks: holm or fdr."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is run beside one command and another."""
+
+    parameter_list: list[str] | None = None
+    """Each as `parameters.listed` has it."""
+    parameter_scan: list[str] | None = None
+    control: bool = False
+    reference_output: bool = False
+    layouts: int | None = None
+    pairing: str = "adjacent"
+    """adjacent, tandem or auto."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """Who drives the benchmarks inside programs, and which of them."""
+
+    harness: str | None = None
+    benchmark: list[str] | None = None
+    """Patterns of names."""
+    tag: list[str] | None = None
+    shard: tuple[int, int] | None = None
+    """Part and parts, from 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeapWatch:
+    """Whether the heap is watched, and whether its state is drawn."""
+
+    watched: bool = False
+    shuffled: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launching:
+    """What a launch is, what it finds, and what goes before and after it."""
+
+    set_up: list[str] | None = None
+    prepare: list[str] | None = None
+    conclude: list[str] | None = None
+    cleanup: list[str] | None = None
+    warm_up: int = 1
+    repeat: int = 1
+    stdin: Path | None = None
+    output: Path | None = None
+    shell: bool = False
+    ignore_failure: bool = False
+    timeout: float | None = None
+    """Seconds."""
+    cpu: int | None = None
+    env: list[str] | None = None
+    """NAME or NAME=VALUE."""
+    inherit_env: bool = False
+    wait_quiet: float = 0
+    """Seconds in all."""
+    seed: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counting:
+    """How launches are counted, where a metric is chosen that is."""
+
+    caches: str = "article"
+    weights: str = "default"
+    jobs: int | None = None
+    loops: int | None = None
+    call_graph: bool = False
+    body: bool = False
+    after_start: bool = False
+
+    def chooses(self, name: str) -> bool:
+        """Whether somebody asked for it, and it does not merely have its default."""
+        return bool(getattr(self, name) != getattr(type(self), name))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Throughput:
+    """What a launch processes, or with a harness an iteration: numbers, with units and {names} of parameters."""
+
+    processed_bytes: str | None = None
+    processed_items: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """All of it."""
+
+    judging: Judging = Judging()
+    weighing: Plan = Plan()
+    suite: Suite = Suite()
+    heap: HeapWatch = HeapWatch()
+    launch: Launching = Launching()
+    counting: Counting = Counting()
+    throughput: Throughput = Throughput()

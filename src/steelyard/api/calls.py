@@ -1,0 +1,148 @@
+"""`steelyard.compare`, `run`, `diff` and `load`: what the command line does, for programs. Nothing is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Unpack
+
+from steelyard.api.diffs import Terms, difference
+from steelyard.api.kept import kept_by_name
+from steelyard.api.keywords import Comparing, PathName, Running, asked_of, percentage, texts
+from steelyard.api.names import names_of, usual_names
+from steelyard.api.record import Diff, IncompleteError, Record
+from steelyard.api.settings import run_of_command, weighing_of_commands
+from steelyard.design.outcome import Outcome, recalled
+from steelyard.design.request import Request
+from steelyard.design.session import measure
+from steelyard.design.world import World
+from steelyard.model.errors import UsageError
+from steelyard.model.foreign import ForeignResults
+from steelyard.model.kept_files import load_kept
+from steelyard.model.progress import Progress
+from steelyard.model.records import Run, Weighing
+from steelyard.model.values import alpha_checked, metric_names, relative_margin
+
+Watch = Callable[[Progress], None]
+
+_INTERRUPTED = 130
+
+
+def compare(
+    commands: Sequence[str],
+    *,
+    names: Sequence[str] | None = None,
+    progress: Watch | None = None,
+    world: World | None = None,
+    **asked: Unpack[Comparing],
+) -> Record:
+    """Weigh commands against the first of them, in adjacent pairs in random order, until the verdict stands.
+
+    `commands` are two or more command lines, each one text, and `names` what they are called in the record; what may
+    be asked beside is in `Comparing`, by the names that a project's file has (docs/api.md). `progress` is called
+    between two launches. The record is kept in the user's store, too.
+
+    Raises UsageError for what cannot be weighed, MeasurementError where a launch fails, and IncompleteError, which
+    has the `record`, after Ctrl-C or where some benchmarks of a suite fail. The `world` is what it takes from outside:
+    the launcher, the clock, the store.
+    """
+    world = world or World()
+    if isinstance(commands, str) or len(commands) < 2:
+        raise UsageError("compare needs two commands or more, in a list: steelyard.compare(['./old', './new'])")
+    wanted = asked_of(asked, Comparing)
+    called = names_of(names, None, usual_names(list(commands)))
+    return _measured(weighing_of_commands(commands, called, wanted, world), progress, world)
+
+
+def run(
+    command: str,
+    *,
+    name: str | None = None,
+    progress: Watch | None = None,
+    world: World | None = None,
+    **asked: Unpack[Running],
+) -> Record:
+    """Measure one command alone: no verdict, but medians, spreads and all samples.
+
+    Numbers of two runs, taken one after the other, are apart by more than most changes: `compare` weighs both at once.
+    What may be asked is in `Running`; it raises what `compare` does.
+    """
+    world = world or World()
+    return _measured(run_of_command(command, name, asked_of(asked, Running), world), progress, world)
+
+
+def diff(
+    baseline: Record | PathName,
+    candidate: Record | PathName,
+    *,
+    margin: float | str = "0.5%",
+    alpha: float = 0.01,
+    metrics: str | Sequence[str] | None = None,
+    force: bool = False,
+    same_conditions: bool = False,
+    world: World | None = None,
+) -> Diff:
+    """Say whether one run or import is slower or faster than another, as far as two that were measured apart can tell.
+
+    `margin` is a part of 1, or a text in percent. Without `metrics` those of the baseline are compared. `force`
+    compares what two machines measured; `same_conditions` vouches that nothing changed between two imports, without
+    which they have no verdict. Raises UsageError for what cannot be compared, MeasurementError where the metric is
+    undefined.
+    """
+    world = world or World()
+    records = [one if isinstance(one, Record) else load(one, world=world) for one in (baseline, candidate)]
+    terms = Terms(
+        margin=relative_margin(percentage(margin)),
+        alpha=alpha_checked(alpha),
+        metrics=None if metrics is None else metric_names(texts(metrics)),
+        force=force,
+        same_conditions=same_conditions,
+    )
+    measured = [_measured_record(one) for one in records]
+    found = difference(measured[0], measured[1], (_called(baseline, "A"), _called(candidate, "B")), terms)
+    return Diff(found)
+
+
+def load(path: PathName, *, world: World | None = None) -> Record:
+    """Read what was kept: a weighing or run, also one that is still measured, an import, a check or a calibration.
+
+    `path` is a file, or the name that a run was kept by (`--save-baseline`). Verdicts are derived anew. Raises
+    UsageError for what cannot be read, or is none of these.
+    """
+    (file,) = kept_by_name(world or World(), Path(fspath(path)))
+    data = load_kept(file)
+    return Record(recalled(data).record if isinstance(data, Weighing | Run) else data, file)
+
+
+def _measured(request: Request, progress: Watch | None, world: World) -> Record:
+    return _complete(measure(request, progress or _unseen, world))
+
+
+def _unseen(progress: Progress) -> None:
+    """Nobody watches."""
+
+
+def _complete(outcome: Outcome) -> Record:
+    """The record, if it is whole; else raises what kept it from that."""
+    record = Record(outcome.record, outcome.kept)
+    if "interrupted" in outcome.record.stop and not outcome.record.is_empty():
+        where = f"what was measured is kept in {outcome.kept}" if outcome.kept else "what was measured is in its record"
+        raise IncompleteError(f"interrupted; {where}", record, _INTERRUPTED)
+    if outcome.error is None:
+        return record
+    if outcome.record.derived is not None:
+        raise IncompleteError(str(outcome.error), record, outcome.error.exit_status) from outcome.error
+    raise outcome.error
+
+
+def _measured_record(record: Record) -> Weighing | Run | ForeignResults:
+    if isinstance(record.data, Weighing | Run | ForeignResults):
+        return record.data
+    raise UsageError(f"a {record.kind} has nothing to compare: give two runs, or two imports")
+
+
+def _called(told: Record | str | PathLike[str], otherwise: str) -> Path:
+    if isinstance(told, Record):
+        return told.path or Path(otherwise)
+    return Path(fspath(told))

@@ -1,0 +1,140 @@
+"""How launches are counted, where a metric is chosen that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from steelyard.api.asked import Counting
+from steelyard.model.errors import UsageError
+from steelyard.model.values import in_range
+
+if TYPE_CHECKING:
+    from steelyard.design.world import World
+    from steelyard.model.counting import Caches, CountSettings, Weights
+
+_CACHE_METRICS = {"cost", "l1_hits", "ll_hits", "ram_hits"}
+_MOST_WEIGHT = 1e6
+_LOOPS = "{loops}"
+
+
+def count_settings(
+    options: Counting,
+    metrics: Sequence[str],
+    commands: Sequence[str],
+    world: World,
+    *,
+    harness: bool,
+    control: bool,
+) -> CountSettings | None:
+    """How the counted ones of `metrics` are to be counted; None if there are none.
+
+    Raises UsageError naming the option, also where an option has nothing to count.
+    """
+    from steelyard.measure.count.valgrind import caches_named
+    from steelyard.model.counting import CountSettings
+    from steelyard.model.metrics import counted, timed
+
+    if not counted(list(metrics)):
+        _refuse_idle(options)
+        return None
+    if control and not timed(list(metrics)):
+        raise UsageError("--control is for times: counts are of each side twice anyway, so leave it out")
+    _check_loops(options.loops, commands)
+    if options.after_start and (options.body or harness):
+        other = "--body" if options.body else "--harness"
+        raise UsageError(f"{other} and --after-start both say when counting begins: give one of them")
+    caches = caches_named(options.caches, world.facts().caches if options.caches == "host" else None)
+    if options.weights == "calibrated":
+        weights, caches = _calibrated(options, caches, world)
+    else:
+        weights = weights_named(options.weights)
+    # A harness marks what it measures, and its start is none of that.
+    body = options.body or harness
+    requests = body or options.after_start
+    return CountSettings(
+        tool="callgrind" if options.call_graph or requests else "cachegrind",
+        cache_simulation=bool(_CACHE_METRICS & set(metrics)),
+        caches=caches,
+        weights=weights,
+        call_graph=options.call_graph,
+        body=body,
+        after_start=options.after_start,
+        loops=options.loops,
+    )
+
+
+def _check_loops(loops: int | None, commands: Sequence[str]) -> None:
+    if loops is None:
+        return
+    in_range("--loops", loops, 1, 10**12)
+    for command in commands:
+        if _LOOPS not in command:
+            raise UsageError(f"--loops: the command {command!r} has no {_LOOPS}, which stands for how often it loops")
+
+
+def jobs_checked(jobs: int | None) -> int | None:
+    """A number of launches counted at once; None for as many as there are processors."""
+    return None if jobs is None else in_range("--jobs", jobs, 1, 256)
+
+
+def weights_named(name: str) -> Weights:
+    """A preset's name, or three numbers with commas; raises UsageError."""
+    from steelyard.model.counting import Weights
+
+    if name == "default":
+        return Weights()
+    if name == "article":
+        return Weights(name="article", ram=30)
+    try:
+        l1, ll, ram = (float(part) for part in name.split(","))
+        if not all(0 <= weight <= _MOST_WEIGHT for weight in (l1, ll, ram)) or l1 + ll + ram == 0:
+            raise ValueError
+    except ValueError:
+        raise UsageError(
+            f"--weights {name!r} is not known: choose default, article or calibrated, or write --weights 1,5,35 (0 to "
+            "1,000,000 each, not all of them 0)"
+        ) from None
+    return Weights(name="own", l1=l1, ll=ll, ram=ram)
+
+
+def _calibrated(options: Counting, caches: Caches, world: World) -> tuple[Weights, Caches]:
+    """The weights of this machine's calibration, and the caches that they were fitted with: they say little of others.
+
+    Raises UsageError without a calibration, or if other `caches` were asked for.
+    """
+    from steelyard.history.calibrations import load_calibration
+
+    calibration = load_calibration(world.facts().key, world.environment)
+    if calibration is None:
+        raise UsageError("--weights calibrated: this machine was not calibrated; run steelyard calibrate first")
+    fitted = calibration.caches
+    if options.chooses("caches") and _shapes(caches) != _shapes(fitted):
+        raise UsageError(
+            f"--weights calibrated were fitted with the caches {_spelt(fitted)}, not with --caches {options.caches}: "
+            "leave --caches out, or run steelyard calibrate with the same --caches"
+        )
+    return calibration.weights, fitted
+
+
+def _shapes(caches: Caches) -> tuple[tuple[int, int, int], ...]:
+    return caches.i1, caches.d1, caches.ll
+
+
+def _spelt(caches: Caches) -> str:
+    return ":".join(
+        f"{name}={','.join(map(str, shape))}" for name, shape in zip(("I1", "D1", "LL"), _shapes(caches), strict=True)
+    )
+
+
+def _refuse_idle(options: Counting) -> None:
+    idle = {
+        "--loops": options.loops,
+        "--call-graph": options.call_graph,
+        "--body": options.body,
+        "--after-start": options.after_start,
+        "--jobs": options.jobs,
+    }
+    for option, value in idle.items():
+        if value:
+            raise UsageError(f"{option} is about counting: add --metric instructions or --metric cost")

@@ -1,0 +1,85 @@
+"""Two records that were measured apart, compared: runs by their launches or counts, imports by their processes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from steelyard.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from steelyard.model.foreign import ForeignReport, ForeignResults
+    from steelyard.model.records import Run, Weighing
+    from steelyard.model.unpaired import UnpairedReport
+
+    Difference = ForeignReport | UnpairedReport | Weighing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """By what they are compared: the margin as a part of 1; without `metrics` those of the first run."""
+
+    margin: float
+    alpha: float
+    metrics: Sequence[str] | None = None
+    force: bool = False
+    """Also runs of two machines."""
+    same_conditions: bool = False
+    """Of imports: nothing else changed on the machine between them."""
+
+
+def difference(
+    baseline: Weighing | Run | ForeignResults,
+    candidate: Weighing | Run | ForeignResults,
+    names: tuple[Path, Path],
+    terms: Terms,
+) -> Difference:
+    """What two records say of each other; `names` are what they are called where one cannot be compared.
+
+    Two runs that were counted make a weighing, as counts do not drift. Raises UsageError for what cannot be compared,
+    MeasurementError where the first metric is undefined.
+    """
+    from steelyard.model.foreign import ForeignResults
+
+    if isinstance(baseline, ForeignResults) and isinstance(candidate, ForeignResults):
+        return _of_foreign(baseline, candidate, terms)
+    if terms.same_conditions:
+        raise UsageError("--same-conditions is for imports: what runs tell of their conditions is judged; leave it out")
+    from steelyard.design.unpaired.runs import run_of
+
+    return of_runs(run_of(baseline, names[0]), run_of(candidate, names[1]), terms)
+
+
+def of_runs(baseline: Run, candidate: Run, terms: Terms) -> UnpairedReport | Weighing:
+    """What two runs say of each other, as `difference`."""
+    from steelyard.model.metrics import METRICS, counted, timed
+
+    wanted = list(terms.metrics or baseline.settings.metrics)
+    if METRICS[wanted[0]].counted:
+        from steelyard.design.unpaired.counts import compare_counts
+
+        return compare_counts(
+            baseline, candidate, margin=terms.margin, alpha=terms.alpha, metrics=counted(wanted), force=terms.force
+        )
+    from steelyard.design.unpaired.runs import compare_runs
+
+    return compare_runs(
+        baseline, candidate, margin=terms.margin, alpha=terms.alpha, metrics=timed(wanted), force=terms.force
+    )
+
+
+def _of_foreign(baseline: ForeignResults, candidate: ForeignResults, terms: Terms) -> ForeignReport:
+    from steelyard.design.unpaired.foreign import compare_foreign
+
+    if terms.metrics:
+        raise UsageError("--metric chooses from what steelyard measures; imports have one value a benchmark")
+    return compare_foreign(
+        baseline,
+        candidate,
+        margin=terms.margin,
+        alpha=terms.alpha,
+        same_conditions=terms.same_conditions,
+        force=terms.force,
+    )

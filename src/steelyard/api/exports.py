@@ -1,0 +1,196 @@
+"""Kept records in the formats of others: which format holds which records, and what each is written as."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from steelyard.design.gate.gate import of_one
+from steelyard.design.outcome import recalled
+from steelyard.model.calibration import Calibration, InterruptedCalibration
+from steelyard.model.errors import UsageError
+from steelyard.model.foreign import ForeignResults
+from steelyard.model.kept_files import Kept
+from steelyard.model.limits import Limits
+from steelyard.model.records import Run, Weighing
+from steelyard.model.soundness import Soundness
+from steelyard.report import junit
+from steelyard.report.data import arrays, google_benchmark, hyperfine, lines, others, pyperf, samples
+from steelyard.report.data import series as of_sides
+from steelyard.report.data.series import SIDE_NAMES, Series, SideName
+from steelyard.report.data.table import Table
+
+Data = bytes | Iterable[bytes]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be written of a record, which is called `name` where it is spoken of."""
+
+    record: Kept
+    name: str
+    side: str | None = None
+    metric: str | None = None
+
+
+@dataclass(frozen=True)
+class ExportFormat:
+    """One format: the kinds of records that it holds, and what it writes of one.
+
+    Of a weighing some hold one side, which has to be said (`has_sides`), and some one metric (`has_metrics`).
+    """
+
+    name: str
+    holds: tuple[str, ...]
+    write: Callable[[Asked], Data]
+    is_binary: bool = False
+    has_side: bool = False
+    has_metric: bool = False
+
+
+_KINDS: dict[type, str] = {
+    Weighing: "weighing",
+    Run: "run",
+    ForeignResults: "import",
+    Soundness: "check",
+    Calibration: "calibration",
+    InterruptedCalibration: "calibration",
+}
+_MEASURED = ("weighing", "run", "import")
+_ALL = tuple(dict.fromkeys(_KINDS.values()))
+
+
+def kind_of(record: Kept) -> str:
+    """What a record is: a weighing, a run, an import, a check or a calibration."""
+    return _KINDS[type(record)]
+
+
+def table_of(record: Kept) -> Table:
+    """The record as one long table: of what was measured one row a sample and metric."""
+    if isinstance(record, Weighing | Run):
+        return samples.of_measured(record)
+    if isinstance(record, ForeignResults):
+        return samples.of_foreign(record)
+    return others.of_check(record) if isinstance(record, Soundness) else others.of_calibration(record)
+
+
+def exported(
+    record: Kept, format_: str, *, name: str = "record", side: str | None = None, metric: str | None = None
+) -> Data:
+    """What a file of a format is to hold of a record.
+
+    Raises UsageError for a format that is unknown or does not hold the record, and for a `side` or a `metric` that it
+    has no use for, or lacks.
+    """
+    wanted = format_named(format_)
+    if kind_of(record) not in wanted.holds:
+        holding = [one.name for one in FORMATS.values() if kind_of(record) in one.holds]
+        raise UsageError(f"{wanted.name} holds no {kind_of(record)}: {_listed(holding)} do")
+    if side is not None and not (wanted.has_side and isinstance(record, Weighing)):
+        raise UsageError(f"--side {side} chooses from a weighing for {_listed(_names('has_side'))}: leave it out")
+    if side is not None and side not in SIDE_NAMES:
+        raise UsageError(f"--side {side!r} is not known: choose from {', '.join(SIDE_NAMES)}")
+    if metric is not None and not (wanted.has_metric and isinstance(record, Weighing | Run)):
+        raise UsageError(
+            f"--metric {metric} chooses what {_listed(_names('has_metric'))} hold of a weighing or run: leave it out"
+        )
+    return wanted.write(Asked(record, name, side, metric))
+
+
+def format_named(name: str) -> ExportFormat:
+    """The format of that name; raises UsageError, naming all, if there is none."""
+    if name not in FORMATS:
+        raise UsageError(f"--format {name!r} is not known: choose from {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def _names(attribute: str) -> list[str]:
+    return [one.name for one in FORMATS.values() if getattr(one, attribute)]
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+# --- each format
+
+
+def _pyperf(asked: Asked) -> Data:
+    if isinstance(asked.record, ForeignResults):
+        if (as_it_was := pyperf.of_import(asked.record)) is not None:
+            return as_it_was
+        about: dict[str, Any] = {f"imported_from_{name}": value for name, value in asked.record.machine.items()}
+        return pyperf.of_series(list(of_sides.of_foreign(asked.record, "pyperf")), about)
+    series, metric = _one_side(asked, "pyperf")
+    return pyperf.of_series(series, pyperf.about(_measured(asked), metric))
+
+
+def _google_benchmark(asked: Asked) -> Data:
+    if isinstance(asked.record, ForeignResults):
+        context: dict[str, Any] = {"library_version": asked.record.provenance.version, **asked.record.machine}
+        return google_benchmark.of_series(list(of_sides.of_foreign(asked.record, "google-benchmark")), context)
+    series, metric = _one_side(asked, "google-benchmark")
+    record = _measured(asked)
+    context = {
+        "date": record.created,
+        "executable": record.subjects[0].program,
+        "num_cpus": record.machine.cores_logical,
+        "steelyard_version": record.tool,
+        "steelyard_metric": metric,
+    }
+    return google_benchmark.of_series(_times(series, "google-benchmark", metric), context)
+
+
+def _hyperfine(asked: Asked) -> Data:
+    if isinstance(asked.record, ForeignResults):
+        return hyperfine.of_series(list(of_sides.of_foreign(asked.record, "hyperfine")))
+    record = _measured(asked)
+    metric = of_sides.metric_of(record, asked.metric, "hyperfine")
+    sides = SIDE_NAMES if asked.side is None else (_side(asked.side),)
+    return hyperfine.of_series(_times(list(of_sides.of_measured(record, metric, sides)), "hyperfine", metric))
+
+
+def _junit(asked: Asked) -> Data:
+    if isinstance(asked.record, Soundness):
+        return junit.of_check(asked.record).encode(errors="backslashreplace")
+    report = of_one(asked.name, recalled(_measured(asked)), Limits())
+    return junit.xml(report).encode(errors="backslashreplace")
+
+
+def _one_side(asked: Asked, format_: str) -> tuple[list[Series], str]:
+    record = _measured(asked)
+    metric = of_sides.metric_of(record, asked.metric, format_)
+    if isinstance(record, Weighing) and asked.side is None:
+        raise UsageError(f"a file of {format_} holds one side: say which by --side baseline or --side candidate")
+    return list(of_sides.of_measured(record, metric, [_side(asked.side)])), metric
+
+
+def _side(told: str | None) -> SideName:
+    return "candidate" if told == "candidate" else "baseline"
+
+
+def _times(series: list[Series], format_: str, metric: str) -> list[Series]:
+    if any(one.unit != "s" for one in series):
+        raise UsageError(f"{format_} holds times, and {metric} is none: csv, json-lines, parquet and pyperf hold it")
+    return series
+
+
+def _measured(asked: Asked) -> Weighing | Run:
+    assert isinstance(asked.record, Weighing | Run)  # noqa: S101 - `exported` has looked
+    return asked.record
+
+
+FORMATS: dict[str, ExportFormat] = {
+    one.name: one
+    for one in (
+        ExportFormat("csv", _ALL, lambda asked: lines.csv(table_of(asked.record))),
+        ExportFormat("json-lines", _ALL, lambda asked: lines.json_lines(table_of(asked.record))),
+        ExportFormat("parquet", _ALL, lambda asked: arrays.parquet(table_of(asked.record)), is_binary=True),
+        ExportFormat("pyperf", _MEASURED, _pyperf, has_side=True, has_metric=True),
+        ExportFormat("hyperfine", _MEASURED, _hyperfine, has_side=True, has_metric=True),
+        ExportFormat("google-benchmark", _MEASURED, _google_benchmark, has_side=True, has_metric=True),
+        ExportFormat("junit", ("weighing", "check"), _junit),
+    )
+}

@@ -1,0 +1,232 @@
+"""A record as programs have it: its verdicts and figures, a data frame of its samples, and the files of other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from os import fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from steelyard.api.exports import exported, kind_of, table_of
+from steelyard.api.keywords import PathName
+from steelyard.design.unpaired.foreign import levels
+from steelyard.model.calibration import Calibration, InterruptedCalibration
+from steelyard.model.errors import SteelyardError, UsageError
+from steelyard.model.files import save, write_atomically
+from steelyard.model.foreign import ForeignReport, ForeignResults, ForeignVerdict, Level
+from steelyard.model.records import Finding, Run, Summary, Verdict, VerdictName, Weighing
+from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
+
+if TYPE_CHECKING:
+    from steelyard.model.kept_files import Kept
+
+
+@dataclass(frozen=True, repr=False)
+class Record:
+    """What was measured, imported, checked or calibrated, as one file keeps it.
+
+    `data` is the whole of it, with the names of the file format (docs/records.md). All that stands here is derived
+    from it.
+    """
+
+    data: Kept
+    path: Path | None = None
+    """Where it is kept; None if it could not be."""
+    _table: list[Any] = field(default_factory=list, compare=False)
+
+    @property
+    def kind(self) -> str:
+        """weighing, run, import, check or calibration."""
+        return kind_of(self.data)
+
+    @property
+    def benchmarks(self) -> list[str]:
+        """The names of its benchmarks, in their order; none of a calibration."""
+        if isinstance(self.data, Calibration | InterruptedCalibration):
+            return []
+        return [one if isinstance(one, str) else one.name for one in self.data.benchmarks]
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """Of a weighing, those of each benchmark and within it of each metric; of all else none.
+
+        Each has `benchmark`, `metric`, `verdict` (slower, faster, same, undecided), `change` and `interval` (relative:
+        +0.01 is 1 % slower), `pairs`, `baseline` and `candidate` (with `median` in the metric's unit and `spread`).
+        """
+        derived = self.data.derived if isinstance(self.data, Weighing | Run) else None
+        return list(derived.verdicts) if derived else []
+
+    @property
+    def figures(self) -> list[Verdict] | list[Summary] | list[Level]:
+        """What it says in numbers: verdicts of a weighing, summaries of a run, levels of an import; else nothing.
+
+        A summary has `median`, `spread`, `interval`, `lowest`, `highest` and `modes`, in the metric's unit; a level
+        `median` in its benchmark's, and the relative spreads `between` and `within` processes.
+        """
+        if isinstance(self.data, ForeignResults):
+            return levels(self.data.benchmarks)
+        if isinstance(self.data, Run):
+            return list(self.data.derived.summaries) if self.data.derived else []
+        return self.verdicts
+
+    @property
+    def verdict(self) -> VerdictName | None:
+        """The verdict of its first benchmark in the first metric; None of what is no weighing."""
+        return self.verdicts[0].verdict if self.verdicts else None
+
+    @property
+    def change(self) -> float | None:
+        """The relative change of that one: +0.01 is 1 % slower (or more); None where it is not known."""
+        return self.verdicts[0].change if self.verdicts else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of that change, at the confidence 1 - alpha."""
+        return self.verdicts[0].interval if self.verdicts else None
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was seen while it was measured or imported, each with a `code`, a `message` and maybe a `remedy`."""
+        return list(self.data.findings) if isinstance(self.data, Weighing | Run | ForeignResults) else []
+
+    def frame(self, library: str | None = None) -> Any:
+        """A data frame of pandas or polars: one row a sample and metric (docs/export.md has its columns).
+
+        `library` names one of them; else it is pandas, or polars where that is not installed. Texts are categories in
+        pandas. Raises UsageError where neither is installed.
+        """
+        from steelyard.report.data.arrays import frame
+
+        if not self._table:
+            self._table.append(table_of(self.data))
+        return frame(self._table[0], library)
+
+    def export(
+        self,
+        format: str,  # noqa: A002 - as the command line has it
+        path: PathName | None = None,
+        *,
+        side: str | None = None,
+        metric: str | None = None,
+    ) -> bytes:
+        """What a file of another tool's format holds of it, as `steelyard export`; written to `path`, if that is given.
+
+        `format` is csv, json-lines, parquet, pyperf, hyperfine, google-benchmark or junit. Raises UsageError for one
+        that does not hold such a record, MeasurementError where the file cannot be written.
+        """
+        name = str(self.path or self.kind)
+        written = exported(self.data, format, name=name, side=side, metric=metric)
+        data = written if isinstance(written, bytes) else b"".join(written)
+        if path is not None:
+            write_atomically(Path(fspath(path)), data)
+        return data
+
+    def save(self, path: PathName) -> None:
+        """Keep it in a file, compressed if its name ends in .gz; raises MeasurementError where that cannot be written.
+
+        Raises UsageError for checks and calibrations, which the commands that make them write.
+        """
+        if not isinstance(self.data, Weighing | Run | ForeignResults):
+            raise UsageError(f"a {self.kind} is written by steelyard {_MADE_BY[self.kind]} --json FILE")
+        save(self.data, Path(fspath(path)))
+
+    def markdown(self) -> str:
+        """The tables that `--markdown` writes, of a weighing, run or import; raises UsageError for anything else."""
+        from steelyard.report import foreign
+        from steelyard.report import markdown as as_markdown
+
+        if isinstance(self.data, Weighing):
+            return as_markdown.weighing(self.data, self.verdicts)
+        if isinstance(self.data, Run):
+            return as_markdown.run(self.data, self.data.derived.summaries if self.data.derived else [])
+        if isinstance(self.data, ForeignResults):
+            return foreign.markdown(self.data, levels(self.data.benchmarks))
+        raise UsageError(f"there is no Markdown of a {self.kind}: look at it with steelyard {_MADE_BY[self.kind]}")
+
+    def _repr_markdown_(self) -> str | None:
+        """What a notebook shows."""
+        return self.markdown() if isinstance(self.data, Weighing | Run | ForeignResults) else None
+
+    def __repr__(self) -> str:
+        said = f", {_said(self.verdict, self.change, self.interval)}" if self.verdict else ""
+        return f"<{self.kind} of {_number(self.benchmarks)}{said}>"
+
+
+_MADE_BY = {"check": "check", "calibration": "calibrate"}
+
+
+@dataclass(frozen=True, repr=False)
+class Diff:
+    """What two records that were measured apart say of each other.
+
+    `data` is the report: verdicts of runs, or of imports. Drift between the two does not cancel: changes of a few
+    percent stay undecided.
+    """
+
+    data: UnpairedReport | ForeignReport | Weighing
+
+    @property
+    def verdicts(self) -> Sequence[UnpairedVerdict] | Sequence[ForeignVerdict] | Sequence[Verdict]:
+        """Those of each benchmark (and metric), each with `benchmark`, `verdict`, `change` and `interval`."""
+        if isinstance(self.data, Weighing):
+            return self.data.derived.verdicts if self.data.derived else []
+        return self.data.verdicts
+
+    @property
+    def verdict(self) -> VerdictName | None:
+        """The verdict of the first benchmark in the first metric."""
+        return self.verdicts[0].verdict if self.verdicts else None
+
+    @property
+    def change(self) -> float | None:
+        """The relative change of that one; of an import that of its value, whatever its direction."""
+        return self.verdicts[0].change if self.verdicts else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of that change; None where there are too few launches for one."""
+        return self.verdicts[0].interval if self.verdicts else None
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What differs between the two beside what was measured."""
+        return list(self.data.findings)
+
+    def markdown(self) -> str:
+        """The table that `steelyard diff --markdown` writes."""
+        from steelyard.report import foreign, unpaired
+        from steelyard.report import markdown as as_markdown
+
+        if isinstance(self.data, Weighing):
+            return as_markdown.weighing(self.data, self.data.derived.verdicts if self.data.derived else [])
+        return (
+            unpaired.markdown(self.data) if isinstance(self.data, UnpairedReport) else foreign.diff_markdown(self.data)
+        )
+
+    def _repr_markdown_(self) -> str:
+        """What a notebook shows."""
+        return self.markdown()
+
+    def __repr__(self) -> str:
+        return f"<diff of {_number(self.verdicts)}, {_said(self.verdict, self.change, self.interval)}>"
+
+
+class IncompleteError(SteelyardError):
+    """A measurement that was interrupted, or of which some benchmarks failed; `record` has all that came of it."""
+
+    def __init__(self, message: str, record: Record, exit_status: int) -> None:
+        super().__init__(message)
+        self.record = record
+        self.exit_status = exit_status
+
+
+def _said(verdict: str | None, change: float | None, interval: tuple[float, float] | None) -> str:
+    from steelyard.report import figures
+
+    parts = [verdict or "nothing", *([figures.change(change)] if change is not None else [])]
+    return " ".join([*parts, *([figures.interval(interval)] if interval is not None else [])])
+
+
+def _number(some: Sequence[object]) -> str:
+    return f"{len(some):,} benchmark{'' if len(some) == 1 else 's'}"

@@ -1,0 +1,260 @@
+"""What is asked, checked: the settings and the request of a weighing or run."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from steelyard.api.asked import Asked, Judging, Launching
+from steelyard.api.counting import count_settings, jobs_checked
+from steelyard.api.layouts import layouts_checked
+from steelyard.api.names import check_no_files
+from steelyard.api.parameters import arguments_of
+from steelyard.api.suites import harness_checked, heap_launches, selection_of
+from steelyard.api.throughput import processed
+from steelyard.model.errors import UsageError
+from steelyard.model.values import alpha_checked, in_range, metric_names, relative_margin, seconds_in_range
+
+if TYPE_CHECKING:
+    from steelyard.design.request import Request
+    from steelyard.design.world import World
+    from steelyard.model.records import Settings, Subject
+    from steelyard.subjects.revisions.builds import Recipe
+
+
+def weighing_of_commands(commands: Sequence[str], names: Sequence[str], asked: Asked, world: World) -> Request:
+    """What is measured of commands that are weighed against the first of them, each with a name; raises UsageError."""
+    from steelyard.subjects.command import command_subject
+
+    settings = settings_of(asked, world, commands=commands, judged=True)
+    roles = ["baseline"] + ["candidate"] * (len(commands) - 1)
+    search_path = world.environment.get("PATH")
+    subjects = [
+        command_subject(each, name, role, shell=asked.launch.shell, search_path=search_path)
+        for each, name, role in zip(commands, names, roles, strict=True)
+    ]
+    return request_of(asked, subjects, settings)
+
+
+def run_of_command(command: str, name: str | None, asked: Asked, world: World) -> Request:
+    """What is measured of one command alone; raises UsageError."""
+    from steelyard.subjects.command import command_subject
+
+    settings = settings_of(asked, world, commands=[command] if command else [])
+    check_no_files([name] if name else [], [command])
+    search_path = world.environment.get("PATH")
+    subject = command_subject(command, name or command, "command", shell=asked.launch.shell, search_path=search_path)
+    return request_of(asked, [subject], settings)
+
+
+def request_of(options: Asked, subjects: Sequence[Subject], settings: Settings) -> Request:
+    """What is measured of some subjects."""
+    from steelyard.design.request import Request
+    from steelyard.design.suite.shards import dealt
+    from steelyard.subjects.suite import benchmarks_of, parameter_list, parameter_scan
+
+    weighing = options.weighing
+    selection = selection_of(options.suite, options.judging, control=weighing.control)
+    if settings.harness is not None:
+        selection = replace(selection, processed=processed(options.throughput))
+        return Request(subjects, settings, (), selection, jobs_checked(options.counting.jobs))
+    parameters = [parameter_list(*arguments_of("--parameter-list", given)) for given in weighing.parameter_list or []]
+    parameters += [parameter_scan(*arguments_of("--parameter-scan", given)) for given in weighing.parameter_scan or []]
+    benchmarks = benchmarks_of(list(subjects), parameters, control=weighing.control)
+    benchmarks = [one.model_copy(update={"processed": processed(options.throughput, one.params)}) for one in benchmarks]
+    if selection.shard is not None:
+        benchmarks, shard = dealt(benchmarks, selection.shard)
+        settings = settings.model_copy(update={"shard": shard})
+    return Request(subjects, settings, benchmarks, selection, jobs_checked(options.counting.jobs))
+
+
+def settings_of(
+    options: Asked,
+    world: World,
+    *,
+    commands: Sequence[str] = (),
+    judged: bool = False,
+    recipe: Recipe | None = None,
+) -> Settings:
+    """Check what is asked, and make settings of it; raises UsageError naming the option.
+
+    `judged` is whether there are to be verdicts, for which a number of pairs may be too small; by the `recipe` the
+    commands' programs are built, if they are.
+    """
+    from steelyard.model.records import Settings
+    from steelyard.stats.looks import RESERVE
+    from steelyard.subjects.command import environment_names
+
+    judging, launch = options.judging, options.launch
+    margin = relative_margin(judging.margin)
+    _check_numbers(judging, launch, judged=judged)
+    metrics = metric_names(judging.metric)
+    pairing = _pairing(options.weighing.pairing)
+    names, values = environment_names(launch.env or [], world.environment, inherit=launch.inherit_env)
+    settings = Settings(
+        margin=margin,
+        alpha=judging.alpha,
+        reserve=RESERVE if judged else 0.0,
+        family=_family(judging.family),
+        metrics=metrics,
+        pairs=judging.pairs,
+        max_time_s=_budget_s(judging, Settings.model_fields["max_time_s"].default),
+        longest_time_s=_LONGEST_UNASKED_S if judged and judging.max_time is None and judging.pairs is None else None,
+        warm_up=launch.warm_up,
+        seed=world.new_seed() if launch.seed is None else in_range("--seed", launch.seed, 0, 2**63 - 1),
+        timeout_s=launch.timeout,
+        cpu=_processor(launch.cpu, world),
+        ignore_failure=launch.ignore_failure,
+        environment=names,
+        variables=values,
+        directory=current_folder(),
+        stdin=_readable(launch.stdin),
+        output=_output_of_launches(launch.output),
+        repeat=launch.repeat,
+        reference_output=options.weighing.reference_output,
+        pairing=pairing,
+        wait_quiet_s=launch.wait_quiet,
+        setup=_hooks("--setup", launch.set_up),
+        prepare=_hooks("--prepare", launch.prepare),
+        conclude=_hooks("--conclude", launch.conclude),
+        cleanup=_hooks("--cleanup", launch.cleanup),
+        counting=count_settings(
+            options.counting,
+            metrics,
+            commands,
+            world,
+            harness=options.suite.harness is not None,
+            control=options.weighing.control,
+        ),
+        harness=harness_checked(options.suite, _of_commands(options)),
+        heap=heap_launches(options.heap, harness=options.suite.harness),
+        heap_shuffle=options.heap.shuffled,
+        layouts=layouts_checked(options.weighing, commands, recipe),
+    )
+    _check_pairing(settings)
+    return settings
+
+
+# More than anybody will wait for, and still few enough to be kept and judged.
+_MOST_LAUNCHES = 1_000_000
+_SECONDS = 1e-3, 1e6
+
+
+def _check_numbers(judging: Judging, launch: Launching, *, judged: bool) -> None:
+    alpha_checked(judging.alpha)
+    in_range("--warmup", launch.warm_up, 0, 1000)
+    in_range("--repeat", launch.repeat, 1, 1_000_000)
+    seconds_in_range("--wait-quiet", launch.wait_quiet, 0, 86_400)
+    check_budget(judging)
+    if judged and judging.pairs is not None:
+        _check_enough(judging.limit, judging.pairs, judging.alpha)
+    if launch.timeout is not None:
+        seconds_in_range("--timeout", launch.timeout, *_SECONDS)
+
+
+def check_budget(judging: Judging) -> None:
+    """Raise UsageError for a number of launches, or a time, that is out of range."""
+    if judging.pairs is not None:
+        in_range(judging.limit, judging.pairs, 1, _MOST_LAUNCHES)
+    if judging.max_time is not None:
+        seconds_in_range("--max-time", judging.max_time, *_SECONDS)
+
+
+def _check_enough(option: str, pairs: int, alpha: float) -> None:
+    from steelyard.stats.signed_rank import fewest_differences
+
+    fewest = fewest_differences(alpha)
+    if pairs < fewest:
+        raise UsageError(f"{option} {pairs} can never show anything at alpha {alpha:g}: at least {fewest}")
+
+
+# Slow programs have so long without being asked for it, for the fewest pairs that can ever decide.
+_LONGEST_UNASKED_S = 600.0
+
+
+def _budget_s(judging: Judging, usual_s: float) -> float | None:
+    """How long to measure; as long as it takes, where a number of launches says when it ends."""
+    return judging.max_time if judging.max_time is not None or judging.pairs is not None else usual_s
+
+
+def _of_commands(options: Asked) -> dict[str, bool]:
+    """What is of a command as a whole, or would be asked for twice with a harness; and whether it is asked for."""
+    return {
+        "--shell": options.launch.shell,
+        "--repeat": options.launch.repeat != Launching.repeat,
+        "--reference-output": options.weighing.reference_output,
+        "--ignore-failure": options.launch.ignore_failure,
+        "--parameter-list": bool(options.weighing.parameter_list),
+        "--parameter-scan": bool(options.weighing.parameter_scan),
+        "--loops": options.counting.loops is not None,
+    }
+
+
+def _family(name: str) -> Any:
+    if name not in ("holm", "fdr"):
+        raise UsageError(f"--family {name!r} is not known: choose from holm, fdr")
+    return name
+
+
+def _pairing(name: str) -> Any:
+    if name not in ("adjacent", "tandem", "auto"):
+        raise UsageError(f"--pairing {name!r} is not known: choose from adjacent, tandem, auto")
+    return name
+
+
+def _check_pairing(settings: Settings) -> None:
+    from steelyard.design.runner.tandem import obstacle
+
+    if settings.pairing == "tandem" and (why := obstacle(settings)):
+        raise UsageError(f"--pairing tandem runs both launches of a pair at the same time: {why}")
+
+
+def _processor(number: int | None, world: World) -> int | None:
+    if number is not None and number not in (processors := world.processors()):
+        allowed = ", ".join(str(cpu) for cpu in sorted(processors))
+        raise UsageError(f"--cpu {number} is not a processor that may be used here: choose from {allowed}")
+    return number
+
+
+def current_folder() -> str:
+    """Where the user is; raises UsageError where nobody can be."""
+    try:
+        return str(Path.cwd())
+    except OSError as error:
+        raise UsageError(f"the current directory cannot be used: {error.strerror}; change to another one") from error
+
+
+def _readable(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise UsageError(f"--stdin {path} cannot be read: {error.strerror}; check the path") from error
+    if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode)):
+        raise UsageError(f"--stdin {path} cannot be read again for each launch: give the path of a file")
+    # Resolved here: for the process that opens it, /dev/stdin would be another file.
+    file = os.path.realpath(path)
+    if not os.access(file, os.R_OK):
+        raise UsageError(f"--stdin {path} cannot be read: check its permissions")
+    return file
+
+
+def _output_of_launches(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    if path.is_fifo():
+        raise UsageError(f"--output {path} is a pipe, and each launch writes anew: give the path of a file")
+    return os.path.realpath(path)  # resolved here, as the input is
+
+
+def _hooks(option: str, commands: list[str] | None) -> list[str]:
+    if len(commands or []) > 2:
+        raise UsageError(
+            f"{option} was given {len(commands or [])} times: once for both commands, or twice, one for each"
+        )
+    return list(commands or [])

@@ -1,0 +1,103 @@
+"""`steelyard export`: kept records in the formats of other tools."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import typer
+
+from steelyard.api.kept import kept_by_name
+from steelyard.cli.command import Options, command
+from steelyard.cli.inputs import STANDARD_STREAM, readable
+from steelyard.cli.options import OUTPUT
+from steelyard.cli.outputs import check_writable, is_printed, write
+from steelyard.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from steelyard.design.world import World
+
+_ENDINGS = {".csv": "csv", ".jsonl": "json-lines", ".ndjson": "json-lines", ".parquet": "parquet", ".xml": "junit"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions(Options):
+    """What `export` is asked."""
+
+    panel: ClassVar[str] = "What is written"
+
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="A record, a journal, what check or calibrate wrote, or the name of a kept baseline.  "
+            "[default: the last one measured]",
+        ),
+    ] = None
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="NAME",
+            help="As csv, json-lines, parquet, pyperf, hyperfine, google-benchmark or junit.  [default: as -o ends]",
+        ),
+    ] = None
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", rich_help_panel=OUTPUT, help="Where to; - is stdout."),
+    ] = STANDARD_STREAM
+    side: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Of a weighing for pyperf, hyperfine and google-benchmark: baseline or candidate.",
+        ),
+    ] = None
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What pyperf, hyperfine and google-benchmark are given.  [default: the record's first metric]",
+        ),
+    ] = None
+
+
+@command(
+    ExportOptions,
+    examples=(
+        "steelyard export --format csv | head",
+        "steelyard export --format pyperf --side baseline -o before.json",
+    ),
+)
+def export(options: ExportOptions, world: World) -> int:
+    """Write a kept record for other programs: as a table, or as another tool's file (steelyard docs export).
+
+    csv, json-lines and parquet hold every kind of record: one row a sample and metric. pyperf, hyperfine and
+    google-benchmark hold the samples of weighings, runs and imports; junit the verdicts of a weighing, or what a check
+    found.
+    """
+    from steelyard.api.exports import exported, format_named
+    from steelyard.model.kept_files import load_kept
+
+    wanted = format_named(options.format or _by_ending(options.output))
+    check_writable(options.output)
+    if wanted.is_binary and is_printed(options.output) and sys.stdout.isatty():
+        raise UsageError(f"{wanted.name} is no text for a terminal: give -o FILE, or a pipe")
+    (path,) = [world.store().latest()] if options.file is None else readable(*kept_by_name(world, options.file))
+    if not is_printed(options.output) and options.output.resolve() == path.resolve():
+        raise UsageError(f"{options.output} would be overwritten, which is to be exported: give another file")
+    name = str(options.file or path.name)
+    data = exported(load_kept(path), wanted.name, name=name, side=options.side, metric=options.metric)
+    write(options.output, data)
+    return 0
+
+
+def _by_ending(output: Path) -> str:
+    if (found := _ENDINGS.get(output.suffix.lower())) is None:
+        raise UsageError(
+            "--format says as what to write it: csv, json-lines, parquet, pyperf, hyperfine, google-benchmark or junit"
+        )
+    return found

@@ -1,0 +1,99 @@
+"""A table as others hold one: Parquet by pyarrow, data frames by pandas or polars. None of them has to be installed."""
+
+from __future__ import annotations
+
+import io
+from importlib import import_module
+from typing import Any
+
+from steelyard.model.errors import UsageError
+from steelyard.report.data.table import Column, Table
+
+# What every reader of Parquet knows; zstd takes half as long again, for a tenth less.
+_COMPRESSION = "snappy"
+
+
+def parquet(table: Table) -> bytes:
+    """The table as a Parquet file; raises UsageError where pyarrow is not installed.
+
+    Texts are dictionary-encoded, numbers of 64 bits, and what is not known is null.
+    """
+    arrow = _module(
+        "pyarrow", "Parquet is written by pyarrow, which is not installed: pip install 'steelyard[parquet]'"
+    )
+    writer = import_module("pyarrow.parquet")
+    out = io.BytesIO()
+    written = {name: _in_arrow(arrow, column) for name, column in table.columns.items()}
+    # Measured values hardly ever repeat: to look for those that do takes as long as to write them.
+    repeating = [name for name, column in table.columns.items() if column.values.dtype.kind != "f"]
+    writer.write_table(arrow.table(written), out, compression=_COMPRESSION, use_dictionary=repeating)
+    return out.getvalue()
+
+
+def _in_arrow(arrow: Any, column: Column) -> Any:
+    unknown = column.unknown()
+    mask = unknown if unknown.any() else None
+    if column.names is None:
+        array = arrow.array(column.values[:0])
+        return arrow.nulls(len(unknown), array.type) if unknown.all() else arrow.array(column.values, mask=mask)
+    if unknown.all():
+        return arrow.nulls(len(unknown), arrow.dictionary(arrow.int32(), arrow.string()))
+    names = arrow.array(list(column.names), type=arrow.string())
+    return arrow.DictionaryArray.from_arrays(arrow.array(column.values, mask=mask), names)
+
+
+def frame(table: Table, library: str | None = None) -> Any:
+    """The table as a data frame of pandas or polars: of the one that is named, else of pandas if it is installed.
+
+    Raises UsageError where neither is.
+    """
+    wanted = [library] if library is not None else ["pandas", "polars"]
+    if not set(wanted) <= {"pandas", "polars"}:
+        raise UsageError(f"there are no data frames of {library!r}: choose from pandas, polars")
+    for name in wanted:
+        try:
+            found = import_module(name)
+        except ImportError:
+            continue
+        return _in_pandas(found, table) if name == "pandas" else _in_polars(found, table)
+    raise UsageError(f"data frames need {' or '.join(wanted)}, which is not installed: pip install {wanted[0]}")
+
+
+def _in_pandas(pandas: Any, table: Table) -> Any:
+    columns: dict[str, Any] = {}
+    for name, column in table.columns.items():
+        if column.names is not None:
+            columns[name] = pandas.Categorical.from_codes(column.values, list(column.names))
+        elif column.missing is not None and column.missing.any():
+            kind = {"b": "boolean", "i": "Int64"}[column.values.dtype.kind]
+            columns[name] = pandas.Series(column.values, dtype=kind).mask(column.missing)
+        else:
+            columns[name] = column.values
+    return pandas.DataFrame(columns)
+
+
+def _in_polars(polars: Any, table: Table) -> Any:
+    return polars.DataFrame([_polars_series(polars, name, column) for name, column in table.columns.items()])
+
+
+def _polars_series(polars: Any, name: str, column: Column) -> Any:
+    kinds = {"i": polars.Int64, "b": polars.Boolean, "f": polars.Float64}
+    if column.names is not None:
+        texts = polars.Series(name, list(column.names), dtype=polars.String)
+        codes = polars.Series(name, column.values.clip(0), dtype=polars.UInt32)
+        known = polars.Series(name, column.values >= 0)
+        found = texts.gather(codes) if len(texts) else polars.Series(name, [None] * len(codes), dtype=polars.String)
+        return found.zip_with(known, polars.Series(name, [None], dtype=polars.String).new_from_index(0, len(codes)))
+    series = polars.Series(name, column.values, dtype=kinds[column.values.dtype.kind])
+    unknown = column.unknown()
+    if not unknown.any():
+        return series
+    nothing = polars.Series(name, [None], dtype=series.dtype).new_from_index(0, len(series))
+    return series.zip_with(polars.Series(name, ~unknown), nothing)
+
+
+def _module(name: str, missing: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise UsageError(missing) from error

@@ -1,0 +1,43 @@
+"""Google Benchmark's JSON, as its compare.py reads it: a repetition for each sample."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from steelyard.report.data.series import Series
+
+
+def of_series(series: Sequence[Series], context: Mapping[str, Any]) -> bytes:
+    """The repetitions of all, times in ns of one iteration; `context` is what is said of the machine.
+
+    Where no processor time is known, `cpu_time` repeats `real_time`: whoever reads such a file needs both.
+    """
+    found = {
+        "context": dict(context),
+        "benchmarks": [repetition for number, one in enumerate(series) for repetition in _repetitions(one, number)],
+    }
+    return json.dumps(found, indent=2, allow_nan=False).encode() + b"\n"
+
+
+def _repetitions(series: Series, family: int) -> Iterator[dict[str, Any]]:
+    name = series.name
+    number, of = 0, sum(len(process.values) for process in series.processes)
+    for process in series.processes:
+        for value, cpu in zip(process.values, process.cpu or process.values, strict=True):
+            yield {
+                "name": name,
+                "family_index": family,
+                "per_family_instance_index": 0,
+                "run_name": name,
+                "run_type": "iteration",
+                "repetitions": of,
+                "repetition_index": number,
+                "threads": 1,
+                "iterations": process.loops,
+                "real_time": value * 1e9,
+                "cpu_time": cpu * 1e9,
+                "time_unit": "ns",
+            }
+            number += 1

@@ -1,0 +1,44 @@
+"""hyperfine's JSON, as its scripts read it: a result for each benchmark and side, with the times of its launches."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from statistics import fmean, median, stdev
+from typing import Any
+
+from steelyard.report.data.series import Series
+
+
+def of_series(series: Sequence[Series]) -> bytes:
+    """One result for each, times in s; of a harness or an import a time is a sample's, of one iteration."""
+    often = Counter(map(_called, series))
+    names = [_called(one) if often[_called(one)] == 1 else f"{_called(one)} ({one.side})" for one in series]
+    results = [_result(one, name) for one, name in zip(series, names, strict=True)]
+    return json.dumps({"results": results}, indent=2, allow_nan=False).encode() + b"\n"
+
+
+def _called(series: Series) -> str:
+    """Its command; two sides may have the same one, built from different revisions, or be of a harness."""
+    return series.command or series.name
+
+
+def _result(series: Series, command: str) -> dict[str, Any]:
+    times = [value for process in series.processes for value in process.values]
+    launches = [process.about for process in series.processes]
+    of_command = series.command is not None and all(launches)
+    return {
+        "command": command,
+        "mean": fmean(times),
+        "stddev": stdev(times) if len(times) > 1 else None,
+        "median": median(times),
+        "user": fmean(launch["user_ns"] for launch in launches) * 1e-9 if of_command else None,
+        "system": fmean(launch["sys_ns"] for launch in launches) * 1e-9 if of_command else None,
+        "min": min(times),
+        "max": max(times),
+        "times": times,
+        **({"memory_usage_byte": [launch["max_rss_bytes"] for launch in launches]} if of_command else {}),
+        **({"exit_codes": [launch["exit_code"] for launch in launches]} if of_command else {}),
+        **({"parameters": series.params} if series.params else {}),
+    }

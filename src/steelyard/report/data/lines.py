@@ -1,0 +1,42 @@
+"""A table as text: CSV, and JSON Lines, where each row is an object."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+
+from steelyard.report.data.table import Column, Table
+from steelyard.report.table import csv_cell, csv_pieces
+
+# Lines that are written at once.
+_PIECE = 10_000
+_TRUTHS = (csv_cell(False), csv_cell(True))
+
+
+def csv(table: Table) -> Iterator[bytes]:
+    """The table as CSV in UTF-8, its columns' names first, piece by piece."""
+    written = Table({name: _as_cells(column) for name, column in table.columns.items()})
+    return csv_pieces(list(table.columns), written.rows())
+
+
+def _as_cells(column: Column) -> Column:
+    """A column whose texts are cells, made once for all rows that have one."""
+    if column.names is not None:
+        return Column(column.values, tuple(map(csv_cell, column.names)))
+    if column.values.dtype.kind == "b":
+        return Column(np.where(column.unknown(), -1, column.values.astype(np.int32)), _TRUTHS)
+    return column
+
+
+def json_lines(table: Table) -> Iterator[bytes]:
+    """The table as JSON Lines in ASCII, piece by piece: what is not known is null."""
+    names, lines = list(table.columns), list[str]()
+    for row in table.rows():
+        lines.append(json.dumps(dict(zip(names, row, strict=True)), allow_nan=False))
+        if len(lines) == _PIECE:
+            yield ("\n".join(lines) + "\n").encode()
+            lines.clear()
+    if lines:
+        yield ("\n".join(lines) + "\n").encode()

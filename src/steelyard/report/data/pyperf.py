@@ -1,0 +1,138 @@
+"""pyperf's JSON: what `pyperf stats` and `pyperf compare_to` load.
+
+What was imported from pyperf is written as it was: its metadata, calibrations, warm-ups, loops and units.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from steelyard.model.errors import UsageError
+from steelyard.model.foreign import ForeignBenchmark, ForeignResults
+from steelyard.model.original import originals
+from steelyard.model.records import Run, Weighing
+from steelyard.report.data.series import Series
+from steelyard.report.plain import plain
+
+_VERSION = "1.0"
+_UNITS = {"s": "second", "bytes": "byte", "count": "integer"}
+
+
+def of_series(series: Sequence[Series], about: Mapping[str, Any]) -> bytes:
+    """A suite of these benchmarks, each of a name of its own; `about` is metadata of all of them.
+
+    Raises UsageError for a value of 0, which pyperf takes for no measurement.
+    """
+    benchmarks = [_benchmark(one) for one in series]
+    return _written({"version": _VERSION, "metadata": _metadata(about), "benchmarks": benchmarks})
+
+
+def _metadata(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what pyperf refuses: empty texts, and line breaks in any."""
+    shown = {name: plain(value).strip() if isinstance(value, str) else value for name, value in told.items()}
+    return {plain(name): value for name, value in shown.items() if value != ""}
+
+
+def about(record: Weighing | Run, metric: str) -> dict[str, Any]:
+    """What pyperf is told of the machine, by its names, and of what the values are."""
+    machine = record.machine
+    return {
+        "cpu_count": machine.cores_logical,
+        "cpu_model_name": machine.cpu_model,
+        "platform": machine.kernel,
+        "steelyard_version": record.tool,
+        "steelyard_metric": metric,
+    }
+
+
+def _benchmark(series: Series) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"name": series.name, "unit": _UNITS[series.unit]}
+    if series.command is not None:
+        metadata["command"] = series.command
+    metadata |= {f"param_{name}": value for name, value in series.params.items()}
+    return {"metadata": _metadata(metadata), "runs": list(_runs(series))}
+
+
+def _runs(series: Series) -> Iterator[dict[str, Any]]:
+    for process in series.processes:
+        if min(process.values, default=1) <= 0:
+            raise UsageError(
+                f"pyperf takes 0 for no measurement, and {series.name!r} has such values: csv, json-lines and parquet "
+                "hold them"
+            )
+        run: dict[str, Any] = {"metadata": {"loops": process.loops}, "values": _numbers(process.values, series.unit)}
+        if process.warm_up:
+            run["warmups"] = [[process.loops, value] for value in process.warm_up]
+        yield run
+
+
+def of_import(record: ForeignResults) -> bytes | None:
+    """What was imported from pyperf, as it was; None for an import of anything else, or of an older Steelyard."""
+    files = originals(record)
+    if not files or record.provenance.format != "pyperf":
+        return None
+    named = {one.name: _Values(one) for one in record.benchmarks}
+    documents = [_restored(told, named) for told in files]
+    if len(documents) == 1:
+        return _written(documents[0])
+    return _written({"version": documents[0].get("version", _VERSION), "benchmarks": list(_merged(documents))})
+
+
+class _Values:
+    """The samples of one benchmark, handed out process by process."""
+
+    def __init__(self, benchmark: ForeignBenchmark) -> None:
+        self._left = iter(benchmark.values)
+        self._unit = {"B": "bytes", "count": "count"}.get(benchmark.unit, "s")
+
+    def next(self) -> list[float | int]:
+        return _numbers(next(self._left), self._unit)
+
+
+def _restored(told: Any, named: Mapping[str, _Values]) -> dict[str, Any]:
+    """A file with its values in their places again, as far as its benchmarks were imported."""
+    try:
+        benchmarks = []
+        for one in told["benchmarks"]:
+            if (values := named.get(_name(told, one))) is not None:
+                runs = [{**run, "values": values.next()} if run.get("values") else run for run in one["runs"]]
+                benchmarks.append({**one, "runs": runs})
+    except (AttributeError, KeyError, TypeError, StopIteration) as error:
+        raise UsageError(
+            "the record does not fit to what it kept of pyperf's file: import that again, by steelyard import"
+        ) from error
+    return {**told, "benchmarks": benchmarks}
+
+
+def _merged(documents: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The benchmarks of several files, with the runs of all of them; what a file says of all stands in each run."""
+    runs = dict[str, list[dict[str, Any]]]()
+    for document in documents:
+        for one in document["benchmarks"]:
+            shared = {**(document.get("metadata") or {}), **(one.get("metadata") or {})}
+            runs.setdefault(_name(document, one), []).extend(
+                {**run, "metadata": {**shared, **(run.get("metadata") or {})}} for run in one["runs"]
+            )
+    yield from ({"runs": some} for some in runs.values())
+
+
+def _name(document: Mapping[str, Any], benchmark: Mapping[str, Any]) -> str:
+    """As the import has it: of the first of its runs that says one."""
+    places = [benchmark.get("metadata"), document.get("metadata"), *(run.get("metadata") for run in benchmark["runs"])]
+    return str(next(place["name"] for place in places if place and "name" in place))
+
+
+def _numbers(values: Sequence[float], unit: str) -> list[float | int]:
+    """Whole numbers of what pyperf counts in them."""
+    if unit == "s":
+        return list(values)
+    return [int(value) if float(value).is_integer() else value for value in values]
+
+
+def _written(document: Mapping[str, Any]) -> bytes:
+    try:
+        return json.dumps(document, allow_nan=False).encode() + b"\n"
+    except ValueError as error:
+        raise UsageError("the imported file has metadata that is no finite number, which no JSON holds") from error

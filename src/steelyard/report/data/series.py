@@ -1,0 +1,152 @@
+"""What a record has for the files of other tools: of each benchmark and side the values of its processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from steelyard.model.errors import UsageError
+from steelyard.model.foreign import ForeignBenchmark, ForeignResults
+from steelyard.model.launches import ROLES, USED, Launches, Sample, judged_samples
+from steelyard.model.metrics import METRICS, PER_ITERATION, timed
+from steelyard.model.records import Benchmark, Run, Weighing
+
+SideName = Literal["baseline", "candidate"]
+SIDE_NAMES: tuple[SideName, ...] = ("baseline", "candidate")
+
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process: its values, and those of its warm-up, in the unit of its series, each the mean of so many loops.
+
+    `cpu` are the values' processor times in s, where these are known. `about` are numbers of the launch as Steelyard
+    keeps them, for those formats that have a place for them.
+    """
+
+    values: Sequence[float]
+    warm_up: Sequence[float] = ()
+    loops: int = 1
+    cpu: Sequence[float] | None = None
+    about: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Series:
+    """One benchmark of one side."""
+
+    name: str
+    unit: Literal["s", "bytes", "count"]
+    processes: Sequence[Process]
+    params: dict[str, str] = field(default_factory=dict)
+    command: str | None = None
+    """With the values of its parameters; None for a benchmark of a harness or an import."""
+    side: SideName | None = None
+
+
+def metric_of(record: Weighing | Run, wanted: str | None, format_: str) -> str:
+    """The metric whose values are written: the first that was timed, if none is wanted.
+
+    Raises UsageError where there is none, which `format_` does not hold.
+    """
+    if wanted is not None and wanted not in METRICS:
+        raise UsageError(f"--metric {wanted!r} is not known: choose from {', '.join(timed([*METRICS]))}")
+    known = timed(record.settings.metrics if wanted is None else [wanted])
+    if wanted is not None and not known:
+        raise UsageError(f"{format_} holds times, and {wanted} is counted: csv, json-lines and parquet hold it")
+    if not known or not len(record.launches):
+        how = "watched" if record.heap and not record.counting else "counted"
+        raise UsageError(
+            f"{format_} holds what was timed, and this was {how}: csv, json-lines and parquet hold every record"
+        )
+    return known[0]
+
+
+def of_measured(record: Weighing | Run, metric: str, sides: Sequence[SideName]) -> Iterator[Series]:
+    """The series of some sides of what was measured, in the order of the benchmarks and within them of the sides."""
+    apart = record.launches.by_benchmark(len(record.benchmarks))
+    for benchmark, launches in zip(record.benchmarks, apart, strict=True):
+        if benchmark.control:
+            continue
+        for side in sides if isinstance(record, Weighing) else [None]:
+            processes = list(_processes(launches, metric, 1 if side == "candidate" else 0))
+            if any(process.values for process in processes):
+                yield Series(
+                    benchmark.name,
+                    {"ns": "s", "bytes": "bytes", "count": "count"}[METRICS[metric].unit],  # type: ignore[arg-type]
+                    processes,
+                    benchmark.params,
+                    _command(record, benchmark, side),
+                    side,
+                )
+
+
+def _command(record: Weighing | Run, benchmark: Benchmark, side: SideName | None) -> str | None:
+    if record.settings.harness is not None:
+        return None
+    place = 0 if isinstance(record, Run) else benchmark.candidate if side == "candidate" else benchmark.baseline
+    command = record.subjects[place].command
+    for name, value in benchmark.params.items():
+        command = command.replace(f"{{{name}}}", value)
+    return command
+
+
+def _processes(launches: Launches, metric: str, side: int) -> Iterator[Process]:
+    """One for each launch that was judged, in the order in which they ran; that of a command has one value."""
+    values, cpu = launches.metric(metric), launches.metric("cpu")
+    scale = 1e-9 if METRICS[metric].unit == "ns" else 1.0
+    used = np.asarray(launches.role, dtype=np.int64) == ROLES.index(USED)
+    mine = np.asarray(launches.side, dtype=np.int64) == side
+    for position in np.flatnonzero(mine & used).tolist():
+        about = {name: getattr(launches, name)[position] for name in _ABOUT}
+        if launches.samples and metric in PER_ITERATION:
+            yield from _of_samples(launches.samples[position], metric, about)
+        elif not np.isnan(values[position]):
+            time = None if np.isnan(cpu[position]) else [float(cpu[position]) * 1e-9]
+            yield Process([float(values[position]) * scale], cpu=time, about=about)
+
+
+_ABOUT = ("wall_ns", "user_ns", "sys_ns", "max_rss_bytes", "exit_code", "signal")
+
+
+def _of_samples(samples: Sequence[Sequence[Any]], metric: str, about: dict[str, Any]) -> Iterator[Process]:
+    judged = judged_samples(samples)
+    times = [sample.time_ns(metric) for sample in judged]
+    if not judged or any(time is None for time in times):
+        return
+    first = [Sample(*sample).time_ns(metric) for sample in samples[: -len(judged)]]
+    cpu = [sample.time_ns("cpu") for sample in judged]
+    yield Process(
+        _in_seconds(times),
+        _in_seconds(first),
+        judged[0].loops,
+        None if None in cpu else _in_seconds(cpu),
+        about,
+    )
+
+
+def _in_seconds(times: Sequence[float | None]) -> list[float]:
+    return [time * 1e-9 for time in times if time is not None]
+
+
+def of_foreign(record: ForeignResults, format_: str) -> Iterator[Series]:
+    """The series of an import, times in seconds; raises UsageError for what is no time, as pyperf holds no other."""
+    for one in record.benchmarks:
+        scale, unit = _scale_of(one, format_)
+        processes = [Process([value * scale for value in values]) for values in one.values]
+        yield Series(one.name, unit, processes, one.params)
+
+
+def _scale_of(one: ForeignBenchmark, format_: str) -> tuple[float, Literal["s", "bytes", "count"]]:
+    scale = _SECONDS.get(one.unit.removesuffix("/op"))
+    if scale is not None and not one.higher_is_better:
+        return scale, "s"
+    if format_ == "pyperf" and one.unit in ("B", "count") and not one.higher_is_better:
+        return 1.0, "bytes" if one.unit == "B" else "count"
+    raise UsageError(
+        f"{format_} holds times, and {one.name!r} is in {one.unit}: csv, json-lines and parquet hold every unit"
+    )

@@ -1,0 +1,221 @@
+"""What programs call: the same measurements as those of the command line, and its sentences as exceptions."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+
+import steelyard
+from steelyard.api import keywords
+from steelyard.api.asked import Asked
+from steelyard.api.keywords import Comparing, Running, asked_of
+from steelyard.cli.compare import CompareOptions
+from steelyard.model.errors import LaunchError
+from steelyard.model.records import Weighing
+from tests.world import ScriptedWorld, ctrl_c, measured, steady
+
+BOTH = ["./old", "./new"]
+
+
+def test_a_weighing_is_that_of_the_command_line(
+    scripted: ScriptedWorld, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = steelyard.compare(BOTH, margin=0.02, pairs=14, metrics=["wall", "max_rss"], world=scripted.outside())
+    assert capsys.readouterr() == ("", ""), "nothing is printed"
+    assert (found.kind, found.verdict, found.benchmarks) == ("weighing", "slower", ["./new"])
+    assert found.change == pytest.approx(0.5, abs=1e-4)
+    assert found.interval is not None
+    assert found.interval[0] < 0.5 < found.interval[1]
+    assert [one.metric for one in found.verdicts] == ["wall", "max_rss"]
+    scripted.seconds, scripted.launches = 1000.0, 0
+    scripted("compare", *BOTH, "--margin", "2%", "--pairs", "14", "--metric", "wall,max_rss", "-o", "cli.json")
+    theirs = steelyard.load("cli.json", world=scripted.outside())
+    assert theirs.data == found.data
+    assert found.path is not None
+    assert steelyard.load(found.path, world=scripted.outside()) == found
+    assert theirs.verdicts == found.verdicts
+    assert repr(found) == "<weighing of 1 benchmark, slower +50.0 % [+50.0 %, +50.0 %]>"
+    assert found.markdown() == scripted("show", "cli.json", "--markdown", "-").out.decode()
+
+
+def test_a_run_has_figures_and_two_can_be_compared(scripted: ScriptedWorld) -> None:
+    world = scripted.outside()
+    first = steelyard.run("./old", launches=12, world=world)
+    second = steelyard.run("./new", launches=12, name="new", world=world)
+    assert (first.kind, first.verdict, first.change, first.interval) == ("run", None, None, None)
+    assert first.figures[0].median == pytest.approx(12e6, rel=1e-4)
+    found = steelyard.diff(first, second, margin="5%", world=world)
+    assert found.change == pytest.approx(0.5, abs=1e-3)
+    first.save("a.json")
+    second.save("b.json.gz")
+    again = steelyard.diff("a.json", Path("b.json.gz"), margin="5%", world=world)
+    assert again.verdicts == found.verdicts
+    done = scripted("diff", "a.json", "b.json.gz", "--margin", "5%", "--markdown", "-")
+    assert found.markdown().encode() == done.out
+    assert found._repr_markdown_() == found.markdown()
+    with pytest.raises(steelyard.UsageError, match="is a weighing, which has its verdict"):
+        steelyard.diff("a.json", steelyard.compare(BOTH, pairs=12, world=world), world=world)
+
+
+def test_what_is_asked_reaches_the_launches(scripted: ScriptedWorld) -> None:
+    found = steelyard.run(
+        "./old {n}",
+        launches=3,
+        parameters={"n": [1, "2,3"]},
+        environment={"A": "b", "HOME": None},
+        stdin="/dev/null",
+        prepare="./new",
+        max_time="1m",
+        seed=7,
+        world=scripted.outside(),
+    )
+    assert isinstance(found.data.launches, object)
+    settings = found.data.settings
+    assert [one.params for one in found.data.benchmarks] == [{"n": "1"}, {"n": "2,3"}]
+    assert settings.variables == {"A": "b"}
+    assert "HOME" in settings.environment
+    assert (settings.stdin, settings.prepare, settings.max_time_s, settings.seed) == ("/dev/null", ["./new"], 60.0, 7)
+
+
+def test_progress_is_told(scripted: ScriptedWorld) -> None:
+    told = []
+    steelyard.compare(BOTH, pairs=12, progress=told.append, world=scripted.outside())
+    assert told
+    assert {one.benchmark for one in told} == {"./new"}
+
+
+@pytest.mark.parametrize(
+    ("commands", "options", "said"),
+    [
+        (["./old"], {}, "two commands or more, in a list"),
+        ("./old", {}, "two commands or more, in a list"),
+        (["./old", "./gone"], {}, "'./gone' cannot be run"),
+        (BOTH, {"margin": 3.0}, "--margin 300 is out of range"),
+        (BOTH, {"pairs": 2}, "--pairs 2 can never show anything"),
+        (BOTH, {"metrics": "speed"}, "'speed' is not known"),
+        (BOTH, {"max_time": "soon"}, "is no time"),
+        (BOTH, {"harness": "mine"}, "mine"),
+        (BOTH, {"names": ["x"] * 2}, "the name of two commands"),
+        (BOTH, {"parameters": ["n"]}, "a dictionary"),
+    ],
+)
+def test_wrong_usage_is_an_exception_with_one_sentence(
+    scripted: ScriptedWorld, commands: Any, options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(steelyard.UsageError) as refused:
+        steelyard.compare(commands, world=scripted.outside(), **options)
+    assert said in str(refused.value)
+    assert str(refused.value).isprintable()
+    assert not scripted.kept()
+
+
+def test_an_unknown_keyword_is_a_mistake_of_the_program(scripted: ScriptedWorld) -> None:
+    options: dict[str, Any] = {"launches": 3}
+    with pytest.raises(TypeError, match="unknown keyword 'launches': choose from after_start, alpha"):
+        steelyard.compare(BOTH, world=scripted.outside(), **options)
+    with pytest.raises(TypeError, match="unknown keyword 'pairs'"):
+        steelyard.run("./old", world=scripted.outside(), pairs=3)  # type: ignore[typeddict-unknown-key]
+
+
+def test_a_launch_that_fails_is_an_exception(scripted: ScriptedWorld) -> None:
+    scripted.script = lambda *_: measured(10, exit_code=3)
+    with pytest.raises(steelyard.MeasurementError, match="failed with exit status 3") as failed:
+        steelyard.compare(BOTH, world=scripted.outside())
+    assert isinstance(failed.value, LaunchError) or isinstance(failed.value.__cause__, LaunchError)
+
+
+def test_what_was_measured_until_ctrl_c_comes_with_the_exception(scripted: ScriptedWorld) -> None:
+    plain = steady({"old": 12.0, "new": 18.0})
+
+    def script(spec: Any, number: int) -> Any:
+        if number == 9:
+            ctrl_c()
+        return plain(spec, number)
+
+    before = signal.getsignal(signal.SIGINT)
+    scripted.script = script
+    with pytest.raises(steelyard.IncompleteError, match="interrupted; what was measured is kept in ") as ended:
+        steelyard.compare(BOTH, world=scripted.outside())
+    assert signal.getsignal(signal.SIGINT) is before
+    assert ended.value.record.path is not None
+    assert len(ended.value.record.data.launches) >= 6  # type: ignore[union-attr]
+
+
+def test_another_thread_takes_no_signals(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[steelyard.Record] = []
+    taken: list[Any] = []
+    monkeypatch.setattr(signal, "signal", lambda *what: taken.append(what))
+    thread = threading.Thread(target=lambda: found.append(steelyard.compare(BOTH, pairs=12, world=scripted.outside())))
+    thread.start()
+    thread.join()
+    assert found[0].verdict == "slower"
+    assert not taken
+
+
+def test_a_record_has_frames_and_files(scripted: ScriptedWorld) -> None:
+    pytest.importorskip("pandas")
+    found = steelyard.compare(BOTH, pairs=12, world=scripted.outside())
+    frame = found.frame()
+    assert isinstance(found.data, Weighing)
+    assert frame[frame.metric == "wall"].value.tolist() == found.data.launches.metric("wall").tolist()
+    assert found.export("hyperfine", "h.json") == Path("h.json").read_bytes()
+    assert json.loads(found.export("hyperfine"))["results"][0]["command"] == "./old"
+    with pytest.raises(steelyard.UsageError, match="choose from csv"):
+        found.export("xls")
+
+
+def test_other_records_have_what_they_have(scripted: ScriptedWorld) -> None:
+    scripted("check", "./old", "--max-time", "1s", "-o", "check.json")
+    found = steelyard.load("check.json", world=scripted.outside())
+    assert (found.kind, found.benchmarks, found.verdicts, found.figures) == ("check", ["./old"], [], [])
+    for wrong in (found.markdown, lambda: found.save("x"), lambda: steelyard.diff(found, found)):
+        with pytest.raises(steelyard.UsageError, match="check"):
+            wrong()
+
+
+# --- one place for each
+
+
+def fields() -> Iterator[tuple[str, str]]:
+    for name, hint in get_type_hints(Asked).items():
+        yield from ((name, field) for field in get_type_hints(hint) if field != "limit")
+
+
+def test_every_option_has_a_keyword_and_every_keyword_an_option() -> None:
+    places = {**keywords.KEYS, **keywords._OTHERS}
+    known = {*Comparing.__annotations__, *Running.__annotations__}
+    assert known == set(places)
+    assert set(places.values()) <= set(fields())
+    # Of numbers `parameters` is a list already, and shards are for several machines.
+    assert set(fields()) - set(places.values()) == {("weighing", "parameter_scan"), ("suite", "shard")}
+
+
+def test_the_defaults_are_those_of_the_command_line() -> None:
+    asked, options = asked_of({}, Comparing), CompareOptions()
+    for group, field in fields():
+        assert getattr(getattr(asked, group), field) == getattr(getattr(options, group), field), field
+
+
+def test_the_package_names_what_is_public() -> None:
+    assert set(steelyard.__all__) <= set(dir(steelyard))
+    for name in steelyard.__all__:
+        assert getattr(steelyard, name).__doc__
+    with pytest.raises(AttributeError, match="no attribute 'weigh'"):
+        _ = steelyard.weigh  # type: ignore[attr-defined]
+
+
+@pytest.mark.real
+def test_importing_the_package_imports_nothing_else() -> None:
+    program = (
+        "import sys; before = set(sys.modules); import steelyard; dir(steelyard); print(set(sys.modules) - before)"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, check=True, text=True)
+    assert done.stdout == "{'steelyard'}\n"

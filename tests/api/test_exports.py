@@ -1,0 +1,282 @@
+"""Each kind of record in each format: it is written, or refused with the names of those that hold it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+import pyperf
+import pytest
+
+from steelyard.api.exports import FORMATS, exported
+from steelyard.design.conversion import convert_files
+from steelyard.model.errors import UsageError
+from steelyard.model.foreign import ForeignResults
+from steelyard.model.kept_files import Kept, load_kept
+from steelyard.model.launches import Launches, Sample
+from steelyard.model.records import Benchmark, Settings, Weighing
+from steelyard.model.soundness import Soundness
+from steelyard.subjects.formats.recognise import FORMATS as IMPORTED
+from tests.calibrations import calibration
+from tests.foreign import CREATED, foreign_results
+from tests.report.data.test_samples import counted_run
+from tests.report.records import row, run, weighing
+from tests.report.test_check import looked, trouble
+
+
+def check() -> Soundness:
+    found = [looked(), trouble(code="modes"), looked(code="names", outcome="untried", finding="there is no time")]
+    return Soundness(tool="0", command="./x", benchmarks=["sort"], launches=9, seconds=1.0, looked=found)
+
+
+RECORDS: dict[str, Kept] = {
+    "weighing": weighing(pairs=6),
+    "run": run(),
+    "counted": counted_run(),
+    "import": foreign_results({"a": [[0.5, 0.25], [1.0]]}),
+    "throughput": foreign_results({"a": [[5.0]]}, unit="ops/s", higher_is_better=True),
+    "check": check(),
+    "calibration": calibration(),
+}
+TIMED = {"pyperf", "hyperfine", "google-benchmark"}
+HOLDS = {
+    "weighing": TIMED | {"junit"},
+    "run": TIMED,
+    "import": TIMED,
+    "check": {"junit"},
+}
+
+
+def written(record: Kept, format_: str, **options: Any) -> bytes:
+    found = exported(record, format_, **options)
+    return found if isinstance(found, bytes) else b"".join(found)
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize("kind", RECORDS)
+def test_it_is_written_or_refused_with_the_way_out(kind: str, format_: str) -> None:
+    if format_ == "parquet":
+        pytest.importorskip("pyarrow")
+    side = "baseline" if kind == "weighing" and format_ in TIMED else None
+    if format_ in {"csv", "json-lines", "parquet"} | HOLDS.get(kind, set()):
+        assert written(RECORDS[kind], format_, side=side)
+        return
+    with pytest.raises(UsageError) as refused:
+        exported(RECORDS[kind], format_, side=side)
+    assert "csv, json-lines" in str(refused.value) or "junit" in str(refused.value)
+    assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("record", "format_", "options", "said"),
+    [
+        ("weighing", "xls", {}, "choose from csv, json-lines, parquet, pyperf"),
+        ("weighing", "pyperf", {}, "one side: say which by --side baseline or --side candidate"),
+        ("weighing", "csv", {"side": "baseline"}, "chooses from a weighing for pyperf"),
+        ("run", "pyperf", {"side": "baseline"}, "chooses from a weighing for pyperf"),
+        ("weighing", "pyperf", {"side": "left"}, "choose from baseline, candidate"),
+        ("import", "pyperf", {"metric": "wall"}, "of a weighing or run"),
+        ("run", "pyperf", {"metric": "walls"}, "choose from active, wall"),
+        ("run", "pyperf", {"metric": "cost"}, "cost is counted"),
+        ("run", "hyperfine", {"metric": "max_rss"}, "max_rss is none"),
+        ("run", "pyperf", {"metric": "major_faults"}, "takes 0 for no measurement"),
+    ],
+)
+def test_what_is_refused(record: str, format_: str, options: dict[str, str], said: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        exported(RECORDS[record], format_, **options)
+
+
+# --- pyperf
+
+
+def suite(text: bytes) -> Any:
+    return pyperf.BenchmarkSuite.loads(text.decode())
+
+
+def test_pyperf_loads_a_side_with_its_unit_and_runs() -> None:
+    record = RECORDS["weighing"]
+    assert isinstance(record, Weighing)
+    (found,) = suite(written(record, "pyperf", side="candidate")).get_benchmarks()
+    values = record.launches.metric("active")[1::2] * 1e-9
+    assert found.get_values() == pytest.approx(tuple(values))
+    assert (found.get_name(), found.get_unit(), found.get_nrun()) == ("sort", "second", 6)
+    assert found.get_metadata()["steelyard_metric"] == "active"
+    (memory,) = suite(written(record, "pyperf", side="baseline", metric="max_rss")).get_benchmarks()
+    assert (memory.get_unit(), set(memory.get_values())) == ("byte", {9 * 2**20})
+
+
+def of_harness() -> Weighing:
+    told = (Sample(10, 2000, 1500, 100), Sample(10, 1000, 900, 50), Sample(10, 1200, 900, 50))
+    launches = [row(pair, side, 10**6)._replace(samples=told) for pair in range(2) for side in (0, 1)]
+    benchmark = Benchmark(name="a", params={"n": "1"}, loops=10)
+    settings = Settings(harness="protocol", metrics=["wall"])
+    update = {"launches": Launches.of_rows(launches), "benchmarks": [benchmark], "settings": settings}
+    return weighing().model_copy(update=update)
+
+
+def test_a_harness_has_a_run_a_launch_with_its_first_sample_as_the_warm_up() -> None:
+    (found,) = suite(written(of_harness(), "pyperf", side="baseline")).get_benchmarks()
+    assert found.get_values() == pytest.approx((100e-9, 120e-9) * 2)
+    assert [one.warmups for one in found.get_runs()] == [((10, pytest.approx(200e-9)),)] * 2
+    assert found.get_loops() == 10
+    assert found.get_metadata()["param_n"] == "1"
+
+
+def test_pyperf_loads_names_that_it_would_refuse() -> None:
+    benchmark = Benchmark(name="a\nb\x1b", params={"n": "", "m": "\r"})
+    (found,) = suite(
+        written(weighing(pairs=3).model_copy(update={"benchmarks": [benchmark]}), "pyperf", side="baseline")
+    ).get_benchmarks()
+    assert found.get_name().isprintable()
+
+
+DOCUMENT = {
+    "version": "1.0",
+    "metadata": {"hostname": "h", "cpu_count": 2, "unit": "second", "python_version": "3.11"},
+    "benchmarks": [
+        {
+            "metadata": {"name": "a", "loops": 8, "inner_loops": 2, "description": "x"},
+            "runs": [
+                {"metadata": {"calibrate_loops": 8}, "warmups": [[1, 1e-5], [8, 1.1e-5]]},
+                {"metadata": {"date": "2026-01-01 00:00:00"}, "warmups": [[8, 1.2e-5]], "values": [1.0e-5, 1.1e-5]},
+                {"values": [0.1 + 0.2]},
+            ],
+        },
+        {"metadata": {"name": "m", "unit": "byte"}, "runs": [{"values": [4096, 8192]}]},
+    ],
+}
+
+
+def imported(tmp_path: Any, *documents: Any, **options: Any) -> ForeignResults:
+    paths = [tmp_path / f"{number}.json" for number in range(len(documents))]
+    for path, document in zip(paths, documents, strict=True):
+        path.write_text(json.dumps(document))
+    return convert_files(paths, created=CREATED, **options)
+
+
+def test_an_import_from_pyperf_comes_out_as_it_went_in(tmp_path: Any) -> None:
+    record = imported(tmp_path, DOCUMENT)
+    text = written(record, "pyperf")
+    assert json.loads(text) == DOCUMENT
+    assert b"[4096, 8192]" in text
+    assert suite(text).get_benchmark("m").get_values() == (4096, 8192)
+    again = json.loads(written(imported(tmp_path, json.loads(text)), "pyperf"))
+    assert again == DOCUMENT
+
+
+def test_of_chosen_benchmarks_and_of_several_files(tmp_path: Any) -> None:
+    chosen = json.loads(written(imported(tmp_path, DOCUMENT, patterns=["m"]), "pyperf"))
+    assert chosen == {**DOCUMENT, "benchmarks": DOCUMENT["benchmarks"][1:]}
+    other = json.loads(json.dumps(DOCUMENT).replace("4096", "5000"))
+    both = suite(written(imported(tmp_path, DOCUMENT, other), "pyperf"))
+    assert both.get_benchmark("m").get_values() == (4096, 8192, 5000, 8192)
+    assert both.get_benchmark("a").get_loops() == 8
+    assert both.get_benchmark("a").get_metadata()["hostname"] == "h"
+
+
+def test_an_older_import_is_written_by_its_values(tmp_path: Any) -> None:
+    record = imported(tmp_path, DOCUMENT).model_copy(update={"originals": []})
+    assert suite(written(record, "pyperf")).get_benchmark("a").get_values() == (1.0e-5, 1.1e-5, 0.1 + 0.2)
+
+
+@pytest.mark.parametrize("damaged", ["AAAA", "no base64", "eJyrrgUAAXUA+Q=="])
+def test_what_was_kept_of_the_file_may_be_damaged(tmp_path: Any, damaged: str) -> None:
+    record = imported(tmp_path, DOCUMENT).model_copy(update={"originals": [damaged]})
+    with pytest.raises(UsageError, match=r"damaged|does not fit"):
+        exported(record, "pyperf")
+
+
+# --- the other tools
+
+
+def test_hyperfine_has_both_sides_with_times_in_seconds() -> None:
+    record = RECORDS["weighing"]
+    assert isinstance(record, Weighing)
+    first, second = json.loads(written(record, "hyperfine"))["results"]
+    assert (first["command"], second["command"]) == ("./sort-old data.bin", "./sort-new data.bin")
+    assert first["times"] == pytest.approx(list(record.launches.metric("active")[::2] * 1e-9))
+    assert first["min"] <= first["median"] <= first["max"]
+    assert first["exit_codes"] == [0] * 6
+    assert second["memory_usage_byte"] == [9 * 2**20] * 6
+    (only,) = json.loads(written(record, "hyperfine", side="candidate"))["results"]
+    assert only == second
+    names = [one["command"] for one in json.loads(written(of_harness(), "hyperfine"))["results"]]
+    assert names == ["a (baseline)", "a (candidate)"]
+
+
+def test_a_result_of_hyperfine_has_the_values_of_its_parameters() -> None:
+    benchmark = Benchmark(name="n=1", params={"n": "1"})
+    subjects = [one.model_copy(update={"command": f"{one.command} {{n}}"}) for one in weighing().subjects]
+    record = weighing(pairs=2).model_copy(update={"benchmarks": [benchmark], "subjects": subjects})
+    first = json.loads(written(record, "hyperfine"))["results"][0]
+    assert (first["command"], first["parameters"]) == ("./sort-old data.bin 1", {"n": "1"})
+
+
+def test_google_benchmark_has_a_repetition_a_sample() -> None:
+    found = json.loads(written(of_harness(), "google-benchmark", side="baseline"))["benchmarks"]
+    assert [one["real_time"] for one in found] == pytest.approx([100, 120] * 2)
+    assert [one["cpu_time"] for one in found] == pytest.approx([90] * 4)
+    assert [one["repetition_index"] for one in found] == [0, 1, 2, 3]
+    assert {(one["run_name"], one["repetitions"], one["iterations"], one["time_unit"]) for one in found} == {
+        ("a", 4, 10, "ns")
+    }
+
+
+@pytest.mark.parametrize("format_", sorted(TIMED))
+def test_what_is_exported_can_be_imported_again(tmp_path: Any, format_: str) -> None:
+    path = tmp_path / "theirs.json"
+    path.write_bytes(written(RECORDS["weighing"], format_, side="baseline"))
+    found = convert_files([path], created=CREATED)
+    assert found.provenance.format == IMPORTED[format_].name
+    values = [value for process in found.benchmarks[0].values for value in process]
+    record = RECORDS["weighing"]
+    assert isinstance(record, Weighing)
+    scale = 1.0 if found.benchmarks[0].unit == "ns" else 1e-9
+    assert values == pytest.approx(list(record.launches.metric("active")[::2] * scale))
+
+
+# --- verdicts, rules, and what is read
+
+
+def test_junit_has_a_case_for_each_verdict_or_rule() -> None:
+    (case,) = ElementTree.fromstring(written(weighing(0.1), "junit", name="it.json")).iter("testcase")
+    assert (case.get("classname"), case.get("name")) == ("sort", "active")
+    assert case.find("failure") is not None
+    cases = list(ElementTree.fromstring(written(check(), "junit")).iter("testcase"))
+    assert [[child.tag for child in one] for one in cases] == [[], ["failure"], ["skipped"]]
+    failure = cases[1].find("failure")
+    assert failure is not None
+    assert failure.get("message") == "it is steady; warm up"
+
+
+def test_a_check_and_a_calibration_have_rows_of_their_own() -> None:
+    rows = list(csv.DictReader(io.StringIO(written(check(), "csv").decode())))
+    assert [(one["rule"], one["outcome"], one["figure"]) for one in rows][:2] == [
+        ("drift", "sound", ""),
+        ("modes", "trouble", "0.3"),
+    ]
+    points = list(csv.DictReader(io.StringIO(written(calibration(), "csv").decode())))
+    assert {one["metric"] for one in points} == {"cpu_before", "cpu_with", "cpu", "l1_hits", "ll_hits", "ram_hits"}
+
+
+@pytest.mark.parametrize("kind", ["check", "calibration", "weighing", "import"])
+def test_every_kind_is_read_again(tmp_path: Any, kind: str) -> None:
+    path = tmp_path / "kept.json"
+    record = RECORDS[kind]
+    path.write_text(json.dumps(record.model_dump(mode="json")))
+    assert type(load_kept(path)) is type(record)
+
+
+def test_what_is_damaged_is_refused(tmp_path: Any) -> None:
+    path = tmp_path / "kept.json"
+    path.write_text(json.dumps({"format": "steelyard-check", "version": 7}))
+    with pytest.raises(UsageError, match=r"kept.json is damaged, or another version's"):
+        load_kept(path)
+    path.write_text('{"format": "steelyard-check", ')
+    with pytest.raises(UsageError, match="truncated"):
+        load_kept(path)

@@ -1,0 +1,92 @@
+"""`steelyard export`: where it reads from, where it writes to, and what it refuses."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pyperf
+import pytest
+
+from steelyard.api import exports
+from steelyard.cli import inputs
+from tests.tool import Tool
+from tests.world import ScriptedWorld
+
+
+@pytest.fixture
+def weighed(scripted: ScriptedWorld) -> ScriptedWorld:
+    scripted("compare", "./old", "./new", "--pairs", "12", "-o", "w.json")
+    return scripted
+
+
+def test_standard_output_is_the_usual_place(weighed: ScriptedWorld) -> None:
+    done = weighed("export", "w.json", "--format", "csv")
+    assert done.status == 0
+    assert not done.err
+    assert done.out.startswith(b"benchmark,params,")
+    assert weighed("export", "w.json", "--format", "csv", "-o", "-").out == done.out
+    assert weighed("export", "--format", "csv").out == done.out, "the last one measured"
+
+
+@pytest.mark.parametrize("format_", exports.FORMATS)
+def test_a_file_holds_what_is_printed(weighed: ScriptedWorld, format_: str) -> None:
+    if format_ == "parquet":
+        pytest.importorskip("pyarrow")
+    words = ["export", "w.json", "--format", format_]
+    words += ["--side", "candidate"] if exports.FORMATS[format_].has_side else []
+    assert weighed(*words, "-o", "file").out == b""
+    assert weighed(*words).out == (weighed.folder / "file").read_bytes() != b""
+
+
+def test_the_ending_of_its_name_says_as_what(weighed: ScriptedWorld) -> None:
+    for name, begin in (("a.csv", b"benchmark,"), ("a.jsonl", b'{"benchmark"'), ("a.XML", b"<?xml")):
+        weighed("export", "w.json", "-o", name)
+        assert (weighed.folder / name).read_bytes().startswith(begin)
+    assert "--format says as what" in weighed.refuses("export", "w.json", "-o", "a.json")
+    assert "--format says as what" in weighed.refuses("export", "w.json")
+
+
+def test_a_journal_standard_input_and_names_are_read(weighed: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    weighed("run", "./old", "--launches", "5", "--save-baseline", "main", "-o", "run.json")
+    assert weighed("export", "main", "-f", "csv").out == weighed("export", "run.json", "-f", "csv").out
+    monkeypatch.setattr(inputs, "_STDIN", Path("w.json"))
+    assert weighed("export", "-", "-f", "csv").out == weighed("export", "w.json", "-f", "csv").out
+
+
+def test_a_check_is_exported_too(weighed: ScriptedWorld) -> None:
+    weighed("check", "./old", "--max-time", "1s", "-o", "check.json")
+    assert weighed("export", "check.json", "-f", "csv").out.startswith(b"rule,benchmark,outcome")
+    assert "pyperf holds no check: csv, json-lines, parquet and junit do" in weighed.refuses(
+        "export", "check.json", "-f", "pyperf"
+    )
+
+
+def test_what_is_refused(weighed: ScriptedWorld) -> None:
+    assert "would be overwritten" in weighed.refuses("export", "w.json", "-f", "csv", "-o", "w.json")
+    assert "cannot read nowhere.json" in weighed.refuses("export", "nowhere.json", "-f", "csv")
+    assert "choose from csv, json-lines" in weighed.refuses("export", "w.json", "-f", "xls")
+    assert "--side baseline or --side candidate" in weighed.refuses("export", "w.json", "-f", "pyperf", "-o", "x")
+    assert not (weighed.folder / "x").exists()
+    assert "there is no folder" in weighed.refuses("export", "w.json", "-f", "csv", "-o", "no/where.csv")
+
+
+def test_what_is_no_text_is_not_written_to_a_terminal(weighed: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(io.TextIOWrapper, "isatty", lambda self: True)  # noqa: ARG005
+    assert weighed.refuses("export", "w.json", "-f", "parquet") == (
+        "parquet is no text for a terminal: give -o FILE, or a pipe"
+    )
+
+
+def test_pyperf_compares_both_sides_of_a_weighing(weighed: ScriptedWorld, tool: Tool) -> None:
+    for side in ("baseline", "candidate"):
+        weighed("export", "w.json", "-f", "pyperf", "--side", side, "-o", f"{side}.json")
+    files = [str(weighed.folder / f"{side}.json") for side in ("baseline", "candidate")]
+    (old,), (new,) = (pyperf.BenchmarkSuite.load(file).get_benchmarks() for file in files)
+    assert (old.mean(), new.mean()) == pytest.approx((0.012, 0.018), rel=1e-3)
+    command = [sys.executable, "-m", "pyperf", "compare_to", *files]
+    assert b"1.50x slower" in subprocess.run(command, capture_output=True, check=True, env=tool.environment).stdout
+    assert json.loads((weighed.folder / "baseline.json").read_text())["metadata"]["steelyard_metric"] == "active"
