@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.api.kept import kept_by_name, readable
+from steelyard.api.kept import kept_by_name
 from steelyard.cli.command import Options, command
+from steelyard.cli.inputs import readable
 from steelyard.cli.outputs import check_writable, write
 
 if TYPE_CHECKING:
