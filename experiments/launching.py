@@ -17,7 +17,7 @@ from benchmarks.processes import STEELYARD, run, with_own_store
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import load
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launches import ROLES, USED, FloatArray, Launches, LaunchSpec, Measured
 from steelyard.model.records import Run, Weighing
 from steelyard.report import figures
 from steelyard.stats.signed_rank import estimate
@@ -146,6 +146,11 @@ class Tool:
         place = self.folder / "record.json"
         run([STEELYARD, *words, "--json", str(place)], with_own_store(self.folder / "state"), accept=(0, 1))
         return load(place)
+
+
+def judged(run: Launches, values: FloatArray) -> list[float]:
+    """The values of the launches that were no warm-up."""
+    return [float(value) for value in values[run.select(benchmark=0, role=ROLES.index(USED), side=0)]]
 
 
 def calls(rounds: int) -> str:

@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 from benchmarks.load import busy
 from experiments.ending import Conditions, Page, begin, table
 from experiments.figure import Row, rows
-from experiments.launching import Tool, folder
-from steelyard.model.launches import ROLES, USED, FloatArray, Launches
+from experiments.launching import Tool, folder, judged
+from steelyard.model.launches import Launches
 from steelyard.report import figures
 
 # As the source has it: ten busy processes for eight processors.
@@ -75,11 +75,6 @@ def _measured(tool: Tool, launches: int) -> Launches:
 
 def _times(runs: Sequence[Launches]) -> dict[str, list[float]]:
     return {name: [time for run in runs for time in judged(run, run.metric(name))] for name in METRICS}
-
-
-def judged(run: Launches, values: FloatArray) -> list[float]:
-    """The values of the launches that were no warm-up."""
-    return [float(value) for value in values[run.select(benchmark=0, role=ROLES.index(USED), side=0)]]
 
 
 @dataclass(frozen=True)
