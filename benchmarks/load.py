@@ -23,14 +23,18 @@ _BUSY = [sys.executable, "-S", "-c", _LOOP]
 
 
 @contextmanager
-def busy(loops: int, processor: int | None = None) -> Iterator[None]:
-    """So many busy loops for as long as the context lasts, all on one processor if it is given."""
+def busy(loops: int, processor: int | None = None, *, apart: bool = False) -> Iterator[None]:
+    """So many busy loops for as long as the context lasts, all on one processor if it is given.
+
+    Where they are `apart`, each has a session of its own: many kernels give all processes of one session together what
+    they give to one of another.
+    """
     # It is set before the loop starts, in the child: no other thread is there to hold a lock meanwhile.
     pin = None if processor is None else partial(os.sched_setaffinity, 0, {processor})
     running: list[subprocess.Popen[bytes]] = []
     try:
         # One by one, within the block, as the end may come in between.
-        running.extend(subprocess.Popen(_BUSY, preexec_fn=pin) for _ in range(loops))
+        running.extend(subprocess.Popen(_BUSY, preexec_fn=pin, start_new_session=apart) for _ in range(loops))
         yield
     finally:
         for loop in running:

@@ -8,7 +8,7 @@ import sys
 NAMES = ["shape", "colour", "weight", "price", "owner", "origin", "maker", "grade", "batch", "label"]
 
 
-def nothing(one: int, two: int, three: int, four: int) -> None:  # noqa: ARG001 - a call has to hand something over
+def nothing(one: int, two: int, three: int, four: int) -> None:
     """Be called."""
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from benchmarks.simulation import table
+
 from steelyard.design.runner.failure import Interrupted
 from steelyard.machine.facts import read_facts
 from steelyard.model.errors import SteelyardError
@@ -54,8 +55,10 @@ class Conditions:
         facts, load = read_facts(), os.getloadavg()[0]
         quiet = "quiet" if self.is_quiet() else "not quiet"
         return (
-            f"Conditions: {facts.cpu_model}, {facts.cores_logical} processors, {quiet}: left alone, launches waited for "
-            f"a processor for {percent(self.waited)} of their time, the host took {percent(self.stolen)}; load {load:.1f}."
+            f"Conditions: {facts.cpu_model}, {facts.cores_logical} processors, {quiet}: left alone, launches waited "
+            "for "
+            f"a processor for {percent(self.waited)} of their time, the host took {percent(self.stolen)}; load "
+            f"{load:.1f}."
         )
 
 

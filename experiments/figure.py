@@ -1,4 +1,4 @@
-"""Figures as SVG: rows of values along an axis, and curves. For experiments, which need no plotting library for that."""
+"""Figures as SVG, for experiments: rows of values along an axis, and curves. No plotting library is needed for that."""
 
 from __future__ import annotations
 
@@ -11,17 +11,24 @@ WIDTH = 760
 _CHARACTER = 6.7
 _ROW, _TOP, _BOTTOM, _PLOT = 26, 44, 48, 300
 _MOST_LABEL = 300
-_COLOURS = 6
-# Okabe and Ito's colours, which people tell apart who see few of them.
-_STYLE = """
-svg { font: 12px system-ui, sans-serif; background: #fff; color: #222; }
-text { fill: currentColor; } .title { font-size: 15px; font-weight: 600; }
-.grid { stroke: #ddd; } .axis, .reference { stroke: currentColor; } .reference { stroke-dasharray: 4 3; }
-.c0 { --c: #0072b2 } .c1 { --c: #d55e00 } .c2 { --c: #009e73 } .c3 { --c: #a0528a } .c4 { --c: #b07d00 } .c5 { --c: #777 }
-.dot { fill: var(--c); opacity: .55; } .line, .bracket { stroke: var(--c); stroke-width: 2; fill: none; }
-.mark { fill: var(--c); }
-@media (prefers-color-scheme: dark) { svg { background: #16181c; color: #e6e6e6; } .grid { stroke: #3a3d44; }
-.c0 { --c: #56b4e9 } .c1 { --c: #ff8c42 } .c2 { --c: #2fd0a0 } .c3 { --c: #e39ac9 } .c4 { --c: #f0c94a } .c5 { --c: #aaa } }
+# Okabe and Ito's colours, which people tell apart who see few of them; lighter ones where it is dark.
+_LIGHT = ("#0072b2", "#d55e00", "#009e73", "#a0528a", "#b07d00", "#777")
+_DARK = ("#56b4e9", "#ff8c42", "#2fd0a0", "#e39ac9", "#f0c94a", "#aaa")
+
+
+def _classes(colours: Iterable[str]) -> str:
+    return " ".join(f".c{number} {{ --c: {colour} }}" for number, colour in enumerate(colours))
+
+
+_STYLE = f"""
+svg {{ font: 12px system-ui, sans-serif; background: #fff; color: #222; }}
+text {{ fill: currentColor; }} .title {{ font-size: 15px; font-weight: 600; }}
+.grid {{ stroke: #ddd; }} .axis, .reference {{ stroke: currentColor; }} .reference {{ stroke-dasharray: 4 3; }}
+{_classes(_LIGHT)}
+.dot {{ fill: var(--c); opacity: .55; }} .line, .bracket {{ stroke: var(--c); stroke-width: 2; fill: none; }}
+.mark {{ fill: var(--c); }}
+@media (prefers-color-scheme: dark) {{ svg {{ background: #16181c; color: #e6e6e6; }} .grid {{ stroke: #3a3d44; }}
+{_classes(_DARK)} }}
 """.strip()
 
 
@@ -133,7 +140,7 @@ def curves(
     )
     beside = float(left)
     for number, (name, line) in enumerate(series.items()):
-        colour = f"c{number % _COLOURS}"
+        colour = f"c{number % len(_LIGHT)}"
         path = " ".join(f"{across(x):.1f},{upwards(y):.1f}" for x, y in line)
         parts.append(f'<g class="{colour}"><polyline class="line" points="{path}"/>')
         parts.append(f'<circle class="mark" cx="{beside + 5:.1f}" cy="{_TOP + 2}" r="5"/></g>')
@@ -143,7 +150,7 @@ def curves(
 
 
 def _row(row: Row, scale: _Scale, y: float, left: float) -> list[str]:
-    parts = [_text(left - 8, y + 4, row.label, "end"), f'<g class="c{row.colour % _COLOURS}">']
+    parts = [_text(left - 8, y + 4, row.label, "end"), f'<g class="c{row.colour % len(_LIGHT)}">']
     if row.bracket is not None:
         low, high = sorted(map(scale, row.bracket))
         parts.append(f'<path class="bracket" d="M{low:.1f},{y - 6:g}v12m0,-6H{high:.1f}m0,-6v12"/>')

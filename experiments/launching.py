@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.processes import STEELYARD, run, with_own_store
+
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import load
@@ -82,7 +83,7 @@ def in_rounds(
     launcher: Launcher, launches: Mapping[str, LaunchSpec], rounds: int, seed: int = 1
 ) -> dict[str, list[Measured]]:
     """Each launch once a round, in an order drawn anew for each, so that whatever drifts meets them all alike."""
-    random = Random(seed)  # noqa: S311 - it shall be repeatable
+    random = Random(seed)
     found: dict[str, list[Measured]] = {name: [] for name in launches}
     for _ in range(rounds):
         for name in random.sample(list(launches), len(launches)):
@@ -133,13 +134,13 @@ class Tool:
     def run(self, *words: str) -> Run:
         """What `steelyard run` measures."""
         record = self._record("run", *words)
-        assert isinstance(record, Run)  # noqa: S101 - by its command
+        assert isinstance(record, Run)
         return record
 
     def compare(self, *words: str) -> Weighing:
         """What `steelyard compare` finds, be it slower or not."""
         record = self._record("compare", *words)
-        assert isinstance(record, Weighing)  # noqa: S101 - by its command
+        assert isinstance(record, Weighing)
         return record
 
     def _record(self, *words: str) -> Run | Weighing:

@@ -113,7 +113,9 @@ def told_apart(known: dict[str, Apart]) -> str:
 
 def drawn(runs: Runs) -> str:
     """Figure: single processes, and the averages."""
-    shown = [Row(f"run {number}", [time / 1e6 for time in run], None, mean(run) / 1e6) for number, run in enumerate(runs, 1)]
+    shown = [
+        Row(f"run {number}", [time / 1e6 for time in run], None, mean(run) / 1e6) for number, run in enumerate(runs, 1)
+    ]
     averages = [mean(run) / 1e6 for run in runs]
     shown.append(Row("averages", averages, (min(averages), max(averages)), None, 1))
     return rows(f"Single processes, and averages over {PROCESSES}", "ms of active time", shown, told=told(runs))
@@ -127,7 +129,8 @@ def sentence(active: Apart, wall: Apart) -> str:
     close = figures.percent(CLOSE)
     if active.averages <= CLOSE:
         return (
-            f"Single processes are up to {single} apart, averages over {PROCESSES} of them {averages}: they repeat within "
+            f"Single processes are up to {single} apart, averages over {PROCESSES} of them {averages}: they repeat "
+            "within "
             f"{close} of active time (by the clock on the wall {clock})."
         )
     if (active.dealt or 0.0) <= CLOSE:
@@ -137,8 +140,10 @@ def sentence(active: Apart, wall: Apart) -> str:
             f"{dealt} apart, and so repeat within {close} (by the clock on the wall, one after the other, {clock})."
         )
     return (
-        f"Single processes are up to {single} apart, averages over {PROCESSES} of them still {averages}, and {dealt} where "
-        f"they are dealt in turn: on a machine as disturbed as this they do not repeat within {close} (by the clock on the "
+        f"Single processes are up to {single} apart, averages over {PROCESSES} of them still {averages}, and {dealt} "
+        "where "
+        f"they are dealt in turn: on a machine as disturbed as this they do not repeat within {close} (by the clock "
+        "on the "
         f"wall {clock})."
     )
 

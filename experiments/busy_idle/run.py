@@ -20,6 +20,7 @@ from statistics import median
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from benchmarks.load import busy
+
 from experiments.ending import Conditions, Page, begin, table
 from experiments.figure import Row, rows
 from experiments.launching import Tool, folder, judged
@@ -54,7 +55,7 @@ def main(effort: Effort) -> None:
         found: dict[str, list[Launches]] = {IDLE: [], BUSY: []}
         for _ in range(effort.turns):
             found[IDLE].append(_measured(tool, effort.launches))
-            with busy(LOOPS):
+            with busy(LOOPS, apart=True):
                 found[BUSY].append(_measured(tool, effort.launches))
     times = {name: _times(runs) for name, runs in found.items()}
     conditions = Conditions.of(row for run in found[IDLE] for row in run.rows())
@@ -63,7 +64,9 @@ def main(effort: Effort) -> None:
     shares = [share for runs in found.values() for run in runs for share in judged(run, run.waiting_share())]
     both = {name: [*times[IDLE][name], *times[BUSY][name]] for name in METRICS}
     waits = quarters(both, shares)
-    page.tell("All of them in quarters, by the share of its time for which each waited for a processor", told_by_waits(waits))
+    page.tell(
+        "All of them in quarters, by the share of its time for which each waited for a processor", told_by_waits(waits)
+    )
     page.tell(conditions.told())
     page.end(drawn(times), sentence(times, waits, conditions))
 
@@ -136,7 +139,13 @@ def grown(times: Mapping[str, Times], name: str) -> float:
 def drawn(times: Mapping[str, Times]) -> str:
     """Figure: each launch, and the medians."""
     shown = [
-        Row(f"{name}, {state}", [time / 1e6 for time in times[state][name]], None, median(times[state][name]) / 1e6, colour)
+        Row(
+            f"{name}, {state}",
+            [time / 1e6 for time in times[state][name]],
+            None,
+            median(times[state][name]) / 1e6,
+            colour,
+        )
         for colour, name in enumerate(METRICS)
         for state in (IDLE, BUSY)
     ]
@@ -148,14 +157,17 @@ def sentence(times: Mapping[str, Times], waits: Sequence[Quarter], conditions: C
     if conditions.is_quiet():
         wall, active = (figures.change(grown(times, name)) for name in ("wall", "active"))
         return (
-            f"Beside {LOOPS} busy loops on {os.cpu_count()} processors a launch takes {wall} by the clock on the wall, and "
+            f"Beside {LOOPS} busy loops on {os.cpu_count()} processors a launch takes {wall} by the clock on the "
+            "wall, and "
             f"{active} of active time; the source had {figures.change(SOURCE[BUSY] / SOURCE[IDLE] - 1)} by the clock."
         )
     wall, active = (figures.change(waits[-1].medians[name] / waits[0].medians[name] - 1) for name in ("wall", "active"))
     least, most = (figures.percent(quarter.waited) for quarter in (waits[0], waits[-1]))
     return (
-        f"Other work kept this machine from being idle, so that there is nothing to hold a busy one against; but launches that "
-        f"waited for {most} of their time took {wall} by the clock on the wall against those that waited for {least}, and "
+        "Other work kept this machine from being idle, so that there is nothing to hold a busy one against; but "
+        "launches that "
+        f"waited for {most} of their time took {wall} by the clock on the wall against those that waited for "
+        f"{least}, and "
         f"{active} of active time."
     )
 

@@ -27,7 +27,7 @@ from steelyard.subjects.command import command_subject
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent))
 
-from experiments.linear_random.run import table  # noqa: E402
+from experiments.linear_random.run import table
 
 COMPILER = ("gcc", "-O2")
 ROUNDS = 300
@@ -60,7 +60,7 @@ def main(layouts: int) -> None:
 
 def functions(count: int, seed: int = 0) -> list[str]:
     """Functions in C that nobody calls, of random length."""
-    drawn = Random(seed)  # noqa: S311 - it shall be repeatable
+    drawn = Random(seed)
     return [_function(f"unused_{seed}_{number}", drawn) for number in range(count)]
 
 
@@ -74,7 +74,7 @@ def _function(name: str, drawn: Random) -> str:
 
 def drawn_functions(seed: int) -> list[str]:
     """Up to seven of them: what makes a layout."""
-    return functions(Random(seed).randrange(8), seed)  # noqa: S311 - as above
+    return functions(Random(seed).randrange(8), seed)
 
 
 def build(program: Path, unused: list[str]) -> None:

@@ -65,9 +65,11 @@ def main(effort: Effort) -> None:
             _place(place, length).mkdir()
         scans = {
             BY_NAME: scanned(launcher, lambda size: _called(program, "x" * (1 + size)), SIZES, effort.scans),
-            BY_DIRECTORY: scanned(launcher, lambda size: _within(program, _place(place, size)), LENGTHS, 4 * effort.scans),
+            BY_DIRECTORY: scanned(
+                launcher, lambda size: _within(program, _place(place, size)), LENGTHS, 10 * effort.scans
+            ),
             BY_PWD: scanned(
-                launcher, lambda size: _within(program, _place(place, size), told=True), LENGTHS, 4 * effort.scans
+                launcher, lambda size: _within(program, _place(place, size), told=True), LENGTHS, 10 * effort.scans
             ),
         }
         page.tell(f"## A number across the end of a line, or of a page: {ADDITIONS:,} additions", told_of_scans(scans))
@@ -100,7 +102,7 @@ def _variants(rounds: int, *, fixed: bool) -> dict[str, LaunchSpec]:
     found = {}
     for name, directory in zip(SOURCE, (python.parent, CALLS.parent, above), strict=True):
         there = environment | {"PWD": str(directory)}
-        words = [python, "-S", os.path.relpath(CALLS, directory), str(rounds)]
+        words: list[str | Path] = [python, "-S", os.path.relpath(CALLS, directory), str(rounds)]
         found[name] = launch_of(
             words, there, named=f"./{os.path.relpath(python, directory)}", directory=directory, fixed=fixed
         )
@@ -110,7 +112,9 @@ def _variants(rounds: int, *, fixed: bool) -> dict[str, LaunchSpec]:
 def drawn(scans: Mapping[str, Scan]) -> str:
     """Figure: the time by length, each scan against its median."""
     axes = ("bytes of the name, or of the directory", "times the median")
-    return curves("One program, by its name and its directory", axes, {name: curve(scan) for name, scan in scans.items()})
+    return curves(
+        "One program, by its name and its directory", axes, {name: curve(scan) for name, scan in scans.items()}
+    )
 
 
 def sentence(scans: Mapping[str, Scan], kinds: Mapping[str, Mapping[str, Change]]) -> str:

@@ -37,10 +37,20 @@ from steelyard.report import figures
 
 SEED = {"PYTHONHASHSEED": "3"}
 # Seconds, by what was added (https://vstinner.github.io/journey-to-stable-benchmark-average.html).
-ARGUMENTS = {"no argument": 0.201, "1 argument": 0.198, "3 arguments": 0.203, "5 arguments": 0.206, "6 arguments": 0.210}
+ARGUMENTS = {
+    "no argument": 0.201,
+    "1 argument": 0.198,
+    "3 arguments": 0.203,
+    "5 arguments": 0.206,
+    "6 arguments": 0.210,
+}
 VARIABLES = {"no variable": 0.201, "4 variables": 0.202, "5 variables": 0.198}
 FIXED, DRAWN = "addresses fixed", "addresses drawn anew"
-BY_ENVIRONMENT, BY_ARGUMENT, BY_CHANCE = "environment, addresses fixed", "argument, addresses fixed", "any, addresses drawn"
+BY_ENVIRONMENT, BY_ARGUMENT, BY_CHANCE = (
+    "environment, addresses fixed",
+    "argument, addresses fixed",
+    "any, addresses drawn",
+)
 
 
 @dataclass(frozen=True)
@@ -72,7 +82,9 @@ def main(effort: Effort) -> None:
                 kinds[kind] |= changed(found)
         alone = Conditions.of(launch for launches in found.values() for launch in launches)
     for heading, source in (("Arguments", ARGUMENTS), ("Variables of the environment", VARIABLES)):
-        page.tell(f"## {heading} of `{CALLS.name}` that it ignores, {effort.rounds} rounds", told_of_variants(kinds, source))
+        page.tell(
+            f"## {heading} of `{CALLS.name}` that it ignores, {effort.rounds} rounds", told_of_variants(kinds, source)
+        )
     page.tell(alone.told())
     page.end(drawn(scans), sentence(scans, kinds))
 
@@ -104,7 +116,9 @@ def _added(name: str) -> int:
 def drawn(scans: Mapping[str, Scan]) -> str:
     """Figure: the time by size, each scan against its median."""
     axes = ("bytes more in the environment or in an argument", "times the median")
-    return curves("One program, by the size of what it ignores", axes, {name: curve(scan) for name, scan in scans.items()})
+    return curves(
+        "One program, by the size of what it ignores", axes, {name: curve(scan) for name, scan in scans.items()}
+    )
 
 
 def sentence(scans: Mapping[str, Scan], kinds: Mapping[str, Mapping[str, Change]]) -> str:
@@ -120,8 +134,10 @@ def sentence(scans: Mapping[str, Scan], kinds: Mapping[str, Mapping[str, Change]
         return f"On this processor no size of the environment makes the program slower by 10 % or more; {python}."
     _, argument = slowest(scans[BY_ARGUMENT])
     return (
-        f"With fixed addresses an environment of {size:,} bytes makes the same program {figures.percent(more)} slower than "
-        f"most sizes do, and one length of an argument {figures.percent(argument)} slower; with addresses drawn anew it may happen "
+        f"With fixed addresses an environment of {size:,} bytes makes the same program {figures.percent(more)} "
+        "slower than "
+        f"most sizes do, and one length of an argument {figures.percent(argument)} slower; with addresses drawn anew "
+        "it may happen "
         f"to any launch, whatever the size; {python}."
     )
 

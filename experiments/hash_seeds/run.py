@@ -96,7 +96,13 @@ def drawn(found: Mapping[str, Verdict]) -> str:
     for name, verdict in found.items():
         change = _change(verdict)
         shown.append(
-            Row(f"seed {name}", (), (100 * change.low, 100 * change.high), 100 * change.change, 1 if name == AGAIN else 0)
+            Row(
+                f"seed {name}",
+                (),
+                (100 * change.low, 100 * change.high),
+                100 * change.change,
+                1 if name == AGAIN else 0,
+            )
         )
         if name != AGAIN:
             there = 100 * (SOURCE[int(name)] / SOURCE[1] - 1)

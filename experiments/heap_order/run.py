@@ -38,7 +38,7 @@ from steelyard.subjects.protocol import ProtocolHarness
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent))
 
-from experiments.linear_random.run import table  # noqa: E402
+from experiments.linear_random.run import table
 
 FIRST, LAST = "fill_first", "fill_last"
 SEED = 1
@@ -87,7 +87,7 @@ def _together(program: Path, launches: int) -> Pairs:
 
 def _apart(subject: Subject, runner: Runner, pairs: int) -> Pairs:
     """Times of both in fresh processes, in pairs whose order is drawn at random, in ns."""
-    harness, random = ProtocolHarness(), Random(SEED)  # noqa: S311 - it shall be repeatable
+    harness, random = ProtocolHarness(), Random(SEED)
     make = launch_maker(subject, Settings(metrics=["active"]), {})
     found = []
     for number in range(pairs):
