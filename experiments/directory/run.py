@@ -120,7 +120,7 @@ def drawn(scans: Mapping[str, Scan]) -> str:
 def sentence(scans: Mapping[str, Scan], kinds: Mapping[str, Mapping[str, Change]]) -> str:
     """What came of it."""
     size, more = slowest(scans[BY_NAME])
-    plain, told = (_apart(scans[name]) for name in (BY_DIRECTORY, BY_PWD))
+    plain, told = (slowest(scans[name])[1] for name in (BY_DIRECTORY, BY_PWD))
     moved = certain(kinds[FIXED])
     python = (
         f"CPython is moved beyond the noise {' and '.join(moved)}"
@@ -134,10 +134,6 @@ def sentence(scans: Mapping[str, Scan], kinds: Mapping[str, Mapping[str, Change]
         f"directory by itself moves it by {figures.percent(plain)} at most, and told as PWD, as a shell does, by "
         f"{figures.percent(told)}; {python}."
     )
-
-
-def _apart(scan: Scan) -> float:
-    return max(scan.values()) / min(scan.values()) - 1
 
 
 if __name__ == "__main__":
