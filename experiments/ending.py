@@ -13,7 +13,7 @@ from benchmarks.simulation import table
 
 from steelyard.design.runner.failure import Interrupted
 from steelyard.machine.facts import read_facts
-from steelyard.model.errors import SteelyardError
+from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.files import write_atomically
 from steelyard.model.measured import Measured
 from steelyard.model.rows import LaunchRow
@@ -65,8 +65,8 @@ class Conditions:
 class Page:
     """What an experiment tells, printed as it comes, and kept beside its figure once it has ended."""
 
-    def __init__(self, name: str, folder: Path = FOLDER) -> None:
-        self._name, self._folder = name, folder
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._parts = [f"# {name.replace('_', ' ').capitalize()}"]
 
     def tell(self, *paragraphs: str) -> None:
@@ -79,11 +79,14 @@ class Page:
 
         Raises MeasurementError where they cannot be written.
         """
-        self._folder.mkdir(parents=True, exist_ok=True)
-        picture = self._folder / f"{self._name}.svg"
+        try:
+            FOLDER.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise MeasurementError(f"{FOLDER} cannot be made ({error.strerror}): the figure goes there") from error
+        picture = FOLDER / f"{self._name}.svg"
         write_atomically(picture, figure.encode())
         page = "\n\n".join([*self._parts, f"![{sentence}]({picture.name})", sentence])
-        write_atomically(self._folder / f"{self._name}.md", f"{page}\n".encode())
+        write_atomically(FOLDER / f"{self._name}.md", f"{page}\n".encode())
         here = Path.cwd()
         print(f"Figure: {picture.relative_to(here) if picture.is_relative_to(here) else picture}\n\n{sentence}")
 

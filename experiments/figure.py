@@ -25,7 +25,8 @@ svg {{ font: 12px system-ui, sans-serif; background: #fff; color: #222; }}
 text {{ fill: currentColor; }} .title {{ font-size: 15px; font-weight: 600; }}
 .grid {{ stroke: #ddd; }} .axis, .reference {{ stroke: currentColor; }} .reference {{ stroke-dasharray: 4 3; }}
 {_classes(_LIGHT)}
-.dot {{ fill: var(--c); opacity: .55; }} .line, .bracket {{ stroke: var(--c); stroke-width: 2; fill: none; }}
+.dot {{ fill: var(--c); opacity: .55; }}
+.line, .bracket {{ stroke: var(--c); stroke-width: 1.6; fill: none; opacity: .85; }}
 .mark {{ fill: var(--c); }}
 @media (prefers-color-scheme: dark) {{ svg {{ background: #16181c; color: #e6e6e6; }} .grid {{ stroke: #3a3d44; }}
 {_classes(_DARK)} }}

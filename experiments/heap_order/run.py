@@ -182,4 +182,4 @@ def _is_told(one: Looked) -> bool:
 
 
 if __name__ == "__main__":
-    begin(main, __doc__, long=Effort(60, 60.0), quick=Effort(15, 10.0))
+    begin(main, __doc__, long=Effort(60, 60.0), quick=Effort(15, 24.0))

@@ -203,8 +203,8 @@ def sentence(counts: Sequence[Events], iterations: int, sweeps: Mapping[str, Seq
     costs = [_cost(walk, SCRIPT) / iterations for walk in (linear, random)]
     name, closely = best(sweeps)
     return (
-        f"Both walks execute {executed[0]:.2f} and {executed[1]:.2f} instructions an iteration, and cost {costs[0]:.1f} "
-        f"and {costs[1]:.1f}; over the sizes the cost follows the CPU time with a correlation of {closely:.2f} ({name})."
+        f"Both walks execute {executed[0]:.2f} and {executed[1]:.2f} instructions an iteration, cost {costs[0]:.1f} "
+        f"and {costs[1]:.1f}; over the sizes cost follows CPU time with a correlation of {closely:.2f} ({name})."
     )
 
 
