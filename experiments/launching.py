@@ -25,7 +25,9 @@ from steelyard.stats.signed_rank import estimate
 
 # It is what it always was to the programs of an experiment: what `steelyard` passes on would differ from user to user.
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
-CALLS = Path(__file__).resolve().parent / "calls.py"
+HERE = Path(__file__).resolve().parent
+CALLS = HERE / "calls.py"
+HEADERS = HERE.parent / "sdk" / "cpp"
 
 
 @contextlib.contextmanager
@@ -35,13 +37,15 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def built(source: Path, program: Path, *options: str) -> Path:
-    """Compile a program in C; raises MeasurementError where that is not possible."""
-    compiler = os.environ.get("CC", "cc")
+def built(source: Path, program: Path) -> Path:
+    """Compile a program in C, or benchmarks in C++; raises MeasurementError where that is not possible."""
+    is_c = source.suffix == ".c"
+    compiler = os.environ.get("CC", "cc") if is_c else os.environ.get("CXX", "c++")
+    options = ["-O2"] if is_c else ["-O2", "-std=c++17", "-I", str(HEADERS)]
     try:
         subprocess.run([compiler, *options, str(source), "-o", str(program)], check=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        raise MeasurementError(f"{source.name} cannot be built by {compiler} ({error}): install gcc") from error
+        raise MeasurementError(f"{source.name} cannot be built by {compiler} ({error}): install gcc and g++") from error
     return program
 
 

@@ -28,7 +28,7 @@ Scan = Mapping[int, float]
 
 def stack_program(place: Path) -> Path:
     """The program whose speed hangs on where its stack begins."""
-    return built(STACK, place / "stack", "-O2")
+    return built(STACK, place / "stack")
 
 
 def scanned(launcher: Launcher, launch: Callable[[int], LaunchSpec], sizes: Sequence[int], rounds: int) -> Scan:

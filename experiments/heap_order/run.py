@@ -39,7 +39,7 @@ sys.path.insert(0, str(HERE.parent.parent))
 
 from experiments.ending import Page, begin, table
 from experiments.figure import Row, rows
-from experiments.launching import Change, folder
+from experiments.launching import Change, built, folder
 
 FIRST, LAST = "fill_first", "fill_last"
 TOGETHER, APART = "first and last in one process", "each in a process of its own"
@@ -62,7 +62,7 @@ def main(effort: Effort) -> None:
     """Build, measure, and tell."""
     page = Page("heap_order")
     with folder() as place, Launcher() as launcher:
-        runner, program = Runner(launcher), _built(place)
+        runner, program = Runner(launcher), built(HERE / "containers.cpp", place / "containers")
         subject = command_subject(str(program), "containers", "measured", shell=False)
         found = {TOGETHER: _together(program, effort.pairs), APART: _apart(subject, runner, effort.pairs)}
         page.tell(f"## {FIRST} and {LAST}, the same benchmark", told(found))
@@ -70,14 +70,6 @@ def main(effort: Effort) -> None:
         page.tell(table(("process", "allocations", "share of the time, estimated"), _shares(subject, runner)))
         page.tell("## What `steelyard check` says", _findings(subject, effort.check_s))
     page.end(drawn(found), sentence(found))
-
-
-def _built(folder: Path) -> Path:
-    program = folder / "containers"
-    header = HERE.parent.parent / "sdk/cpp"
-    words = ["g++", "-std=c++17", "-O2", "-I", str(header), str(HERE / "containers.cpp"), "-o", str(program)]
-    subprocess.run(words, check=True)
-    return program
 
 
 def _together(program: Path, launches: int) -> Pairs:

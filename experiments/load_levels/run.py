@@ -8,7 +8,6 @@ Ends in tables, a figure and a sentence; experiments/README.md says what they sh
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from benchmarks.load import busy
 
 from experiments.ending import Conditions, Page, begin, table
 from experiments.figure import Row, rows
-from experiments.launching import folder, launch_of, launched
+from experiments.launching import built, folder, launch_of, launched
 from steelyard.measure.launch import Launcher
 from steelyard.model.launches import Measured, Sample, judged_samples
 from steelyard.report import figures
@@ -64,6 +63,11 @@ class Taken:
         return cls(wall, active, (passed, ran))
 
 
+SOURCE = (
+    "The source's finding: samples of some hundred to a few thousand microseconds stand a load that longer ones do not, "
+    "as they are below a time slice of 10 ms (https://palimondo.github.io/robust-microbench/corrective-measures.html)."
+)
+
 Levels = Mapping[int, Mapping[str, Sequence[Taken]]]
 """Of each level and each kind of samples, the launches."""
 
@@ -75,7 +79,7 @@ def main(effort: Effort) -> None:
     levels: dict[int, dict[str, list[Taken]]] = {level: {kind: [] for kind in SAMPLES} for level in LEVELS}
     alone: list[Measured] = []
     with folder() as place, Launcher() as launcher:
-        launch = launch_of([_built(place)], processor=processor)
+        launch = launch_of([built(HERE / "work.cpp", place / "work")], processor=processor)
         for _ in range(effort.repeats):
             for level in random.sample(LEVELS, len(LEVELS)):
                 with busy(level - 1, processor, apart=True):
@@ -87,16 +91,8 @@ def main(effort: Effort) -> None:
     conditions = Conditions.of(alone)
     page.tell(f"## Against the least of one process alone, medians of {effort.repeats} launches", told(levels))
     page.tell("## Brackets: from the least to the greatest of the launches' medians", told_of_brackets(levels))
-    page.tell(conditions.told())
+    page.tell(SOURCE, conditions.told())
     page.end(drawn(levels), sentence(levels))
-
-
-def _built(place: Path) -> Path:
-    program = place / "work"
-    header = HERE.parent.parent / "sdk/cpp"
-    words = ["g++", "-std=c++17", "-O2", "-I", str(header), str(HERE / "work.cpp"), "-o", str(program)]
-    subprocess.run(words, check=True)
-    return program
 
 
 def least(levels: Levels) -> float:
