@@ -64,7 +64,7 @@ class Taken:
 
 
 SOURCE = (
-    "The source's finding: samples of some hundred to a few thousand microseconds stand a load that longer ones do not, "
+    "The source found that samples of some hundred to a few thousand microseconds stand load that longer ones do not, "
     "as they are below a time slice of 10 ms (https://palimondo.github.io/robust-microbench/corrective-measures.html)."
 )
 
