@@ -10,7 +10,7 @@ WHEEL_TOOLS := build/wheel-tools
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint types floors rust python end-to-end bench bench-long docs generated wheel clean
+.PHONY: demo test lint types floors rust python end-to-end bench bench-long experiments docs generated wheel clean
 
 demo: $(INSTALLED)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/demo/demo.py demo
@@ -84,6 +84,12 @@ bench-long: $(INSTALLED)
 	$(BIN)/python benchmarks/sdk_cpp_overhead.py
 	$(BIN)/python benchmarks/sdk_rust_overhead.py
 	$(BIN)/python benchmarks/sdk_python_overhead.py
+
+# The phenomena that the tool is made of, quickly: a few minutes. Each leaves a figure and a page in build/experiments.
+experiments: $(INSTALLED)
+	for experiment in experiments/*/run.py; do \
+		echo "# $$experiment --quick" && $(BIN)/python $$experiment --quick && echo || exit; \
+	done
 
 # What is generated from the code and shipped; tests hold both to the code.
 generated: $(INSTALLED)

@@ -11,12 +11,35 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from types import TracebackType
 from typing import NoReturn, Self
 
 # A loop ends by itself soon after whoever began it, also if that was killed.
 _LOOP = "import os\nbegun_by = os.getppid()\nwhile os.getppid() == begun_by:\n    for _ in range(100_000): pass"
 _BUSY = [sys.executable, "-S", "-c", _LOOP]
+
+
+@contextmanager
+def busy(loops: int, processor: int | None = None, *, apart: bool = False) -> Iterator[None]:
+    """So many busy loops for as long as the context lasts, all on one processor if it is given.
+
+    Where they are `apart`, each has a session of its own: many kernels give all processes of one session together what
+    they give to one of another.
+    """
+    # It is set before the loop starts, in the child: no other thread is there to hold a lock meanwhile.
+    pin = None if processor is None else partial(os.sched_setaffinity, 0, {processor})
+    running: list[subprocess.Popen[bytes]] = []
+    try:
+        # One by one, within the block, as the end may come in between.
+        running.extend(subprocess.Popen(_BUSY, preexec_fn=pin, start_new_session=apart) for _ in range(loops))
+        yield
+    finally:
+        for loop in running:
+            loop.kill()
+            loop.wait()
 
 
 class Bursts:
@@ -34,15 +57,8 @@ class Bursts:
 
 
 def _burst(seconds: float, loops: int) -> None:
-    running: list[subprocess.Popen[bytes]] = []
-    try:
-        # One by one, within the block, as the end may come in between.
-        running.extend(subprocess.Popen(_BUSY) for _ in range(loops))
+    with busy(loops):
         time.sleep(seconds)
-    finally:
-        for loop in running:
-            loop.kill()
-            loop.wait()
 
 
 def _stop(*_: object) -> NoReturn:

@@ -2,24 +2,24 @@
 
     python experiments/dead_code/run.py [--quick]
 
-Prints a table as Markdown, and a sentence; experiments/README.md says what they show. Needs gcc.
+Ends in a table, a figure and a sentence; experiments/README.md says what they show. Needs gcc.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 from steelyard.design.request import Request
 from steelyard.design.session import measure
 from steelyard.design.world import World
-from steelyard.model.errors import SteelyardError
+from steelyard.model.launches import Launches
 from steelyard.model.records import Benchmark, Settings, Verdict, Weighing
 from steelyard.report import figures
 from steelyard.subjects.command import command_subject
@@ -27,40 +27,79 @@ from steelyard.subjects.command import command_subject
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent))
 
-from experiments.linear_random.run import table  # noqa: E402
+from experiments.ending import Conditions, Page, begin, table
+from experiments.figure import Row, rows
+from experiments.launching import folder
 
 COMPILER = ("gcc", "-O2")
 ROUNDS = 300
 # One layout is told from another by so much, and the average of many is known to so much.
 MOVED, MARGIN = 0.02, 0.04
-MOST_TRIED = 30
 COPIES = 10
+# https://vstinner.github.io/journey-to-stable-benchmark-deadcode.html
+SOURCE = 0.06
 TITLES = ("the two sides", "builds of each", "verdict", "change", "interval, 99 %", "each layout by itself")
 
 
-def main(layouts: int) -> None:
-    """Build, weigh, and print each row as soon as it is known."""
-    with tempfile.TemporaryDirectory(prefix="steelyard-") as name:
-        folder = Path(name)
-        world = World(environment={**os.environ, "XDG_STATE_HOME": str(folder / "state")})
-        alone, tried = _one_layout(folder, world)
-        rows = [_row("an unused function more, one layout", 1, alone)]
+@dataclass(frozen=True)
+class Effort:
+    """How many layouts are averaged, and how many are tried for one that moves it."""
+
+    layouts: int
+    most_tried: int
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """What came of one weighing."""
+
+    verdict: Verdict
+    launches: Launches
+
+
+def main(effort: Effort) -> None:
+    """Build, weigh, and tell."""
+    page, layouts = Page("dead_code"), effort.layouts
+    with folder() as place:
+        world = World(environment={**os.environ, "XDG_STATE_HOME": str(place / "state")})
+        alone, tried = _one_layout(place, world, effort.most_tried)
         for layout in range(1, layouts + 1):
-            build(folder / f"old-{layout}", drawn_functions(layout))
-            build(folder / f"new-{layout}", [*functions(1), *drawn_functions(layouts + layout)])
-        averaged = _weighed(folder, "old", "new", world, layouts)
-        rows.append(_row("an unused function more, layouts averaged", layouts, averaged))
+            build(place / f"old-{layout}", drawn_functions(layout))
+            build(place / f"new-{layout}", [*functions(1), *drawn_functions(layouts + layout)])
+        averaged = _weighed(place, "old", "new", world, layouts)
         for copy in range(1, COPIES + 1):
             for side in ("one", "other"):
-                shutil.copy(folder / "old-1", folder / f"{side}-{copy}")
-        rows.append(_row("copies of one file", COPIES, _weighed(folder, "one", "other", world, COPIES)))
-        print(table(TITLES, rows))
-        print(f"\n{_sentence(alone, tried, averaged)}")
+                shutil.copy(place / "old-1", place / f"{side}-{copy}")
+        copies = _weighed(place, "one", "other", world, COPIES)
+    known = {
+        "an unused function more, one layout": alone.verdict,
+        "an unused function more, layouts averaged": averaged.verdict,
+        "copies of one file": copies.verdict,
+    }
+    page.tell(told(known), Conditions.of(copies.launches.rows()).told())
+    page.end(drawn(known), sentence(alone.verdict, tried, averaged.verdict))
+
+
+def told(known: Mapping[str, Verdict]) -> str:
+    """Table of the weighings, beside the source's."""
+    lines = [_row(name, verdict) for name, verdict in known.items()]
+    lines.append(["the source: two unused functions in CPython", "1", "", figures.change(SOURCE), "", ""])
+    return table(TITLES, lines)
+
+
+def drawn(known: Mapping[str, Verdict]) -> str:
+    """Figure: each layout's own change, and the change with its interval."""
+    shown = []
+    for colour, (name, verdict) in enumerate(known.items()):
+        each = [] if verdict.layouts is None else [100 * change for change in verdict.layouts.changes.values()]
+        low, high = verdict.interval or (verdict.change or 0.0,) * 2
+        shown.append(Row(name, each, (100 * low, 100 * high), 100 * (verdict.change or 0.0), colour))
+    return rows("A function that nobody calls", "% slower", shown, told=told(known), reference=0.0)
 
 
 def functions(count: int, seed: int = 0) -> list[str]:
     """Functions in C that nobody calls, of random length."""
-    drawn = Random(seed)  # noqa: S311 - it shall be repeatable
+    drawn = Random(seed)
     return [_function(f"unused_{seed}_{number}", drawn) for number in range(count)]
 
 
@@ -74,7 +113,7 @@ def _function(name: str, drawn: Random) -> str:
 
 def drawn_functions(seed: int) -> list[str]:
     """Up to seven of them: what makes a layout."""
-    return functions(Random(seed).randrange(8), seed)  # noqa: S311 - as above
+    return functions(Random(seed).randrange(8), seed)
 
 
 def build(program: Path, unused: list[str]) -> None:
@@ -87,28 +126,28 @@ def build(program: Path, unused: list[str]) -> None:
     subprocess.run([*COMPILER, str(source), str(own), "-o", str(program)], check=True)
 
 
-def _one_layout(folder: Path, world: World) -> tuple[Verdict, int]:
+def _one_layout(place: Path, world: World, most_tried: int) -> tuple[Weighed, int]:
     """The first layout in which an unused function makes it slower by enough, else the one that it moved most.
 
     With how many were tried.
     """
-    found: list[Verdict] = []
-    for layout in range(1, MOST_TRIED + 1):
-        build(folder / "without", drawn_functions(layout))
-        build(folder / "with", [*functions(1), *drawn_functions(layout)])
-        found.append(_weighed(folder, "without", "with", world))
-        if found[-1].verdict == "slower" and _moved(found[-1]):
+    found: list[Weighed] = []
+    for layout in range(1, most_tried + 1):
+        build(place / "without", drawn_functions(layout))
+        build(place / "with", [*functions(1), *drawn_functions(layout)])
+        found.append(_weighed(place, "without", "with", world))
+        if found[-1].verdict.verdict == "slower" and _moved(found[-1].verdict):
             return found[-1], layout
-    return max(found, key=lambda verdict: verdict.change or 0.0), MOST_TRIED
+    return max(found, key=lambda one: one.verdict.change or 0.0), most_tried
 
 
 def _moved(verdict: Verdict) -> bool:
     return abs(verdict.change or 0.0) >= MOVED
 
 
-def _weighed(folder: Path, baseline: str, candidate: str, world: World, layouts: int = 0) -> Verdict:
+def _weighed(place: Path, baseline: str, candidate: str, world: World, layouts: int = 0) -> Weighed:
     several = "-{layout}" if layouts else ""
-    names = [f"{folder / name}{several}" for name in (baseline, candidate)]
+    names = [f"{place / name}{several}" for name in (baseline, candidate)]
     subjects = [command_subject(f"{name} {ROUNDS}", name, name, shell=False) for name in names]
     settings = Settings(metrics=["active"], margin=MARGIN, layouts=layouts, pairs=8 * (layouts or 10), max_time_s=120)
     request = Request(subjects, settings, [Benchmark(name="count")])
@@ -118,17 +157,19 @@ def _weighed(folder: Path, baseline: str, candidate: str, world: World, layouts:
     record = outcome.record
     if not isinstance(record, Weighing) or record.derived is None:
         raise SystemExit("nothing was measured")
-    return record.derived.verdicts[0]
+    return Weighed(record.derived.verdicts[0], record.launches)
 
 
-def _row(what: str, builds: int, verdict: Verdict) -> list[str]:
+def _row(what: str, verdict: Verdict) -> list[str]:
     interval = "none" if verdict.interval is None else " to ".join(map(figures.change, verdict.interval))
     changes = [] if verdict.layouts is None else sorted(verdict.layouts.changes.values())
     each = f"{figures.change(changes[0])} to {figures.change(changes[-1])}" if changes else ""
-    return [what, str(builds), verdict.verdict, figures.change(verdict.change or 0.0), interval, each]
+    builds = str(len(changes) or 1)
+    return [what, builds, verdict.verdict, figures.change(verdict.change or 0.0), interval, each]
 
 
-def _sentence(alone: Verdict, tried: int, averaged: Verdict) -> str:
+def sentence(alone: Verdict, tried: int, averaged: Verdict) -> str:
+    """What came of it."""
     if alone.verdict != "slower" or not _moved(alone):
         return (
             f"This machine does not show it: in none of {tried} layouts an unused function made the program slower by "
@@ -142,9 +183,4 @@ def _sentence(alone: Verdict, tried: int, averaged: Verdict) -> str:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Functions that nobody calls, by one layout and by many.")
-    parser.add_argument("--quick", action="store_true", help="fewer layouts, for a first look")
-    try:
-        main(30 if parser.parse_args().quick else 100)
-    except SteelyardError as error:
-        raise SystemExit(str(error)) from None
+    begin(main, __doc__, long=Effort(100, 30), quick=Effort(12, 4))

@@ -2,17 +2,15 @@
 
     python experiments/heap_order/run.py [--quick]
 
-Prints three tables as Markdown; experiments/README.md says what they show.
+Ends in tables, a figure and a sentence; experiments/README.md says what they show. Needs g++.
 """
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
-import tempfile
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import expm1, log
 from pathlib import Path
 from random import Random
@@ -29,6 +27,7 @@ from steelyard.model.heap import HeapLaunch
 from steelyard.model.launches import LaunchSpec, judged_samples
 from steelyard.model.records import Settings, Subject
 from steelyard.model.soundness import Looked
+from steelyard.report import figures
 from steelyard.report.figures import duration
 from steelyard.stats.signed_rank import estimate
 from steelyard.subjects.command import command_subject, launch_maker
@@ -38,41 +37,39 @@ from steelyard.subjects.protocol import ProtocolHarness
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent))
 
-from experiments.linear_random.run import table  # noqa: E402
+from experiments.ending import Page, begin, table
+from experiments.figure import Row, rows
+from experiments.launching import Change, built, folder
 
 FIRST, LAST = "fill_first", "fill_last"
+TOGETHER, APART = "first and last in one process", "each in a process of its own"
 SEED = 1
 LEVEL = 0.01
-CHECK_SECONDS = 60.0
 HEAP_LAUNCHES = 5
 
 Pairs = Sequence[tuple[float, float]]
 
 
-def main(pairs: int) -> None:
-    """Build, measure, and print."""
-    with tempfile.TemporaryDirectory(prefix="steelyard-") as folder, Launcher() as launcher:
-        runner = Runner(launcher)
-        program = _built(Path(folder))
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured."""
+
+    pairs: int
+    check_s: float
+
+
+def main(effort: Effort) -> None:
+    """Build, measure, and tell."""
+    page = Page("heap_order")
+    with folder() as place, Launcher() as launcher:
+        runner, program = Runner(launcher), built(HERE / "containers.cpp", place / "containers")
         subject = command_subject(str(program), "containers", "measured", shell=False)
-        print(f"## {FIRST} and {LAST}, the same benchmark\n")
-        rows = [
-            _row("first and last in one process", _together(program, pairs)),
-            _row("each in a process of its own", _apart(subject, runner, pairs)),
-        ]
-        print(table(("how they were run", "first", "last", "last against first", "interval, 99 %"), rows), flush=True)
-        print("\n## What the allocator takes of the processor time\n")
-        print(table(("process", "allocations", "share of the time, estimated"), _shares(subject, runner)), flush=True)
-        print("\n## What `steelyard check` says\n")
-        print(_findings(subject))
-
-
-def _built(folder: Path) -> Path:
-    program = folder / "containers"
-    header = HERE.parent.parent / "sdk/cpp"
-    words = ["g++", "-std=c++17", "-O2", "-I", str(header), str(HERE / "containers.cpp"), "-o", str(program)]
-    subprocess.run(words, check=True)
-    return program
+        found = {TOGETHER: _together(program, effort.pairs), APART: _apart(subject, runner, effort.pairs)}
+        page.tell(f"## {FIRST} and {LAST}, the same benchmark", told(found))
+        page.tell("## What the allocator takes of the processor time")
+        page.tell(table(("process", "allocations", "share of the time, estimated"), _shares(subject, runner)))
+        page.tell("## What `steelyard check` says", _findings(subject, effort.check_s))
+    page.end(drawn(found), sentence(found))
 
 
 def _together(program: Path, launches: int) -> Pairs:
@@ -87,7 +84,7 @@ def _together(program: Path, launches: int) -> Pairs:
 
 def _apart(subject: Subject, runner: Runner, pairs: int) -> Pairs:
     """Times of both in fresh processes, in pairs whose order is drawn at random, in ns."""
-    harness, random = ProtocolHarness(), Random(SEED)  # noqa: S311 - it shall be repeatable
+    harness, random = ProtocolHarness(), Random(SEED)
     make = launch_maker(subject, Settings(metrics=["active"]), {})
     found = []
     for number in range(pairs):
@@ -101,11 +98,40 @@ def _apart(subject: Subject, runner: Runner, pairs: int) -> Pairs:
     return found
 
 
-def _row(name: str, pairs: Pairs) -> list[str]:
-    first, last = (median(times) for times in zip(*pairs, strict=True))
+def told(found: Mapping[str, Pairs]) -> str:
+    """Table of both ways to run them."""
+    lines = []
+    for name, pairs in found.items():
+        medians = [duration(median(times)) for times in zip(*pairs, strict=True)]
+        lines.append([name, *medians, *changed(pairs).told()])
+    return table(("how they were run", "first", "last", "last against first", "interval, 99 %"), lines)
+
+
+def changed(pairs: Pairs) -> Change:
+    """How much longer the last takes."""
     found = estimate([log(two / one) for one, two in pairs], LEVEL)
-    low, high = (f"{100 * expm1(end):+.1f} %" for end in (found.lower, found.upper))
-    return [name, duration(first), duration(last), f"{100 * expm1(found.centre):+.1f} %", f"{low} to {high}"]
+    return Change(*map(expm1, (found.centre, found.lower, found.upper)))
+
+
+def drawn(found: Mapping[str, Pairs]) -> str:
+    """Figure: how much longer the last took, pair by pair."""
+    shown = [
+        Row(name, [two / one for one, two in pairs], None, 1 + changed(pairs).change, colour)
+        for colour, (name, pairs) in enumerate(found.items())
+    ]
+    axis = "time of the last, times that of the first"
+    return rows("The same benchmark, first and last", axis, shown, told=told(found), reference=1.0, logarithmic=True)
+
+
+def sentence(found: Mapping[str, Pairs]) -> str:
+    """What came of it."""
+    together, apart = (changed(found[name]) for name in (TOGETHER, APART))
+    return (
+        f"Behind another benchmark in its process the same benchmark takes {figures.change(together.change)}"
+        f"{'' if together.is_certain() else ', which is within the noise,'} and by itself "
+        f"{figures.change(apart.change)} "
+        f"({apart.told()[1]}), whatever its name and its place."
+    )
 
 
 def _shares(subject: Subject, runner: Runner) -> list[list[str]]:
@@ -130,14 +156,14 @@ def _heap_of(launch: LaunchSpec, runner: Runner) -> list[str]:
     return [f"{median(one.use.allocations for one in uses):,.0f}", f"{share:.0%}"]
 
 
-def _findings(subject: Subject) -> str:
+def _findings(subject: Subject, seconds: float) -> str:
     found = check_target(
         subject,
         Settings(metrics=["active"], harness="protocol", timeout_s=60),
         World(),
         lambda progress: None,  # noqa: ARG005 - the table is short
         only=[FIRST, LAST],
-        seconds=CHECK_SECONDS,
+        seconds=seconds,
     )
     rows = [[one.benchmark, one.code, one.outcome, one.finding] for one in found.looked if _is_told(one)]
     return table(("benchmark", "rule", "outcome", "finding"), rows)
@@ -148,6 +174,4 @@ def _is_told(one: Looked) -> bool:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer launches, for a first look")
-    main(20 if parser.parse_args().quick else 60)
+    begin(main, __doc__, long=Effort(60, 60.0), quick=Effort(15, 24.0))

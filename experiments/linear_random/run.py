@@ -2,27 +2,30 @@
 
     python experiments/linear_random/run.py [--quick]
 
-Prints three tables as Markdown; experiments/README.md says what they show.
+Ends in tables, a figure and a sentence; experiments/README.md says what they show. Needs Valgrind.
 """
 
 from __future__ import annotations
 
-import argparse
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+
+from experiments.ending import Page, begin, table
+from experiments.figure import curves
 from steelyard.design.calibration.fit import correlation
 from steelyard.design.calibration.instruments import Instruments, instruments
 from steelyard.design.calibration.measuring import count_all, measure
 from steelyard.design.calibration.results import Results
 from steelyard.design.calibration.sweep import SweepPoint, sweep
-from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.target import Target
 from steelyard.design.world import World
 from steelyard.measure.count.valgrind import host_caches, last_levels_below
 from steelyard.model.calibration import Point
 from steelyard.model.counting import Caches, Weights
-from steelyard.model.errors import SteelyardError
 from steelyard.model.progress import Progress
 from steelyard.model.records import MachineFacts
 from steelyard.stats.cost import cost
@@ -44,36 +47,37 @@ class Effort:
 
     iterations: int
     repeats: int
-
-
-LONG, QUICK = Effort(20_000_000, 7), Effort(500_000, 2)
+    beyond: bool
+    """Whether sizes go on to several times this machine's last level, which may take an hour, or the article's."""
 
 
 def main(effort: Effort) -> None:
-    """Print each table as soon as it is measured."""
-    world = World()
+    """Tell each table as soon as it is measured."""
+    page, world = Page("linear_random"), World()
     jobs = len(world.processors())
     with instruments(world.valgrind(None), world, jobs=jobs, watch=_unwatched) as tools:
         iterations = effort.iterations
         counts = _counted(tools, [(LINEAR, 0), (LINEAR, iterations), (RANDOM, 0), (RANDOM, iterations)])
-        print(f"## {iterations:,} iterations over {ELEMENTS:,} i32, the article's caches\n", flush=True)
-        print(walks(counts, iterations), flush=True)
+        page.tell(
+            f"## {iterations:,} iterations over {ELEMENTS:,} i32, the article's caches", walks(counts, iterations)
+        )
         scales = _counted(tools, [(RANDOM, scale * iterations // SCALES[-1]) for scale in (0, *SCALES)])
-        print(f"\n## Scaling: N = {iterations // SCALES[-1]:,} iterations of {RANDOM}\n", flush=True)
-        print(scaling(scales), flush=True)
-        print(f"\n## Cost and CPU time of {RANDOM}, {effort.repeats} repeats\n", flush=True)
-        sweeps = _sweeps(world.facts(), tools, effort.repeats)
-        print(f"{sizes(next(iter(sweeps.values())))}\n\n{correlations(sweeps)}", flush=True)
+        page.tell(f"## Scaling: N = {iterations // SCALES[-1]:,} iterations of {RANDOM}", scaling(scales))
+        sweeps = _sweeps(world.facts(), tools, effort)
+    first = next(iter(sweeps.values()))
+    page.tell(f"## Cost and CPU time of {RANDOM}, {effort.repeats} repeats", sizes(first), correlations(sweeps))
+    page.end(drawn(sweeps), sentence(counts, iterations, sweeps))
 
 
-def _sweeps(facts: MachineFacts, tools: Instruments, repeats: int) -> dict[str, list[Point]]:
+def _sweeps(facts: MachineFacts, tools: Instruments, effort: Effort) -> dict[str, list[Point]]:
     """The same times beside what is counted with this machine's caches, less of its last level, and the article's."""
     own = host_caches(facts.caches)
-    results = Results([point for point in sweep(own, facts.memory_bytes) if point.pattern == RANDOM])
+    reached = own if effort.beyond else Caches()
+    results = Results([point for point in sweep(reached, facts.memory_bytes) if point.pattern == RANDOM])
     named = {"this machine": own, "the article": Caches()}
-    for level in last_levels_below(own):
+    for level in last_levels_below(own) if effort.beyond else []:
         named[f"{level[0] / own.ll[0]:g} of its last level"] = own.model_copy(update={"ll": level})
-    measure(results, list(named.values()), tools, repeats=repeats, seed=SEED)
+    measure(results, list(named.values()), tools, repeats=effort.repeats, seed=SEED)
     return {f"{whose}, {_shown(named[whose])}": results.points(number) for number, whose in enumerate(named)}
 
 
@@ -163,20 +167,46 @@ def _shown(caches: Caches) -> str:
     return f"{caches.d1[0] >> 10} KiB and {caches.ll[0] >> 20} MiB"
 
 
-def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A Markdown table."""
-    lines = [list(header), *map(list, rows)]
-    lines.insert(1, ["---"] * len(lines[0]))
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def best(sweeps: Mapping[str, Sequence[Point]]) -> tuple[str, float]:
+    """The caches with which the cost follows the time most closely, and how closely."""
+    known = {name: correlation(points, SCRIPT) or 0.0 for name, points in sweeps.items()}
+    name = max(known, key=lambda one: known[one])
+    return name, known[name]
+
+
+def drawn(sweeps: Mapping[str, Sequence[Point]]) -> str:
+    """Figure: time and cost by size, each against that of the smallest."""
+    name, _ = best(sweeps)
+    points = sweeps[name]
+    costs = [_cost(point.events, SCRIPT) / point.counted_iterations for point in points]
+    series = {
+        "CPU time": [(point.size_bytes / 1024, point.ns / points[0].ns) for point in points],
+        f"cost, {name}": [
+            (point.size_bytes / 1024, cost / costs[0]) for point, cost in zip(points, costs, strict=True)
+        ],
+        "instructions": [(point.size_bytes / 1024, _executed(point) / _executed(points[0])) for point in points],
+    }
+    axes = ("size of the arrays, KiB", "an iteration, times that of the smallest size")
+    return curves(
+        "A random walk over arrays of several sizes", axes, series, told=sizes(points), logarithmic=(True, False)
+    )
+
+
+def _executed(point: Point) -> float:
+    return point.events["Ir"] / point.counted_iterations
+
+
+def sentence(counts: Sequence[Events], iterations: int, sweeps: Mapping[str, Sequence[Point]]) -> str:
+    """What came of it."""
+    linear, random = (less(after, before) for before, after in ((counts[0], counts[1]), (counts[2], counts[3])))
+    executed = [walk["Ir"] / iterations for walk in (linear, random)]
+    costs = [_cost(walk, SCRIPT) / iterations for walk in (linear, random)]
+    name, closely = best(sweeps)
+    return (
+        f"Both walks execute {executed[0]:.2f} and {executed[1]:.2f} instructions an iteration, cost {costs[0]:.1f} "
+        f"and {costs[1]:.1f}; over the sizes cost follows CPU time with a correlation of {closely:.2f} ({name})."
+    )
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Linear against random walks.")
-    parser.add_argument("--quick", action="store_true", help="few iterations and repeats, for a first look")
-    words = parser.parse_args()
-    try:
-        main(QUICK if words.quick else LONG)
-    except SteelyardError as error:
-        raise SystemExit(str(error)) from None
-    except Interrupted:
-        raise SystemExit("interrupted: a table lacks its measurements") from None
+    begin(main, __doc__, long=Effort(20_000_000, 7, beyond=True), quick=Effort(500_000, 2, beyond=False))

@@ -174,7 +174,6 @@ def within_memory(path: Path) -> Iterator[None]:
         raise UsageError(f"{path} takes more memory to be read than there is: read it on a larger machine") from error
 
 
-
 def fields_of(path: Path, largest_bytes: int | None = None) -> Any:
     """What a file holds as JSON, or a journal's as those of a record; raises UsageError where it is none."""
     try:

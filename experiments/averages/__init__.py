@@ -1,0 +1,1 @@
+"""Averages over 25 processes repeat where single processes do not."""

@@ -1,0 +1,1 @@
+"""The working directory, and what a program is called, as sources of noise."""

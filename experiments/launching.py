@@ -1,0 +1,163 @@
+"""What experiments launch: commands beside each other in rounds, programs of their own, the installed `steelyard`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import expm1, log
+from pathlib import Path
+from random import Random
+
+from benchmarks.processes import STEELYARD, run, with_own_store
+
+from steelyard.measure.launch import Launcher
+from steelyard.model.errors import MeasurementError
+from steelyard.model.files import load
+from steelyard.model.launches import ROLES, USED, FloatArray, Launches, LaunchSpec, Measured
+from steelyard.model.records import Run, Weighing
+from steelyard.report import figures
+from steelyard.stats.signed_rank import estimate
+
+# It is what it always was to the programs of an experiment: what `steelyard` passes on would differ from user to user.
+ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
+HERE = Path(__file__).resolve().parent
+CALLS = HERE / "calls.py"
+HEADERS = HERE.parent / "sdk" / "cpp"
+
+
+@contextlib.contextmanager
+def folder() -> Iterator[Path]:
+    """A folder for what is built and kept meanwhile."""
+    with tempfile.TemporaryDirectory(prefix="steelyard-") as name:
+        yield Path(name)
+
+
+def built(source: Path, program: Path) -> Path:
+    """Compile a program in C, or benchmarks in C++; raises MeasurementError where that is not possible."""
+    is_c = source.suffix == ".c"
+    compiler = os.environ.get("CC", "cc") if is_c else os.environ.get("CXX", "c++")
+    options = ["-O2"] if is_c else ["-O2", "-std=c++17", "-I", str(HEADERS)]
+    try:
+        subprocess.run([compiler, *options, str(source), "-o", str(program)], check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise MeasurementError(f"{source.name} cannot be built by {compiler} ({error}): install gcc and g++") from error
+    return program
+
+
+def launch_of(
+    words: Sequence[str | Path],
+    environment: Mapping[str, str] = ENVIRONMENT,
+    *,
+    named: str | None = None,
+    directory: Path | None = None,
+    fixed: bool = False,
+    processor: int | None = None,
+) -> LaunchSpec:
+    """The launch of a command; `named` is what it is told that it is called, if that is not its program's path.
+
+    `fixed` has addresses the same each time.
+    """
+    argv = [os.fsencode(word) for word in words]
+    return LaunchSpec(
+        program=argv[0],
+        argv=(argv[0] if named is None else os.fsencode(named), *argv[1:]),
+        env=tuple(os.fsencode(f"{name}={value}") for name, value in environment.items()),
+        cwd=None if directory is None else os.fsencode(directory),
+        fixed_layout=fixed,
+        cpus=None if processor is None else (processor,),
+        timeout_ns=120_000_000_000,
+    )
+
+
+def launched(launcher: Launcher, spec: LaunchSpec) -> Measured:
+    """One launch; raises MeasurementError if it fails, in its own words."""
+    measured = launcher.launch(spec)
+    if measured.has_failed():
+        words = (measured.stderr or b"").decode(errors="replace").strip()
+        raise MeasurementError(f"{os.fsdecode(spec.program)} failed: {words or 'it said nothing'}")
+    return measured
+
+
+def in_rounds(
+    launcher: Launcher, launches: Mapping[str, LaunchSpec], rounds: int, seed: int = 1
+) -> dict[str, list[Measured]]:
+    """Each launch once a round, in an order drawn anew for each, so that whatever drifts meets them all alike."""
+    random = Random(seed)
+    found: dict[str, list[Measured]] = {name: [] for name in launches}
+    for _ in range(rounds):
+        for name in random.sample(list(launches), len(launches)):
+            found[name].append(launched(launcher, launches[name]))
+    return found
+
+
+def active_ns(measured: Measured) -> float:
+    """The elapsed time of a launch less that for which it waited for a processor, as far as the machine tells that."""
+    return float(measured.wall_ns - (measured.delay_ns or 0))
+
+
+@dataclass(frozen=True)
+class Change:
+    """A relative change with its interval."""
+
+    change: float
+    low: float
+    high: float
+
+    def is_certain(self) -> bool:
+        """Whether no change is outside of the interval."""
+        return self.low > 0 or self.high < 0
+
+    def told(self) -> list[str]:
+        """As cells of a table."""
+        return [figures.change(self.change), f"{figures.change(self.low)} to {figures.change(self.high)}"]
+
+
+def changes(times: Mapping[str, Sequence[float]], alpha: float = 0.01) -> dict[str, Change]:
+    """How the others differ from the first, round by round; any of the intervals misses with a chance of alpha."""
+    first, *others = times
+    level = alpha / max(1, len(others))
+    found = {}
+    for name in others:
+        ratios = [log(two / one) for one, two in zip(times[first], times[name], strict=True)]
+        known = estimate(ratios, level)
+        found[name] = Change(*map(expm1, (known.centre, known.lower, known.upper)))
+    return found
+
+
+@dataclass(frozen=True)
+class Tool:
+    """The installed `steelyard`, with a store of its own."""
+
+    folder: Path
+
+    def run(self, *words: str) -> Run:
+        """What `steelyard run` measures."""
+        record = self._record("run", *words)
+        assert isinstance(record, Run)
+        return record
+
+    def compare(self, *words: str) -> Weighing:
+        """What `steelyard compare` finds, be it slower or not."""
+        record = self._record("compare", *words)
+        assert isinstance(record, Weighing)
+        return record
+
+    def _record(self, *words: str) -> Run | Weighing:
+        place = self.folder / "record.json"
+        run([STEELYARD, *words, "--json", str(place)], with_own_store(self.folder / "state"), accept=(0, 1))
+        return load(place)
+
+
+def judged(run: Launches, values: FloatArray) -> list[float]:
+    """The values of the launches that were no warm-up."""
+    return [float(value) for value in values[run.select(benchmark=0, role=ROLES.index(USED), side=0)]]
+
+
+def calls(rounds: int) -> str:
+    """The command of the workload in Python; -S, as packages that are installed would start with it."""
+    return f"{sys.executable} -S {CALLS} {rounds}"
