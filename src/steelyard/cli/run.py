@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -22,13 +23,15 @@ from steelyard.cli.options import (
     WeighingOptions,
 )
 from steelyard.cli.outputs import check_files
+from steelyard.cli.revisions import OneRevisionOptions, are_wanted, request_of_one_revision
 from steelyard.cli.say import say
 from steelyard.cli.settings import MeasuringOptions, request_of, settings_of
 from steelyard.cli.suite import SuiteOptions
 
 if TYPE_CHECKING:
+    from steelyard.design.request import Request
     from steelyard.design.world import World
-    from steelyard.model.records import Run
+    from steelyard.model.records import Run, Settings
 
 _BASELINES = "Baselines"
 
@@ -54,6 +57,7 @@ class RunOptions(MeasuringOptions):
     """What `run` is asked."""
 
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command to measure, in quotes.")]
+    revision: Annotated[OneRevisionOptions, Without("candidate")] = OneRevisionOptions()
     judging: Annotated[DescribingOptions, Only("metric", "pairs", "max_time", "alpha")] = DescribingOptions()
     name: Name = None
     weighing: Annotated[WeighingOptions, Only("parameter_list", "parameter_scan")] = WeighingOptions()
@@ -94,18 +98,14 @@ def run(options: RunOptions, world: World) -> int:
     from steelyard.design.session import measure
     from steelyard.model.files import save
     from steelyard.model.records import Run
-    from steelyard.subjects.command import command_subject
 
     check_files(options.files, options.launch.output)
     compared = None if options.baseline is None else _baseline(options.baseline, world)
     kept = None if options.save_baseline is None else world.store().place_for(options.save_baseline)
     settings = settings_of(options, world)
     check_no_files([options.name] if options.name else [], [options.command])
-    search_path = world.environment.get("PATH")
-    name = options.name or options.command
-    subject = command_subject(options.command, name, "command", shell=options.launch.shell, search_path=search_path)
-    with watching(world) as watch:
-        outcome = measure(request_of(options, [subject], settings), watch, world)
+    with _requested(options, settings, world) as request, watching(world) as watch:
+        outcome = measure(request, watch, world)
     status = shown(outcome, options.files, world, functions=options.functions)
     if status or not isinstance(outcome.record, Run):
         return status  # what was interrupted is no baseline, and is compared with none
@@ -115,6 +115,17 @@ def run(options: RunOptions, world: World) -> int:
         save(outcome.record, kept, private=True)
         say(f"kept as the baseline {options.save_baseline}")
     return status
+
+
+def _requested(options: RunOptions, settings: Settings, world: World) -> AbstractContextManager[Request]:
+    """What is measured, for as long as it is."""
+    from steelyard.subjects.command import command_subject
+
+    if are_wanted(options.revision):
+        return request_of_one_revision(options, settings, world)
+    name, search_path = options.name or options.command, world.environment.get("PATH")
+    subject = command_subject(options.command, name, "command", shell=options.launch.shell, search_path=search_path)
+    return nullcontext(request_of(options, [subject], settings))
 
 
 def _baseline(name: str, world: World) -> Run:
