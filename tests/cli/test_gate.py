@@ -12,7 +12,6 @@ from steelyard.model.files import load
 from steelyard.model.records import Weighing
 from tests.cli.gate_job import Job, changed, renamed
 
-
 # --- the exit status
 
 
