@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,13 +18,13 @@ from steelyard.model.records import Weighing
 from steelyard.subjects.revisions.cache import Cache
 from tests.in_process import InProcess
 from tests.repositories import BUILD, Repo, script
-from tests.world import Killed, ScriptedWorld, kill, measured
+from tests.world import Killed, ScriptedWorld, kill, measured, program_of
 
 pytestmark = pytest.mark.real
 
 LAYOUTS = 5
 IN_LAYOUTS = f"{BUILD} && echo '# {{layout}}' >> program"
-BASE = ("compare", "--base", "main", "./program", "--pairs", "60", "-o", "../record.json")
+BASE = ("compare", "--base", "main", "./program", "--pairs", "30", "-o", "../record.json")
 # By how much the work tree's program is slower than the base's in each of the layouts; on average it is not.
 UNEVEN = (0.03, -0.03, 0.02, -0.015, -0.005)
 
@@ -138,9 +139,12 @@ def test_commands_around_launches_run_in_the_folder_of_the_layout(scripted: Scri
 def test_one_build_of_several_programs(scripted: ScriptedWorld) -> None:
     """Where the commands alone have the number, they find it in one build."""
     build = f'{BUILD} && for n in 1 2; do cp program p-$n; echo "# $n" >> p-$n; done'
-    scripted("compare", "--base", "main", "./p-{layout}", "--pairs", "12", "--build", build, "--layouts", "2")
+    words = ("--build", build, "--layouts", "2", "--pairs", "12", "--setup", "true")
+    scripted("compare", "--base", "main", "./p-{layout}", *words)
     assert len(kept(scripted)) == 2
-    assert {os.path.basename(os.fsdecode(spec.program)) for spec in scripted.launched} == {"p-1", "p-2"}  # noqa: PTH119
+    programs = Counter(program_of(spec) for spec in scripted.launched)
+    assert set(programs) == {"p-1", "p-2", "true"}
+    assert programs["true"] == 2  # once on each side
 
 
 @pytest.mark.usefixtures("repo")

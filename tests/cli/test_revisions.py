@@ -287,3 +287,35 @@ def test_a_target_that_is_the_work_tree_s_own_file_is_named_with_its_line(script
     assert "steelyard.toml:8: " in done.err.decode()
     assert "is a file of the work tree" in done.err.decode()
     assert scripted("compare", "--base", "main", "--target", "right").status == 1
+
+
+# --- one alone
+
+
+def test_one_revision_is_measured_alone(scripted: ScriptedWorld, repo: Repo) -> None:
+    words = ("run", "./program", "--launches", "5", "--json", "../record.json", *BUILT)
+    done = scripted(*words, "--base", "main")
+    assert done.status == 0
+    assert f"built by {BUILD}" in " ".join(done.text.split())
+    (subject,) = record_of()["subjects"]
+    assert subject["name"] == f"main ({repo.git('rev-parse', 'main')[:7]})"
+    assert subject["revision"]["commit"] == repo.git("rev-parse", "main")
+    assert {os.fsdecode(spec.cwd or b"") for spec in scripted.launched} == {subject["directory"]}
+    assert b"building" in done.err
+    # Without a name it is the work tree; and a weighing of both builds nothing any more.
+    assert scripted(*words).status == 0
+    assert record_of()["subjects"][0]["name"] == "work tree"
+    assert scripted("compare", "--base", "main", *BUILT, "./program").err == b""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--base", "nothing"], "--base 'nothing' is no revision"),
+        (["--base", "main"], "where nothing is built: give --build CMD"),
+        (["--base", "main", "--build-timeout", "0"], "--build-timeout 0"),
+    ],
+)
+@pytest.mark.usefixtures("repo")
+def test_refusals_of_one_alone(scripted: ScriptedWorld, words: list[str], said: str) -> None:
+    assert said in scripted.refuses("run", "./program", *words)

@@ -19,11 +19,13 @@ from steelyard.model.values import seconds, seconds_in_range
 
 if TYPE_CHECKING:
     from steelyard.cli.compare import CompareOptions
+    from steelyard.cli.run import RunOptions
     from steelyard.design.request import Request
     from steelyard.design.world import World
     from steelyard.model.records import Finding, Settings, Subject
     from steelyard.subjects.revisions.builds import Recipe
     from steelyard.subjects.revisions.git import Repository
+    from steelyard.subjects.revisions.revision import Revision
     from steelyard.subjects.revisions.sides import Builds
 
 USUAL_BUILD_S = 3600.0
@@ -58,6 +60,25 @@ class RevisionOptions(Options):
     ] = USUAL_BUILD_S
 
 
+@dataclass(frozen=True, kw_only=True)
+class OneRevisionOptions(RevisionOptions):
+    """Which revision is measured alone, and how it is built."""
+
+    panel: ClassVar[str] = "A revision of a git repository"
+
+    base: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REV",
+            help="Measure the command in this revision.  [default: in no checkout; with --build the work tree]",
+        ),
+    ] = None
+    build: Annotated[
+        str | None,
+        typer.Option(metavar="CMD", help="Build it by this shell command, in a folder of its own; kept."),
+    ] = None
+
+
 def are_wanted(options: RevisionOptions) -> bool:
     """Whether revisions are weighed."""
     is_named = (options.base, options.candidate, options.build) != (None, None, None)
@@ -89,6 +110,26 @@ def request_of_revisions(options: CompareOptions, world: World) -> Iterator[Requ
 
 
 @contextmanager
+def request_of_one_revision(options: RunOptions, settings: Settings, world: World) -> Iterator[Request]:
+    """What is measured of one revision alone, which stays as long as the context lasts; raises as the one of two."""
+    from steelyard.api.settings import request_of
+    from steelyard.subjects.revisions.builds import Recipe
+    from steelyard.subjects.revisions.git import repository_of
+    from steelyard.subjects.revisions.revision import named, work_tree
+    from steelyard.subjects.revisions.sides import subjects_of
+
+    asked = options.revision
+    recipe = Recipe(asked.build, timeout_s=build_timeout_checked(asked.build_timeout))
+    repository = repository_of(Path(settings.directory), world.environment)
+    revision = work_tree(repository) if asked.base is None else named(repository, "--base", asked.base)
+    with _built(repository, [revision], recipe, 0, world, options.command) as sides:
+        names = [options.name or revision.label]
+        search_path = world.environment.get("PATH")
+        subjects = subjects_of(sides, options.command, names, shell=options.launch.shell, search_path=search_path)
+        yield replace(request_of(options, subjects, settings), findings=_notes(repository, sides, subjects))
+
+
+@contextmanager
 def built_sides(
     asked: RevisionOptions, folder: Path, recipe: Recipe, layouts: int, world: World, *commands: str
 ) -> Iterator[tuple[Repository, Sequence[Builds]]]:
@@ -98,18 +139,27 @@ def built_sides(
     0 for one that has no number.
     Raises UsageError, BuildError, InterruptedBeforeStart.
     """
+    from steelyard.subjects.revisions.git import repository_of
+    from steelyard.subjects.revisions.revision import resolved
+
+    repository = repository_of(folder, world.environment)
+    revisions = resolved(repository, asked.base, asked.candidate)
+    with _built(repository, revisions, recipe, layouts, world, *commands) as sides:
+        yield repository, sides
+
+
+@contextmanager
+def _built(
+    repository: Repository, revisions: Sequence[Revision], recipe: Recipe, layouts: int, world: World, *commands: str
+) -> Iterator[Sequence[Builds]]:
     from steelyard.cli.screen import watching
     from steelyard.subjects.revisions.builds import Job, built
     from steelyard.subjects.revisions.cache import Cache
-    from steelyard.subjects.revisions.git import repository_of
-    from steelyard.subjects.revisions.revision import resolved
     from steelyard.subjects.revisions.sides import check_relative
 
-    repository = repository_of(folder, world.environment)
     for command in commands:
         check_relative(repository, command)
     recipes = [replace(recipe, layout=layout) for layout in range(1, layouts + 1)] or [recipe]
-    revisions = resolved(repository, asked.base, asked.candidate)
     jobs = [Job(revision, one) for one in recipes for revision in revisions]
     cache = Cache.of_user(world.environment)
     with (
@@ -117,7 +167,7 @@ def built_sides(
         built(repository, jobs, cache, watch, world.environment) as builds,
     ):
         watch.wipe()
-        yield repository, [builds[side :: len(revisions)] for side in range(len(revisions))]
+        yield [builds[side :: len(revisions)] for side in range(len(revisions))]
 
 
 def build_timeout_checked(limit_s: float) -> float:
@@ -140,9 +190,20 @@ def findings_of(
     repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings
 ) -> list[Finding]:
     """What the user should know of the sides before they are weighed."""
-    from steelyard.design.findings import built_files_finding, identical_finding
-    from steelyard.model.records import Finding
+    from steelyard.design.findings import identical_finding
     from steelyard.subjects.revisions.identity import are_identical, is_one_build
+
+    found, firsts = _notes(repository, sides, subjects), [builds[0] for builds in sides]
+    if are_identical(sides, subjects, settings):
+        labels = [one.revision.label for one in firsts]
+        found.insert(0, identical_finding(*labels, is_one_build=is_one_build(firsts)))
+    return found
+
+
+def _notes(repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject]) -> list[Finding]:
+    """What is said of files that are in a checkout, or are not, and of programs that are in none."""
+    from steelyard.design.findings import built_files_finding
+    from steelyard.model.records import Finding
     from steelyard.subjects.revisions.sides import shared_program
 
     firsts = [builds[0] for builds in sides]
@@ -157,7 +218,4 @@ def findings_of(
                 "there, they share too",
             )
         )
-    if are_identical(sides, subjects, settings):
-        labels = [one.revision.label for one in firsts]
-        found.insert(0, identical_finding(*labels, is_one_build=is_one_build(firsts)))
     return found

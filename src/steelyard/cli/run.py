@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.api.settings import run_of_command
+from steelyard.api.names import check_no_files
+from steelyard.api.settings import run_of_command, settings_of
 from steelyard.cli.command import Only, Without, command
 from steelyard.cli.heap import HeapOptions
 from steelyard.cli.options import (
@@ -22,6 +24,7 @@ from steelyard.cli.options import (
     WeighingOptions,
 )
 from steelyard.cli.outputs import check_files
+from steelyard.cli.revisions import OneRevisionOptions, are_wanted, request_of_one_revision
 from steelyard.cli.say import say
 from steelyard.cli.settings import MeasuringOptions
 from steelyard.cli.suite import SuiteOptions
@@ -29,6 +32,7 @@ from steelyard.cli.throughput import ThroughputOptions
 from steelyard.cli.views import ShownUnits
 
 if TYPE_CHECKING:
+    from steelyard.design.request import Request
     from steelyard.design.world import World
     from steelyard.model.records import Run
 
@@ -56,6 +60,7 @@ class RunOptions(MeasuringOptions):
     """What `run` is asked."""
 
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command to measure, in quotes.")]
+    revision: Annotated[OneRevisionOptions, Without("candidate")] = OneRevisionOptions()
     judging: Annotated[DescribingOptions, Only("metric", "pairs", "max_time", "alpha")] = DescribingOptions()
     name: Name = None
     weighing: Annotated[WeighingOptions, Only("parameter_list", "parameter_scan")] = WeighingOptions()
@@ -109,8 +114,7 @@ def _measured(options: RunOptions, world: World) -> int:
     check_files(options.files, options.launch.output)
     compared = None if options.baseline is None else _baseline(options.baseline, world)
     kept = None if options.save_baseline is None else world.store().place_for(options.save_baseline)
-    request = run_of_command(options.command, options.name, options, world)
-    with watching(world) as watch:
+    with _requested(options, world) as request, watching(world) as watch:
         outcome = measure(request, watch, world)
     status = shown(outcome, options.files, world, functions=options.functions)
     if status or not isinstance(outcome.record, Run):
@@ -121,6 +125,14 @@ def _measured(options: RunOptions, world: World) -> int:
         save(outcome.record, kept, private=True)
         say(f"kept as the baseline {options.save_baseline}")
     return status
+
+
+def _requested(options: RunOptions, world: World) -> AbstractContextManager[Request]:
+    """What is measured, for as long as it is."""
+    if are_wanted(options.revision):
+        check_no_files([options.name] if options.name else [], [options.command])
+        return request_of_one_revision(options, settings_of(options, world), world)
+    return nullcontext(run_of_command(options.command, options.name, options, world))
 
 
 def _baseline(name: str, world: World) -> Run:

@@ -4,6 +4,12 @@ Commands that are launched alike are benchmarks of one weighing, where rounds in
 in all of them. A harness's benchmarks are a weighing of their own. Of k targets, each weighing has the part of alpha
 that its targets are of all: the chance of any wrong `slower` in the whole then stays below alpha, by Bonferroni's
 inequality (and under `fdr` the expected share of wrong ones, as each weighing's stays below its part).
+
+A weighing in which everything was found changed passes its part on to those after it, as Holm's correction does among
+the benchmarks of one (Bretz, Maurer, Brannath and Posch 2009: a graph whose nodes are the weighings). Had any of these
+findings been wrong, the error would have been made already, with a chance of no more than that part; else all of its
+hypotheses are false, and none of them needs alpha. What is not found changed keeps its part, also what it did not spend
+as it was decided early: how early hangs on the same data, so that what is left is no chance that was not taken.
 """
 
 from __future__ import annotations
@@ -19,8 +25,10 @@ from steelyard.design.request import Request
 from steelyard.design.session import Watch, measure
 from steelyard.design.world import World
 from steelyard.model.errors import SteelyardError, UsageError
+from steelyard.model.metrics import is_counted
 from steelyard.model.records import Benchmark, Settings, Subject
 from steelyard.stats.signed_rank import fewest_differences
+from steelyard.stats.verdict import CHANGED
 from steelyard.subjects.suite import CONTROL_NAME
 
 # What a weighing has whose turn comes when the time is up: so that it says so by itself.
@@ -126,13 +134,14 @@ def measured(
 ) -> Iterator[tuple[Part, Outcome | SteelyardError]]:
     """Weigh one part after the other, each announced to `begin`; what could not even start is its error.
 
-    `total_s` are shared by those that share their time: each has its part of what those before it left.
+    `total_s` are shared by those that share their time: each has its part of what those before it left. So is alpha.
     """
     waiting = sum(len(part.names) for part in parts if part.shares_time)
-    for part in parts:
+    alphas = [0.0 if is_identical(part.request) else part.request.settings.alpha for part in parts]
+    for place, part in enumerate(parts):
         begin(part)
         begun = world.clock()
-        settings = part.request.settings
+        settings = part.request.settings.model_copy(update={"alpha": alphas[place] or part.request.settings.alpha})
         if part.shares_time and total_s is not None:
             settings = _within(settings, total_s * len(part.names) / waiting)
             waiting -= len(part.names)
@@ -142,7 +151,27 @@ def measured(
             outcome = error
         if part.shares_time and total_s is not None:
             total_s = max(0.0, total_s - (world.clock() - begun))
+        if isinstance(outcome, Outcome) and _found_all_changed(outcome):
+            alphas = passed_on(alphas, place)
         yield part, outcome
+
+
+def passed_on(alphas: Sequence[float], place: int) -> list[float]:
+    """The parts of alpha after the weighing of a place, in which all was found changed; those after it have its own."""
+    later = sum(alphas[place + 1 :])
+    if not later:
+        return list(alphas)
+    return [*alphas[:place], 0.0, *(alpha * (1 + alphas[place] / later) for alpha in alphas[place + 1 :])]
+
+
+def _found_all_changed(outcome: Outcome) -> bool:
+    """Whether no hypothesis of a weighing is left: each benchmark was found changed, in each metric that is timed."""
+    record = outcome.record
+    if record.settings.family != "holm" or record.derived is None or outcome.error is not None:
+        return False
+    timed = [one for one in record.derived.verdicts if not one.control and not is_counted(one.metric)]
+    members = {number for number, one in enumerate(record.benchmarks) if not one.control}
+    return {one.index for one in timed} == members and all(one.verdict in CHANGED for one in timed)
 
 
 def _within(settings: Settings, seconds: float) -> Settings:

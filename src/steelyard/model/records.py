@@ -48,7 +48,10 @@ class Subject(_Record):
     program: str = Field(description="the file that argv[0] was found to be")
     shell: bool = Field(default=False, description="run by /bin/sh -c, whose start is part of every launch")
     digest: str | None = Field(default=None, description="SHA-256 of the program's file, or of its layouts' digests")
-    directory: str | None = Field(default=None, description="where its launches run, if not in that of the settings")
+    directory: str | None = Field(
+        default=None,
+        description="where its launches run, if not in that of the settings; {layout} in it is the number of a build",
+    )
     revision: RevisionFacts | None = None
 
 

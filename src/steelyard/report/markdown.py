@@ -19,8 +19,7 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) 
     """
     lines = [_heading(record, verdicts), ""]
     baselines, candidates = ([code(name) for name in names] for names in record.sides())
-    how = f"; {code(said)}" if (said := sentences.built(record)) else ""
-    lines += [f"{_labelled('baseline', baselines)}, {_labelled('candidate', candidates)}{how}", ""]
+    lines += [f"{_labelled('baseline', baselines)}, {_labelled('candidate', candidates)}{_built(record)}", ""]
     if record.identical is not None:
         others = [finding for finding in record.findings if finding != record.identical]
         return document([*lines, *_list(notes.markdown(notes.of_findings(others))), _origin(record)])
@@ -39,7 +38,7 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) 
 def run(record: Run, summaries: list[Summary]) -> str:
     """Write a run: a table of levels and spreads, and what to know."""
     stopped = sentences.stopped(record.stop)
-    lines = [f"subject {code(record.subjects[0].name)}" + (f" ({stopped})" if stopped else ""), ""]
+    lines = [f"subject {code(record.subjects[0].name)}{_built(record)}" + (f" ({stopped})" if stopped else ""), ""]
     confidence = figures.confidence(record.settings.alpha)
     titles = [
         "benchmark",
@@ -57,6 +56,10 @@ def run(record: Run, summaries: list[Summary]) -> str:
     lines += _list(notes.markdown(notes.of_run(record, summaries)))
     lines.append(_origin(record))
     return document(lines)
+
+
+def _built(record: Weighing | Run) -> str:
+    return f"; {code(said)}" if (said := sentences.built(record)) else ""
 
 
 def _labelled(label: str, names: list[str]) -> str:

@@ -52,7 +52,7 @@ def stopped(reasons: list[StopReason]) -> str | None:
 
 
 def built(record: Weighing | Run) -> str | None:
-    """Say what runs in the revisions that are weighed, and how they were built; None where none are."""
+    """Say what runs in the revisions that are measured, and how they were built; None where none are."""
     subject = record.subjects[0]
     if subject.revision is None:
         return None
@@ -60,7 +60,8 @@ def built(record: Weighing | Run) -> str | None:
         "as they are checked out" if subject.revision.build is None else f"built by {one_line(subject.revision.build)}"
     )
     commands = {one.command for one in record.subjects}
-    return f"{subject.command if len(commands) == 1 else 'each command'}, in each revision, {how}"
+    where = "in each revision" if isinstance(record, Weighing) else "in this revision"
+    return f"{subject.command if len(commands) == 1 else 'each command'}, {where}, {how}"
 
 
 def metric(name: str, settings: Settings) -> str:

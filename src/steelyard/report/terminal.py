@@ -58,6 +58,7 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
         notes.show(sheet, notes.of_run(record, summaries))
         return
     sheet.row("subject", Text(sheet.name(record.subjects[0].name, 3 * sheet.text_width), "bold"))
+    _built(sheet, record)
     several = len(record.benchmarks) > 1
     explained: set[str] = set()
     shown = summaries[: MOST_BENCHMARKS * len(record.settings.metrics)]
@@ -111,7 +112,7 @@ def _identical(sheet: Sheet, record: Weighing, found: Finding) -> None:
     notes.show(sheet, notes.of_findings([other for other in record.findings if other != found]))
 
 
-def _built(sheet: Sheet, record: Weighing) -> None:
+def _built(sheet: Sheet, record: Weighing | Run) -> None:
     if said := sentences.built(record):
         sheet.row("command", Text(sheet.name(said, 3 * sheet.text_width), "dim"))
 

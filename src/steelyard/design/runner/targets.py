@@ -15,6 +15,7 @@ from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Settings, Subject, Weighing
 from steelyard.subjects.command import (
     LAYOUT,
+    LAYOUT_PLACE,
     command_subject,
     launch_maker,
     launch_spec,
@@ -126,11 +127,12 @@ def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[S
     Where `subjects` run in folders of their own, so do they: each in that of its side and layout, and one for all in
     every side's.
     """
+    layouts = settings.layouts if any(LAYOUT_PLACE in (one.directory or "") for one in subjects[:2]) else 0
     folders = [
         (side, of_layout(subject, layout).directory)
         for side, subject in enumerate(subjects[:2])
         if subject.directory is not None
-        for layout in layouts_of(settings)
+        for layout in (layouts_of(settings) if layouts else range(1))
     ]
     # They run as they would from the user's prompt: no time limit of the launches, no pinning, no input, once.
     plain = settings.model_copy(update={"timeout_s": None, "cpu": None, "stdin": None, "output": None, "repeat": 1})
@@ -143,7 +145,7 @@ def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[S
         return [launch_spec(subject, plain, shared, draw_pair(settings.seed, 0, 0)) for subject in around]
 
     hooks = {name: specs(f"--{name}", commands) for name, commands in settings.hooks().items()}
-    return Hooks(**hooks, layouts=settings.layouts if folders else 0)
+    return Hooks(**hooks, layouts=layouts)
 
 
 def with_time_limit(record: Weighing | Run) -> Settings:

@@ -1,0 +1,62 @@
+"""Gates in a job on a scripted machine: what it has kept, and what a stranger may have made of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+
+from steelyard.cli.app import run
+from steelyard.model.files import load, save
+from tests.forges.fake import Forge
+from tests.tool import Done
+from tests.world import ScriptedWorld
+
+
+@dataclass
+class Job(ScriptedWorld):
+    """A machine that is a job's, with what is in its environment."""
+
+    variables: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**super().environment, **self.variables}
+
+    def status_of(self, arguments: list[str]) -> int:  # type: ignore[override]
+        self.launched, self.at_once = [], 1
+        return run(arguments, replace(self.outside(), environment=self.environment))
+
+    def file(self, name: str) -> str:
+        return (self.folder / name).read_text()
+
+
+def changed(job: Job, name: str, **changes: object) -> str:
+    record = load(job.folder / f"{name}.json")
+    save(record.model_copy(update=changes), job.folder / "changed.json")
+    return "changed.json"
+
+
+def renamed(job: Job, name: str, source: str = "slower") -> str:
+    """The record with a benchmark of another name, as somebody else may have written it."""
+    fields = json.loads((job.folder / f"{source}.json").read_text())
+    fields["benchmarks"][0]["name"] = name
+    for subject in fields["subjects"]:
+        subject["name"] = name
+    (job.folder / "renamed.json").write_text(json.dumps(fields))
+    return "renamed.json"
+
+
+def err(done: Done) -> str:
+    """What was said beside the report."""
+    return done.err.decode()
+
+
+def pull_request(job: Job, forge: Forge, event: object | None = None) -> None:
+    path = job.folder / "event.json"
+    path.write_text(json.dumps(event or {"pull_request": {"number": 5}}))
+    job.variables = {
+        **forge.github,
+        "GITHUB_EVENT_PATH": str(path),
+        "GITHUB_STEP_SUMMARY": str(job.folder / "summary.md"),
+        "GITHUB_OUTPUT": str(job.folder / "outputs"),
+    }
