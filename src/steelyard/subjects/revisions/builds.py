@@ -211,7 +211,9 @@ class _Builder:
         if all(job.recipe.written is None for job, _ in missing):
             return [None] * len(missing)
         for job, _ in missing:
-            said = f"building {job.revision.label}: {one_line(job.recipe.written or '')}"
+            written = job.recipe.written or ""
+            # What has several lines is from a file, and has been said.
+            said = f"building {job.revision.label}" + ("" if "\n" in written.strip() else f": {written.strip()}")
             self.watch(Progress(said, 0, len(missing), allowance=said))
         ends = run_all([self._command(job, entry) for job, entry in missing], is_tidied=True)
         return [_failure(job, entry, ended) for (job, entry), ended in zip(missing, ends, strict=True)]
