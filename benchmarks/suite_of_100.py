@@ -1,9 +1,12 @@
 """False alarms of whole suites: 100 benchmarks of which none changed, weighed at once, bursts of other work around.
 
-    python benchmarks/suite_of_100.py [WEIGHINGS] [--benchmarks N] [--pairs N]
+    python benchmarks/suite_of_100.py [WEIGHINGS] [--benchmarks N] [--pairs N] [--simulated]
 
 A suite shares one alpha of 0.01 among all its benchmarks, so at most one suite in a hundred may call any of them
-slower or faster.
+slower or faster. Beside it, on the same launches, what scripts in CI do: all of the baseline, then all of the
+candidate, whose mean elapsed time may be 5 % longer. Both sides are one program, so the first half of a benchmark's
+launches, in the order in which they ran, is what such a script would have had of the one, the second of the other.
+With `--simulated` no program runs: the launches are those of the recorded trace of bursts, from anywhere in it on.
 """
 
 from __future__ import annotations
@@ -12,23 +15,30 @@ import argparse
 import statistics
 import sys
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+import numpy as np
+
 from benchmarks.load import Bursts
 from benchmarks.processes import STEELYARD, build, read_record, run, stoppable, with_own_store
-from benchmarks.simulation import table
+from benchmarks.simulation import FloatArray, table, trace, weigh_once
+from steelyard.stats.family import judge_family
+from steelyard.stats.paired import Judgement
 
 # About 2 ms of the demo's work.
 ROUNDS = 470
 # The fewest that can show anything among 100 benchmarks are 15; a few more leave its chance to every look.
 PAIRS = 20
 CHANGED = ("slower", "faster")
+# What benchmarking actions and scripts alert at.
+THRESHOLD = 0.05
 
 
 @dataclass
@@ -38,20 +48,25 @@ class Tally:
     words: Counter[str] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
     with_alarm: int = 0
+    by_threshold: int = 0
+    with_threshold: int = 0
 
-    def add(self, words: Iterable[str], seconds: float) -> None:
-        """Count one suite by its benchmarks' verdicts."""
+    def add(self, words: Iterable[str], seconds: float, over: int = 0) -> None:
+        """Count one suite by its benchmarks' verdicts, and by how many of them are over the fixed threshold."""
         found = Counter(words)
         self.words += found
         self.seconds.append(seconds)
         self.with_alarm += any(found[word] for word in CHANGED)
+        self.by_threshold += over
+        self.with_threshold += over > 0
 
     def report(self) -> str:
         """The table as it stands."""
         header = ("suites", "with any slower or faster", "verdicts slower", "faster", "same", "undecided", "seconds")
+        beside = (f"suites with any mean over {THRESHOLD:+.0%}", "benchmarks over it")
         counts = [self.words[word] for word in (*CHANGED, "same", "undecided")]
         row = [len(self.seconds), self.with_alarm, *counts, f"{statistics.median(self.seconds):.0f}"]
-        return table(header, [row]) + "\n"
+        return table([*header, *beside], [[*row, self.with_threshold, self.by_threshold]]) + "\n"
 
 
 def main(words: argparse.Namespace) -> None:
@@ -66,8 +81,54 @@ def main(words: argparse.Namespace) -> None:
         command = [STEELYARD, "compare", *(f"{program} {{n}}" for program in programs), *suite, "--json", str(record)]
         for _ in range(words.weighings):
             ended = run(command, with_own_store(folder), accept=(0, 1))
-            tally.add(verdicts(read_record(record)), ended.seconds)
+            found = read_record(record)
+            tally.add(verdicts(found), ended.seconds, over_threshold(found))
             print(tally.report(), flush=True)
+
+
+def simulate(words: argparse.Namespace) -> None:
+    """Print the tally of suites of recorded launches."""
+    tally, generator = Tally(), np.random.default_rng(1)
+    for _ in range(words.weighings):
+        begun = time.monotonic()
+        found, over = simulated(generator, words.benchmarks, words.pairs)
+        tally.add(found, time.monotonic() - begun, over)
+        print(tally.report(), flush=True)
+
+
+def simulated(generator: np.random.Generator, benchmarks: int, pairs: int) -> tuple[list[str], int]:
+    """The words of one suite, and how many of its benchmarks are over the threshold.
+
+    Rounds visit the benchmarks in random order, and a fair coin says which launch of a pair is whose.
+    """
+    active, wall = (trace("bursts", metric) for metric in ("active", "wall"))
+    start = generator.integers(0, len(active) - pairs * benchmarks + 1)
+    rounds = start + np.arange(pairs * benchmarks).reshape(pairs, benchmarks)
+    places = generator.permuted(rounds, axis=1)
+    swap = generator.random((pairs, benchmarks, 1)) < 0.5
+    sides = np.where(swap, active[places][:, :, ::-1], active[places])
+
+    def judge_one(member: int, sharing: float) -> Judgement | None:
+        return weigh_once(sides[:, member], margin=0.005, alpha=0.01, roughly=True, members=sharing)
+
+    judged = judge_family("holm", benchmarks, judge_one)
+    over = sum(is_over_threshold(wall[places[:, one]].ravel()) for one in range(benchmarks))
+    return [one.verdict for one in judged if one is not None], over
+
+
+def is_over_threshold(launches: Sequence[float] | FloatArray) -> bool:
+    """Whether the second half of the launches has a mean that is over the first one's by more than the threshold."""
+    half = len(launches) // 2
+    return bool(np.mean(launches[half : 2 * half]) > (1 + THRESHOLD) * np.mean(launches[:half]))
+
+
+def over_threshold(record: dict[str, Any]) -> int:
+    """How many benchmarks of a record are over it, by the elapsed times of their launches."""
+    launches = record["launches"]
+    times: dict[int, list[tuple[int, int]]] = {}
+    for benchmark, start, wall in zip(launches["benchmark"], launches["start_ns"], launches["wall_ns"], strict=True):
+        times.setdefault(benchmark, []).append((start, wall))
+    return sum(is_over_threshold([wall for _, wall in sorted(one)]) for one in times.values())
 
 
 def verdicts(record: dict[str, Any]) -> list[str]:
@@ -80,8 +141,10 @@ def _words() -> argparse.Namespace:
     parser.add_argument("weighings", nargs="?", type=int, default=50, help="suites")
     parser.add_argument("--benchmarks", type=int, default=100, metavar="N", help="in a suite")
     parser.add_argument("--pairs", type=int, default=PAIRS, metavar="N", help="of each benchmark")
+    parser.add_argument("--simulated", action="store_true", help="of recorded launches")
     return parser.parse_args()
 
 
 if __name__ == "__main__":
-    main(_words())
+    given = _words()
+    (simulate if given.simulated else main)(given)

@@ -60,6 +60,14 @@ def test_what_weighs_most_is_kept() -> None:
     assert f"_{200 - rows(page, 'same')} more verdicts left out here" in page
 
 
+def test_what_would_decide_several_is_said_once() -> None:
+    alone, both = (gate_markdown.page(report(*many("undecided", number))) for number in (1, 3))
+    assert alone.count("would decide") == both.count("would decide") == 1
+    assert (alone.count("9 times out of 10"), both.count("9 times out of 10")) == (2, 1)
+    way = next(line for line in both.splitlines() if "would decide" in line)
+    assert not way.startswith("- ")
+
+
 def test_a_row_after_a_shortened_table_is_none_of_its_cells() -> None:
     lines = gate_markdown.page(report(*many("slower", 200)), "x", gate_markdown.FEWEST_BYTES).splitlines()
     place = next(place for place, line in enumerate(lines) if line.startswith("_"))

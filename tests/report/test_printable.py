@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from steelyard.report import printable
+from steelyard.report.plain import one_line
 
 ANYTHING = st.text(st.characters())  # surrogates and controls too
 
@@ -26,6 +27,11 @@ def test_plain_says_only_what_the_encoding_can(text: str) -> None:
 @given(st.text(st.characters(categories=["L", "N", "P", "S"])))
 def test_plain_leaves_what_prints_alone(text: str) -> None:
     assert printable.plain(text) == text
+
+
+def test_a_command_of_several_lines_stays_one_that_a_shell_reads() -> None:
+    lines = "set -e\nfor one in a b; do\n    echo $one |\n    cat\ndone\n\nexit\n"
+    assert one_line(lines) == "set -e; for one in a b; do echo $one | cat; done; exit"
 
 
 @pytest.mark.parametrize(

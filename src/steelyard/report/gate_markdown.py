@@ -93,15 +93,17 @@ def _sections(report: GateReport) -> list[_Section]:
     several = len(report.weighings) > 1
     problems = report.problems if len(report.problems) > 1 else []  # the first one is above
     same, beside = (figures.count(len(kinds[kind]), "verdict") for kind in ("same", "beside"))
-    undecided = items(_open(one, several=several) for one in worst_first(kinds["open"])[:_MOST_ROWS])
+    alone = len(kinds["open"]) == 1
+    undecided = items(_open(one, several=several, alone=alone) for one in worst_first(kinds["open"])[:_MOST_ROWS])
     undecided += items(f"{_text(finding.message)}" for finding in _uncompared(report))
+    ways = [*(f"{_text(way)}  " for way in gate_words.what_would_decide(kinds["open"])), ""]
     hidden = max(0, len(kinds["open"]) - _MOST_ROWS)
     return [
         _Section([], list(dict.fromkeys(_subjects(weighing) for weighing in report.weighings)), "weighing"),
         _Section(["**What is missing**", ""], items(map(_text, problems)), "problem"),
         _tabled(["**Above the limit**", ""], kinds["above"], several=several),
         _tabled(["**Changed within the limit**", ""], kinds["changed"], several=several),
-        _Section(["**What could not be decided**", ""], undecided, "verdict", hidden=hidden),
+        _Section(["**What could not be decided**", ""], undecided, "verdict", ["", *ways], hidden),
         _fold(f"Not changed: {same}", _tabled([], kinds["same"], several=several)),
         _fold(
             f"Undecided, and within the limit or without one: {beside}", _tabled([], kinds["beside"], several=several)
@@ -154,11 +156,11 @@ def _level(side: Side | None, metric: str) -> str:
     return f"{figures.quantity(side.median, metric)} ± {figures.percent(side.spread)}"
 
 
-def _open(one: Judged, *, several: bool) -> str:
+def _open(one: Judged, *, several: bool, alone: bool) -> str:
     verdict = one.verdict
     of = f" of {code(one.source)}" if several else ""
     name = f"{code(verdict.benchmark)}{of}, {_words(verdict.metric)}"
-    return f"{name} {gate_words.change(verdict)}: {_text(gate_words.why_open(one))}"
+    return f"{name} {gate_words.change(verdict)}: {_text(gate_words.why_open(one, alone=alone))}"
 
 
 def _subjects(weighing: Weighing) -> str:

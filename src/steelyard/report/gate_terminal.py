@@ -31,11 +31,12 @@ def show(console: Console, report: GateReport) -> None:
     _list(sheet, "slower", [_line(sheet, one, several=several) for one in report.slower])
     changed = [one for one in report.judged if _is_changed(one)]
     _list(sheet, "changed", [_line(sheet, one, several=several) for one in worst_first(changed)])
+    undecided = worst_first(report.undecided)
+    alone = len(undecided) == 1
     opened = [
-        _line(sheet, one, several=several).append(f": {gate_words.why_open(one)}")
-        for one in worst_first(report.undecided)
+        _line(sheet, one, several=several).append(f": {gate_words.why_open(one, alone=alone)}") for one in undecided
     ]
-    _list(sheet, "open", opened)
+    _list(sheet, "open", opened, [Text(way) for way in gate_words.what_would_decide(undecided)])
     _list(sheet, "note", [Text(finding.message) for finding in report.findings])
 
 
@@ -52,10 +53,10 @@ def _line(sheet: Sheet, one: Judged, *, several: bool) -> Text:
     return Text.assemble((name, "bold"), f" {known}{source}")
 
 
-def _list(sheet: Sheet, label: str, lines: Sequence[Text]) -> None:
+def _list(sheet: Sheet, label: str, lines: Sequence[Text], after: Sequence[Text] = ()) -> None:
     if not lines:
         return
     sheet.blank()
     more = len(lines) - MOST_BENCHMARKS
     rest = [Text(f"{figures.count(more, 'more')}: --markdown FILE has all of them")] if more > 0 else []
-    sheet.row(label, *lines[:MOST_BENCHMARKS], *rest)
+    sheet.row(label, *lines[:MOST_BENCHMARKS], *rest, *after)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from steelyard.model.gate import GateReport, Judged
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Verdict, Weighing
 from steelyard.report import figures, printable, sentences
 
 _LONGEST_PROBLEM, _LONGEST_NAME = 400, 60
+MOST_SAID = 10
+"""Of so many weighings it is said what would decide them."""
 
 
 def headline(report: GateReport) -> str:
@@ -47,8 +51,11 @@ def change(verdict: Verdict) -> str:
     return figures.change(verdict.change) + (f" {figures.interval(verdict.interval)}" if verdict.interval else "")
 
 
-def why_open(judged: Judged) -> str:
-    """Say why it is not known whether a benchmark keeps to its limit, and what would tell."""
+def why_open(judged: Judged, *, alone: bool = True) -> str:
+    """Say why it is not known whether a benchmark keeps to its limit.
+
+    And what would tell, if it is `alone`: of several `what_would_decide` says it once.
+    """
     verdict, settings = judged.verdict, judged.weighing.settings
     if verdict.change is None:
         undefined = [finding.message for finding in verdict.findings if finding.code == "undefined"]
@@ -58,9 +65,25 @@ def why_open(judged: Judged) -> str:
         said.append(f"the limit of {limit(judged)} lies within the interval")
     if verdict.verdict == "undecided" and not said:
         said = sentences.explanation(verdict, settings, judged.reason)
-    if smallest := sentences.resolution(verdict):
+        said = said if alone else said[:1]
+    if alone and (smallest := sentences.resolution(verdict)):
         said.append(smallest)
     return "; ".join(said)
+
+
+def what_would_decide(opened: Sequence[Judged]) -> list[str]:
+    """Say of several open benchmarks what would decide them, once for each weighing; of one `why_open` says it."""
+    if len(opened) < 2:
+        return []
+    said: list[str] = []
+    by_record = {id(one.weighing): one for one in opened}
+    for first in [*by_record.values()][:MOST_SAID]:
+        mine = [one for one in opened if one.weighing is first.weighing and one.verdict.verdict == "undecided"]
+        # What lies on both sides of a limit of the gate's own is not what its weighing was to decide.
+        lacking = [one.verdict for one in mine if one.limit is None or one.verdict.interval is None]
+        ways = sentences.budget_of_all(lacking, first.weighing) if lacking else []
+        said += ways if len(by_record) == 1 else [f"{first.source}: {way}" for way in ways]
+    return said
 
 
 def methods(report: GateReport) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# After these a shell expects more.
+_GOES_ON = (" do", " then", "{", "(", "|", "&&", ";")
+
 
 def plain(text: str, encoding: str = "utf-8") -> str:
     r"""Make anything user-given safe to show on one line; what does not print is escaped: `\x1b`, `\u202e`.
@@ -19,7 +22,9 @@ def plain(text: str, encoding: str = "utf-8") -> str:
 
 def one_line(command: str) -> str:
     """A command of several lines, on one."""
-    return "; ".join(filter(None, map(str.strip, command.split("\n"))))
+    lines = list(filter(None, map(str.strip, command.split("\n"))))
+    ends = [" " if line.endswith(_GOES_ON) else "; " for line in lines[:-1]]
+    return "".join(part for pair in zip(lines, [*ends, ""], strict=True) for part in pair)
 
 
 def _escaped(character: str) -> str:

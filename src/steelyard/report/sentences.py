@@ -60,7 +60,7 @@ def built(record: Weighing | Run) -> str | None:
         "as they are checked out" if subject.revision.build is None else f"built by {one_line(subject.revision.build)}"
     )
     commands = {one.command for one in record.subjects}
-    where = "in each revision" if isinstance(record, Weighing) else "in this revision"
+    where = "in each revision" if record.kind == "weighing" else "in this revision"
     return f"{subject.command if len(commands) == 1 else 'each command'}, {where}, {how}"
 
 

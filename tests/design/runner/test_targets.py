@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from steelyard.design.runner.target import COMMAND_REMEDY
 from steelyard.design.runner.targets import subject_of, targets_of, with_time_limit
 from steelyard.model.errors import UsageError
-from steelyard.model.records import Benchmark, Subject
+from steelyard.model.launches import Draw
+from steelyard.model.records import Benchmark, RevisionFacts, Subject
 from tests.design.scripted import run_header, weighing
 
 MISSING = Subject(name="tool", command="{tool}", argv=["{tool}"], program="{tool}")
@@ -40,3 +44,20 @@ def test_only_where_a_shell_is_timed_its_start_is_measured() -> None:
         record = weighing(1, metrics=metrics, seed=3).model_copy(update={"subjects": shells})
         assert (targets_of(record, {}).empty_shell is not None) is measured
     assert targets_of(weighing(1), {}).empty_shell is None
+
+
+@pytest.mark.parametrize("word", ["data", "absolute", "both", "nowhere", "x" * 5000])
+def test_what_git_does_not_have_is_named_where_a_revision_misses_it(tmp_path: Path, word: str) -> None:
+    here, checkout = tmp_path / "here", tmp_path / "checkout"
+    for folder, names in ((here, ["data", "both", "absolute"]), (checkout, ["both"])):
+        folder.mkdir()
+        for name in names:
+            (folder / name).touch()
+    given = str(here / word) if word == "absolute" else word
+    revision = RevisionFacts(name="v1", commit=None, tree="0", build=None)
+    side = Subject(name="v1", command=f"cat {given}", argv=["cat", given], program="/bin/cat")
+    side = side.model_copy(update={"directory": str(checkout), "revision": revision})
+    record = weighing(1, directory=str(here)).model_copy(update={"subjects": [side, side]})
+    remedy = targets_of(record, {}).of(0, 0, Draw(0, 0)).remedy
+    missing = "data is in your folder and not in that revision, where it runs: give its absolute path"
+    assert remedy == (missing if word == "data" else COMMAND_REMEDY)

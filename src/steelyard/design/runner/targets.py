@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 
 from steelyard.design.findings import unshelled
@@ -116,9 +118,23 @@ def _remedy(subject: Subject, settings: Settings) -> str:
     if settings.harness is not None:
         return HARNESS_REMEDY
     words = [] if subject.shell else shell_words(subject.command)
+    if missing := _not_checked_out(subject, settings):
+        return f"{missing} is in your folder and not in that revision, where it runs: give its absolute path"
     if not words:
         return COMMAND_REMEDY
     return f"{unshelled(words)}: give --shell, mend the command, or accept failures with --ignore-failure"
+
+
+def _not_checked_out(subject: Subject, settings: Settings) -> str | None:
+    """A word of the command that names a file in the user's folder, and none in the checkout that it runs in."""
+    if subject.revision is None or subject.directory is None:
+        return None
+    folders = [Path(settings.directory), Path(subject.directory)]
+    return next((word for word in subject.argv[1:] if [_has(one, word) for one in folders] == [True, False]), None)
+
+
+def _has(folder: Path, word: str) -> bool:
+    return os.path.exists(folder / word)  # noqa: PTH110 - Path.exists() raises where a word is too long for a name
 
 
 def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[Subject] = ()) -> Hooks:

@@ -212,9 +212,11 @@ class _Builder:
         """Say what is built, once of each revision, in however many layouts."""
         layouts = Counter(job.revision.label for job in jobs)
         for job in {job.revision.label: job for job in jobs}.values():
-            if job.recipe.command is not None:
+            if (command := job.recipe.command) is not None:
                 several = f" in {many} layouts" if (many := layouts[job.revision.label]) > 1 else ""
-                said = f"building {job.revision.label}{several}: {one_line(job.recipe.command)}"
+                # What has several lines is from a file, and has been said.
+                told = "" if "\n" in command.strip() else f": {one_line(command)}"
+                said = f"building {job.revision.label}{several}{told}"
                 self.watch(Progress(said, 0, len(jobs), allowance=said, noun=_NOUN))
 
     def _check_out(self, job: Job, entry: Entry, of: int) -> list[str]:
