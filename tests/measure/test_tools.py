@@ -102,6 +102,11 @@ def test_ctrl_c_ends_all_of_it(tmp_path: Path) -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_ctrl_c_in_the_moment_in_which_it_ends_is_heard(tmp_path: Path) -> None:
+    with pytest.raises(InterruptedBeforeStart):
+        run(shell(tmp_path, f"kill -INT {os.getpid()}"))
+
+
 def test_a_build_does_not_outlive_a_driver_that_is_killed(tmp_path: Path) -> None:
     program = f"""
 from pathlib import Path

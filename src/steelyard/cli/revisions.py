@@ -115,13 +115,13 @@ def request_of_one_revision(options: RunOptions, settings: Settings, world: Worl
     from steelyard.api.settings import request_of
     from steelyard.subjects.revisions.builds import Recipe
     from steelyard.subjects.revisions.git import repository_of
-    from steelyard.subjects.revisions.revision import named, work_tree
+    from steelyard.subjects.revisions.revision import alone
     from steelyard.subjects.revisions.sides import subjects_of
 
     asked = options.revision
     recipe = Recipe(asked.build, timeout_s=build_timeout_checked(asked.build_timeout))
     repository = repository_of(Path(settings.directory), world.environment)
-    revision = work_tree(repository) if asked.base is None else named(repository, "--base", asked.base)
+    revision = alone(repository, asked.base)
     with _built(repository, [revision], recipe, 0, world, options.command) as sides:
         names = [options.name or revision.label]
         search_path = world.environment.get("PATH")

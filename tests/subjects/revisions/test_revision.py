@@ -9,7 +9,7 @@ import pytest
 
 from steelyard.model.errors import UsageError
 from steelyard.subjects.revisions.git import Repository, repository_of
-from steelyard.subjects.revisions.revision import Revision, resolved
+from steelyard.subjects.revisions.revision import Revision, alone, resolved
 from tests.repositories import Repo, script
 
 pytestmark = pytest.mark.real
@@ -164,6 +164,9 @@ def test_a_bare_repository_has_revisions_and_no_work_tree(repo: Repo, tmp_path: 
     assert "name a --candidate" in refusal(bare)
     base, candidate = both(bare, candidate="main")
     assert base.commit == candidate.commit
+    assert alone(seen(bare.folder), "main") == candidate
+    with pytest.raises(UsageError, match="has no work tree: name a --base"):
+        alone(seen(bare.folder), None)
 
 
 def test_a_shallow_clone_says_how_to_fetch_the_rest(repo: Repo, tmp_path: Path) -> None:

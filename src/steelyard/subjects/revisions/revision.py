@@ -61,6 +61,13 @@ def resolved(repository: Repository, base: str | None, candidate: str | None) ->
     return theirs, ours or work_tree(repository)
 
 
+def alone(repository: Repository, name: str | None) -> Revision:
+    """The one revision of `--base`; None is the work tree. Raises UsageError as `resolved`."""
+    if name is None and repository.is_bare:
+        raise UsageError(f"{repository.root} is a bare repository and has no work tree: name a --base")
+    return work_tree(repository) if name is None else named(repository, "--base", name)
+
+
 def work_tree(repository: Repository) -> Revision:
     """The work tree as it is, with what is not committed and not ignored; raises UsageError if it cannot be read."""
     with snapshot(repository) as (tree, _):
