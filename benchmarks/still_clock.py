@@ -150,7 +150,7 @@ def _pytest_benchmark(folder: Path, _: str) -> Reported:
 
 def _cases() -> list[Case]:
     google, catch2, nanobench = BUILT / "google_benchmark/suite", BUILT / "catch2/suite", BUILT / "nanobench/suite"
-    criterion, divan = _cargo_built("criterion"), _cargo_built("divan")
+    criterion, divan = cargo_built("criterion"), cargo_built("divan")
     # The harnesses' own statistics take longer than what they measure, if nobody limits them.
     times = ("--warm-up-time", "0.5", "--measurement-time", "1", "--nresamples", "1000")
     amount = ("--sample-count", "500", "--sample-size", "1000")
@@ -179,7 +179,7 @@ def _cases() -> list[Case]:
     ]
 
 
-def _cargo_built(crate: str) -> Path:
+def cargo_built(crate: str) -> Path:
     """Cargo names what it builds by a hash."""
     folder = BUILT / crate / "release/deps"
     built = [path for path in folder.glob("cases-*") if not path.suffix]

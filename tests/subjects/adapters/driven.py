@@ -76,9 +76,17 @@ class Driver:
     def names(self) -> list[str]:
         return [one.name for one in self.listed()]
 
-    def run(self, name: str, loops: int = 1, samples: int = 2) -> tuple[Sample, ...]:
-        work = Work(name, loops, samples)
+    def run(self, name: str, loops: int = 1, samples: int = 2, *, still: bool = False) -> tuple[Sample, ...]:
+        work = Work(name, loops, samples, still=still)
         return self.harness.samples(self._ended(self.harness.running(self.launch, work)), work)
+
+    def stands_still(self, name: str) -> bool:
+        """Whether its samples are those of a clock that stood still, where that is asked for and only there."""
+        plain, still = (self.run(name, still=asked) for asked in (False, True))
+        assert plain
+        assert still
+        assert {sample.delay_ns for sample in plain} == {None}
+        return {sample.delay_ns for sample in still} == {0}
 
     def _ended(self, launch: LaunchSpec) -> Measured:
         self.measured = self.launcher.launch(launch)

@@ -76,6 +76,10 @@ def test_it_lists_what_ran(driver: Driver) -> None:
     assert driver.listed() == [Listed(name, ("!benchmark", "fast")) for name in NAMES]
 
 
+def test_its_clock_stands_still_while_it_waits(driver: Driver) -> None:
+    assert driver.stands_still("sums / a thousand")
+
+
 @pytest.mark.parametrize("name", [NAMES[1], AWKWARD, NAMES[4]])
 def test_the_test_case_of_a_benchmark_runs(driver: Driver, name: str) -> None:
     (sample,) = driver.run(name)

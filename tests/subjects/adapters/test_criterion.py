@@ -84,6 +84,10 @@ def test_it_lists_what_there_is(driver: Driver) -> None:
     assert driver.names() == NAMES
 
 
+def test_its_clock_stands_still_while_it_waits(driver: Driver) -> None:
+    assert driver.stands_still("work")
+
+
 @pytest.mark.parametrize("name", ["work", AWKWARD, "new", "base", "sum", LONG, "prints", "async", "inputs"])
 def test_exactly_the_one_that_is_asked_for_runs(driver: Driver, name: str) -> None:
     samples = driver.run(name)

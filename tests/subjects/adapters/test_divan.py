@@ -77,6 +77,10 @@ def test_it_lists_what_there_is(driver: Driver) -> None:
     assert len(names) == len(NAMES)
 
 
+def test_its_clock_stands_still_while_it_waits(driver: Driver) -> None:
+    assert driver.stands_still("cases::plain")
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -75,6 +75,10 @@ def test_it_lists_what_there_is(driver: Driver) -> None:
     assert driver.names() == NAMES
 
 
+def test_its_clock_stands_still_while_it_waits(driver: Driver) -> None:
+    assert driver.stands_still("sum/1000")
+
+
 @pytest.mark.parametrize("name", NAMES[:7])
 def test_exactly_the_one_that_is_asked_for_runs(driver: Driver, name: str) -> None:
     samples = driver.run(name, loops=500)

@@ -49,6 +49,10 @@ def test_it_lists_what_ran(driver: Driver) -> None:
     assert driver.names() == NAMES
 
 
+def test_its_clock_stands_still_while_it_waits(driver: Driver) -> None:
+    assert driver.stands_still("sum")
+
+
 @pytest.mark.noisy
 @pytest.mark.parametrize("name", NAMES[:3])
 @pytest.mark.parametrize("words", [WORDS, WORDS[:1]], ids=["file", "printed"])

@@ -59,6 +59,10 @@ def test_it_lists_the_benchmarks_and_leaves_nothing(driver: Driver) -> None:
     assert not folder.exists()
 
 
+def test_its_clock_stands_still_while_it_waits(driver: Driver) -> None:
+    assert driver.stands_still("sum")
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "command"])
 def test_one_with_any_name_runs_as_often_as_asked(driver: Driver, name: str) -> None:
     samples = driver.run(name, loops=20, samples=3)

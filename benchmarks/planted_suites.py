@@ -1,0 +1,173 @@
+"""A change of 3 % in one of five benchmarks, in suites of harnesses that people have: whether it is found, and alone.
+
+    python benchmarks/planted_suites.py [google-benchmark|criterion|go|pytest-benchmark ...] [--weighings N] [--quiet]
+
+The suites are written here; criterion's is the program of the adapter's tests, which has to be built before
+(`pytest tests/subjects/adapters/test_criterion.py`). The change is more rounds of the same loop, by a variable of the
+environment, so that both sides are one file and no code moves. Weighed by default settings, which give each benchmark
+3 s, and 30 s to a suite of fewer than ten; bursts of other work around unless --quiet is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.load import Bursts
+from benchmarks.processes import stoppable
+from benchmarks.simulation import table
+from benchmarks.still_clock import cargo_built
+from benchmarks.suites import HEADER, Tally, weigh_suite
+
+GOOGLE = r"""
+#include <benchmark/benchmark.h>
+#include <cstdint>
+#include <cstdlib>
+static std::uint64_t work(long rounds) {
+    std::uint64_t state = 1;
+    for (long round = 0; round < rounds; round++) benchmark::DoNotOptimize(state = state * 6364136223846793005u + 1);
+    return state;
+}
+static void planted(benchmark::State& all) {
+    long rounds = std::getenv("PLANTED") ? 10300 : 10000;
+    for (auto one : all) benchmark::DoNotOptimize(work(rounds));
+}
+static void other(benchmark::State& all) {
+    for (auto one : all) benchmark::DoNotOptimize(work(all.range(0)));
+}
+BENCHMARK(planted);
+BENCHMARK(other)->Arg(2000)->Arg(5000)->Arg(20000)->Arg(50000);
+BENCHMARK_MAIN();
+"""
+GO = r"""
+package planted
+
+import ("fmt"; "os"; "testing")
+
+var sink uint64
+
+func work(rounds int) {
+    state := uint64(1)
+    for round := 0; round < rounds; round++ { state = state * 6364136223846793005 + 1 }
+    sink += state
+}
+
+func BenchmarkPlanted(b *testing.B) {
+    rounds := 10000
+    if os.Getenv("PLANTED") != "" { rounds = 10300 }
+    for n := 0; n < b.N; n++ { work(rounds) }
+}
+
+func BenchmarkOther(b *testing.B) {
+    for _, rounds := range []int{2000, 5000, 20000, 50000} {
+        b.Run(fmt.Sprint(rounds), func(b *testing.B) { for n := 0; n < b.N; n++ { work(rounds) } })
+    }
+}
+"""
+PYTEST = r"""
+import os
+import pytest
+
+def work(rounds):
+    state = 1
+    for _ in range(rounds):
+        state = state * 31 % 65537
+    return state
+
+def test_planted(benchmark):
+    benchmark(work, 10300 if "PLANTED" in os.environ else 10000)
+
+@pytest.mark.parametrize("rounds", [2000, 5000, 20000, 50000])
+def test_other(benchmark, rounds):
+    benchmark(work, rounds)
+"""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A command, the same with the change, and which of its benchmarks are weighed (all, if none is named)."""
+
+    command: str
+    planted: str
+    benchmarks: tuple[str, ...] = ()
+
+
+def google_benchmark(folder: Path) -> Suite:
+    """Compiled against the system's."""
+    (folder / "suite.cpp").write_text(GOOGLE)
+    suite = folder / "suite"
+    words = ["c++", "-std=c++17", "-O2", "-o", suite, folder / "suite.cpp", "-lbenchmark", "-lpthread"]
+    subprocess.run(words, check=True)
+    return Suite(str(suite), f"env PLANTED=1 {suite}")
+
+
+def go(folder: Path) -> Suite:
+    """The binary of `go test -c`."""
+    (folder / "go.mod").write_text("module planted\n\ngo 1.20\n")
+    (folder / "work_test.go").write_text(GO)
+    subprocess.run(["go", "test", "-c", "-o", "suite"], cwd=folder, check=True, env={**os.environ, "GOFLAGS": ""})
+    return Suite(str(folder / "suite"), f"env PLANTED=1 {folder / 'suite'}")
+
+
+def pytest_benchmark(folder: Path) -> Suite:
+    """Run by this Python."""
+    (folder / "test_work.py").write_text(PYTEST)
+    command = f"{sys.executable} -m pytest -q -p no:cacheprovider --rootdir {folder} {folder / 'test_work.py'}"
+    return Suite(command, f"env PLANTED=1 {command}")
+
+
+def criterion(folder: Path) -> Suite:
+    """The program of the adapter's tests, the benchmark `work` of which asks for that variable."""
+    del folder
+    program = cargo_built("criterion")
+    if not program.exists():
+        raise SystemExit("criterion's suite is not built: run pytest tests/subjects/adapters/test_criterion.py")
+    others = ("new", "base", "sum", "group/flat/2000")
+    return Suite(str(program), f"env PLANTED=1 {program}", ("work", *others))
+
+
+SUITES: dict[str, Callable[[Path], Suite]] = {
+    "google-benchmark": google_benchmark,
+    "criterion": criterion,
+    "go": go,
+    "pytest-benchmark": pytest_benchmark,
+}
+
+
+def main(words: argparse.Namespace) -> None:
+    """Weigh each suite in turn, and print the table as it stands after each weighing."""
+    with tempfile.TemporaryDirectory() as name, stoppable():
+        suites = {}
+        for harness in words.harness or SUITES:
+            folder = Path(name) / harness
+            folder.mkdir()
+            suites[harness] = SUITES[harness](folder)
+        tallies = {harness: Tally(harness, "+3 % in one") for harness in suites}
+        for _ in range(words.weighings):
+            for harness, suite in suites.items():
+                options = [word for pattern in suite.benchmarks for word in ("-b", pattern)]
+                with nullcontext() if words.quiet else Bursts():
+                    found = weigh_suite(Path(name), harness, [suite.command, suite.planted], options)
+                tallies[harness].add(*found)
+                print(table(HEADER, [tally.row() for tally in tallies.values()]) + "\n", flush=True)
+
+
+def _words() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="A change of 3 % in suites of other harnesses.")
+    parser.add_argument("harness", nargs="*", choices=[*SUITES, []], help="all, if none is given")
+    parser.add_argument("--weighings", type=int, default=5, metavar="N", help="of each suite")
+    parser.add_argument("--quiet", action="store_true", help="no bursts around")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main(_words())
