@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
+from array import array
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
@@ -117,7 +118,7 @@ class Result(NamedTuple):
     unit: str
     loops: int
     inner_loops: int
-    values: list[Any]
+    values: list[Any] | array[float]
 
     def samples(self) -> tuple[Sample, ...]:
         """One sample for each value, of loops times inner loops; raises LaunchError for what is no time."""
@@ -158,7 +159,7 @@ def _results(found: dict[str, Any]) -> Iterator[Result]:
                     f"wrote {shown(loops)} loops and {shown(inner_loops)} inner loops, not integers above 0"
                 )
             values = run.get("values") or []
-            values = values if isinstance(values, list) else list(values)
+            values = values if isinstance(values, list | array) else list(values)
             name = own["name"] if "name" in own else about["name"]
             unit = own.get("unit", about.get("unit", "second"))
             yield Result(str(name), str(unit), loops, inner_loops, values)
