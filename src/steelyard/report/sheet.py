@@ -46,11 +46,11 @@ class Sheet:
     def row(self, label: str, *paragraphs: Text | str, style: str = "dim") -> None:
         """Print a label and its paragraphs, each starting on a new line; `style` is the label's."""
         label = printable.plain(label, self.encoding)
-        if self._is_plain and not self.narrow and cell_len(label) < self.indent:
-            if (unstyled := self._unstyled(paragraphs)) is not None:
-                heads = [label, *[""] * (len(unstyled) - 1)]
-                self._write(f"{head:{self.indent}}{line}" for head, line in zip(heads, unstyled, strict=True))
-                return
+        is_plain = self._is_plain and not self.narrow and cell_len(label) < self.indent
+        if is_plain and (unstyled := self._unstyled(paragraphs)):
+            heads = [label, *[""] * (len(unstyled) - 1)]
+            self._write(f"{head:{self.indent}}{line}" for head, line in zip(heads, unstyled, strict=True))
+            return
         lines = [line for paragraph in paragraphs for line in self.wrap(paragraph)]
         if self.narrow:
             if label:
@@ -77,8 +77,8 @@ class Sheet:
             lines.append(line)
         return lines
 
-    def _unstyled(self, paragraphs: Sequence[Text | str]) -> list[str] | None:
-        """What `wrap` makes of them where there are no colours; None where only rich knows."""
+    def _unstyled(self, paragraphs: Sequence[Text | str]) -> list[str]:
+        """What `wrap` makes of them where there are no colours; nothing where only rich knows."""
         lines: list[str] = []
         for paragraph in paragraphs:
             text = paragraph if isinstance(paragraph, str) else paragraph.plain
@@ -89,9 +89,9 @@ class Sheet:
             is_simple = text.isascii() and "  " not in text
             broken = _broken(_GLUED.sub(_GLUE, text), self.text_width) if is_simple else []
             if not broken:
-                return None
+                return []
             lines += [line.replace(_GLUE, " ") for line in broken]
-        return lines or None
+        return lines
 
     def grid(self, rows: Sequence[Sequence[Text]], right: frozenset[int] = frozenset()) -> None:
         """Print rows of cells in aligned columns, two blanks apart; those in `right` are flushed right."""

@@ -45,7 +45,7 @@ def read_packed(path: Path) -> tuple[Any, str] | None:
 
 def _told_of(file: int) -> tuple[Any, str] | None:
     answer, theirs = os.pipe()
-    with open(answer, "rb") as told:
+    with os.fdopen(answer, "rb") as told:
         try:
             words = [str(READER), str(MOST_VALUES), str(MOST_LISTS), str(MOST_TEXTS)]
             places = [(os.POSIX_SPAWN_DUP2, mine, its) for mine, its in ((file, 0), (theirs, 1))]
