@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := native/launch native/preload native/probes native/heap native/scatter native/clock
+NATIVE := native/launch native/preload native/probes native/read native/heap native/scatter native/clock
 WORKERS ?= auto
 CRATES := $(NATIVE) sdk/rust examples/rust
 INSTALLED := $(VENV)/.installed

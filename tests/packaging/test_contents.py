@@ -21,6 +21,7 @@ _MADE_BY_SETUPTOOLS = {"PKG-INFO", "setup.cfg"}
 _NATIVE = {
     "steelyard-launch",
     "steelyard-probes",
+    "steelyard-read",
     *(f"steelyard-{name}.abi3.so" for name in ("clock", "heap", "preload", "scatter")),
 }
 

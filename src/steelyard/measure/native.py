@@ -23,6 +23,9 @@ PRELOAD: Path = _library("steelyard-preload", _FOLDER)
 PROBES: Path = _FOLDER / "steelyard-probes"
 """The programs whose use of the caches is known: `steelyard-probes PATTERN ELEMENTS ITERATIONS`."""
 
+READER: Path = _FOLDER / "steelyard-read"
+"""The program that reads large files of JSON: `steelyard-read VALUES LISTS TEXTS < FILE`."""
+
 HEAP: Path = _library("steelyard-heap", _FOLDER)
 """To be preloaded into programs: counts what they ask of their allocator."""
 

@@ -32,10 +32,10 @@ _LEVEL = 4
 # A weighing of a million launches is about 150 MB; what is larger is not one, and is not read into memory to find out.
 _LARGEST_BYTES = 1 << 28
 # The same million has 27 values a launch, in one list each (a line of a journal), and some may be repeated.
-_MOST_VALUES = 35_000_000
-_MOST_LISTS = 4_000_000
+MOST_VALUES = 35_000_000
+MOST_LISTS = 4_000_000
 # Texts take several times as much: of a weighing they are names alone, and of other tools' files the names of fields.
-_MOST_TEXTS = 6_000_000
+MOST_TEXTS = 6_000_000
 _MOST_LINES = 2_000_000
 # Looked through at once: what the processor's caches hold.
 _STRETCH = 1 << 18
@@ -71,9 +71,19 @@ def _dumped(record: Weighing | Run | ForeignResults) -> dict[str, Any]:
     if not isinstance(record, ForeignResults):
         fields = record.model_dump(mode="json", exclude={"launches"})
         return _in_order(record, {**fields, "launches": record.launches.model_dump()})
-    fields = record.model_dump(mode="json", exclude={"benchmarks": {"__all__": {"values"}}})
-    whole = zip(record.benchmarks, fields["benchmarks"], strict=True)
-    return {**fields, "benchmarks": [_in_order(one, {**kept, "values": encoded(one.values)}) for one, kept in whole]}
+    # Without pydantic's serializer, which takes longer to be built than this does; all in it are JSON's own types.
+    fields: dict[str, Any] = _as_fields(record)
+    for benchmark in fields["benchmarks"]:
+        benchmark["values"] = encoded(benchmark["values"])
+    return fields
+
+
+def _as_fields(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return {name: _as_fields(one) for name, one in value}
+    if isinstance(value, list) and value and isinstance(value[0], BaseModel):
+        return list(map(_as_fields, value))
+    return value
 
 
 def _in_order(model: BaseModel, fields: dict[str, Any]) -> dict[str, Any]:
@@ -232,6 +242,11 @@ def read_bytes(path: Path, largest_bytes: int | None = None) -> bytes:
     return data
 
 
+def is_too_large(size_bytes: int) -> bool:
+    """Whether no record has so many bytes, nor a file that is imported."""
+    return size_bytes > _LARGEST_BYTES
+
+
 def _open_at_once(path: str, flags: int) -> int:
     # A pipe that nobody writes to would never open.
     return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
@@ -280,7 +295,7 @@ def _too_large(path: Path, largest_bytes: int) -> UsageError:
 
 def plausible(path: Path, data: bytes) -> bytes:
     """The data, if it may hold a weighing; else its values, as Python's objects, could take many times its memory."""
-    most = {b"[{": _MOST_LISTS, b",": _MOST_VALUES, b'"': 2 * _MOST_TEXTS, b"\n": _MOST_LINES}
+    most = {b",": MOST_VALUES, b"[{": MOST_LISTS, b'"': 2 * MOST_TEXTS, b"\n": _MOST_LINES}
     # What is shorter cannot have so many, and numpy need not start for it.
     counted = _counted(data, list(most)) if len(data) > min(most.values()) else {}
     if any(number > most[one] for one, number in counted.items()):

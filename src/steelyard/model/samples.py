@@ -10,6 +10,7 @@ import sys
 from array import array
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from itertools import accumulate
 from typing import Any, Final
 
@@ -20,7 +21,8 @@ from pydantic import (
     ValidatorFunctionWrapHandler,
     WrapValidator,
 )
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, SchemaValidator, ValidationError
+from pydantic_core.core_schema import CoreConfig, bytes_schema
 
 from steelyard.model.numbers import LEAST_VALUE, MOST_VALUE
 
@@ -31,6 +33,7 @@ FEWEST_ENCODED = 1000
 """Samples of a benchmark. Fewer take no time to read and write, and can be seen by whoever opens the file."""
 
 _LENGTHS, _BITS = "lengths", "float64"
+_BASE64 = SchemaValidator(bytes_schema(), CoreConfig(val_json_bytes="base64"))
 # Not `list | array` where it is asked for: of 20,000 processes that is made 20,000 times.
 _LIST_OR_PACKED = (list, array)
 
@@ -67,7 +70,7 @@ def _decoded(told: dict[str, Any]) -> list[array[float]]:
         raise ValueError(f"many samples have {_LENGTHS} and {_BITS}, and nothing else")
     if not lengths or not all(type(length) is int and length > 0 for length in lengths):
         raise ValueError(f"{_LENGTHS} are integers above 0")
-    bits = a2b_base64(text, strict_mode=True)
+    bits = _from_base64(text)
     if len(bits) != 8 * sum(lengths):
         raise ValueError(f"{_BITS} holds another number of samples than {_LENGTHS} say")
     numbers = array(FLOATS, bits)
@@ -76,6 +79,14 @@ def _decoded(told: dict[str, Any]) -> list[array[float]]:
     if not _are_results(numbers):
         raise ValueError(f"a sample is a number from {LEAST_VALUE:g} to {MOST_VALUE:g}")
     return [numbers[end - length : end] for length, end in zip(lengths, accumulate(lengths), strict=True)]
+
+
+def _from_base64(text: str) -> bytes:
+    # pydantic's takes a third of the time of Python's, which has the words for what is wrong.
+    with suppress(ValidationError):
+        found: bytes = _BASE64.validate_strings(text)
+        return found
+    return a2b_base64(text, strict_mode=True)
 
 
 def _are_results(numbers: bytes | array[float]) -> bool:

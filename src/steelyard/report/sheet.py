@@ -6,7 +6,7 @@ All that is printed on a terminal goes through it, and is made printable here, w
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -37,7 +37,6 @@ class Sheet:
         self.width = max(console.width, 8)
         self.indent = 1 if self.narrow else LABEL_COLUMNS
         self.text_width = self.width - self.indent
-        # Without colours a line is its text: rich takes a fifth of a millisecond to find that out.
         self._is_plain = console.color_system is None
 
     def name(self, text: str, width: int) -> str:
@@ -47,6 +46,11 @@ class Sheet:
     def row(self, label: str, *paragraphs: Text | str, style: str = "dim") -> None:
         """Print a label and its paragraphs, each starting on a new line; `style` is the label's."""
         label = printable.plain(label, self.encoding)
+        is_plain = self._is_plain and not self.narrow and cell_len(label) < self.indent
+        if is_plain and (unstyled := self._unstyled(paragraphs)):
+            heads = [label, *[""] * (len(unstyled) - 1)]
+            self._write(f"{head:{self.indent}}{line}" for head, line in zip(heads, unstyled, strict=True))
+            return
         lines = [line for paragraph in paragraphs for line in self.wrap(paragraph)]
         if self.narrow:
             if label:
@@ -66,14 +70,27 @@ class Sheet:
         text = printable.styled(paragraph, self.encoding)
         if cell_len(text.plain) <= self.text_width:
             return [text]
-        is_simple = self._is_plain and text.plain.isascii() and "  " not in text.plain
         text.plain = _GLUED.sub(_GLUE, text.plain)
-        if is_simple and (broken := _broken(text.plain, self.text_width)):
-            return [Text(line.replace(_GLUE, " ")) for line in broken]
         lines = []
         for line in text.wrap(self._console, self.text_width):
             line.plain = line.plain.replace(_GLUE, " ")
             lines.append(line)
+        return lines
+
+    def _unstyled(self, paragraphs: Sequence[Text | str]) -> list[str]:
+        """What `wrap` makes of them where there are no colours; nothing where only rich knows."""
+        lines: list[str] = []
+        for paragraph in paragraphs:
+            text = paragraph if isinstance(paragraph, str) else paragraph.plain
+            text = printable.plain(printable.symbols(text, self.encoding), self.encoding)
+            if cell_len(text) <= self.text_width:
+                lines.append(text)
+                continue
+            is_simple = text.isascii() and "  " not in text
+            broken = _broken(_GLUED.sub(_GLUE, text), self.text_width) if is_simple else []
+            if not broken:
+                return []
+            lines += [line.replace(_GLUE, " ") for line in broken]
         return lines
 
     def grid(self, rows: Sequence[Sequence[Text]], right: frozenset[int] = frozenset()) -> None:
@@ -96,13 +113,17 @@ class Sheet:
         """Print one line as it is; what is too wide would be the caller's mistake and is cut."""
         text = printable.styled(text, self.encoding)
         if self._is_plain and cell_len(text.plain) <= self.width:
-            self._console.file.write(f"{text.plain.rstrip()}\n")
-            self._console.file.flush()
+            self._write([text.plain])
             return
         text.rstrip()
         if cell_len(text.plain) > self.width:
             text.truncate(self.width, overflow="crop")
         self._console.print(text, no_wrap=True, crop=False, overflow="ignore", soft_wrap=True)
+
+    def _write(self, lines: Iterable[str]) -> None:
+        # Without colours a line is its text: rich takes a fifth of a millisecond to find that out.
+        self._console.file.write("".join(f"{line.rstrip()}\n" for line in lines))
+        self._console.file.flush()
 
 
 def _broken(text: str, width: int) -> list[str]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Protocol
 
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from steelyard.model.launches import LaunchSpec, Measured, Sample
 
 GROUP = "steelyard.harnesses"
@@ -154,4 +155,6 @@ def _recognises(name: str, launches: Sequence[LaunchSpec]) -> bool:
 
 @cache  # every call would look through all installed packages
 def _known() -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points  # whoever only imports results has no use for it
+
     return {point.name: point for point in entry_points(group=GROUP)}

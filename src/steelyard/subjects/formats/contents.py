@@ -76,6 +76,8 @@ class Format:
     tool: str
     recognises: Callable[[Opened], bool]
     read: Callable[[Opened], Contents]
+    reads_packed: bool = False
+    """Whether it takes an array of floats for a list of them."""
 
 
 def decoded(data: bytes) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
+from operator import mul
 from typing import Any
+
+import numpy as np
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.foreign import CORES, PROCESSOR
+from steelyard.model.samples import joined
 from steelyard.subjects.adapters.pyperf import Result, results_of_json
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, entries, facts, grouped, text
 from steelyard.subjects.responses import json_of, shown
@@ -73,9 +78,18 @@ def _seconds(results: list[Result], unit: str) -> float | None:
     if unit != "second":
         return None
     try:
-        return float(sum(one.loops * one.inner_loops * sum(one.values) for one in results))
+        return _total(results)
     except TypeError:  # of what is no number
         return None
+
+
+def _total(results: list[Result]) -> float:
+    """The loops times the values of all."""
+    loops, values = [one.loops * one.inner_loops for one in results], [one.values for one in results]
+    if not all(isinstance(one, array) for one in values):
+        return float(sum(map(mul, loops, map(sum, values))))
+    each = np.repeat(np.array(loops, dtype=np.float64), list(map(len, values)))
+    return float(each @ np.frombuffer(joined(values)))
 
 
 def _begun(benchmarks: list[dict[str, Any]]) -> str | None:
@@ -83,4 +97,4 @@ def _begun(benchmarks: list[dict[str, Any]]) -> str | None:
     return next(filter(None, dates), None)
 
 
-PYPERF = Format("pyperf", "pyperf", _recognises, _read)
+PYPERF = Format("pyperf", "pyperf", _recognises, _read, reads_packed=True)

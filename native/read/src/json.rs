@@ -1,0 +1,215 @@
+//! A text of JSON, value by value; refused is what Python's own reader refuses, or would read as something else.
+
+use std::borrow::Cow;
+
+/// What it was that is not taken.
+pub type Refused = &'static str;
+
+/// What comes next; a word is `null`, `true` or `false`, and has been taken.
+pub enum Kind {
+    Number,
+    Text,
+    List,
+    Object,
+    Word(&'static [u8]),
+}
+
+const WORDS: [&[u8]; 3] = [b"null", b"true", b"false"];
+/// So many digits fit into 64 bits.
+const MOST_DIGITS: usize = 18;
+
+/// Where in a text the next value is.
+pub struct Json<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Json<'a> {
+    pub fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            at: 0,
+        }
+    }
+
+    /// What the next value is; a list or an object has been entered, and must be left by `has_next`.
+    pub fn kind(&mut self) -> Result<Kind, Refused> {
+        match self.next_byte() {
+            Some(b'-' | b'0'..=b'9') => return Ok(Kind::Number),
+            Some(b'"') => return Ok(Kind::Text),
+            Some(b'[') => {
+                self.at += 1;
+                return Ok(Kind::List);
+            }
+            Some(b'{') => {
+                self.at += 1;
+                return Ok(Kind::Object);
+            }
+            _ => {}
+        }
+        let rest = &self.bytes[self.at..];
+        let word = WORDS.into_iter().find(|word| rest.starts_with(word));
+        let word = word.ok_or("no value")?;
+        self.at += word.len();
+        Ok(Kind::Word(word))
+    }
+
+    /// Whether a list or an object has one more in it, before what `closes` it.
+    pub fn has_next(&mut self, closes: u8, is_first: bool) -> Result<bool, Refused> {
+        match self.next_byte() {
+            Some(byte) if byte == closes => self.at += 1,
+            Some(b',') if !is_first => {
+                self.at += 1;
+                return Ok(true);
+            }
+            Some(_) if is_first => return Ok(true),
+            _ => return Err("no end"),
+        }
+        Ok(false)
+    }
+
+    /// The name of a field, and its colon.
+    pub fn name(&mut self) -> Result<Cow<'a, str>, Refused> {
+        if self.next_byte() != Some(b'"') {
+            return Err("no name");
+        }
+        let name = self.text()?;
+        if self.next_byte() != Some(b':') {
+            return Err("no colon");
+        }
+        self.at += 1;
+        Ok(name)
+    }
+
+    /// A text, at its quote.
+    pub fn text(&mut self) -> Result<Cow<'a, str>, Refused> {
+        self.at += 1;
+        let plain = self.until_special()?;
+        if self.bytes[self.at] == b'"' {
+            self.at += 1;
+            return Ok(plain.into());
+        }
+        let mut text = plain.to_owned();
+        while self.bytes[self.at] != b'"' {
+            text.push(self.escaped()?);
+            text.push_str(self.until_special()?);
+        }
+        self.at += 1;
+        Ok(text.into())
+    }
+
+    /// An integer of at most 64 bits, or None for what has a fraction or an exponent.
+    pub fn integer(&mut self) -> Result<Option<i64>, Refused> {
+        let start = self.at;
+        let sign = usize::from(self.bytes[start] == b'-');
+        let digits = self.digits_at(start + sign);
+        if digits == 0 || (digits > 1 && self.bytes[start + sign] == b'0') {
+            return Err("no number");
+        }
+        let end = start + sign + digits;
+        if matches!(self.bytes.get(end), Some(b'.' | b'e' | b'E')) {
+            return Ok(None);
+        }
+        if digits > MOST_DIGITS {
+            return Err("a large integer");
+        }
+        self.at = end;
+        self.text[start..end]
+            .parse()
+            .map(Some)
+            .map_err(|_| "no number")
+    }
+
+    /// What `integer` found to be none: the nearest float.
+    pub fn float(&mut self) -> Result<f64, Refused> {
+        let rest = &self.bytes[self.at..];
+        let (value, length): (f64, usize) =
+            fast_float2::parse_partial(rest).map_err(|_| "no number")?;
+        // That takes a point without digits, too; and what is beyond all floats has a sentence of its own.
+        if !rest[length - 1].is_ascii_digit() || self.is_bare_point(length) || !value.is_finite() {
+            return Err("no number");
+        }
+        self.at += length;
+        Ok(value)
+    }
+
+    /// Make sure that nothing comes behind it.
+    pub fn end(&mut self) -> Result<(), Refused> {
+        self.next_byte().map_or(Ok(()), |_| Err("more behind it"))
+    }
+
+    fn is_bare_point(&self, length: usize) -> bool {
+        let number = &self.bytes[self.at..self.at + length];
+        let point = number.iter().position(|&byte| byte == b'.');
+        point.is_some_and(|point| !number[point + 1].is_ascii_digit())
+    }
+
+    fn digits_at(&self, start: usize) -> usize {
+        let digits = self.bytes[start..].iter();
+        digits.take_while(|byte| byte.is_ascii_digit()).count()
+    }
+
+    fn next_byte(&mut self) -> Option<u8> {
+        while let Some(&byte) = self.bytes.get(self.at) {
+            if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+                return Some(byte);
+            }
+            self.at += 1;
+        }
+        None
+    }
+
+    /// All up to a quote or a backslash, where it stays.
+    fn until_special(&mut self) -> Result<&'a str, Refused> {
+        let start = self.at;
+        let length = self.bytes[start..]
+            .iter()
+            .position(|&byte| byte == b'"' || byte == b'\\' || byte < b' ');
+        self.at += length.ok_or("no quote")?;
+        if self.bytes[self.at] < b' ' {
+            return Err("a control character");
+        }
+        Ok(&self.text[start..self.at])
+    }
+
+    fn escaped(&mut self) -> Result<char, Refused> {
+        let which = *self.bytes.get(self.at + 1).ok_or("a cut escape")?;
+        self.at += 2;
+        Ok(match which {
+            b'"' | b'\\' | b'/' => which.into(),
+            b'b' => '\x08',
+            b'f' => '\x0c',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => return self.unicode(),
+            _ => return Err("no escape"),
+        })
+    }
+
+    /// The character of `\uXXXX`, or of two of them.
+    fn unicode(&mut self) -> Result<char, Refused> {
+        let first = self.four_digits()?;
+        let mut units = vec![first];
+        if (0xd800..0xdc00).contains(&first) && self.bytes[self.at..].starts_with(b"\\u") {
+            self.at += 2;
+            units.push(self.four_digits()?);
+        }
+        let mut characters = char::decode_utf16(units);
+        match (characters.next(), characters.next()) {
+            (Some(Ok(character)), None) => Ok(character),
+            _ => Err("half a character"), // which Python keeps
+        }
+    }
+
+    fn four_digits(&mut self) -> Result<u16, Refused> {
+        let digits = self.text.get(self.at..self.at + 4).ok_or("a cut escape")?;
+        if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err("no escape");
+        }
+        self.at += 4;
+        u16::from_str_radix(digits, 16).map_err(|_| "no escape")
+    }
+}
