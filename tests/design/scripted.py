@@ -128,7 +128,18 @@ def run_header(**settings: object) -> Run:
     header = weighing(1, **settings)
     return Run(
         **header.model_dump(
-            exclude={"subjects", "kind", "verdict", "change", "ratio", "interval", "pairs", "parts", "derived", "launches"}
+            exclude={
+                "subjects",
+                "kind",
+                "verdict",
+                "change",
+                "ratio",
+                "interval",
+                "pairs",
+                "parts",
+                "derived",
+                "launches",
+            }
         ),
         subjects=[header.subjects[0]],
         launches=Launches(),
