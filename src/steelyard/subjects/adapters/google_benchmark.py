@@ -179,9 +179,11 @@ def _processed(entry: dict[str, Any], name: str) -> dict[str, float]:
     by_clock = _REAL_TIMES & set(name.split("/"))
     time, unit = entry.get("real_time" if by_clock else "cpu_time"), _NS.get(entry.get("time_unit", "ns"), 0.0)
     rates = {"bytes": entry.get("bytes_per_second"), "items": entry.get("items_per_second")}
-    if not isinstance(time, float | int) or isinstance(time, bool):
-        return {}
-    return amounts({of: rate * time * unit / 1e9 for of, rate in rates.items() if isinstance(rate, float | int)})
+    # By type: of a rate that is `true` there is no amount either.
+    told = {of: rate for of, rate in rates.items() if type(rate) in (int, float)}
+    return amounts(
+        {of: float(rate) * time * unit / 1e9 for of, rate in told.items()} if type(time) in (int, float) else {}
+    )
 
 
 def _sample(entry: dict[str, Any], name: str) -> Sample:
