@@ -78,6 +78,8 @@ class Suites(Machine):
     suites: Mapping[str, Bodies] = field(default_factory=dict)
     tags: Mapping[str, list[str]] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
+    processed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What an iteration of a program's benchmarks processes, by its name, as its list tells."""
 
     def answer(self, _: int, spec: LaunchSpec) -> Measured:
         """What one call measures."""
@@ -85,7 +87,9 @@ class Suites(Machine):
         words = {key.removeprefix("--steelyard-"): value for key, _, value in given}
         bodies = self.suites[spec.program.decode()]
         if "list" in words:
-            return _wrote([{"benchmark": name, "tags": self.tags.get(name, ["made up"])} for name in bodies], START_NS)
+            told = self.processed.get(spec.program.decode(), {})
+            listed = [{"benchmark": name, "tags": self.tags.get(name, ["made up"]), **told} for name in bodies]
+            return _wrote(listed, START_NS)
         numbers = (int(words[name]) for name in ("loops", "samples", "seed"))
         asked = Asked(spec.program.decode(), words["run"], *numbers)
         self.asked.append(asked)

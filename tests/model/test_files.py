@@ -97,7 +97,8 @@ def test_what_was_derived_before_is_replaced() -> None:
     new = with_derived(old, Derived(verdicts=[verdict(-0.02)]))
     assert isinstance(new, Weighing)
     assert new.change == -0.02
-    assert new.derived == Derived(verdicts=[verdict(-0.02)])
+    assert new.derived == Derived(verdicts=[verdict(-0.02).model_copy(update={"ratio": 0.98})])
+    assert new.ratio == 0.98
     assert with_derived(run(), Derived()).derived == Derived()
 
 

@@ -136,6 +136,20 @@ def longer_finding(settings: Settings) -> list[Finding]:
     ]
 
 
+def other_work_finding(benchmarks: Sequence[Benchmark]) -> list[Finding]:
+    """Say of which benchmarks the sides tell that they process different amounts: their times are of other work."""
+    other = [(one, told) for one in benchmarks for told in one.processed if told.candidate is not None]
+    if not other:
+        return []
+    names = some_names([*dict.fromkeys(one.name for one, _ in other)])
+    first = other[0][1]
+    message = (
+        f"the candidate processes another amount than the baseline, {first.candidate:,.6g} {first.unit} against "
+        f"{first.amount:,.6g} an iteration: {names}"
+    )
+    return [Finding(code="other-work", message=message, remedy="the change of the time is then one of the work, too")]
+
+
 def not_measured_finding(names: Sequence[str]) -> list[Finding]:
     """Name the benchmarks that the time was too short for; nothing if there are none."""
     if not names:

@@ -11,7 +11,7 @@ from steelyard.report import figures, printable
 
 _ORDER = ("slower", "faster", "undecided", "same", "failed")
 _CHANGED = ("slower", "faster", "failed")
-_FEWEST_LINES, _MOST_LINES = 4, 14
+_FEWEST_LINES, _MOST_LINES, _FEWEST_COLUMNS = 4, 14, 24
 _WORD_COLUMNS = 11
 _LEAST_NAME, _NAME_COLUMNS = 16, 40
 
@@ -22,7 +22,7 @@ def lines(progress: Progress, members: Sequence[Member], width: int, height: int
     What has changed comes first, then what is open; the benchmark that was measured last is among these.
     """
     room = min(height, _MOST_LINES) - 2
-    if room + 2 < _FEWEST_LINES:
+    if room + 2 < _FEWEST_LINES or width < _FEWEST_COLUMNS:
         return []
     done, left = [one for one in members if one.word], [one for one in members if not one.word]
     changed = sorted((one for one in done if one.word in _CHANGED), key=_rank)

@@ -118,6 +118,7 @@ class Sheet:
         text.rstrip()
         if cell_len(text.plain) > self.width:
             text.truncate(self.width, overflow="crop")
+            text.rstrip()
         self._console.print(text, no_wrap=True, crop=False, overflow="ignore", soft_wrap=True)
 
     def _write(self, lines: Iterable[str]) -> None:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
+from math import isfinite, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -124,6 +125,11 @@ def amounts(told: Mapping[str, Any]) -> dict[str, float]:
         near = round(amount)
         found[unit] = float(near) if near and abs(amount - near) <= _NEXT_TO * near else float(amount)
     return found
+
+
+def nearest_whole(amount: float) -> float:
+    """The whole number that an amount is, where it was worked out from a rate of few digits; NaN if there is none."""
+    return float(round(amount)) if isfinite(amount) else nan
 
 
 def _span(name: str, value: Any) -> int | None:

@@ -17,6 +17,7 @@ from steelyard.model.errors import LaunchError, MeasurementError, UsageError
 from steelyard.model.launches import ROLES, USED, LaunchSpec
 from steelyard.model.progress import Progress
 from steelyard.model.records import Benchmark
+from steelyard.model.throughput import Processed, processed_of
 from steelyard.subjects.harness import Work
 from steelyard.subjects.protocol import ProtocolHarness
 from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS
@@ -35,6 +36,37 @@ from tests.design.scripted_harness import (
     weigh,
 )
 from tests.design.suite.made import CRASH, ONE, both, messages, named, names
+
+
+class TestWhatIsProcessed:
+    def test_the_list_tells_it(self) -> None:
+        suites = machine(baseline=ONE, candidate=ONE)
+        suites.processed = {"baseline": {"bytes": 4096, "items": 7}}
+        record = plan(suites, header())
+        assert record.benchmarks[0].processed == processed_of({"bytes": 4096.0, "items": 7.0})
+        assert messages(record, "other-work") == []
+
+    def test_sides_that_do_other_work_are_noted(self) -> None:
+        suites = machine(baseline=ONE, candidate=ONE)
+        suites.processed = {"baseline": {"bytes": 4096}, "candidate": {"bytes": 8192}}
+        record = plan(suites, header())
+        assert record.benchmarks[0].processed == [Processed(unit="bytes", amount=4096, candidate=8192)]
+        (said,) = messages(record, "other-work")
+        assert said == (
+            "the candidate processes another amount than the baseline, 8,192 bytes against 4,096 an iteration: one"
+        )
+
+    def test_what_the_user_says_comes_first(self) -> None:
+        suites = machine(baseline=ONE, candidate=ONE)
+        suites.processed = {"baseline": {"bytes": 4096}}
+        asked = processed_of({"items": 3.0})
+        assert plan(suites, header(), Selection(processed=asked)).benchmarks[0].processed == asked
+
+    @pytest.mark.parametrize("told", [0, -1, True, "many", [1], None, 1e300])
+    def test_what_can_be_no_amount_is_left_out(self, told: object) -> None:
+        suites = machine(baseline=ONE, candidate=ONE)
+        suites.processed = {"baseline": {"bytes": told}}
+        assert plan(suites, header()).benchmarks[0].processed == []
 
 
 class TestTheList:

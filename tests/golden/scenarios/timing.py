@@ -73,6 +73,24 @@ def several_candidates(world: World) -> None:
 
 
 @scenario
+def looking_at_a_record(world: World) -> None:
+    pair(world, 15e6)
+    said = ("--bytes", "64M", "--items", "{n}k", "-L", "n", "1,20")
+    world.run("compare", "./old {n}", "./new {n}", *said, *TWELVE, "--unit", "us", "--markdown", "report.md")
+    world.run("show", "--hist", "--benchmark", "n=1")
+    world.run("show", "--pairs", "--runs", "--benchmark", "n=20", "--unit", "s")
+    world.run("show", "--sort", "change")
+    world.run("show", "--sort", "size")
+    world.run("show", "--benchmark", "n=1")
+    world.run("run", "./old", "--items", "3", "--launches", "10")
+    world.run("show", "--pairs")
+    world.run("show", "--sort", "verdict")
+    world.run("compare", "./old", "./new", "--bytes", "few")
+    world.run("compare", "./old", "./new", "--items", "0")
+    world.run("run", "./old", "--unit", "minutes")
+
+
+@scenario
 def parameter_list(world: World) -> None:
     world.program("old", Program(wall_ns=lambda words: 10e6 * int(words[0])))
     world.program("new", Program(wall_ns=lambda words: 10e6 * int(words[0]) ** 1.1))

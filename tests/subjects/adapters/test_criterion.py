@@ -17,7 +17,7 @@ import pytest
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import LaunchError, VanishedError
 from steelyard.model.launches import Measured, Sample
-from steelyard.subjects.adapters.criterion import Criterion, check_unit, samples_in, title_in
+from steelyard.subjects.adapters.criterion import Criterion, check_unit, processed_in, samples_in, title_in
 from steelyard.subjects.adapters.divan import Divan
 from steelyard.subjects.harness import Work, harness_named
 from tests.design.scripted import PLAIN
@@ -286,3 +286,20 @@ def test_a_list() -> None:
 def test_what_is_no_list(text: str) -> None:
     with pytest.raises(LaunchError):
         listed(text)
+
+
+@pytest.mark.parametrize(
+    ("told", "processed"),
+    [
+        ({"Bytes": 1024}, {"bytes": 1024.0}),
+        ({"BytesDecimal": 1000}, {"bytes": 1000.0}),
+        ({"Elements": 7}, {"items": 7.0}),
+        ({"ElementsAndBytes": {"elements": 7, "bytes": 56}}, {"bytes": 56.0, "items": 7.0}),
+        ({"Bits": 8}, {}),
+        ({"Bytes": "many"}, {}),
+        (None, {}),
+        ([1], {}),
+    ],
+)
+def test_what_its_code_says_is_processed(told: object, processed: dict[str, float]) -> None:
+    assert processed_in(json.dumps({"title": "x", "throughput": told})) == processed

@@ -16,7 +16,7 @@ import pytest
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.launches import Sample
-from steelyard.subjects.adapters.go import Go, GoResult, names_in, results_in
+from steelyard.subjects.adapters.go import Go, GoResult, names_in, processed_in, results_in
 from steelyard.subjects.harness import Work
 from tests import builds
 from tests.design.scripted import PLAIN
@@ -375,3 +375,11 @@ def test_the_standard_library(launcher: Launcher) -> None:
     driver = driver_of(launcher, program, cwd=root / "src/container/heap")
     assert driver.names() == ["BenchmarkDup"]
     assert len(driver.run("BenchmarkDup", loops=2, samples=3)) == 3
+
+
+def test_the_bytes_of_an_iteration_are_a_whole_number_whatever_the_digits_of_the_rate() -> None:
+    lines = ["BenchmarkX \t 200\t 54.88 ns/op\t1822.16 MB/s", "BenchmarkX \t 200\t 321.9 ns/op\t 310.67 MB/s"]
+    assert processed_in(results_in("\n".join(lines))) == {"bytes": 100.0}
+    assert processed_in(results_in("BenchmarkX \t 200\t 54.88 ns/op")) == {}
+    for rate in ("NaN", "+Inf", "-1"):
+        assert processed_in(results_in(f"BenchmarkX \t 200\t 54.88 ns/op\t{rate} MB/s")) == {}

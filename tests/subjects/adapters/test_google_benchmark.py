@@ -307,3 +307,27 @@ def test_a_check_says_by_its_rules_what_is_wrong(here: InProcess, suite: Path) -
     looked = here.json("found.json")["looked"]
     found = {(one["benchmark"], one["code"]) for one in looked if one["outcome"] == "trouble"}
     assert found == {("empty", "optimised-away"), ("bad", "does-not-run"), ("namesake", "name")}
+
+
+# --- what is processed
+
+
+def reported(name: str = "copy", **more: Any) -> bytes:
+    one = {"name": name, "run_name": name, "iterations": 10, "real_time": 50.0, "cpu_time": 40.0, "time_unit": "ns"}
+    return json.dumps({"benchmarks": [{**one, **more}]}).encode()
+
+
+def test_the_bytes_and_items_of_an_iteration_come_from_the_rates_of_the_clock_that_decides() -> None:
+    rates: dict[str, Any] = {"bytes_per_second": 1.024e11, "items_per_second": 1.75e8}
+    (by_processor,) = repetitions_of(reported(**rates))
+    assert by_processor.processed == {"bytes": 4096.0, "items": 7.0}
+    (by_clock,) = repetitions_of(reported("copy/real_time", **rates))
+    assert by_clock.processed["bytes"] == 5120
+    (in_ms,) = repetitions_of(reported(**rates, time_unit="us"))
+    assert in_ms.processed["bytes"] == 4_096_000
+
+
+@pytest.mark.parametrize("told", [True, "fast", [1], None, -1.0, 0.0, float("inf"), float("nan"), 10**30])
+def test_a_rate_that_is_none_is_left_out(told: Any) -> None:
+    (one,) = repetitions_of(reported(bytes_per_second=told))
+    assert one.processed == {} or told == 10**30

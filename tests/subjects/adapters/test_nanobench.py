@@ -182,3 +182,19 @@ def test_what_is_no_answer(text: str, sentence: str) -> None:
         answer(text)
     assert sentence in str(refused.value)
     assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("more", "processed"),
+    [
+        ({"batch": 4096, "unit": "byte"}, {"bytes": 4096.0}),
+        ({"batch": 7, "unit": "op"}, {"items": 7.0}),
+        ({"batch": 1, "unit": "byte"}, {}),
+        ({}, {}),
+        ({"batch": [2]}, {}),
+    ],
+)
+def test_a_batch_is_what_an_iteration_processes(more: dict[str, object], processed: dict[str, float]) -> None:
+    one = {"name": "x", "measurements": [{"iterations": 2, "elapsed": 0.5}], **more}
+    (found,) = results_from(json.dumps({"results": [one]}))
+    assert found.processed == processed

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from steelyard.design import conversion
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignFile, ForeignResults
+from steelyard.model.throughput import Processed
 from tests.foreign import CREATED
 from tests.subjects.formats import recorded
 
@@ -339,3 +340,17 @@ def test_fields_of_other_versions_are_refused_or_read(
         with suppress(UsageError):
             record = convert_files([path], **options, created=CREATED)
             assert ForeignResults.model_validate(record.model_dump(mode="json"))
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "processed"),
+    [
+        ("go-1.26.txt", "example.org/demo.BenchmarkSub/a=1-2", [Processed(unit="bytes", amount=100)]),
+        ("go-1.26.txt", "example.org/demo.BenchmarkJoin-2", []),
+        ("criterion-0.8", "group/flat/1000", [Processed(unit="items", amount=1000)]),
+        ("criterion-0.8", "sum", []),
+    ],
+)
+def test_what_an_iteration_processes_is_kept(path: str, name: str, processed: list[Processed]) -> None:
+    found = {one.name: one for one in convert_files([recorded.FOLDER / path]).benchmarks}
+    assert found[name].processed == processed

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from steelyard.design.findings import not_measured_finding, some_names
+from steelyard.design.findings import not_measured_finding, other_work_finding, some_names
 from steelyard.design.judging.budgets import fewest_pairs
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.failure import TookTooLongError
@@ -81,11 +81,13 @@ class Planner:
         if selection.shard is not None:
             benchmarks, shard = dealt(benchmarks, selection.shard)
             settings = settings.model_copy(update={"shard": shard})
-        findings = _one_sided(self.record, [fitting(listed, selection.only, selection.tags) for listed in lists])
+        wanted = [fitting(listed, selection.only, selection.tags) for listed in lists]
+        findings = _one_sided(self.record, wanted)
         if selection.control:
             benchmarks.append(benchmarks[0].model_copy(update={"name": CONTROL_NAME, "candidate": 0, "control": True}))
         tried, failures, missed = self._tried(benchmarks)
         tried = [one.model_copy(update={"processed": self._what(one, selection)}) for one in tried]
+        findings += [*failures.values(), *other_work_finding(tried), *not_measured_finding(missed)]
         if selection.seconds_each is not None and settings.max_time_s is not None:
             among = len(tried) if settings.shard is None else len(settings.shard.suite)
             pairs = max(_FEWEST_PAIRS, fewest_pairs(settings.alpha, settings.reserve, max(1, among)))
@@ -97,7 +99,7 @@ class Planner:
                 "settings": settings,
                 "benchmarks": tried,
                 "stop": ["failed" if one.entry in failures else "interrupted" for one in tried],
-                "findings": [*self.record.findings, *findings, *failures.values(), *not_measured_finding(missed)],
+                "findings": [*self.record.findings, *findings],
             }
         )
 

@@ -51,7 +51,8 @@ def _histogram(sheet: Sheet, sides: Sequence[Side], scale: Scale) -> None:
         found = modes(side.values)
         if len(found) > 1:
             crowd = " and ".join(scale.shown(mode) for mode in found)
-            sheet.row("modes", f"the {side.label if side.label != 'samples' else 'samples'} crowd at {crowd}")
+            whose = f"the {side.label}" if len(sides) == 1 else f"the {side.label}'s {side.plural}"
+            sheet.row("modes", f"{whose} crowd at {crowd}")
 
 
 def _said(side: Side, counted: Bins, place: int, scale: Scale) -> str:

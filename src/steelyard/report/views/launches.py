@@ -15,7 +15,7 @@ from steelyard.report import figures
 from steelyard.report.bounds import show_left_out
 from steelyard.report.sheet import Sheet
 from steelyard.report.views.pairs import MOST_ROWS
-from steelyard.report.views.series import Drawn, Scale, heading
+from steelyard.report.views.series import Drawn, FloatArray, Scale, heading
 
 _SIDES = ("baseline", "candidate")
 
@@ -77,6 +77,16 @@ def _columns(record: Weighing | Run, one: Drawn) -> list[_Column]:
     ]
 
 
+def _columns_of_import(values: Sequence[FloatArray], scale: Scale) -> list[_Column]:
+    return [
+        _Column("process", 0, lambda place: f"{place}"),
+        _Column("samples", 1, lambda place: f"{len(values[place]):,}"),
+        _Column("median", 0, lambda place: scale.shown(float(np.median(values[place])))),
+        _Column("lowest", 2, lambda place: scale.shown(float(values[place].min()))),
+        _Column("highest", 2, lambda place: scale.shown(float(values[place].max()))),
+    ]
+
+
 def _percent(share: float) -> str:
     return figures.percent(share) if share >= 0.0005 else "0 %"
 
@@ -104,10 +114,9 @@ def show_foreign(sheet: Sheet, record: ForeignResults, drawn: Sequence[Drawn]) -
     for place, one in enumerate(drawn):
         heading(sheet, one, first=place == 0)
         benchmark = record.benchmarks[one.index]
-        rows = [[Text(title, "dim") for title in ("process", "samples", "median", "lowest", "highest")]]
         values = np.split(one.sides[0].values, np.cumsum([len(process) for process in benchmark.values])[:-1])
-        for number, of in enumerate(values[:MOST_ROWS]):
-            cells = [f"{number}", f"{len(of):,}", *(one.scale.shown(f(of)) for f in (np.median, np.min, np.max))]
-            rows.append([Text(cell) for cell in cells])
-        sheet.grid(rows, right=frozenset(range(5)))
+        columns = _fitting(_columns_of_import(values, one.scale), range(min(len(values), MOST_ROWS)), sheet.width)
+        rows = [[Text(column.title, "dim") for column, _ in columns]]
+        rows += [[Text(cell) for cell in row] for row in zip(*(cells for _, cells in columns), strict=True)]
+        sheet.grid(rows, right=frozenset(range(len(columns))))
         show_left_out(sheet, len(values) - MOST_ROWS, noun="more process", plural="more processes", where="--csv FILE")

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.subjects.adapters.rust import complaint_of, lacking, listed_in
-from steelyard.subjects.responses import amounts, asked, check_only, file_holds, printed_by, sample_of, shown
+from steelyard.subjects.responses import (
+    amounts,
+    asked,
+    check_only,
+    file_holds,
+    nearest_whole,
+    printed_by,
+    sample_of,
+    shown,
+)
 from steelyard.subjects.still_clock import StillHarness
 
 if TYPE_CHECKING:
@@ -154,7 +163,7 @@ def _counted(row: Row, rates: re.Match[str]) -> dict[str, float]:
         rate = float(number) * (1024 if binary else 1000) ** _PREFIXES.index(prefix or " ")
     except ValueError:
         return {}
-    return amounts({_COUNTERS[unit]: float(round(rate * row.median_ns / 1e9))})
+    return amounts({_COUNTERS[unit]: nearest_whole(rate * row.median_ns / 1e9)})
 
 
 def _row(name: str, found: tuple[str, ...]) -> Row:

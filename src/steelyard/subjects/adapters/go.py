@@ -21,6 +21,7 @@ from steelyard.subjects.responses import (
     check_only,
     checked_list,
     file_holds,
+    nearest_whole,
     printed_by,
     quoted,
     sample_of,
@@ -147,7 +148,7 @@ class Go(Harness):
 def processed_in(results: Iterable[GoResult]) -> dict[str, float]:
     """The bytes of an iteration, a whole number, from the rates that are printed with two decimals."""
     told = [result.values[_RATE] * result.values[_TIME] / 1e3 for result in results if _RATE in result.values]
-    return amounts({"bytes": float(round(median(told)))}) if told else {}
+    return amounts({"bytes": nearest_whole(median(told))}) if told else {}
 
 
 def names_in(text: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.subjects.harness import Listed, Work
@@ -181,9 +181,13 @@ def _processed(entry: dict[str, Any], name: str) -> dict[str, float]:
     by_clock = _REAL_TIMES & set(name.split("/"))
     time, unit = entry.get("real_time" if by_clock else "cpu_time"), _NS.get(entry.get("time_unit", "ns"), 0.0)
     rates = {"bytes": entry.get("bytes_per_second"), "items": entry.get("items_per_second")}
-    if not isinstance(time, float | int) or isinstance(time, bool):
+    if not _is_number(time):
         return {}
-    return amounts({of: rate * time * unit / 1e9 for of, rate in rates.items() if isinstance(rate, float | int)})
+    return amounts({of: rate * time * unit / 1e9 for of, rate in rates.items() if _is_number(rate)})
+
+
+def _is_number(told: Any) -> TypeGuard[float]:
+    return isinstance(told, int | float) and not isinstance(told, bool)
 
 
 def _sample(entry: dict[str, Any], name: str) -> Sample:
