@@ -135,7 +135,7 @@ def test_pyperf_loads_names_that_it_would_refuse() -> None:
     assert found.get_name().isprintable()
 
 
-DOCUMENT = {
+DOCUMENT: dict[str, Any] = {
     "version": "1.0",
     "metadata": {"hostname": "h", "cpu_count": 2, "unit": "second", "python_version": "3.11"},
     "benchmarks": [
