@@ -105,6 +105,8 @@ def test_progress_is_told(scripted: ScriptedWorld) -> None:
         (BOTH, {"harness": "mine"}, "mine"),
         (BOTH, {"names": ["x"] * 2}, "the name of two commands"),
         (BOTH, {"parameters": ["n"]}, "a dictionary"),
+        (BOTH, {"pairs": 12.5}, "this cannot be asked: pairs"),
+        (BOTH, {"control": True, "metrics": "cost"}, "--control is for times"),
     ],
 )
 def test_wrong_usage_is_an_exception_with_one_sentence(
@@ -115,6 +117,11 @@ def test_wrong_usage_is_an_exception_with_one_sentence(
     assert said in str(refused.value)
     assert str(refused.value).isprintable()
     assert not scripted.kept()
+
+
+def test_what_is_wrong_with_a_run_names_its_own_options(scripted: ScriptedWorld) -> None:
+    with pytest.raises(steelyard.UsageError, match="--launches 0 is out of range"):
+        steelyard.run("./old", launches=0, world=scripted.outside())
 
 
 def test_an_unknown_keyword_is_a_mistake_of_the_program(scripted: ScriptedWorld) -> None:

@@ -9,6 +9,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TypeVar, Unpack
 
+from pydantic import ValidationError
+
 from steelyard.api.diffs import Terms, difference
 from steelyard.api.kept import kept_by_name
 from steelyard.api.keywords import Comparing, PathName, Running, asked_of, percentage, texts
@@ -20,6 +22,7 @@ from steelyard.design.request import Request
 from steelyard.design.session import measure
 from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
+from steelyard.model.files import described
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.kept import Kept, load_kept
 from steelyard.model.progress import Progress
@@ -55,7 +58,9 @@ def compare(
         raise UsageError("compare needs two commands or more, in a list: steelyard.compare(['./old', './new'])")
     wanted = asked_of(asked, Comparing)
     called = names_of(names, None, usual_names(list(commands)))
-    return _whole(Weighing, weighing_of_commands(commands, called, wanted, world), progress, world)
+    with _sentences():
+        request = weighing_of_commands(commands, called, wanted, world)
+    return _whole(Weighing, request, progress, world)
 
 
 def run(
@@ -72,7 +77,10 @@ def run(
     What may be asked is in `Running`; it raises what `compare` does.
     """
     world = world or World()
-    return _whole(Run, run_of_command(command, name, asked_of(asked, Running), world), progress, world)
+    wanted = asked_of(asked, Running)
+    with _sentences():
+        request = run_of_command(command, name, wanted, world)
+    return _whole(Run, request, progress, world)
 
 
 def diff(
@@ -117,6 +125,15 @@ def load(path: PathName, *, world: World | None = None) -> Record[Kept]:
     with _collector_as_before():
         data = load_kept(file)
     return Record(recalled(data).record if isinstance(data, Weighing | Run) else data, file)
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """What is of no type that the settings take is told as all other wrong usage is: a command line has none such."""
+    try:
+        yield
+    except ValidationError as error:
+        raise UsageError(f"this cannot be asked: {described(error)}") from error
 
 
 @contextmanager
