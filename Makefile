@@ -61,6 +61,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/launch_overhead.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/large_files.py
+	$(BIN)/python benchmarks/export.py
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/harness_driver.py
 	$(BIN)/python benchmarks/heap_overhead.py

@@ -135,7 +135,7 @@ def test_pyperf_loads_names_that_it_would_refuse() -> None:
     assert found.get_name().isprintable()
 
 
-DOCUMENT = {
+DOCUMENT: dict[str, Any] = {
     "version": "1.0",
     "metadata": {"hostname": "h", "cpu_count": 2, "unit": "second", "python_version": "3.11"},
     "benchmarks": [
@@ -215,6 +215,18 @@ def test_a_result_of_hyperfine_has_the_values_of_its_parameters() -> None:
     record = weighing(pairs=2).model_copy(update={"benchmarks": [benchmark], "subjects": subjects})
     first = json.loads(written(record, "hyperfine"))["results"][0]
     assert (first["command"], first["parameters"]) == ("./sort-old data.bin 1", {"n": "1"})
+
+
+@pytest.mark.parametrize(
+    ("launch", "metric"), [({"others_ns": 10**7}, "wall"), ({"others_ns": 10**7, "order": 2}, "cpu"), ({}, "active")]
+)
+def test_where_active_is_not_defined_another_metric_is_written(launch: dict[str, int], metric: str) -> None:
+    rows = [row(0, side, 10**7)._replace(**launch) for side in (0, 1)]
+    record = weighing().model_copy(update={"launches": Launches.of_rows(rows)})
+    assert json.loads(written(record, "pyperf", side="baseline"))["metadata"]["steelyard_metric"] == metric
+    if metric == "cpu":
+        with pytest.raises(UsageError, match="has a value of wall: choose another by --metric"):
+            exported(record, "hyperfine", metric="wall")
 
 
 def test_google_benchmark_has_a_repetition_a_sample() -> None:

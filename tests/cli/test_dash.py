@@ -52,6 +52,7 @@ def test_every_command_that_writes_data_can_print_it(scripted: ScriptedWorld) ->
         ("import", "a-theirs.json", "--markdown", "-"),
         ("show", "a-kept.json", "--csv", "-"),
         ("show", "a.json", "--json", "-"),
+        ("list", "--json", "-"),
     ):
         option = words.index("-") - 1
         printed = scripted(*words)

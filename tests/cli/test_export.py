@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
@@ -12,9 +11,9 @@ import pyperf
 import pytest
 
 from steelyard.api import exports
-from steelyard.cli import inputs
+from steelyard.cli import export, inputs
 from tests.tool import Tool
-from tests.world import ScriptedWorld
+from tests.world import ScriptedWorld, steady
 
 
 @pytest.fixture
@@ -32,10 +31,8 @@ def test_standard_output_is_the_usual_place(weighed: ScriptedWorld) -> None:
     assert weighed("export", "--format", "csv").out == done.out, "the last one measured"
 
 
-@pytest.mark.parametrize("format_", exports.FORMATS)
+@pytest.mark.parametrize("format_", [one.name for one in exports.FORMATS.values() if not one.is_binary])
 def test_a_file_holds_what_is_printed(weighed: ScriptedWorld, format_: str) -> None:
-    if format_ == "parquet":
-        pytest.importorskip("pyarrow")
     words = ["export", "w.json", "--format", format_]
     words += ["--side", "candidate"] if exports.FORMATS[format_].has_side else []
     assert weighed(*words, "-o", "file").out == b""
@@ -58,6 +55,7 @@ def test_a_journal_standard_input_and_names_are_read(weighed: ScriptedWorld, mon
 
 
 def test_a_check_is_exported_too(weighed: ScriptedWorld) -> None:
+    weighed.script = steady({"old": 12.0, "true": 1.0})
     weighed("check", "./old", "--max-time", "1s", "-o", "check.json")
     assert weighed("export", "check.json", "-f", "csv").out.startswith(b"rule,benchmark,outcome")
     assert "pyperf holds no check: csv, json-lines, parquet and junit do" in weighed.refuses(
@@ -74,8 +72,17 @@ def test_what_is_refused(weighed: ScriptedWorld) -> None:
     assert "there is no folder" in weighed.refuses("export", "w.json", "-f", "csv", "-o", "no/where.csv")
 
 
+def test_parquet_goes_into_a_file_or_a_pipe(weighed: ScriptedWorld) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    weighed("export", "w.json", "-o", "w.parquet")
+    with weighed.printed() as printed:
+        assert weighed.status_of(["export", "w.json", "-f", "parquet"]) == 0
+    assert printed[0] == (weighed.folder / "w.parquet").read_bytes()
+    assert parquet.read_table(weighed.folder / "w.parquet").num_rows == 26 * 12
+
+
 def test_what_is_no_text_is_not_written_to_a_terminal(weighed: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(io.TextIOWrapper, "isatty", lambda self: True)  # noqa: ARG005
+    monkeypatch.setattr(export, "is_terminal", lambda: True)
     assert weighed.refuses("export", "w.json", "-f", "parquet") == (
         "parquet is no text for a terminal: give -o FILE, or a pipe"
     )

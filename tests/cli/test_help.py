@@ -109,8 +109,11 @@ def test_an_option_means_the_same_in_every_command() -> None:
             long = option.opts[0]
             for short in option.opts[1:]:
                 by_short.setdefault(short, set()).add(long)
-    # Pairs of two commands, or launches of one: the most that are measured.
-    assert {short: longs for short, longs in by_short.items() if len(longs) > 1} == {"-M": {"--pairs", "--launches"}}
+    # Pairs of two commands, or launches of one: the most that are measured. And the file that is asked for most.
+    assert {short: longs for short, longs in by_short.items() if len(longs) > 1} == {
+        "-M": {"--pairs", "--launches"},
+        "-o": {"--json", "--output"},
+    }
 
 
 # --- examples
@@ -165,7 +168,7 @@ def test_an_example_is_read_to_its_end(
         assert reached
     else:
         assert done.status in (0, 1), done
-        silent = "cache diff docs doctor gate import init list merge show still tune"
+        silent = "cache diff docs doctor export gate import init list merge report show still tune"
         assert words[0] in silent.split()
 
 

@@ -29,6 +29,13 @@ class Judging:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Describing(Judging):
+    """What is measured of one subject, and for how long; nothing is judged."""
+
+    limit: ClassVar[str] = "--launches"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """What is run beside one command and another."""
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Unpack
+from typing import TypeVar, Unpack
+
+from pydantic import ValidationError
 
 from steelyard.api.diffs import Terms, difference
 from steelyard.api.kept import kept_by_name
@@ -17,14 +21,16 @@ from steelyard.design.outcome import Outcome, recalled
 from steelyard.design.request import Request
 from steelyard.design.session import measure
 from steelyard.design.world import World
-from steelyard.model.errors import UsageError
+from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
+from steelyard.model.files import described
 from steelyard.model.foreign import ForeignResults
-from steelyard.model.kept_files import load_kept
+from steelyard.model.kept_files import Kept, load_kept
 from steelyard.model.progress import Progress
 from steelyard.model.records import Run, Weighing
 from steelyard.model.values import alpha_checked, metric_names, relative_margin
 
 Watch = Callable[[Progress], None]
+_Kind = TypeVar("_Kind", Weighing, Run)
 
 _INTERRUPTED = 130
 
@@ -36,7 +42,7 @@ def compare(
     progress: Watch | None = None,
     world: World | None = None,
     **asked: Unpack[Comparing],
-) -> Record:
+) -> Record[Weighing]:
     """Weigh commands against the first of them, in adjacent pairs in random order, until the verdict stands.
 
     `commands` are two or more command lines, each one text, and `names` what they are called in the record; what may
@@ -52,7 +58,9 @@ def compare(
         raise UsageError("compare needs two commands or more, in a list: steelyard.compare(['./old', './new'])")
     wanted = asked_of(asked, Comparing)
     called = names_of(names, None, usual_names(list(commands)))
-    return _measured(weighing_of_commands(commands, called, wanted, world), progress, world)
+    with _sentences():
+        request = weighing_of_commands(commands, called, wanted, world)
+    return _whole(Weighing, request, progress, world)
 
 
 def run(
@@ -62,19 +70,22 @@ def run(
     progress: Watch | None = None,
     world: World | None = None,
     **asked: Unpack[Running],
-) -> Record:
+) -> Record[Run]:
     """Measure one command alone: no verdict, but medians, spreads and all samples.
 
     Numbers of two runs, taken one after the other, are apart by more than most changes: `compare` weighs both at once.
     What may be asked is in `Running`; it raises what `compare` does.
     """
     world = world or World()
-    return _measured(run_of_command(command, name, asked_of(asked, Running), world), progress, world)
+    wanted = asked_of(asked, Running)
+    with _sentences():
+        request = run_of_command(command, name, wanted, world)
+    return _whole(Run, request, progress, world)
 
 
 def diff(
-    baseline: Record | PathName,
-    candidate: Record | PathName,
+    baseline: Record[Kept] | PathName,
+    candidate: Record[Kept] | PathName,
     *,
     margin: float | str = "0.5%",
     alpha: float = 0.01,
@@ -104,45 +115,71 @@ def diff(
     return Diff(found)
 
 
-def load(path: PathName, *, world: World | None = None) -> Record:
+def load(path: PathName, *, world: World | None = None) -> Record[Kept]:
     """Read what was kept: a weighing or run, also one that is still measured, an import, a check or a calibration.
 
     `path` is a file, or the name that a run was kept by (`--save-baseline`). Verdicts are derived anew. Raises
     UsageError for what cannot be read, or is none of these.
     """
     (file,) = kept_by_name(world or World(), Path(fspath(path)))
-    data = load_kept(file)
+    with _collector_as_before():
+        data = load_kept(file)
     return Record(recalled(data).record if isinstance(data, Weighing | Run) else data, file)
 
 
-def _measured(request: Request, progress: Watch | None, world: World) -> Record:
-    return _complete(measure(request, progress or _unseen, world))
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """What is of no type that the settings take is told as all other wrong usage is: a command line has none such."""
+    try:
+        yield
+    except ValidationError as error:
+        raise UsageError(f"this cannot be asked: {described(error)}") from error
+
+
+@contextmanager
+def _collector_as_before() -> Iterator[None]:
+    """A command ends soon, and has the garbage collector leave alone what was read; a program goes on for long."""
+    frozen = gc.get_freeze_count()
+    try:
+        yield
+    finally:
+        if not frozen:
+            gc.unfreeze()
+
+
+def _whole(kind: type[_Kind], request: Request, progress: Watch | None, world: World) -> Record[_Kind]:
+    """What was measured, a record of this kind; raises what kept it from being whole."""
+    outcome = measure(request, progress or _unseen, world)
+    if isinstance(outcome.record, kind) and outcome.error is None and "interrupted" not in outcome.record.stop:
+        return Record(outcome.record, outcome.kept)
+    raise _incomplete(outcome)
 
 
 def _unseen(progress: Progress) -> None:
     """Nobody watches."""
 
 
-def _complete(outcome: Outcome) -> Record:
-    """The record, if it is whole; else raises what kept it from that."""
+def _incomplete(outcome: Outcome) -> SteelyardError:
+    """What kept a record from being whole, with what came of it."""
     record = Record(outcome.record, outcome.kept)
     if "interrupted" in outcome.record.stop and not outcome.record.is_empty():
         where = f"what was measured is kept in {outcome.kept}" if outcome.kept else "what was measured is in its record"
-        raise IncompleteError(f"interrupted; {where}", record, _INTERRUPTED)
-    if outcome.error is None:
-        return record
-    if outcome.record.derived is not None:
-        raise IncompleteError(str(outcome.error), record, outcome.error.exit_status) from outcome.error
-    raise outcome.error
+        return IncompleteError(f"interrupted; {where}", record, _INTERRUPTED)
+    error = outcome.error or MeasurementError("nothing was measured")
+    if outcome.record.derived is None:
+        return error
+    incomplete = IncompleteError(str(error), record, error.exit_status)
+    incomplete.__cause__ = error
+    return incomplete
 
 
-def _measured_record(record: Record) -> Weighing | Run | ForeignResults:
+def _measured_record(record: Record[Kept]) -> Weighing | Run | ForeignResults:
     if isinstance(record.data, Weighing | Run | ForeignResults):
         return record.data
     raise UsageError(f"a {record.kind} has nothing to compare: give two runs, or two imports")
 
 
-def _called(told: Record | str | PathLike[str], otherwise: str) -> Path:
+def _called(told: Record[Kept] | str | PathLike[str], otherwise: str) -> Path:
     if isinstance(told, Record):
         return told.path or Path(otherwise)
     return Path(fspath(told))

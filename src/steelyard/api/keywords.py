@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypedDict
 
-from steelyard.api.asked import Asked
+from steelyard.api.asked import Asked, Describing
 from steelyard.api.parameters import listed
 from steelyard.model.errors import UsageError
 from steelyard.model.values import seconds
@@ -129,7 +129,8 @@ class Comparing(Measuring, total=False):
 
 def asked_of(given: Mapping[str, Any], known: type[Running | Comparing]) -> Asked:
     """What is asked, of keywords; raises TypeError for one that is not `known`, and UsageError for its value."""
-    asked, found = Asked(), dict[str, dict[str, Any]]()
+    asked = Asked(judging=Describing()) if known is Running else Asked()
+    found = dict[str, dict[str, Any]]()
     for key, value in given.items():
         if key not in known.__annotations__ and key not in Measuring.__annotations__:
             raise TypeError(f"unknown keyword {key!r}: choose from {', '.join(sorted(_known(known)))}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from steelyard.api.exports import exported, kind_of, table_of
 from steelyard.api.keywords import PathName
@@ -20,20 +20,23 @@ from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 
 if TYPE_CHECKING:
     from steelyard.model.kept_files import Kept
+    from steelyard.report.data.table import Table
+
+Data = TypeVar("Data", bound="Kept", covariant=True)
 
 
-@dataclass(frozen=True, repr=False)
-class Record:
+@dataclass(frozen=True, eq=False, repr=False)
+class Record(Generic[Data]):
     """What was measured, imported, checked or calibrated, as one file keeps it.
 
     `data` is the whole of it, with the names of the file format (docs/records.md). All that stands here is derived
     from it.
     """
 
-    data: Kept
+    data: Data
     path: Path | None = None
     """Where it is kept; None if it could not be."""
-    _table: list[Any] = field(default_factory=list, compare=False)
+    _table: list[Table] = field(default_factory=list)
 
     @property
     def kind(self) -> str:
@@ -156,7 +159,7 @@ class Record:
 _MADE_BY = {"check": "check", "calibration": "calibrate"}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Diff:
     """What two records that were measured apart say of each other.
 
@@ -215,7 +218,7 @@ class Diff:
 class IncompleteError(SteelyardError):
     """A measurement that was interrupted, or of which some benchmarks failed; `record` has all that came of it."""
 
-    def __init__(self, message: str, record: Record, exit_status: int) -> None:
+    def __init__(self, message: str, record: Record[Weighing | Run], exit_status: int) -> None:
         super().__init__(message)
         self.record = record
         self.exit_status = exit_status

@@ -84,7 +84,7 @@ def export(options: ExportOptions, world: World) -> int:
 
     wanted = format_named(options.format or _by_ending(options.output))
     check_writable(options.output)
-    if wanted.is_binary and is_printed(options.output) and sys.stdout.isatty():
+    if wanted.is_binary and is_printed(options.output) and is_terminal():
         raise UsageError(f"{wanted.name} is no text for a terminal: give -o FILE, or a pipe")
     (path,) = [world.store().latest()] if options.file is None else readable(*kept_by_name(world, options.file))
     if not is_printed(options.output) and options.output.resolve() == path.resolve():
@@ -93,6 +93,11 @@ def export(options: ExportOptions, world: World) -> int:
     data = exported(load_kept(path), wanted.name, name=name, side=options.side, metric=options.metric)
     write(options.output, data)
     return 0
+
+
+def is_terminal() -> bool:
+    """Whether somebody would see what is printed."""
+    return sys.stdout.isatty()
 
 
 def _by_ending(output: Path) -> str:

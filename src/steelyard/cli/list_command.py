@@ -42,6 +42,5 @@ def list_(options: ListOptions, world: World) -> int:
     entries = inventory(store)
     if options.json is not None:
         write(options.json, dumps([entry.model_dump(mode="json") for entry in entries], indent=1) + "\n")
-    if not is_printed(options.json):
-        show(output(world.environment), entries, store.folder)
+    show(output(world.environment, beside_data=is_printed(options.json)), entries, store.folder)
     return 0

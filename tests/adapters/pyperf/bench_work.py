@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-import pyperf  # type: ignore[import-untyped]
+import pyperf
 
 FACTOR = int(os.environ.get("FACTOR", "1"))
 BROKEN = os.environ.get("BROKEN", "")

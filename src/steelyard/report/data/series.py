@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignBenchmark, ForeignResults
@@ -17,6 +18,7 @@ from steelyard.model.records import Benchmark, Run, Weighing
 SideName = Literal["baseline", "candidate"]
 SIDE_NAMES: tuple[SideName, ...] = ("baseline", "candidate")
 
+_IN_PLACE_OF_ACTIVE = ("wall", "cpu")
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
@@ -51,7 +53,8 @@ class Series:
 def metric_of(record: Weighing | Run, wanted: str | None, format_: str) -> str:
     """The metric whose values are written: the first that was timed, if none is wanted.
 
-    Raises UsageError where there is none, which `format_` does not hold.
+    Where that is `active` and some launches have none, it is another that all have, as a verdict would be of. Raises
+    UsageError where there is none, which `format_` does not hold.
     """
     if wanted is not None and wanted not in METRICS:
         raise UsageError(f"--metric {wanted!r} is not known: choose from {', '.join(timed([*METRICS]))}")
@@ -63,7 +66,16 @@ def metric_of(record: Weighing | Run, wanted: str | None, format_: str) -> str:
         raise UsageError(
             f"{format_} holds what was timed, and this was {how}: csv, json-lines and parquet hold every record"
         )
-    return known[0]
+    asked: list[str] = [known[0], *(_IN_PLACE_OF_ACTIVE if wanted is None and known[0] == "active" else ())]
+    values = {name: record.launches.metric(name)[_used(record.launches)] for name in asked}
+    shares = {name: float(np.isfinite(some).mean()) if len(some) else 0.0 for name, some in values.items()}
+    if any(shares.values()):
+        return max(asked, key=lambda name: shares[name])  # of those with as many, the first
+    raise UsageError(f"no launch of this record has a value of {asked[0]}: choose another by --metric, as wall or cpu")
+
+
+def _used(launches: Launches) -> npt.NDArray[np.bool_]:
+    return np.asarray(np.asarray(launches.role) == ROLES.index(USED))
 
 
 def of_measured(record: Weighing | Run, metric: str, sides: Sequence[SideName]) -> Iterator[Series]:
@@ -99,9 +111,8 @@ def _processes(launches: Launches, metric: str, side: int) -> Iterator[Process]:
     """One for each launch that was judged, in the order in which they ran; that of a command has one value."""
     values, cpu = launches.metric(metric), launches.metric("cpu")
     scale = 1e-9 if METRICS[metric].unit == "ns" else 1.0
-    used = np.asarray(launches.role, dtype=np.int64) == ROLES.index(USED)
     mine = np.asarray(launches.side, dtype=np.int64) == side
-    for position in np.flatnonzero(mine & used).tolist():
+    for position in np.flatnonzero(mine & _used(launches)).tolist():
         about = {name: getattr(launches, name)[position] for name in _ABOUT}
         if launches.samples and metric in PER_ITERATION:
             yield from _of_samples(launches.samples[position], metric, about)
