@@ -226,4 +226,4 @@ def sentence(shares: Mapping[Judge, Sequence[bool]], sizes: Mapping[Judge, Seque
 
 
 if __name__ == "__main__":
-    begin(main, __doc__, long=Effort(40, 25), quick=Effort(8, 20))
+    begin(main, __doc__, long=Effort(30, 25), quick=Effort(8, 20))
