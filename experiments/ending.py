@@ -55,9 +55,8 @@ class Conditions:
         facts, load = read_facts(), os.getloadavg()[0]
         quiet = "quiet" if self.is_quiet() else "not quiet"
         return (
-            f"Conditions: {facts.cpu_model}, {facts.cores_logical} processors, {quiet}: left alone, launches waited "
-            "for "
-            f"a processor for {percent(self.waited)} of their time, the host took {percent(self.stolen)}; load "
+            f"Conditions: {facts.cpu_model}, {facts.cores_logical} processors, {quiet}: launches waited for a "
+            f"processor for {percent(self.waited)} of their time, the host took {percent(self.stolen)}; load "
             f"{load:.1f}."
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,7 @@ from steelyard.model.records import Run, Weighing
 from steelyard.report import figures
 from steelyard.stats.signed_rank import estimate
 
-# It is what it always was to the programs of an experiment: what `steelyard` passes on would differ from user to user.
+# The same for everybody, as what `steelyard` passes on is not.
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 HERE = Path(__file__).resolve().parent
 CALLS = HERE / "calls.py"
@@ -160,4 +161,4 @@ def judged(run: Launches, values: FloatArray) -> list[float]:
 
 def calls(rounds: int) -> str:
     """The command of the workload in Python; -S, as packages that are installed would start with it."""
-    return f"{sys.executable} -S {CALLS} {rounds}"
+    return shlex.join([sys.executable, "-S", str(CALLS), str(rounds)])

@@ -130,8 +130,7 @@ def sentence(active: Apart, wall: Apart) -> str:
     if active.averages <= CLOSE:
         return (
             f"Single processes are up to {single} apart, averages over {PROCESSES} of them {averages}: they repeat "
-            "within "
-            f"{close} of active time (by the clock on the wall {clock})."
+            f"within {close} of active time (by the clock on the wall {clock})."
         )
     if (active.dealt or 0.0) <= CLOSE:
         return (
@@ -141,10 +140,8 @@ def sentence(active: Apart, wall: Apart) -> str:
         )
     return (
         f"Single processes are up to {single} apart, averages over {PROCESSES} of them still {averages}, and {dealt} "
-        "where "
-        f"they are dealt in turn: on a machine as disturbed as this they do not repeat within {close} (by the clock "
-        "on the "
-        f"wall {clock})."
+        f"where they are dealt in turn: on a machine as disturbed as this they do not repeat within {close} (by the "
+        f"clock on the wall {clock})."
     )
 
 

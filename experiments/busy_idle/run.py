@@ -158,17 +158,15 @@ def sentence(times: Mapping[str, Times], waits: Sequence[Quarter], conditions: C
         wall, active = (figures.change(grown(times, name)) for name in ("wall", "active"))
         return (
             f"Beside {LOOPS} busy loops on {os.cpu_count()} processors a launch takes {wall} by the clock on the "
-            "wall, and "
-            f"{active} of active time; the source had {figures.change(SOURCE[BUSY] / SOURCE[IDLE] - 1)} by the clock."
+            f"wall, and {active} of active time; the source had {figures.change(SOURCE[BUSY] / SOURCE[IDLE] - 1)} by "
+            "the clock."
         )
     wall, active = (figures.change(waits[-1].medians[name] / waits[0].medians[name] - 1) for name in ("wall", "active"))
     least, most = (figures.percent(quarter.waited) for quarter in (waits[0], waits[-1]))
     return (
         "Other work kept this machine from being idle, so that there is nothing to hold a busy one against; but "
-        "launches that "
-        f"waited for {most} of their time took {wall} by the clock on the wall against those that waited for "
-        f"{least}, and "
-        f"{active} of active time."
+        f"launches that waited for {most} of their time took {wall} by the clock on the wall against those that "
+        f"waited for {least}, and {active} of active time."
     )
 
 

@@ -142,4 +142,4 @@ def sentence(scans: Mapping[str, Scan], kinds: Mapping[str, Mapping[str, Change]
 
 
 if __name__ == "__main__":
-    begin(main, __doc__, long=Effort(5, 60, 4000), quick=Effort(2, 15, 1500))
+    begin(main, __doc__, long=Effort(5, 30, 2000), quick=Effort(2, 15, 1500))

@@ -137,4 +137,4 @@ def _extent(values: Sequence[float]) -> float:
 
 
 if __name__ == "__main__":
-    begin(main, __doc__, long=Effort(80, 4000, 100), quick=Effort(20, 2000, 100))
+    begin(main, __doc__, long=Effort(60, 2000, 100), quick=Effort(20, 2000, 100))

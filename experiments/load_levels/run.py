@@ -188,10 +188,9 @@ def sentence(levels: Levels) -> str:
     return (
         f"With {most} processes on its processor instead of one the median of short samples {stands} it "
         f"({figures.change(short['median'])}), where their mean is {figures.change(short['mean'])} and the median of "
-        "long "
-        f"samples {figures.change(_grown(levels, LONG, known['median']))}; in active time, which takes the waits out "
-        "of each "
-        f"sample, it is {figures.change(short['active'])}; the brackets of {' and '.join(apart) or 'none'} are apart."
+        f"long samples {figures.change(_grown(levels, LONG, known['median']))}; in active time, which takes the waits "
+        f"out of each sample, it is {figures.change(short['active'])}; the brackets of "
+        f"{' and '.join(apart) or 'none'} are apart."
     )
 
 

@@ -218,13 +218,12 @@ def sentence(shares: Mapping[Judge, Sequence[bool]], sizes: Mapping[Judge, Seque
     tandem = JUDGES[-1]
     return (
         f"All of one side and then all of the other called identical programs different {_of(shares[USUAL])} times "
-        "(rank "
-        f"sum, {figures.percent(LEVEL)}), pairs judged as `steelyard compare` does {_of(shares[OURS])} and pairs in "
-        "tandem "
-        f"{_of(shares[tandem])}; the change that is none came out as {figures.percent(_typical(sizes[USUAL]))}, "
-        f"{figures.percent(_typical(sizes[OURS]))} and {figures.percent(_typical(sizes[tandem]))}, typically."
+        f"(rank sum, {figures.percent(LEVEL)}), pairs judged as `steelyard compare` does {_of(shares[OURS])} and "
+        f"pairs in tandem {_of(shares[tandem])}; the change that is none came out as "
+        f"{figures.percent(_typical(sizes[USUAL]))}, {figures.percent(_typical(sizes[OURS]))} and "
+        f"{figures.percent(_typical(sizes[tandem]))}, typically."
     )
 
 
 if __name__ == "__main__":
-    begin(main, __doc__, long=Effort(60, 25), quick=Effort(8, 20))
+    begin(main, __doc__, long=Effort(30, 25), quick=Effort(8, 20))
