@@ -156,17 +156,17 @@ def _told_of_four(known: FloatArray) -> str:
     told = []
     related = distribution.correlation(known[:-1], known[1:]) if len(known) >= _FEWEST_RELATED else None
     if related is not None:
-        told.append(f"Each value follows the one before with a correlation of {related:.2f}")
+        told.append(f"each follows the one before with a correlation of {related:.2f}")
     drift = distribution.correlation(np.arange(len(known)), known) if len(known) >= _FEWEST_RELATED else None
     if drift is not None:
-        told.append(f"all follow time with one of {drift:.2f}")
+        told.append(f"time with one of {drift:.2f}")
     normal = distribution.normality(known)
     if normal is not None:
-        told.append(f"the normal probability plot has one of {normal:.3f} (1 is normal)")
+        told.append(f"they follow normal scores with one of {normal:.3f}")
     if not told:
         return f"{figures.count(len(known), 'value')}, too few to say more."
-    text = "; ".join(told)
-    return f"{text[0].upper()}{text[1:]}. The verdict assumes none of it."
+    text = ", ".join(told)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _line(scores: FloatArray, ordered: FloatArray) -> Series:

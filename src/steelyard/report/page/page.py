@@ -140,10 +140,9 @@ class _Page:
         metric = element("small", f" {row.metric}") if row.metric else ""
         return element(
             "article",
-            element(f"h{level}", title, metric, id=f"d{number}-title"),
+            element(f"h{level}", title, metric),
             *self._detail(row.detail),
             id=f"d{number}",
-            aria_labelledby=f"d{number}-title",
         )
 
     def _detail(self, detail: Detail) -> list[Markup]:
