@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from steelyard.history.calibrations import to_json
-from steelyard.model.files import save
+from steelyard.model.errors import UsageError
+from steelyard.model.files import load_any, save
 from tests.calibrations import calibration, interrupted_calibration
 from tests.foreign import foreign_results, processes
 from tests.hostile.full_records import full_records
@@ -74,11 +75,12 @@ def test_every_figure_has_its_data_with_labelled_axes(suite: str) -> None:
 
 
 def test_the_change_of_every_pair_is_drawn(suite: str) -> None:
-    panel = pages.carried(suite)["figures"][0][0]
+    figure = next(one for one in pages.carried(suite)["figures"] if one[0]["title"] == "Candidate against baseline")
+    panel, noise = figure
     judged = [series for series in panel["series"] if series["draw"] in ("points", "rings")]
     assert sum(len(series["x"]["v"]) for series in judged) == 20
     assert {series["draw"] for series in judged} == {"points", "rings"}
-    assert "waited for a processor" in json.dumps(pages.carried(suite)["figures"][0][1])
+    assert "waited for a processor" in json.dumps(noise)
 
 
 def test_a_table_can_be_sorted_and_grouped_by_what_it_carries(suite: str) -> None:
@@ -107,10 +109,10 @@ def test_records_of_every_version_have_a_page(name: str) -> None:
     assert "The machine" in told(page)
 
 
-def test_several_records_are_parts_of_one_page(tmp_path: Path) -> None:
+def test_several_records_are_parts_of_one_page() -> None:
     page = pages.page([pages.RECORDS / "version-2-run.json", pages.RECORDS / "version-2-heap.json.gz"])
     reader = pages.read(page)
-    assert reader.tags.count("h1") == 0 or reader.tags.count("h1") == 1
+    assert reader.tags.count("h1") == 1
     assert ("a", "href", "#part-2") in reader.attributes
     assert "_dl_relocate_object" in told(page)
     assert "98.44 KiB" in told(page)
@@ -118,7 +120,7 @@ def test_several_records_are_parts_of_one_page(tmp_path: Path) -> None:
 
 def test_an_import_and_the_diff_of_two(tmp_path: Path) -> None:
     for name, level in (("a", 1.0), ("b", 1.5)):
-        save(foreign_results({"sort": processes(level)}, name=f"{name}.json"), tmp_path / name)
+        save(foreign_results({"sort": processes(12, level)}, name=f"{name}.json"), tmp_path / name)
     assert "imported, not measured by Steelyard" in told(pages.page([tmp_path / "a"]))
     diff = told(pages.page([tmp_path / "a", tmp_path / "b"], diff=True))
     assert "+50" in diff
@@ -181,8 +183,8 @@ def test_no_text_of_a_record_is_markup(tmp_path: Path, kind: str) -> None:
             changed = replaced(record, place, HOSTILE)
             try:
                 (tmp_path / "record.json").write_text(json.dumps(changed))
-                pages.page([tmp_path / "record.json"])
-            except Exception:  # noqa: BLE001, S112
+                load_any(tmp_path / "record.json")
+            except UsageError:
                 continue
             record = changed
     (tmp_path / "record.json").write_text(json.dumps(record))
