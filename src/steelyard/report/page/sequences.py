@@ -267,7 +267,7 @@ def inside(sides: Sequence[Inside], quantity: Quantity, most: int) -> Figure | N
         enough = np.isfinite(table).sum(axis=0) * 2 >= len(table)
         table = table[:, enough]
         middle = np.nanmedian(table, axis=0)
-        places = np.unique(np.concatenate([extremes(middle, most), evenly(len(middle), 8)]))
+        places = np.unique(np.concatenate([extremes(middle, max(4, most // 2)), evenly(len(middle), 8)]))
         lower, upper = np.nanquantile(table, [0.25, 0.75], axis=0)
         series.append(
             Series(
