@@ -10,7 +10,7 @@ WHEEL_TOOLS := build/wheel-tools
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint types floors rust python end-to-end bench bench-long experiments docs generated wheel clean
+.PHONY: demo test lint types floors rust python end-to-end bench bench-long experiments docs generated vendor wheel clean
 
 demo: $(INSTALLED)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/demo/demo.py demo
@@ -62,6 +62,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/large_files.py
 	$(BIN)/python benchmarks/export.py
+	$(BIN)/python benchmarks/report_page.py
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/harness_driver.py
 	$(BIN)/python benchmarks/heap_overhead.py
@@ -101,6 +102,10 @@ generated: $(INSTALLED)
 # The documentation as a site, in build/site: open build/site/index.html (its search needs a web server).
 docs: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# What is shipped of others for the report's page, from its package: make vendor, or make vendor VERSION=1.6.32
+vendor:
+	$(PYTHON) release/vendor.py $(VERSION)
 
 # An sdist, and from it a wheel for this processor: for every Python from 3.11 on, and every glibc from 2.17 (2012) on,
 # whose symbols zig knows.

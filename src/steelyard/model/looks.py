@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from steelyard.model.launches import FloatArray
+    from steelyard.model.launches import FloatArray, Launches
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,11 @@ class Look:
 class LookBack:
     """The values of the pairs of one benchmark in one metric, (n,) a side, as they were judged, and the looks at them.
 
-    `roughly` is whether the intervals of the looks that did not decide are from their standard error.
+    The intervals of looks before the last are from their standard error.
     """
 
+    launches: Launches
+    """Those of the benchmark alone."""
     baseline: FloatArray
     candidate: FloatArray
     looks: list[Look] = field(default_factory=list)
-    roughly: bool = True

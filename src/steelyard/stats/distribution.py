@@ -17,23 +17,32 @@ MOST_BINS = 60
 _FENCE = 3.0
 
 
-def edges(values: npt.ArrayLike, most: int = MOST_BINS) -> FloatArray:
-    """Edges of equal bins for finite values, shape (n,), n >= 1: as wide as Freedman and Diaconis (1981) have them.
+def edges(*samples: FloatArray, most: int = MOST_BINS) -> FloatArray:
+    """Edges of equal bins for samples of finite values, shape (n,) each, n >= 1.
 
-    The first and the last bin reach no further than the outer fences of a box plot: what lies beyond is to be counted
-    at the ends. Values that are all equal have one bin around them.
+    They are as wide as Freedman and Diaconis (1981) have them for the sample that needs the narrowest. The first and
+    the last bin reach no further than the outer fences of a box plot: what lies beyond is to be counted at the ends.
+    Values that are all equal have one bin around them.
     """
-    sample = np.asarray(values, dtype=np.float64)
-    lower, upper = np.quantile(sample, [0.25, 0.75])
-    reach = _FENCE * (upper - lower)
-    inside = sample[(sample >= lower - reach) & (sample <= upper + reach)] if reach > 0 else sample
-    low, high = float(inside.min()), float(inside.max())
+    within = [_within_fences(sample) for sample in samples]
+    low, high = min(float(one.min()) for one in within), max(float(one.max()) for one in within)
     if low == high:
         half = abs(low) * 1e-3 or 0.5
         return np.array([low - half, low + half])
-    width = 2 * (upper - lower) / len(sample) ** (1 / 3)
-    bins = math.ceil((high - low) / width) if width > 0 else math.ceil(math.sqrt(len(sample)))
-    return np.linspace(low, high, min(most, max(4, bins)) + 1)
+    widths = [2 * _quartiles_apart(sample) / len(sample) ** (1 / 3) for sample in samples]
+    width = min((one for one in widths if one > 0), default=(high - low) / math.sqrt(max(map(len, samples))))
+    return np.linspace(low, high, min(most, max(4, math.ceil(min((high - low) / width, most)))) + 1)
+
+
+def _quartiles_apart(sample: FloatArray) -> float:
+    lower, upper = np.quantile(sample, [0.25, 0.75])
+    return float(upper - lower)
+
+
+def _within_fences(sample: FloatArray) -> FloatArray:
+    lower, upper = np.quantile(sample, [0.25, 0.75])
+    reach = _FENCE * (upper - lower)
+    return sample[(sample >= lower - reach) & (sample <= upper + reach)] if reach > 0 else sample
 
 
 def counts(values: npt.ArrayLike, bin_edges: FloatArray) -> FloatArray:

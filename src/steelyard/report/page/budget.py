@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # Of all rows together, and of one: what a screen can show of it, and what still has a shape.
-_POINTS, _MOST, _FEWEST = 30_000, 1200, 56
+_POINTS, _MOST, _FEWEST = 17_000, 1200, 32
 _FUNCTIONS, _MOST_FUNCTIONS, _FEWEST_FUNCTIONS = 1500, 40, 5
 _LAUNCHES, _MOST_LAUNCHES, _FEWEST_LAUNCHES = 6000, 200, 8
 

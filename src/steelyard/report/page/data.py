@@ -19,8 +19,8 @@ Draw = Literal["points", "rings", "crosses", "line", "dashes", "steps", "bars", 
 Role = Literal["baseline", "candidate", "change", "wait", "steal", "pressure", "fit", "aside", "zero"]
 FloatArray = npt.NDArray[np.float64]
 
-# The finest that a screen shows of an axis, a few times over.
-_STEPS = 4000
+# Finer than a screen shows of an axis.
+_STEPS = 1000
 # Names of series are in a legend.
 _LONGEST = 60
 

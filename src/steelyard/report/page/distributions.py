@@ -56,18 +56,15 @@ def both_sides(samples: Sequence[Sample], quantity: Quantity, most: int, what: s
     for sample in shown:
         ordered = np.sort(sample.known)
         chosen = evenly(len(ordered), steps)
-        functions.append(
-            Series(
-                sample.label, "steps", sample.role, quantity.along(ordered[chosen]), 100 * (chosen + 1) / len(ordered)
-            )
-        )
+        x, y = quantity.along(ordered[chosen]), 100 * (chosen + 1) / len(ordered)
+        functions.append(Series(sample.label, "steps", sample.role, np.append(x[:1], x), np.append(0.0, y)))
         found = modes(sample.known)
         told.append(_told(sample, ordered, found, quantity))
         if len(found) > 1:
             marks += [
                 Mark("x", mode / quantity.divisor, f"mode {quantity.written(mode)}", sample.role) for mode in found
             ]
-    edges = distribution.edges(np.concatenate([sample.known for sample in shown]))
+    edges = distribution.edges(*(sample.known for sample in shown))
     outside = sum(distribution.beyond(sample.known, edges) for sample in shown)
     if outside:
         told.append(
@@ -153,20 +150,15 @@ def four_plot(title: str, values: FloatArray, axis: str, most: int, role: Role) 
 
 
 def _told_of_four(known: FloatArray) -> str:
-    told = []
-    related = distribution.correlation(known[:-1], known[1:]) if len(known) >= _FEWEST_RELATED else None
-    if related is not None:
-        told.append(f"Each value follows the one before with a correlation of {related:.2f}")
-    drift = distribution.correlation(np.arange(len(known)), known) if len(known) >= _FEWEST_RELATED else None
-    if drift is not None:
-        told.append(f"all follow time with one of {drift:.2f}")
-    normal = distribution.normality(known)
-    if normal is not None:
-        told.append(f"the normal probability plot has one of {normal:.3f} (1 is normal)")
-    if not told:
-        return f"{figures.count(len(known), 'value')}, too few to say more."
-    text = "; ".join(told)
-    return f"{text[0].upper()}{text[1:]}. The verdict assumes none of it."
+    told: list[tuple[str, float | None]] = [("with normal scores", distribution.normality(known))]
+    if len(known) >= _FEWEST_RELATED:
+        related = distribution.correlation(known[:-1], known[1:])
+        drift = distribution.correlation(np.arange(len(known)), known)
+        told = [("with the one before", related), ("with time", drift), *told]
+    said = [f"{with_what} {value:.2f}" for with_what, value in told if value is not None]
+    if not said:
+        return f"{figures.count(len(known), 'value')} without any spread."
+    return f"Correlations of the {len(known):,} values: {', '.join(said)}."
 
 
 def _line(scores: FloatArray, ordered: FloatArray) -> Series:

@@ -82,4 +82,4 @@ def table(
         element("thead", element("tr", *head)),
         element("tbody", *body),
     )
-    return element("div", whole, class_="scroll", tabindex=0, role="region", aria_label=caption)
+    return element("div", whole, class_="scroll", tabindex=0, role="group", aria_label=caption)

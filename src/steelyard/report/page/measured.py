@@ -114,4 +114,4 @@ def heap_table(record: Weighing | Run, benchmark: int) -> list[Markup]:
     if not rows:
         return []
     sides = ["baseline", "candidate", "change"] if isinstance(record, Weighing) else ["a launch"]
-    return [elements.table(f"Heap: {heap.TITLE}; {heap.CAUTION}", ["", *sides], rows, numbers=frozenset({1, 2, 3}))]
+    return [elements.table(f"Heap: {heap.TITLE}; {heap.CAUTION}", ["heap", *sides], rows, numbers=frozenset({1, 2, 3}))]

@@ -238,7 +238,7 @@ def of_bisection(found: Bisection) -> Part:
         [f"{place}", elements.name(bisection.decision(step, at, of), 4)]
         for place, (step, at) in enumerate(zip(steps, numbers, strict=True), start=1)
     ]
-    tables = [elements.table("The decisions on the way", ["", "decision"], body)] if body else []
+    tables = [elements.table("The decisions on the way", ["step", "decision"], body)] if body else []
     suspects = [
         [element("code", one.short), elements.name(one.subject, 2), elements.name(one.author), one.date]
         for one in found.suspects

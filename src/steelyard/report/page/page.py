@@ -27,9 +27,8 @@ def document(parts: Sequence[Part], made: str) -> str:
     body = joined(
         [
             element("a", "Skip to the results", href="#results", class_="skip"),
-            _contents(parts) if len(parts) > 1 else "",
-            element("main", *sections, id="results", tabindex=-1),
-            element("footer", element("p", made), element("noscript", element("p", _NO_SCRIPT))),
+            element("main", _contents(parts) if len(parts) > 1 else "", *sections, id="results", tabindex=-1),
+            element("footer", element("p", made), element("p", _NO_SCRIPT, class_="unscripted")),
             element("div", id="said", role="status", aria_live="polite", class_="unseen"),
             Markup(f'<script type="application/octet-stream" id="data">{page.data()}</script>'),
             Markup(f"<script>{shipped.library}</script><script>{shipped.last}</script>"),
@@ -54,16 +53,20 @@ def _head(parts: Sequence[Part], shipped: Assets) -> Markup:
 
 
 def _contents(parts: Sequence[Part]) -> Markup:
+    """The heading of a page of several records, and which they are."""
     items = [
         element(
             "li",
             element("a", elements.name(part.title), href=f"#part-{number}"),
             " ",
-            element("span", part.headline, class_=f"v {part.verdict}" if part.verdict else "quiet"),
+            element("span", _headline(part), class_="quiet"),
         )
         for number, part in enumerate(parts, start=1)
     ]
-    return element("nav", element("ol", *items), aria_label="Records on this page", class_="contents")
+    heading = element("h1", figures.count(len(parts), "record"))
+    return element(
+        "div", heading, element("nav", element("ol", *items), aria_label="Records on this page"), class_="contents"
+    )
 
 
 class _Page:
@@ -133,17 +136,16 @@ class _Page:
             id=f"{name}-table",
             class_="results",
         )
-        return element("div", table, class_="scroll wide", tabindex=0, role="region", aria_label=part.caption)
+        return element("div", table, class_="scroll wide", tabindex=0, role="group", aria_label=part.caption)
 
     def _article(self, row: Row, number: int, level: int) -> Markup:
         title = elements.name(row.name, elements.LONGER)
         metric = element("small", f" {row.metric}") if row.metric else ""
         return element(
             "article",
-            element(f"h{level}", title, metric, id=f"d{number}-title"),
+            element(f"h{level}", title, metric),
             *self._detail(row.detail),
             id=f"d{number}",
-            aria_labelledby=f"d{number}-title",
         )
 
     def _detail(self, detail: Detail) -> list[Markup]:

@@ -227,11 +227,18 @@ def looks(judged: LookBack, margin: float | None) -> Figure | None:
     text = f"After {first.pairs:,} pairs {figures.interval((first.lower, first.upper))}"
     if last is not first:
         text += f", after {last.pairs:,}, at look {len(judged.looks)}, {figures.interval((last.lower, last.upper))}"
-    rough = " Those before the last are from their standard error." if judged.roughly and last is not first else ""
     return Figure(
         "The interval, look by look",
-        f"{text}.{rough}",
-        [Panel("Interval of the change", Axis("pairs", whole=True), Axis("change, %"), series, marks)],
+        f"{text}.",
+        [
+            Panel(
+                "Interval of the change; before the last look from its standard error",
+                Axis("pairs", whole=True),
+                Axis("change, %"),
+                series,
+                marks,
+            )
+        ],
     )
 
 
@@ -260,7 +267,7 @@ def inside(sides: Sequence[Inside], quantity: Quantity, most: int) -> Figure | N
         enough = np.isfinite(table).sum(axis=0) * 2 >= len(table)
         table = table[:, enough]
         middle = np.nanmedian(table, axis=0)
-        places = np.unique(np.concatenate([extremes(middle, most), evenly(len(middle), 8)]))
+        places = np.unique(np.concatenate([extremes(middle, max(4, most // 2)), evenly(len(middle), 8)]))
         lower, upper = np.nanquantile(table, [0.25, 0.75], axis=0)
         series.append(
             Series(
@@ -279,12 +286,12 @@ def inside(sides: Sequence[Inside], quantity: Quantity, most: int) -> Figure | N
     drawn = [side for side in shown if len(side.launches) < side.of]
     note = f"Of {len(drawn[0].launches):,} launches a side of {drawn[0].of:,}." if drawn else ""
     panel = Panel(
-        "Samples of a launch",
+        "Samples of a launch: middle, and where half of the launches lie",
         Axis("number of the sample in its launch", whole=True),
         Axis(f"{quantity.axis}, an iteration"),
         series,
     )
-    return Figure("Inside the launches", " ".join([*told, "Bars are where half of the launches lie."]), [panel], note)
+    return Figure("Inside the launches", " ".join(told), [panel], note)
 
 
 def used_positions(launches: Launches, benchmark: int) -> npt.NDArray[np.intp]:

@@ -8,7 +8,7 @@ from math import isfinite
 
 import numpy as np
 
-from steelyard.model.launches import USED, Launches
+from steelyard.model.launches import USED
 from steelyard.model.looks import LookBack
 from steelyard.model.metrics import is_counted
 from steelyard.model.records import Verdict, Weighing
@@ -38,7 +38,7 @@ def part(record: Weighing, seen: Sequence[LookBack | None], room: budget.Budget,
     metrics = list(dict.fromkeys(verdict.metric for verdict in verdicts))
     ends = [end for verdict in verdicts for end in (*(verdict.interval or ()), verdict.change) if end is not None]
     scale = svg.scale(ends, record.settings.margin, f"scale-{key}")
-    weighed = _Weighed(record, record.launches.by_benchmark(len(record.benchmarks)), scale, room, len(metrics) > 1)
+    weighed = _Weighed(record, scale, room, len(metrics) > 1)
     rows = [weighed.row(verdict, back) for verdict, back in zip(verdicts, seen, strict=True)]
     word, headline = _headline(record, verdicts)
     return Part(
@@ -121,10 +121,9 @@ def _columns(record: Weighing, *, several: bool) -> list[Column]:
 
 @dataclass(frozen=True)
 class _Weighed:
-    """A weighing whose rows are made: its launches, those of each benchmark apart, and what all rows share."""
+    """A weighing whose rows are made: what all rows share."""
 
     record: Weighing
-    views: list[Launches]
     scale: svg.Scale
     room: budget.Budget
     several_metrics: bool
@@ -171,7 +170,7 @@ class _Weighed:
         drawn: list[Figure | None] = []
         tables: list[Markup] = []
         if back is not None:
-            drawn += _timed(self.views[verdict.index], verdict, back, self.room)
+            drawn += _timed(verdict, back, self.room)
         if is_counted(verdict.metric):
             drawn.append(functions.icicle(record, verdict.index, verdict.metric, self.room.functions))
             tables += functions.changes(record, verdict, self.room.functions)
@@ -189,7 +188,8 @@ def _noise(verdict: Verdict) -> list[str]:
     return [counting.equality(verdict) if is_counted(verdict.metric) else sentences.noise(verdict)]
 
 
-def _timed(launches: Launches, verdict: Verdict, back: LookBack, room: budget.Budget) -> list[Figure | None]:
+def _timed(verdict: Verdict, back: LookBack, room: budget.Budget) -> list[Figure | None]:
+    launches = back.launches
     quantity = units.of_metric(verdict.metric, back.baseline, back.candidate)
     samples = [
         distributions.Sample(label, role, values)

@@ -15,7 +15,7 @@ export class Table {
     this.told = told;
     this.element = document.getElementById(told.table);
     this.body = this.element.tBodies[0];
-    this.rows = [...this.body.rows].map((row, index) => ({ row, index, text: row.textContent.toLowerCase() }));
+    this.rows = [...this.body.rows].map((row, index) => ({ row, index, text: [row.cells[0].textContent, ...told.tags[index]].join(" ").toLowerCase() }));
     this.chosen = { text: "", verdicts: new Set(), metric: "", tag: "", group: "" };
     this.sorted = null;
     this.names = new Set(told.columns[0]).size;
@@ -119,8 +119,7 @@ export class Table {
   }
 
   controls() {
-    const bar = make("form", { class: "controls", role: "search", "aria-label": "Filter and group the results" });
-    bar.addEventListener("submit", (event) => event.preventDefault());
+    const bar = make("div", { class: "controls", role: "group", "aria-label": "Filter and group the results" });
     const text = make("input", { type: "search", placeholder: "Filter by name", "aria-label": "Filter by name", autocomplete: "off" });
     text.addEventListener("input", () => this.choose("text", text.value.trim().toLowerCase()));
     bar.append(text, this.verdictChips(), this.select("metric", "All metrics", this.told.metrics, this.told.metric));

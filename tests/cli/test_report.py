@@ -1,0 +1,104 @@
+"""`steelyard report`: from files to a page, and what is wrong with either."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from steelyard.model.files import save
+from tests.foreign import foreign_results, processes
+from tests.in_process import InProcess
+from tests.report import records
+
+RECORDS = Path(__file__).resolve().parent.parent / "data" / "records"
+RUN = RECORDS / "version-2-run.json"
+
+
+def test_a_page_is_written_and_replaces_what_was_there(asked: InProcess) -> None:
+    page = asked.folder / "page.html"
+    page.write_text("before")
+    page.chmod(0o600)
+    done = asked("report", RUN, "-o", page)
+    assert (done.status, done.out, done.err) == (0, b"", b"")
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    assert page.stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in asked.folder.iterdir() if path.name.startswith(".steelyard")] == []
+
+
+def test_by_default_it_is_the_last_record_as_report_html(asked: InProcess) -> None:
+    assert asked("report").status == 2
+    store = asked.folder / "state/steelyard"
+    assert asked("report", RUN).status == 0
+    assert (asked.folder / "report.html").stat().st_size > 50_000
+    assert not store.exists() or not any(store.iterdir())
+
+
+def test_a_dash_is_standard_output_and_standard_input(asked: InProcess) -> None:
+    done = asked("report", RUN, "-o", "-")
+    assert done.status == 0
+    assert done.out.startswith(b"<!DOCTYPE html>")
+    assert not (asked.folder / "report.html").exists()
+    assert "read from standard input: give one of them by its name" in asked("report", "-", "-").sentence
+
+
+@pytest.mark.parametrize(
+    ("output", "status", "told"),
+    [
+        ("nowhere/page.html", 2, "there is no folder"),
+        (".", 2, "it is a folder"),
+        ("/proc/page.html", 2, "cannot write /proc/page.html"),
+    ],
+)
+def test_a_page_that_cannot_be_written_is_refused_before_anything_is_read(
+    asked: InProcess, output: str, status: int, told: str
+) -> None:
+    done = asked("report", "no-such-file", "-o", output)
+    assert done.status == status
+    assert told in done.sentence
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "is not a weighing: it is truncated, or no JSON at all"),
+        ("[]", "is JSON, but no weighing"),
+        ('{"format": "other"}', "is JSON, but no weighing"),
+        ('{"format": "steelyard-check", "version": 1}', "is damaged: "),
+        ('{"format": "steelyard-check", "version": 2}', "format version 2; this steelyard reads 1: upgrade"),
+        ('{"format": "steelyard-bisection", "version": 1}', "is damaged: "),
+        ('{"format": "steelyard-calibration", "version": 1, "points": [NaN]}', "NaN is no number"),
+    ],
+)
+def test_what_is_no_record_is_said_by_name_and_nothing_is_written(asked: InProcess, content: str, told: str) -> None:
+    (asked.folder / "odd.json").write_text(content)
+    done = asked("report", RUN, "odd.json", "-o", "page.html")
+    assert done.status == 2
+    assert "odd.json" in done.sentence
+    assert told in done.sentence
+    assert not (asked.folder / "page.html").exists()
+
+
+def test_two_files_are_compared_and_only_two(asked: InProcess) -> None:
+    for name, level in (("a.json", 1.0), ("b.json", 1.5)):
+        save(foreign_results({"sort": processes(12, level)}, name=name), asked.folder / name)
+    assert asked("report", "--diff", "a.json", "b.json", "-o", "diff.html").status == 0
+    assert "+50" in (asked.folder / "diff.html").read_text()
+    assert "--diff takes two files" in asked("report", "--diff", "a.json").sentence
+    assert "compare two imports or two runs" in asked("report", "--diff", "a.json", RUN).sentence
+    save(records.weighing(pairs=2), asked.folder / "weighing.json")
+    assert "is a weighing" in asked("report", "--diff", RUN, "weighing.json").sentence
+
+
+def test_findings_on_one_line_are_findings_too(asked: InProcess) -> None:
+    found = {"format": "steelyard-check", "version": 1, "tool": "0", "command": "x", "benchmarks": [], "launches": 1}
+    (asked.folder / "check.json").write_text(json.dumps({**found, "seconds": 1.0, "looked": []}))
+    assert asked("report", "check.json").status == 0
+    assert "No trouble" in (asked.folder / "report.html").read_text()
+
+
+def test_a_disk_that_is_full_leaves_what_was_there(asked: InProcess) -> None:
+    done = asked("report", RUN, "-o", "/dev/full")
+    assert done.status == 3
+    assert "cannot write /dev/full" in done.sentence

@@ -1,0 +1,198 @@
+"""The page in a real browser: Chromium without a window, started once for all of these tests."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from steelyard.history.calibrations import to_json
+from steelyard.model.files import save
+from tests.calibrations import calibration
+from tests.foreign import foreign_results, processes
+from tests.report import records
+from tests.report.page import pages
+from tests.report.page.test_page import soundness
+from tests.report.test_check import looked, trouble
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("not tested without a browser: apt-get install chromium")
+    with sync_playwright() as playwright:
+        # As root, and where /dev/shm is small, it starts only like this; it is shown nothing but this page.
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page with a part of every kind, the suite first."""
+    folder = tmp_path_factory.mktemp("page")
+    save(pages.suite(), folder / "suite.json")
+    save(records.run(), folder / "run.json")
+    save(foreign_results({"sort": processes(12)}), folder / "import.json")
+    (folder / "check.json").write_text(json.dumps(soundness([looked(), trouble(benchmark="leak")])))
+    (folder / "calibration.json").write_bytes(to_json(calibration()))
+    kept = [pages.RECORDS / name for name in ("version-2-weighing.json.gz", "version-2-heap.json.gz")]
+    (folder / "page.html").write_text(pages.page([*sorted(folder.glob("*.json"), reverse=True), *kept]))
+    return (folder / "page.html").as_uri()
+
+
+class Seen:
+    """What a page said and asked for while it was open."""
+
+    def __init__(self, page: Page) -> None:
+        self.said: list[str] = []
+        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.said.append(str(error)))
+        page.on("request", lambda request: self.said.append(request.url) if request.url != page.url else None)
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """The page, opened; at the end nothing may have been said on the console or asked of anybody."""
+    opened = browser.new_page(viewport={"width": 1280, "height": 900})
+    seen = Seen(opened)
+    show(opened, address)
+    yield opened
+    opened.close()
+    assert [said for said in seen.said if said != address] == []
+
+
+def show(page: Page, address: str) -> None:
+    page.goto(address)
+    page.wait_for_selector("html.ready")
+
+
+def names(page: Page) -> list[str]:
+    """The benchmarks of the suite that are shown, in their order."""
+    found: list[str] = page.eval_on_selector_all(
+        "#part-1-table tbody tr[id]",
+        "rows => rows.filter(row => !row.hidden).map(row => row.querySelector('th button').textContent)",
+    )
+    return found
+
+
+def test_it_is_sorted_by_each_heading_both_ways(page: Page) -> None:
+    heading = page.locator("#part-1-table thead th", has_text="change").first
+    heading.locator("button").click()
+    assert heading.get_attribute("aria-sort") == "ascending"
+    assert names(page)[0] == "parse"
+    heading.locator("button").press("Enter")
+    assert heading.get_attribute("aria-sort") == "descending"
+    assert names(page)[-1] == "parse"
+    assert (
+        page.locator("#part-1-table th[aria-sort=none]").count()
+        == page.locator("#part-1-table th[aria-sort]").count() - 1
+    )
+
+
+def test_it_is_filtered_by_text_verdict_and_tag_and_grouped(page: Page) -> None:
+    part = page.locator("#part-1")
+    search = part.get_by_role("searchbox")
+    search.fill("SORT 64")
+    assert names(page) == ["sort/64"]
+    assert "1 row of 6" in part.locator(".count").inner_text()
+    search.fill("")
+    part.get_by_role("button", name="faster").click()
+    assert names(page) == ["parse"]
+    part.get_by_role("button", name="faster").click()
+    part.get_by_role("combobox", name="Show all tags or one").select_option("quick")
+    assert names(page) == ["parse", "hash", "copy"]
+    part.get_by_role("combobox", name="Show all tags or one").select_option("")
+    part.get_by_role("combobox", name="Group the rows").select_option("tag")
+    assert part.locator("tr.group th").all_inner_texts() == ["quick 3 rows", "slow 3 rows"]
+    assert len(names(page)) == 6
+
+
+def open_all(page: Page) -> None:
+    page.evaluate("document.querySelectorAll('tbody th button[aria-expanded=false]').forEach(one => one.click())")
+
+
+def test_every_chart_is_drawn_with_title_axes_and_words(page: Page) -> None:
+    assert page.locator("#part-1 figure.drawn").count() == 1  # the curve alone: charts are drawn when they are opened
+    open_all(page)
+    figures: list[dict[str, Any]] = page.eval_on_selector_all(
+        "figure",
+        """figures => figures.map(figure => ({
+            title: figure.querySelector("figcaption").textContent,
+            words: [...figure.querySelectorAll("p:not(.panel-title)")].map(p => p.textContent).join(" "),
+            asked: figure.dataset.figure !== undefined,
+            labels: [...figure.querySelectorAll("[role=img]")].map(one => one.getAttribute("aria-label")),
+            inked: [...figure.querySelectorAll("canvas")].map(canvas =>
+                canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some(value => value)),
+        }))""",
+    )
+    assert len(figures) > 40
+    for figure in figures:
+        assert figure["title"]
+        assert len(figure["words"]) > 20, figure
+        assert figure["labels"]
+        assert all(figure["inked"])
+        if figure["asked"]:
+            assert figure["inked"]
+            assert all("Across: " in label and "Up: " in label for label in figure["labels"])
+
+
+def test_a_row_is_opened_and_closed_by_keyboard_and_goes_where_its_row_goes(page: Page) -> None:
+    button = page.get_by_role("button", name="parse", exact=True)
+    button.focus()
+    page.keyboard.press("Enter")
+    assert button.get_attribute("aria-expanded") == "true"
+    article = page.locator(f"#{button.get_attribute('aria-controls')}")
+    assert article.is_visible()
+    page.locator("#part-1-table thead th", has_text="change").first.locator("button").click()
+    assert page.evaluate("document.querySelector('#part-1-table tbody').rows[1].className") == "open"
+    button.click()
+    assert not article.is_visible()
+    assert button.get_attribute("aria-expanded") == "false"
+
+
+def test_a_row_that_an_address_names_is_open(browser: Browser, address: str) -> None:
+    page = browser.new_page()
+    show(page, f"{address}#d3")
+    assert page.locator("#d3").is_visible()
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation(browser: Browser, address: str, scheme: Literal["light", "dark"]) -> None:
+    page = browser.new_page(color_scheme=scheme, viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    show(page, address)
+    page.locator("#r0 th button").click()
+    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
+    rules = "" if scheme == "light" else ", runOnly: ['color-contrast']"  # all that a scheme changes
+    found = page.evaluate(f"axe.run(document, {{resultTypes: ['violations']{rules}}})")
+    told = [(one["id"], one["help"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found["violations"]]
+    page.close()
+    assert told == []
+
+
+@pytest.mark.parametrize("width", [390, 1920])
+def test_nothing_is_wider_than_the_window(browser: Browser, address: str, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    show(page, address)
+    open_all(page)
+    page.wait_for_timeout(100)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
+
+
+def test_a_browser_without_scripts_shows_table_and_words(browser: Browser, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(address)
+    assert page.locator("#part-1-table").is_visible()
+    assert page.locator("#d3").is_visible()
+    assert page.get_by_text("need scripts").is_visible()
+    context.close()

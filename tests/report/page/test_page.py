@@ -1,0 +1,216 @@
+"""What stands on a page: told in words, without scripts, whatever the record holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.history.calibrations import to_json
+from steelyard.model.errors import UsageError
+from steelyard.model.files import load_any, save
+from tests.calibrations import calibration, interrupted_calibration
+from tests.foreign import foreign_results, processes
+from tests.hostile.full_records import full_records
+from tests.hostile.json_places import replaced
+from tests.hostile.test_strings import texts
+from tests.report import records
+from tests.report.page import pages
+from tests.report.test_check import looked, trouble
+
+HOSTILE = "\"'><img src=x onerror=alert(1)></script></style><i>=\x1b[31m\u202e\nFORGED\ud800]]>"
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return pages.page_of_suite(tmp_path_factory.mktemp("suite"))
+
+
+def kept(folder: Path, record: Any) -> Path:
+    save(record, folder / "record.json")
+    return folder / "record.json"
+
+
+def told(page: str) -> str:
+    return " ".join(" ".join(pages.read(page).texts).split())
+
+
+# --- a suite
+
+
+def test_every_verdict_and_figure_is_told_without_scripts(suite: str) -> None:
+    text = told(suite)
+    for phrase in ("slower", "faster", "6 benchmarks", "Change of every pair over time", "Distributions of both sides"):
+        assert phrase in text
+    for phrase in ("4-plot", "look by look", "Inside the launches", "The machine", "Abacus 9000", "to the power of"):
+        assert phrase in text
+    for name in pages.CHANGES:
+        assert text.count(name) >= 2
+
+
+def test_each_row_has_what_stands_behind_it(suite: str) -> None:
+    reader = pages.read(suite)
+    ids = {value for _, name, value in reader.attributes if name == "id"}
+    links = [value.removeprefix("#") for tag, name, value in reader.attributes if (tag, name) == ("a", "href")]
+    assert set(links) <= ids
+    assert sum(link.startswith("d") for link in links) == len(pages.CHANGES)
+    assert len(ids) == sum(name == "id" for _, name, _ in reader.attributes)
+
+
+def test_every_figure_has_its_data_with_labelled_axes(suite: str) -> None:
+    data = pages.carried(suite)
+    numbers = [int(value) for _, name, value in pages.read(suite).attributes if name == "data-figure"]
+    assert numbers == list(range(len(data["figures"])))
+    for figure in data["figures"]:
+        for panel in figure:
+            assert panel["title"]
+            assert panel["x"]["label"]
+            assert panel["y"]["label"]
+            assert panel["series"]
+            for series in panel["series"]:
+                lengths = {len(series[name]["v"]) for name in ("x", "y", "low", "high") if name in series}
+                assert len(lengths) == 1
+
+
+def test_the_change_of_every_pair_is_drawn(suite: str) -> None:
+    figure = next(one for one in pages.carried(suite)["figures"] if one[0]["title"] == "Candidate against baseline")
+    panel, noise = figure
+    judged = [series for series in panel["series"] if series["draw"] in ("points", "rings")]
+    assert sum(len(series["x"]["v"]) for series in judged) == 20
+    assert {series["draw"] for series in judged} == {"points", "rings"}
+    assert "waited for a processor" in json.dumps(noise)
+
+
+def test_a_table_can_be_sorted_and_grouped_by_what_it_carries(suite: str) -> None:
+    table = pages.carried(suite)["tables"][0]
+    assert table["columns"][0] == [*pages.CHANGES]
+    assert {"slower", "faster"} <= set(table["verdicts"])
+    assert table["tags"][0] == ["slow"]
+    assert table["params"][5] == {"size": "1"}
+    assert all(len(column) == len(pages.CHANGES) for column in table["columns"])
+
+
+def test_nothing_on_it_asks_for_anything_else(suite: str) -> None:
+    reader = pages.read(suite)
+    addresses = [value for _, name, value in reader.attributes if name in ("src", "href", "action", "srcset", "style")]
+    assert all(value.startswith("#") for value in addresses)
+    assert not any(name.startswith("on") for _, name, _ in reader.attributes)
+
+
+# --- other records
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in pages.RECORDS.iterdir()))
+def test_records_of_every_version_have_a_page(name: str) -> None:
+    page = pages.page([pages.RECORDS / name])
+    assert pages.carried(page)["tables"]
+    assert "The machine" in told(page)
+
+
+def test_several_records_are_parts_of_one_page() -> None:
+    page = pages.page([pages.RECORDS / "version-2-run.json", pages.RECORDS / "version-2-heap.json.gz"])
+    reader = pages.read(page)
+    assert reader.tags.count("h1") == 1
+    assert ("a", "href", "#part-2") in reader.attributes
+    assert "_dl_relocate_object" in told(page)
+    assert "98.44 KiB" in told(page)
+
+
+def test_an_import_and_the_diff_of_two(tmp_path: Path) -> None:
+    for name, level in (("a", 1.0), ("b", 1.5)):
+        save(foreign_results({"sort": processes(12, level)}, name=f"{name}.json"), tmp_path / name)
+    assert "imported, not measured by Steelyard" in told(pages.page([tmp_path / "a"]))
+    diff = told(pages.page([tmp_path / "a", tmp_path / "b"], diff=True))
+    assert "+50" in diff
+    assert "Every sample in its order" in diff
+
+
+def test_the_diff_of_two_runs(tmp_path: Path) -> None:
+    one = records.run()
+    save(one, tmp_path / "a")
+    save(one.model_copy(update={"created": "2026-01-02T00:00:00Z"}), tmp_path / "b")
+    assert "measured apart" in told(pages.page([tmp_path / "a", tmp_path / "b"], diff=True))
+
+
+def test_what_check_found(tmp_path: Path) -> None:
+    found = soundness([looked(), trouble(code="memory", benchmark="leak")])
+    (tmp_path / "check.json").write_text(json.dumps(found))
+    text = told(pages.page([tmp_path / "check.json"]))
+    assert "1 trouble with 1 of 2 benchmarks" in text
+    assert "warm up" in text
+
+
+def soundness(found: list[Any]) -> dict[str, Any]:
+    names = list(dict.fromkeys(one.benchmark for one in found))
+    plain = {"format": "steelyard-check", "version": 1, "tool": "0", "command": "./bench", "harness": "protocol"}
+    rules = [one.model_dump(mode="json") for one in found]
+    return {**plain, "benchmarks": names, "launches": 9, "seconds": 1.0, "looked": rules}
+
+
+def test_calibrations_also_those_that_were_interrupted(tmp_path: Path) -> None:
+    for record, phrase in ((calibration(), "Predicted against measured"), (interrupted_calibration(), "Interrupted")):
+        (tmp_path / "calibration.json").write_bytes(to_json(record))
+        assert phrase in told(pages.page([tmp_path / "calibration.json"]))
+
+
+@pytest.mark.parametrize("pairs", [0, 1, 2])
+def test_few_pairs_or_none(tmp_path: Path, pairs: int) -> None:
+    page = pages.page([kept(tmp_path, records.weighing(pairs=pairs))])
+    assert "The machine" in told(page)
+    pages.carried(page)
+
+
+def test_a_weighing_that_stands_still(tmp_path: Path) -> None:
+    """All values equal: no spread, no correlation, one bin."""
+    rows = [records.row(pair, side, 10**6) for pair in range(20) for side in (0, 1)]
+    record = records.weighing(pairs=1)
+    launches = type(record.launches).of_rows(rows)
+    pages.carried(pages.page([kept(tmp_path, record.model_copy(update={"launches": launches}))]))
+
+
+# --- texts
+
+
+@pytest.mark.parametrize("kind", full_records())
+def test_no_text_of_a_record_is_markup(tmp_path: Path, kind: str) -> None:
+    record = full_records()[kind]
+    known = {"created", "role", "verdict", "pairing", "family", "tool"}
+    for place in texts(record):
+        # Names of fields, and what only some words are allowed for, are not any text.
+        if not place.is_name and not known & set(map(str, place.path)):
+            changed = replaced(record, place, HOSTILE)
+            try:
+                (tmp_path / "record.json").write_text(json.dumps(changed))
+                load_any(tmp_path / "record.json")
+            except UsageError:
+                continue
+            record = changed
+    (tmp_path / "record.json").write_text(json.dumps(record))
+    check_harmless(pages.page([tmp_path / "record.json"]))
+
+
+def check_harmless(page: str) -> None:
+    reader = pages.read(page)
+    assert not {"img", "i"} & set(reader.tags)
+    assert not any(name.startswith("on") for _, name, _ in reader.attributes)
+    assert "FORGED" in " ".join(reader.texts)
+    for text in [*reader.texts, *(value for _, _, value in reader.attributes)]:
+        assert text.replace("\n", "").isprintable(), text
+    for text in _strings(pages.carried(page)):
+        assert text.isprintable()
+
+
+def _strings(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [one for pair in value.items() for part in pair for one in _strings(part)]
+    if isinstance(value, list):
+        return [one for part in value for one in _strings(part)]
+    return [value] if isinstance(value, str) else []
+
+
+def test_a_name_of_10_000_characters_is_cut_in_the_middle(tmp_path: Path) -> None:
+    page = pages.page([kept(tmp_path, records.weighing(benchmarks=("a" * 5000 + "b" * 5000,), pairs=3))])
+    assert len(page) < 300_000
+    assert "a…b" in told(page)
