@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from steelyard.design.judging.judgement import verdicts
-from tests.design.scripted import noisy, weigh
+from steelyard.design.timing.experiment import Experiment
+from steelyard.design.timing.kept_rows import KeptRows
+from steelyard.model.counting import Counting, CountTool
+from steelyard.model.progress import Progress
+from tests.design.scripted import Machine, noisy, recorder, weigh, weighing
 
 
 @pytest.mark.parametrize(
@@ -67,3 +71,27 @@ def test_only_of_the_first_pair_a_launch_may_take_more_than_the_budget(
     # Else they have the limit of the plan, which there is none of here.
     limits = [spec.timeout_ns for spec in machine.specs]
     assert (set(limits[:2]), set(limits[2:])) == ({limit_s and limit_s * 10**9}, {None})
+
+
+def test_what_was_counted_before_takes_nothing_of_the_time() -> None:
+    machine = Machine(noisy())
+    header = weighing(1, max_time_s=5.0, margin=0.0001).model_copy(update={"seconds": 100.0})
+    told: list[Progress] = []
+    record = Experiment(header, recorder(machine), machine.clock, told.append).run()
+    assert len(record.launches) > 100
+    assert not any(one.allowance for one in told)
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_what_an_earlier_session_used_is_used_whether_it_counted_or_not(counted: bool) -> None:
+    """Its launches took less than all that went between them."""
+    begun, _ = weigh(noisy(), pairs=12, warm_up=0, margin=0.0001)
+    settings = begun.settings.model_copy(update={"pairs": None, "max_time_s": 5.0, "longest_time_s": None})
+    tool = CountTool(tool="callgrind", version="3.19.0", program="valgrind", flags=[])
+    counting = Counting(tool=tool) if counted else None
+    update = {"settings": settings, "seconds": 4.9, "stop": ["interrupted"], "counting": counting}
+    header, machine = begun.model_copy(update=update), Machine(noisy())
+    rows = KeptRows(begun.launches.rows())
+    record = Experiment(header, recorder(machine, rows=rows), machine.clock, lambda _: None).run()
+    assert len(machine.specs) < 10
+    assert record.stop == ["time"]

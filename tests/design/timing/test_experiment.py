@@ -13,8 +13,6 @@ from steelyard.design.runner.draws import draw_pair, first_side
 from steelyard.design.runner.target import Hooks, Target
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.experiment import Experiment
-from steelyard.design.timing.kept_rows import KeptRows
-from steelyard.model.counting import Counting, CountTool
 from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, Draw, LaunchSpec, Measured, Place
 from steelyard.model.progress import Progress
@@ -59,30 +57,6 @@ class TestThePlan:
         record, _ = weigh(noisy(), pairs=12, warm_up=3, margin=0.0001)
         assert roles(record.launches.role) == {WARM_UP: 6, USED: 24}
         assert verdicts(record)[0].pairs == 12
-
-
-def test_what_was_counted_before_takes_nothing_of_the_time() -> None:
-    machine = Machine(noisy())
-    header = weighing(1, max_time_s=5.0, margin=0.0001).model_copy(update={"seconds": 100.0})
-    told: list[Progress] = []
-    record = Experiment(header, recorder(machine), machine.clock, told.append).run()
-    assert len(record.launches) > 100
-    assert not any(one.allowance for one in told)
-
-
-@pytest.mark.parametrize("counted", [False, True])
-def test_what_an_earlier_session_used_is_used_whether_it_counted_or_not(counted: bool) -> None:
-    """Its launches took less than all that went between them."""
-    begun, _ = weigh(noisy(), pairs=12, warm_up=0, margin=0.0001)
-    settings = begun.settings.model_copy(update={"pairs": None, "max_time_s": 5.0, "longest_time_s": None})
-    tool = CountTool(tool="callgrind", version="3.19.0", program="valgrind", flags=[])
-    counting = Counting(tool=tool) if counted else None
-    update = {"settings": settings, "seconds": 4.9, "stop": ["interrupted"], "counting": counting}
-    header, machine = begun.model_copy(update=update), Machine(noisy())
-    rows = KeptRows(begun.launches.rows())
-    record = Experiment(header, recorder(machine, rows=rows), machine.clock, lambda _: None).run()
-    assert len(machine.specs) < 10
-    assert record.stop == ["time"]
 
 
 class TestSeveralAtOnce:
