@@ -96,14 +96,15 @@ def _sections(report: GateReport) -> list[_Section]:
     alone = len(kinds["open"]) == 1
     undecided = items(_open(one, several=several, alone=alone) for one in worst_first(kinds["open"])[:_MOST_ROWS])
     undecided += items(f"{_text(finding.message)}" for finding in _uncompared(report))
-    ways = [*(f"{_text(way)}  " for way in gate_words.what_would_decide(kinds["open"])), ""]
+    ways = [f"{_text(way)}  " for way in gate_words.what_would_decide(kinds["open"])]
+    closing = ["", *ways, ""] if ways else [""]
     hidden = max(0, len(kinds["open"]) - _MOST_ROWS)
     return [
         _Section([], list(dict.fromkeys(_subjects(weighing) for weighing in report.weighings)), "weighing"),
         _Section(["**What is missing**", ""], items(map(_text, problems)), "problem"),
         _tabled(["**Above the limit**", ""], kinds["above"], several=several),
         _tabled(["**Changed within the limit**", ""], kinds["changed"], several=several),
-        _Section(["**What could not be decided**", ""], undecided, "verdict", ["", *ways], hidden),
+        _Section(["**What could not be decided**", ""], undecided, "verdict", closing, hidden),
         _fold(f"Not changed: {same}", _tabled([], kinds["same"], several=several)),
         _fold(
             f"Undecided, and within the limit or without one: {beside}", _tabled([], kinds["beside"], several=several)
