@@ -15,7 +15,9 @@ use std::time::Duration;
 const STEPS: u64 = 1000;
 
 fn named(c: &mut Criterion) {
-    c.bench_function("work", |b| b.iter(|| work(black_box(STEPS))));
+    // benchmarks/planted_suites.py has it take 3 % longer.
+    let planted = std::env::var_os("PLANTED").map_or(0, |_| STEPS * 3 / 100);
+    c.bench_function("work", |b| b.iter(|| work(black_box(STEPS + planted))));
     c.bench_function("tiny", |b| b.iter(|| black_box(1u64).wrapping_mul(3)));
     for name in [
         "-dash a/b\\c \"é\" (x)+? [y].*|^$ : <日本>",
