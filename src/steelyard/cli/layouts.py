@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from steelyard.cli.arity import SEPARATOR
 from steelyard.cli.options import WeighingOptions
 from steelyard.model.errors import UsageError
-from steelyard.model.layouts import MOST_LAYOUTS
 from steelyard.model.values import in_range
 
 LEAST = 2
@@ -18,6 +17,8 @@ def layouts_checked(options: WeighingOptions, commands: Sequence[str]) -> int:
     """How many builds each side has, 0 for one; raises UsageError where the commands do not tell them apart."""
     if options.layouts is None:
         return 0
+    from steelyard.model.layouts import MOST_LAYOUTS
+
     in_range("--layouts", options.layouts, LEAST, MOST_LAYOUTS)
     parameters = [*(options.parameter_list or []), *(options.parameter_scan or [])]
     if any(given.split(SEPARATOR)[0] == _PLACE.strip("{}") for given in parameters):
