@@ -287,3 +287,29 @@ def test_the_module_is_the_command(tool: Tool) -> None:
 
 def test_the_command_is_installed() -> None:
     assert Path(STEELYARD).is_file()
+
+
+# What each command line that is answered without a measurement has no use for.
+UNUSED = {
+    "--help": {"pydantic", "numpy", "rich.console"},
+    "compare --help": {"pydantic", "numpy", "rich.console"},
+    "import theirs.json -o a.json": {
+        "importlib.metadata",
+        "steelyard.measure.launch",
+        "steelyard.model.launches",
+        "steelyard.model.records",
+        "steelyard.subjects.formats.swift",
+        "typer._adapters",
+    },
+    "diff a.json a.json": {"steelyard.measure.launch", "steelyard.model.records"},
+}
+
+
+@pytest.mark.real
+def test_no_command_waits_for_what_it_does_not_use(tmp_path: Path) -> None:
+    hyperfine(tmp_path / "theirs.json", work=[0.1, 0.11, 0.12])
+    program = "import sys; from steelyard.cli.app import run; run(sys.argv[1:]); print(*sys.modules)"
+    for words, unused in UNUSED.items():
+        command = [sys.executable, "-c", program, *words.split()]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert not unused & set(done.stdout.splitlines()[-1].split()), words

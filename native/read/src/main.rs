@@ -1,11 +1,10 @@
 //! The reader of Steelyard: large files of JSON, nearly all of which are long lists of numbers.
 //!
 //! `steelyard-read VALUES LISTS TEXTS < FILE` writes, in this machine's byte order: the SHA-256 of the
-//! file; how many numbers and how many lists were packed, and the length of the pickle, each in 64 bits;
-//! the packed numbers, 64 bits each; how many of them each list has, in 64 bits; and all else of the
-//! file as a pickle for Python, in which each packed list is the next buffer. It refuses, and writes
-//! nothing, what it cannot tell just as Python's own reader would, and what has more than so many values,
-//! lists and objects, or texts.
+//! file; how many lists were packed and the length of the pickle, each in 64 bits; all of the file but
+//! those lists as a pickle for Python, in which each of them is the next buffer; how many numbers each
+//! has, in 64 bits; and the numbers, 64 bits each. It refuses, and writes nothing, what it cannot tell
+//! just as Python's own reader would, and what has more than so many values, lists and objects, or texts.
 
 #![warn(missing_docs)]
 

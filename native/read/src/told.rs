@@ -42,7 +42,7 @@ impl Told {
     /// Write it, as `main` says.
     pub fn write(self, output: &mut impl Write) -> io::Result<()> {
         let rest = self.rest.finished();
-        for size in [self.numbers.len() / 8, self.lengths.len(), rest.len()] {
+        for size in [self.lengths.len(), rest.len()] {
             output.write_all(&(size as u64).to_ne_bytes())?;
         }
         let lengths: Vec<u8> = self
@@ -50,9 +50,9 @@ impl Told {
             .iter()
             .flat_map(|one| one.to_ne_bytes())
             .collect();
-        output.write_all(&self.numbers)?;
+        output.write_all(&rest)?;
         output.write_all(&lengths)?;
-        output.write_all(&rest)
+        output.write_all(&self.numbers)
     }
 
     /// Take the next value; whether it was a float.

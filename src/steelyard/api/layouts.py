@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from steelyard.api.asked import Plan
 from steelyard.api.parameters import SEPARATOR
 from steelyard.model.errors import UsageError
-from steelyard.model.layouts import MOST_LAYOUTS
 from steelyard.model.values import in_range
 
 if TYPE_CHECKING:
@@ -25,6 +24,8 @@ def layouts_checked(options: Plan, commands: Sequence[str], recipe: Recipe | Non
     """
     if options.layouts is None:
         return 0
+    from steelyard.model.layouts import MOST_LAYOUTS
+
     in_range("--layouts", options.layouts, LEAST, MOST_LAYOUTS)
     parameters = [*(options.parameter_list or []), *(options.parameter_scan or [])]
     if any(given.split(SEPARATOR)[0] == _PLACE.strip("{}") for given in parameters):

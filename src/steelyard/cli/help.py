@@ -80,7 +80,10 @@ class Group(_WithExamples, TyperGroup):
 
 
 class _AsItIs:
-    """What a flag, a text, a path or a list becomes; typer would build a validator for each, which takes 60 ms."""
+    """What a flag, a text, a path, or a list of them becomes.
+
+    Typer would have pydantic build a validator for each: to import it and to build them takes 70 ms.
+    """
 
     def __init__(self, annotation: Any) -> None:
         self._read = next(iter(get_args(annotation)), annotation)

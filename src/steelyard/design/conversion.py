@@ -201,7 +201,7 @@ def _values(file: _File, one: Found) -> list[array[float]]:
     return [array(FLOATS, [_value(file, one, value) for value in values]) for values in told]
 
 
-def _holds_true(told: list[list[Any]], numbers: npt.NDArray[np.float64]) -> bool:
+def _holds_true(told: Sequence[list[Any] | array[float]], numbers: npt.NDArray[np.float64]) -> bool:
     """Whether JSON's `true` is among them, which as a number is 1: without any 1 none has to be looked at."""
     return bool((numbers == 1).any()) and not _NUMBERS.issuperset(map(type, chain.from_iterable(told)))
 

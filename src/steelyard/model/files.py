@@ -37,6 +37,8 @@ MOST_LISTS = 4_000_000
 # Texts take several times as much: of a weighing they are names alone, and of other tools' files the names of fields.
 MOST_TEXTS = 6_000_000
 _MOST_LINES = 2_000_000
+# Behind the comma among the characters, and all other punctuation of JSON but its brackets and colon.
+_DIGITS_FROM = ord("-")
 # Looked through at once: what the processor's caches hold.
 _STRETCH = 1 << 18
 _ACCESS_LIST = "system.posix_acl_access"
@@ -72,10 +74,10 @@ def _dumped(record: Weighing | Run | ForeignResults) -> dict[str, Any]:
         fields = record.model_dump(mode="json", exclude={"launches"})
         return _in_order(record, {**fields, "launches": record.launches.model_dump()})
     # Without pydantic's serializer, which takes longer to be built than this does; all in it are JSON's own types.
-    fields: dict[str, Any] = _as_fields(record)
-    for benchmark in fields["benchmarks"]:
+    whole: dict[str, Any] = _as_fields(record)
+    for benchmark in whole["benchmarks"]:
         benchmark["values"] = encoded(benchmark["values"])
-    return fields
+    return whole
 
 
 def _as_fields(value: Any) -> Any:
@@ -309,6 +311,9 @@ def _counted(data: bytes, wanted: list[bytes]) -> dict[bytes, int]:
 
     every = np.frombuffer(data, dtype=np.uint8)
     stretches = [every[start : start + _STRETCH] for start in range(0, len(every), _STRETCH)]
+    below = sum(int(np.count_nonzero(stretch < _DIGITS_FROM)) for stretch in stretches)
+    if below <= _MOST_LINES:  # so few are commas, quotes and ends of lines in all
+        wanted = [some for some in wanted if some[0] >= _DIGITS_FROM]
     return {
         some: sum(int(np.count_nonzero(stretch == one)) for stretch in stretches for one in some) for some in wanted
     }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from array import array
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -43,7 +44,7 @@ class Found:
 
     name: str
     unit: str
-    values: list[list[Any]]
+    values: Sequence[list[Any] | array[float]]
     higher_is_better: bool = False
     params: dict[str, str] = field(default_factory=dict)
     seconds: float | None = None

@@ -10,8 +10,6 @@ import os
 import pickle
 import stat
 from array import array
-from collections.abc import Iterator
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -24,7 +22,8 @@ from steelyard.model.samples import FLOATS
 _FEWEST_BYTES = 4 << 20
 _BEGINS: Final = (b"{", b"[")
 _COUNTS: Final = "Q"
-_DIGEST_BYTES = 32
+_DIGEST_BYTES, _NUMBER_BYTES = 32, 8
+_AT_ONCE = 1 << 18
 
 
 def read_packed(path: Path) -> tuple[Any, str] | None:
@@ -45,11 +44,14 @@ def read_packed(path: Path) -> tuple[Any, str] | None:
 
 def _told_of(file: int) -> tuple[Any, str] | None:
     answer, theirs = os.pipe()
-    with os.fdopen(answer, "rb") as told:
+    with os.fdopen(answer, "rb", _AT_ONCE) as told:
         try:
             words = [str(READER), str(MOST_VALUES), str(MOST_LISTS), str(MOST_TEXTS)]
-            places = [(os.POSIX_SPAWN_DUP2, mine, its) for mine, its in ((file, 0), (theirs, 1))]
-            places.append((os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0))
+            places = [
+                (os.POSIX_SPAWN_DUP2, file, 0),
+                (os.POSIX_SPAWN_DUP2, theirs, 1),
+                (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+            ]
             reader = os.posix_spawn(READER, words, {}, file_actions=places)
         finally:
             os.close(theirs)
@@ -62,22 +64,16 @@ def _told_of(file: int) -> tuple[Any, str] | None:
 
 def _read(told: BinaryIO) -> tuple[Any, str]:
     """What the program writes (`native/read`); raises EOFError where that ends too soon."""
-    digest = _whole(told, bytearray(_DIGEST_BYTES))
-    numbers, lists, _ = _packed(told, _COUNTS, 3)
-    values, lengths = _packed(told, FLOATS, numbers), _packed(told, _COUNTS, lists)
+    digest = _exactly(told, _DIGEST_BYTES).hex()
+    lists, length = array(_COUNTS, _exactly(told, 2 * _NUMBER_BYTES))
+    rest = _exactly(told, length)
+    lengths = array(_COUNTS, _exactly(told, _NUMBER_BYTES * lists))
+    packed = (array(FLOATS, _exactly(told, _NUMBER_BYTES * length)) for length in lengths)
     with without_collection():
-        return pickle.loads(told.read(), buffers=_lists(values, lengths)), digest.hex()  # noqa: S301 - our own
+        return pickle.loads(rest, buffers=packed), digest  # noqa: S301 - our own
 
 
-def _packed(told: BinaryIO, typecode: str, count: int) -> array[Any]:
-    return _whole(told, array(typecode, bytes(8 * count)))
-
-
-def _whole(told: BinaryIO, buffer: Any) -> Any:
-    if told.readinto(buffer) < memoryview(buffer).nbytes:
+def _exactly(told: BinaryIO, length: int) -> bytes:
+    if len(found := told.read(length)) < length:
         raise EOFError
-    return buffer
-
-
-def _lists(values: array[float], lengths: array[int]) -> Iterator[array[float]]:
-    return (values[end - length : end] for length, end in zip(lengths, accumulate(lengths), strict=True))
+    return found
