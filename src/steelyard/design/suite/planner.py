@@ -79,9 +79,8 @@ class Planner:
         if selection.shard is not None:
             benchmarks, shard = dealt(benchmarks, selection.shard)
             settings = settings.model_copy(update={"shard": shard})
-        findings: list[Finding] = _one_sided(
-            self.record, [fitting(listed, selection.only, selection.tags) for listed in lists]
-        )
+        wanted = [fitting(listed, selection.only, selection.tags) for listed in lists]
+        findings = _one_sided(self.record, wanted)
         if selection.control:
             benchmarks.append(benchmarks[0].model_copy(update={"name": CONTROL_NAME, "candidate": 0, "control": True}))
         tried, failures, missed = self._tried(benchmarks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import Any
+from typing import Any, TypeGuard
 
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
@@ -179,11 +179,13 @@ def _processed(entry: dict[str, Any], name: str) -> dict[str, float]:
     by_clock = _REAL_TIMES & set(name.split("/"))
     time, unit = entry.get("real_time" if by_clock else "cpu_time"), _NS.get(entry.get("time_unit", "ns"), 0.0)
     rates = {"bytes": entry.get("bytes_per_second"), "items": entry.get("items_per_second")}
-    # By type: of a rate that is `true` there is no amount either.
-    told = {of: rate for of, rate in rates.items() if type(rate) in (int, float)}
-    return amounts(
-        {of: float(rate) * time * unit / 1e9 for of, rate in told.items()} if type(time) in (int, float) else {}
-    )
+    if not _is_number(time):
+        return {}
+    return amounts({of: rate * time * unit / 1e9 for of, rate in rates.items() if _is_number(rate)})
+
+
+def _is_number(told: Any) -> TypeGuard[float]:
+    return isinstance(told, int | float) and not isinstance(told, bool)
 
 
 def _sample(entry: dict[str, Any], name: str) -> Sample:
