@@ -36,6 +36,8 @@ class Measuring:
         self._recorder, self._clock, self._watch = recorder, clock, watch
         self._budget = Budget(header.settings, clock(), spent_s)
         self._begun = 0
+        self._limit: int | None = header.settings.pairs
+        self._left_s: float | None = None
         self.error: SteelyardError | None = None
 
     def run(self) -> Run:
@@ -78,6 +80,8 @@ class Measuring:
                 if not done and self._is_over():
                     return "time"
                 self._launch(benchmark, number, USED if number >= warm_up else WARM_UP, stop, findings)
+                if len(still) > 1:
+                    self._tell_which(benchmark, done)
             if number < warm_up:
                 continue
             done += 1
@@ -105,11 +109,17 @@ class Measuring:
         limited = self._begun > 1 and self._settings.timeout_s is None and self._settings.max_time_s is not None
         return limited and isinstance(error, TookTooLongError)
 
+    def _tell_which(self, benchmark: int, done: int) -> None:
+        """Of several, say which was launched: a round of them may take minutes."""
+        name = self._header.benchmarks[benchmark].name
+        self._watch(Progress(name, done, self._limit, seconds_left=self._left_s))
+
     def _tell(self, done: int, now: float, each: float) -> None:
-        limit = self._budget.pairs_in_all(done, now, each)
+        self._limit = limit = self._budget.pairs_in_all(done, now, each)
+        self._left_s = None if limit is None else (limit - done) * each
         benchmarks = self._header.benchmarks
         name = benchmarks[0].name if len(benchmarks) == 1 else f"{len(benchmarks)} benchmarks"
-        self._watch(Progress(name, done, limit, seconds_left=None if limit is None else (limit - done) * each))
+        self._watch(Progress(name, done, limit, seconds_left=self._left_s))
 
     def _launch(
         self, benchmark: int, number: int, role: str, stop: dict[int, StopReason], findings: list[Finding]
