@@ -128,7 +128,12 @@ def markdown(report: UnpairedReport) -> str:
 
 def _row(verdict: UnpairedVerdict) -> list[str]:
     sides = (
-        f"{figures.quantity(side.median, verdict.metric)} ± {figures.percent(side.spread)}"
+        ", ".join(
+            [
+                f"{figures.quantity(side.median, verdict.metric)} ± {figures.percent(side.spread)}",
+                *sentences.rates(side),
+            ]
+        )
         for side in (verdict.baseline, verdict.candidate)
     )
     change = figures.change(verdict.change) if verdict.change is not None else figures.NOT_KNOWN
