@@ -18,7 +18,7 @@ OF_HYPERFINE = """
     --style --sort -u --time-unit --export-asciidoc --export-csv --export-json --export-markdown --export-orgmode
     --show-output --output --input -n --command-name --min-benchmarking-time
 """
-OURS = ("--pairs", "--launches", "--name", "--stdin", "--json", "--csv", "--markdown")
+OURS = ("--pairs", "--launches", "--name", "--stdin", "--json", "--csv", "--markdown", "--unit")
 
 
 @pytest.fixture

@@ -10,12 +10,14 @@ from rich.text import Text
 
 from steelyard.model.records import Verdict, Weighing
 from steelyard.report import figures, words
+from steelyard.report.bounds import show_left_out
 from steelyard.report.markup import code, escape
 from steelyard.report.sheet import Sheet
 from steelyard.stats.ranking import Standing, fastest_first, ranks
 
 _MOST_RANKINGS = 10
-_MOST_RANKED = 30
+# Each is held against each of the others.
+_MOST_RANKED = 200
 _TIES = "places that overlap are ties: it is not decided between them"
 
 
@@ -42,13 +44,14 @@ class Ranking:
 
 
 def rankings(record: Weighing, verdicts: Sequence[Verdict]) -> list[Ranking]:
-    """A ranking of each benchmark that several candidates have, in the metric that decides, as many as are shown."""
-    return [one for _, one in zip(range(_MOST_RANKINGS), _rankings(record, verdicts), strict=False)]
+    """A ranking of each benchmark that several candidates have, in the metric that decides."""
+    return [*_rankings(record, verdicts)]
 
 
 def rows(sheet: Sheet, record: Weighing, verdicts: Sequence[Verdict]) -> None:
-    """Print the rankings, if there are any."""
-    for ranking in rankings(record, verdicts):
+    """Print the rankings, if there are any: the first of many."""
+    every = rankings(record, verdicts)
+    for ranking in every[:_MOST_RANKINGS]:
         sheet.blank()
         places = max(len(line.place) for line in ranking.lines)
         room = max(8, sheet.text_width // 2)
@@ -65,6 +68,7 @@ def rows(sheet: Sheet, record: Weighing, verdicts: Sequence[Verdict]) -> None:
         ]
         about = [Text(sheet.name(ranking.of, sheet.text_width), "bold")] if ranking.of else []
         sheet.row("ranking", *about, *lines, *([Text(_TIES, "dim")] if ranking.has_ties else []))
+    show_left_out(sheet, len(every) - _MOST_RANKINGS, noun="more ranking")
 
 
 def markdown(record: Weighing, verdicts: Sequence[Verdict]) -> list[str]:
