@@ -66,7 +66,7 @@ def metric_of(record: Weighing | Run, wanted: str | None, format_: str) -> str:
         raise UsageError(
             f"{format_} holds what was timed, and this was {how}: csv, json-lines and parquet hold every record"
         )
-    asked = [known[0], *(_IN_PLACE_OF_ACTIVE if wanted is None and known[0] == "active" else ())]
+    asked: list[str] = [known[0], *(_IN_PLACE_OF_ACTIVE if wanted is None and known[0] == "active" else ())]
     values = {name: record.launches.metric(name)[_used(record.launches)] for name in asked}
     shares = {name: float(np.isfinite(some).mean()) if len(some) else 0.0 for name, some in values.items()}
     if any(shares.values()):
