@@ -133,10 +133,14 @@ def test_an_unknown_keyword_is_a_mistake_of_the_program(scripted: ScriptedWorld)
 
 
 def test_a_launch_that_fails_is_an_exception(scripted: ScriptedWorld) -> None:
-    scripted.script = lambda *_: measured(10, exit_code=3)
+    scripted.script = lambda _, number: measured(10, exit_code=3 if number > 9 else 0)
     with pytest.raises(steelyard.MeasurementError, match="failed with exit status 3") as failed:
         steelyard.compare(BOTH, world=scripted.outside())
-    assert isinstance(failed.value, LaunchError) or isinstance(failed.value.__cause__, LaunchError)
+    assert isinstance(failed.value.__cause__, LaunchError)
+    (kept,) = scripted.kept()
+    found = steelyard.load(kept, world=scripted.outside())
+    assert found.verdict is None
+    assert "failed with exit status 3" in str(found.error)
 
 
 def test_what_was_measured_until_ctrl_c_comes_with_the_exception(scripted: ScriptedWorld) -> None:

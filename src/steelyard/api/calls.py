@@ -118,13 +118,17 @@ def diff(
 def load(path: PathName, *, world: World | None = None) -> Record[Kept]:
     """Read what was kept: a weighing or run, also one that is still measured, an import, a check or a calibration.
 
-    `path` is a file, or the name that a run was kept by (`--save-baseline`). Verdicts are derived anew. Raises
-    UsageError for what cannot be read, or is none of these.
+    `path` is a file, or the name that a run was kept by (`--save-baseline`). Verdicts are derived anew. Of a
+    measurement that failed, the record's `error` says why. Raises UsageError for what cannot be read, or is none of
+    these.
     """
     (file,) = kept_by_name(world or World(), Path(fspath(path)))
     with _collector_as_before():
         data = load_kept(file)
-    return Record(recalled(data).record if isinstance(data, Weighing | Run) else data, file)
+    if not isinstance(data, Weighing | Run):
+        return Record(data, file)
+    outcome = recalled(data)
+    return Record(outcome.record, file, outcome.error)
 
 
 @contextmanager
@@ -161,7 +165,7 @@ def _unseen(progress: Progress) -> None:
 
 def _incomplete(outcome: Outcome) -> SteelyardError:
     """What kept a record from being whole, with what came of it."""
-    record = Record(outcome.record, outcome.kept)
+    record = Record(outcome.record, outcome.kept, outcome.error)
     if "interrupted" in outcome.record.stop and not outcome.record.is_empty():
         where = f"what was measured is kept in {outcome.kept}" if outcome.kept else "what was measured is in its record"
         return IncompleteError(f"interrupted; {where}", record, _INTERRUPTED)

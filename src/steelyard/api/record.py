@@ -36,6 +36,8 @@ class Record(Generic[Data]):
     data: Data
     path: Path | None = None
     """Where it is kept; None if it could not be."""
+    error: SteelyardError | None = None
+    """Of a weighing or run that was read: why it failed, wholly (it has no figures then) or in some benchmarks."""
     _table: list[Table] = field(default_factory=list)
 
     @property
