@@ -122,7 +122,7 @@ def sentence(scans: Mapping[str, Scan], kinds: Mapping[str, Mapping[str, Change]
     plain, told = (slowest(scans[name])[1] for name in (BY_DIRECTORY, BY_PWD))
     moved = certain(kinds[FIXED])
     python = (
-        f"CPython is moved beyond the noise {' and '.join(moved)}"
+        f"CPython differs beyond the noise {' and '.join(moved)}"
         if moved
         else "of CPython, which took 7 % longer in one of the source's directories, nothing is beyond the noise here"
     )
