@@ -10,7 +10,6 @@ from pathlib import Path
 from statistics import median
 
 from experiments.ending import table
-from experiments.figure import Row
 from experiments.launching import Change, active_ns, built, changes, in_rounds
 from steelyard.measure.launch import Launcher
 from steelyard.model.launches import LaunchSpec, Measured
@@ -65,11 +64,6 @@ def curve(scan: Scan) -> list[tuple[float, float]]:
     return [(float(size), time / centre) for size, time in sorted(scan.items())]
 
 
-def varied(launcher: Launcher, launches: Mapping[str, LaunchSpec], rounds: int) -> dict[str, list[Measured]]:
-    """The same work under several surroundings, round by round."""
-    return in_rounds(launcher, launches, rounds)
-
-
 def changed(found: Mapping[str, Sequence[Measured]]) -> dict[str, Change]:
     """How the others differ from the first in active time."""
     return changes({name: [active_ns(launch) for launch in launches] for name, launches in found.items()})
@@ -89,12 +83,3 @@ def told_of_variants(kinds: Mapping[str, Mapping[str, Change]], source: Mapping[
         there = f"{source[name] * 1e3:.0f} ms, {figures.change(source[name] / source[first] - 1)}"
         lines.append([name, *(cell for known in kinds.values() for cell in known[name].told()), there])
     return table(header, lines)
-
-
-def drawn_changes(kinds: Mapping[str, Mapping[str, Change]]) -> list[Row]:
-    """Rows of a figure: each change with its interval, in percent."""
-    return [
-        Row(f"{name}, {kind}", (), (100 * change.low, 100 * change.high), 100 * change.change, colour)
-        for colour, (kind, known) in enumerate(kinds.items())
-        for name, change in known.items()
-    ]

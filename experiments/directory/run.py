@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from experiments.ending import Conditions, Page, begin
 from experiments.figure import curves
-from experiments.launching import CALLS, ENVIRONMENT, Change, folder, launch_of
+from experiments.launching import CALLS, ENVIRONMENT, Change, folder, in_rounds, launch_of
 from experiments.surroundings import (
     ADDITIONS,
     SIZES,
@@ -31,7 +31,6 @@ from experiments.surroundings import (
     stack_program,
     told_of_scans,
     told_of_variants,
-    varied,
 )
 from steelyard.measure.launch import Launcher
 from steelyard.model.launches import LaunchSpec
@@ -75,7 +74,7 @@ def main(effort: Effort) -> None:
         page.tell(f"## A number across the end of a line, or of a page: {ADDITIONS:,} additions", told_of_scans(scans))
         kinds: dict[str, dict[str, Change]] = {}
         for kind, fixed in ((FIXED, True), (DRAWN, False)):
-            found = varied(launcher, _variants(effort.calls, fixed=fixed), effort.rounds)
+            found = in_rounds(launcher, _variants(effort.calls, fixed=fixed), effort.rounds)
             kinds[kind] = changed(found)
         alone = Conditions.of(launch for launches in found.values() for launch in launches)
     heading = f"## `{CALLS.name}`, from three directories by relative paths, {effort.rounds} rounds"
@@ -123,7 +122,7 @@ def sentence(scans: Mapping[str, Scan], kinds: Mapping[str, Mapping[str, Change]
     plain, told = (slowest(scans[name])[1] for name in (BY_DIRECTORY, BY_PWD))
     moved = certain(kinds[FIXED])
     python = (
-        f"CPython is moved beyond the noise {' and '.join(moved)}"
+        f"CPython differs beyond the noise {' and '.join(moved)}"
         if moved
         else "of CPython, which took 7 % longer in one of the source's directories, nothing is beyond the noise here"
     )

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from experiments.ending import Conditions, Page, begin
 from experiments.figure import curves
-from experiments.launching import CALLS, ENVIRONMENT, Change, folder, launch_of
+from experiments.launching import CALLS, ENVIRONMENT, Change, folder, in_rounds, launch_of
 from experiments.surroundings import (
     ADDITIONS,
     SIZES,
@@ -29,7 +29,6 @@ from experiments.surroundings import (
     stack_program,
     told_of_scans,
     told_of_variants,
-    varied,
 )
 from steelyard.measure.launch import Launcher
 from steelyard.model.launches import LaunchSpec
@@ -78,7 +77,7 @@ def main(effort: Effort) -> None:
         for kind, fixed in ((FIXED, True), (DRAWN, False)):
             kinds[kind] = {}
             for launches in _variants(effort.calls, fixed=fixed):
-                found = varied(launcher, launches, effort.rounds)
+                found = in_rounds(launcher, launches, effort.rounds)
                 kinds[kind] |= changed(found)
         alone = Conditions.of(launch for launches in found.values() for launch in launches)
     for heading, source in (("Arguments", ARGUMENTS), ("Variables of the environment", VARIABLES)):
