@@ -108,8 +108,9 @@ def test_an_option_means_the_same_in_every_command() -> None:
             long = option.opts[0]
             for short in option.opts[1:]:
                 by_short.setdefault(short, set()).add(long)
-    # Pairs of two commands, or launches of one: the most that are measured.
-    assert {short: longs for short, longs in by_short.items() if len(longs) > 1} == {"-M": {"--pairs", "--launches"}}
+    # Pairs of two commands, or launches of one: the most that are measured. What is written, which of one is a page.
+    several = {"-M": {"--pairs", "--launches"}, "-o": {"--json", "--html"}}
+    assert {short: longs for short, longs in by_short.items() if len(longs) > 1} == several
 
 
 # --- examples
@@ -164,7 +165,7 @@ def test_an_example_is_read_to_its_end(
         assert reached
     else:
         assert done.status in (0, 1), done
-        assert words[0] in ("cache", "diff", "docs", "gate", "import", "init", "list", "merge", "show", "still")
+        assert words[0] in ("cache", "diff", "docs", "gate", "import", "init", "list", "merge", "report", "show", "still")
 
 
 def prepare(world: ScriptedWorld) -> None:
