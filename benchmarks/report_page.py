@@ -2,10 +2,10 @@
 
     python benchmarks/report_page.py [--benchmarks N] [--tries N] [--browser PATH]
 
-Weighings and imports of, by default, 500 benchmarks with 4,000 samples a side: a suite in 20 pairs of launches of 200
-samples each, and two files of pyperf in 40 processes of 100 values. Each page is made by a process of its own, beside
-`steelyard show` or `diff` of the same records, which read and judge as much; the fastest try counts. Then Chromium opens
-it, as a file: interactive is when its script says that tables and filters work.
+By default of 500 benchmarks with 4,000 samples each: a suite in 20 pairs of launches of 100 samples, and two files of
+pyperf in 40 processes of 100 values. Each page is made by a process of its own, beside `steelyard show` or `diff` of
+the same records, which read and judge as much; the fastest try counts. Then Chromium opens it as a file: interactive
+is when its script says that tables and filters work.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from benchmarks.processes import STEELYARD, Ended, run, stoppable, with_own_stor
 from benchmarks.simulation import table
 
 HEADER = ("page of", "made in", "CPU seconds", "reading and judging alone", "size", "interactive after")
-PAIRS, SAMPLES = 20, 200
+PAIRS, SAMPLES = 20, 100
 _LOOPS = 100
 
 

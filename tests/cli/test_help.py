@@ -112,7 +112,7 @@ def test_an_option_means_the_same_in_every_command() -> None:
     # Pairs of two commands, or launches of one: the most that are measured. And the file that is asked for most.
     assert {short: longs for short, longs in by_short.items() if len(longs) > 1} == {
         "-M": {"--pairs", "--launches"},
-        "-o": {"--json", "--output"},
+        "-o": {"--html", "--json", "--output"},
     }
 
 

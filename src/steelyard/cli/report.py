@@ -11,6 +11,7 @@ import typer
 from steelyard.api.kept import kept_by_name
 from steelyard.cli.command import Options, command
 from steelyard.cli.inputs import readable
+from steelyard.cli.options import OUTPUT, WHAT_IS_JUDGED
 from steelyard.cli.outputs import check_writable, write
 
 if TYPE_CHECKING:
@@ -31,21 +32,30 @@ class ReportOptions(Options):
             "baselines.  [default: the last record measured]",
         ),
     ] = None
-    output: Annotated[
+    html: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="The page, which replaces what is there; - is standard output."
+            "--html",
+            "-o",
+            metavar="FILE",
+            rich_help_panel=OUTPUT,
+            help="Where the page is written, over what is there; - is stdout.",
         ),
     ] = _PAGE
     diff: Annotated[
-        bool, typer.Option("--diff", help="Compare two kept runs or imports, as steelyard diff does, on the page.")
+        bool,
+        typer.Option(
+            "--diff",
+            rich_help_panel=WHAT_IS_JUDGED,
+            help="How the second of two runs or imports differs from the first, as steelyard diff judges it.",
+        ),
     ] = False
 
 
 @command(
     ReportOptions,
     examples=(
-        "steelyard compare 'sleep .1' 'sleep .11' -o weighing.json; steelyard report weighing.json -o weighing.html",
+        "steelyard compare 'sleep .1' 'sleep .11' -o a.json; steelyard report a.json -o a.html",
         "steelyard report -o - | wc -c",
     ),
 )
@@ -56,7 +66,7 @@ def report(options: ReportOptions, world: World) -> int:
     """
     from steelyard.design.reporting import page_of
 
-    check_writable(options.output)
+    check_writable(options.html)
     paths = readable(*kept_by_name(world, *options.files)) if options.files else [world.store().latest()]
-    write(options.output, page_of(paths, world.now(), diff=options.diff))
+    write(options.html, page_of(paths, world.now(), diff=options.diff))
     return 0

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from steelyard import __version__
 from steelyard.design.judging.look_back import look_back
-from steelyard.design.outcome import judged
+from steelyard.design.outcome import Outcome, judged
 from steelyard.design.unpaired.counts import compare_counts
 from steelyard.design.unpaired.foreign import compare_foreign, levels
 from steelyard.design.unpaired.runs import compare_runs, run_of
@@ -23,7 +24,7 @@ from steelyard.model.soundness import Soundness
 from steelyard.model.unpaired import UnpairedReport
 from steelyard.report.page import budget, diffs, others, runs, weighings
 from steelyard.report.page.page import document
-from steelyard.report.page.parts import Part
+from steelyard.report.page.parts import Part, sentence
 
 Shown = Document | UnpairedReport | ForeignReport
 
@@ -76,7 +77,7 @@ def _rows(each: Shown) -> int:
 def _part(each: Shown, room: budget.Budget, key: str) -> Part:
     match each:
         case Weighing() | Run():
-            return _judged(judged(each, None).record, room, key)
+            return _judged(judged(each, None), room, key)
         case ForeignResults():
             return runs.of_import(each, levels(each.benchmarks), room)
         case UnpairedReport():
@@ -93,8 +94,11 @@ def _part(each: Shown, room: budget.Budget, key: str) -> Part:
             return others.of_bisection(each)
 
 
-def _judged(record: Weighing | Run, room: budget.Budget, key: str) -> Part:
+def _judged(outcome: Outcome, room: budget.Budget, key: str) -> Part:
+    record = outcome.record
     if isinstance(record, Run):
-        return runs.of_run(record, room)
-    verdicts = record.derived.verdicts if record.derived else []
-    return weighings.part(record, list(look_back(record, verdicts)), room, key)
+        part = runs.of_run(record, room)
+    else:
+        verdicts = record.derived.verdicts if record.derived else []
+        part = weighings.part(record, list(look_back(record, verdicts)), room, key)
+    return part if outcome.error is None else replace(part, lines=[sentence(str(outcome.error)), *part.lines])

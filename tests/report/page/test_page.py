@@ -11,6 +11,7 @@ import pytest
 from steelyard.history.calibrations import to_json
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load_any, save
+from steelyard.model.records import Finding
 from tests.calibrations import calibration, interrupted_calibration
 from tests.foreign import foreign_results, processes
 from tests.hostile.full_records import full_records
@@ -160,6 +161,13 @@ def test_few_pairs_or_none(tmp_path: Path, pairs: int) -> None:
     page = pages.page([kept(tmp_path, records.weighing(pairs=pairs))])
     assert "The machine" in told(page)
     pages.carried(page)
+
+
+def test_why_a_weighing_failed_is_said(tmp_path: Path) -> None:
+    found = Finding(code="failed", message="./sort-new exited with status 1")
+    assert "./sort-new exited with status 1" in told(
+        pages.page([kept(tmp_path, records.weighing(pairs=3, stop="failed", findings=(found,)))])
+    )
 
 
 def test_a_weighing_that_stands_still(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def _parameters(one: Measured) -> Iterable[tuple[str, str, float]]:
         for found in _NUMBER.finditer(one.name):
             number = _number(found.group())
             if number is not None:
-                yield f"{one.name[: found.start()]}…{one.name[found.end() :]}", "number in the name", number
+                yield f"{one.name[: found.start()]}…{one.name[found.end() :]}", "the number in the name", number
 
 
 def _number(text: str) -> float | None:

@@ -89,7 +89,7 @@ def of_calibration(found: Calibration) -> Part:
     return Part(
         kind="calibration",
         title=found.processor or found.machine,
-        headline=f"A miss costs {_weights(found)}",
+        headline=f"A hit of main memory costs {_weights(found)}",
         verdict="",
         lines=[sentence(calibration.caution(found))],
         caption="",
@@ -115,7 +115,7 @@ def of_calibration(found: Calibration) -> Part:
 
 
 def _weights(found: Calibration) -> str:
-    return f"{found.weights.ram:.3g} first-level hits in main memory, {found.weights.ll:.3g} in the last level"
+    return f"{found.weights.ram:.3g} first-level hits, one of the last level {found.weights.ll:.3g}"
 
 
 def _measured(found: Calibration | InterruptedCalibration) -> list[tuple[str, Content]]:
