@@ -70,8 +70,8 @@ class Budget:
 BUDGETS = {
     "loop of 7 ms": Budget(FUTILE_FROM_PAIRS, 3),
     "loop of 15 ms": Budget(FUTILE_FROM_PAIRS, 3),
-    "4 MiB of memory": Budget(FUTILE_FROM_PAIRS, 4),
-    "CPython": Budget(FUTILE_FROM_PAIRS, 6),
+    "4 MiB of memory": Budget(FUTILE_FROM_PAIRS, 8),
+    "CPython": Budget(FUTILE_FROM_PAIRS, 20),
 }
 
 
@@ -152,11 +152,11 @@ def _row(cell: Sequence[Seen]) -> list[str]:
         f"{statistics.median(seen.load for seen in cell):.1f}",
         f"{statistics.median(seen.pairs for seen in cell):.0f}",
         *map(str, rejected),
-        *(f"{_at_least(found, len(cell), alpha):.3f}" for found, alpha in zip(rejected, ALPHAS, strict=True)),
+        *(f"{at_least(found, len(cell), alpha):.3f}" for found, alpha in zip(rejected, ALPHAS, strict=True)),
     ]
 
 
-def _at_least(found: int, tries: int, chance: float) -> float:
+def at_least(found: int, tries: int, chance: float) -> float:
     """How likely so many or more are, of so many tries (binomial)."""
     return sum(
         comb(tries, number) * chance**number * (1 - chance) ** (tries - number) for number in range(found, tries + 1)

@@ -105,7 +105,7 @@ def google_benchmark(folder: Path) -> Suite:
     """Compiled against the system's."""
     (folder / "suite.cpp").write_text(GOOGLE)
     suite = folder / "suite"
-    words: list[str | Path] = ["c++", "-std=c++17", "-O2", "-o", suite, folder / "suite.cpp", "-lbenchmark", "-lpthread"]
+    words = ["c++", "-std=c++17", "-O2", "-o", str(suite), str(folder / "suite.cpp"), "-lbenchmark", "-lpthread"]
     subprocess.run(words, check=True)
     return Suite(str(suite), f"env PLANTED=1 {suite}")
 
