@@ -165,7 +165,19 @@ def test_an_example_is_read_to_its_end(
         assert reached
     else:
         assert done.status in (0, 1), done
-        assert words[0] in ("cache", "diff", "docs", "gate", "import", "init", "list", "merge", "report", "show", "still")
+        assert words[0] in (
+            "cache",
+            "diff",
+            "docs",
+            "gate",
+            "import",
+            "init",
+            "list",
+            "merge",
+            "report",
+            "show",
+            "still",
+        )
 
 
 def prepare(world: ScriptedWorld) -> None:
