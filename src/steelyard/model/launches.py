@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import starmap
 from math import nan
 from statistics import median
-from typing import TYPE_CHECKING, Annotated, Any, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COLUMNS",
     "DISTURBED",
+    "DISTURBED_FROM",
     "IN_TANDEM",
     "NUMBERS",
     "ROLES",
@@ -72,6 +73,9 @@ __all__ = [
 # numpy takes a quarter of the start of `steelyard count`, which has no use for it: whoever computes imports it.
 FloatArray: TypeAlias = "npt.NDArray[np.float64]"
 _Times = TypeVar("_Times", float, "FloatArray")
+
+DISTURBED_FROM: Final = 0.01
+"""A launch that waited for a processor for longer than this share of its time counts as disturbed in the report."""
 
 # Those that cannot be 0.
 _TIMES = frozenset({"wall_ns"})

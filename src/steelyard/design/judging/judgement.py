@@ -20,7 +20,7 @@ from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
 from steelyard.design.judging.pairs import MetricPairs, why_unknown
 from steelyard.design.judging.waits import waits_finding
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import DISTURBED, ROLES, USED, WARM_UP, FloatArray, Launches
+from steelyard.model.launches import DISTURBED, DISTURBED_FROM, ROLES, USED, WARM_UP, FloatArray, Launches
 from steelyard.model.metrics import METRICS, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
 from steelyard.stats.family import judge_family, sharing_now
@@ -33,8 +33,6 @@ from steelyard.stats.verdict import CHANGED
 
 Record = TypeVar("Record", Weighing, Run)
 
-# A launch that waited for a processor for longer than this share of its time counts as disturbed in the report.
-DISTURBED_FROM = 0.01
 # A clock whose ticks may hide a change of this log-ratio says nothing, and an interval of hundreds of percent no more.
 HIDES_ALL = 0.5
 

@@ -26,22 +26,23 @@ def look_back(record: Weighing, verdicts: list[Verdict]) -> Iterator[LookBack | 
         counted = verdict.metric not in METRICS or METRICS[verdict.metric].counted
         pairs = MetricPairs(views[verdict.index].launches, verdict.index, verdict.metric)
         try:
-            yield None if counted or not pairs.count() else _of(pairs, verdict, record)
+            number = len(pairs.launches.complete_pairs(verdict.index))
+            yield None if counted or not number else _of(pairs, number, verdict, record)
         except MeasurementError:
             yield None
 
 
-def _of(pairs: MetricPairs, verdict: Verdict, record: Weighing) -> LookBack:
-    baseline, candidate = pairs.first(pairs.count())
-    return LookBack(pairs.launches, baseline, candidate, list(_looks(pairs, verdict, record)))
+def _of(pairs: MetricPairs, number: int, verdict: Verdict, record: Weighing) -> LookBack:
+    baseline, candidate = pairs.first(number)
+    return LookBack(pairs.launches, baseline, candidate, list(_looks(pairs, number, verdict, record)))
 
 
-def _looks(pairs: MetricPairs, verdict: Verdict, record: Weighing) -> Iterator[Look]:
+def _looks(pairs: MetricPairs, number: int, verdict: Verdict, record: Weighing) -> Iterator[Look]:
     if verdict.interval is None or verdict.change is None:
         return
     benchmark = record.benchmarks[verdict.index]
     settings, ended = record.settings.judged_by(benchmark, verdict.metric), record.stop[verdict.index] in ENDS
-    planned = plan_looks(pairs.count(), ended=ended, budgets=budgets_of(settings, benchmark))
+    planned = plan_looks(number, ended=ended, budgets=budgets_of(settings, benchmark))
     for taken, look in enumerate(planned, start=1):
         if look.pairs >= verdict.pairs:
             break

@@ -199,7 +199,7 @@ def _timed(verdict: Verdict, back: LookBack, room: budget.Budget) -> list[Figure
     used = launches.complete_pairs(verdict.index, USED)
     positions = {label: (role, used[:, side]) for side, (label, role) in enumerate(SIDES)}
     return [
-        sequences.pairs(launches, verdict.index, verdict.metric, back, verdict.interval, verdict.change, room.points),
+        sequences.pairs(verdict, back, room.points),
         distributions.both_sides(samples, quantity, room.points),
         sequences.looks(back, verdict.margin),
         distributions.four_plot("4-plot of the pairs' changes", changes, _CHANGE, room.points, "change"),

@@ -1,0 +1,44 @@
+"""The looks of a weighing seen again: as many as were taken, and the last one says what the verdict does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from steelyard.design.judging.judgement import verdicts
+from steelyard.design.judging.look_back import look_back
+from tests.report.records import weighing
+
+
+def test_each_look_has_its_interval_and_the_last_is_the_verdicts() -> None:
+    record = weighing(0.004, pairs=60, stop="pairs")
+    found = verdicts(record)
+    (seen,) = look_back(record, found)
+    assert seen is not None
+    assert len(seen.looks) == found[0].looks > 3
+    assert [look.pairs for look in seen.looks] == sorted({look.pairs for look in seen.looks})
+    assert all(look.lower <= look.change <= look.upper for look in seen.looks)
+    last = seen.looks[-1]
+    assert (last.pairs, last.change, (last.lower, last.upper)) == (found[0].pairs, found[0].change, found[0].interval)
+
+
+def test_the_pairs_are_those_that_were_judged() -> None:
+    record = weighing(0.1, pairs=20)
+    (seen,) = look_back(record, verdicts(record))
+    assert seen is not None
+    baseline, candidate = record.launches.pair_values(0, "active")
+    np.testing.assert_array_equal(seen.baseline, baseline)
+    np.testing.assert_array_equal(seen.candidate, candidate)
+
+
+def test_too_few_pairs_have_no_looks_and_none_have_nothing() -> None:
+    few, none = weighing(pairs=3), weighing(pairs=0)
+    (seen,) = look_back(few, verdicts(few))
+    assert seen is not None
+    assert seen.looks == []
+    assert list(look_back(none, verdicts(none))) == [None]
+
+
+def test_each_benchmark_has_its_own() -> None:
+    record = weighing(benchmarks=("a", "b"), pairs=14)
+    seen = list(look_back(record, verdicts(record)))
+    assert [each is not None and len(each.baseline) for each in seen] == [14, 14]

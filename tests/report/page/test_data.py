@@ -1,0 +1,90 @@
+"""What charts are drawn from, packed, and pictures that need no script."""
+
+from __future__ import annotations
+
+import json
+from math import inf, nan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steelyard.report.page import budget, data, svg
+from steelyard.report.page.distributions import Sample, both_sides
+from steelyard.report.page.units import of_foreign, of_metric
+
+
+def unpacked(told: dict[str, object]) -> list[float | None]:
+    """As the page's script does it."""
+    origin, step = told["o"], told["s"]
+    assert isinstance(origin, int | float)
+    assert isinstance(step, int | float)
+    steps = told["v"]
+    assert isinstance(steps, list)
+    return [None if one is None else origin + one * step for one in steps]
+
+
+@given(st.lists(st.floats(-1e12, 1e12) | st.just(nan) | st.just(inf), max_size=60))
+def test_numbers_keep_a_thousandth_of_their_range(values: list[float]) -> None:
+    told = json.loads(json.dumps(data.packed(values), allow_nan=False))
+    known = [value for value in values if np.isfinite(value)]
+    reach = max(known) - min(known) if known else 0.0
+    for value, read in zip(values, unpacked(told), strict=True):
+        if np.isfinite(value):
+            assert read == pytest.approx(value, abs=reach / 1000 + 1e-9 * abs(value))
+        else:
+            assert read is None
+
+
+def test_a_bar_lies_where_its_change_does() -> None:
+    scale = svg.scale([0.02, -0.05, 0.1, inf], 0.01, "s")
+    assert 0.1 <= scale.limit <= 0.2
+    assert scale.x(0.0) == 100
+    assert scale.x(-0.05) < 100 < scale.x(0.05) < scale.x(0.1) < 200
+    assert '<path class="a"' not in svg.change_bar(scale, 0.05, (0.01, 0.1))
+    assert svg.change_bar(scale, 3.0, (-inf, inf)).count('<path class="a"') == 2
+    assert "circle" not in svg.change_bar(scale, None, None)
+
+
+def test_shares_are_as_wide_as_they_are_large() -> None:
+    whole = svg.Share("all", 100, "100", parts=[svg.Share("<a>", 75, "75 %"), svg.Share("b", 25, "25 %")])
+    drawn = svg.icicle(whole, 2, "told")
+    assert 'width="75.00%"' in drawn
+    assert 'x="75.00%"' in drawn
+    assert "&lt;a&gt;: 75 %" in drawn
+    assert svg.icicle(svg.Share("none", 0, ""), 2, "") == ""
+
+
+def test_what_is_not_all_drawn_says_so() -> None:
+    values = np.random.default_rng(1).normal(10, 1, size=5000)
+    figure = both_sides([Sample("baseline", "baseline", values)], of_metric("max_rss", values), 100)
+    assert figure is not None
+    assert "100 quantiles" in figure.thinned
+    assert len(figure.panels[0].series[0].x) <= 101
+
+
+def test_the_more_rows_the_fewer_points_but_never_too_few_for_a_shape() -> None:
+    one, many = budget.of_rows(1), budget.of_rows(500)
+    assert one.points > many.points >= 30
+    assert budget.of_rows(10**6).points == budget.of_rows(10**5).points
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "axis", "drawn"),
+    [
+        ("active", 2.5e6, "active time, ms", 2.5),
+        ("max_rss", 3 << 20, "max rss, MiB", 3.0),
+        ("minor_faults", 7, "minor faults", 7),
+    ],
+)
+def test_an_axis_has_the_unit_that_suits_its_values(metric: str, value: float, axis: str, drawn: float) -> None:
+    quantity = of_metric(metric, np.array([value]))
+    assert quantity.axis == axis
+    assert quantity.along(np.array([value])).tolist() == [drawn]
+
+
+def test_units_of_other_tools_are_theirs_or_a_time() -> None:
+    assert of_foreign("ops/s", np.array([1e6])).axis == "value, ops/s"
+    seconds = of_foreign("s", np.array([2e-3]))
+    assert (seconds.axis, seconds.along(np.array([2e-3])).tolist()) == ("time, ms", [pytest.approx(2.0)])
