@@ -51,7 +51,7 @@ end-to-end: $(INSTALLED)
 # The measured claims, on a machine that does nothing else: about an hour.
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/verdicts_on_traces.py --minutes 30
-	$(BIN)/python benchmarks/hints_on_traces.py
+	$(BIN)/python benchmarks/hints_on_traces.py 5
 	$(BIN)/python benchmarks/going_on.py
 	$(BIN)/python benchmarks/repeats_on_traces.py
 	$(BIN)/python benchmarks/uneven_waits.py
