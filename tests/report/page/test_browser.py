@@ -171,10 +171,15 @@ def test_axe_finds_no_violation(browser: Browser, address: str, scheme: Literal[
     show(page, address)
     page.locator("#r0 th button").click()
     page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8"))
-    # Colours are all that a scheme changes.
-    how = "document, {}" if scheme == "light" else "'#part-1', {runOnly: ['color-contrast']}"
-    found = page.evaluate(f"axe.run({how})")
-    told = [(one["id"], one["help"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found["violations"]]
+    # Colours are all that a scheme changes, and take longest: they are looked at where all of them are.
+    colours = "{include: ['#part-1', '#part-4', '.notes', 'footer']}, {runOnly: ['color-contrast']}"
+    rest = "document, {rules: {'color-contrast': {enabled: false}}}"
+    runs = [page.evaluate(f"axe.run({how})") for how in ([rest, colours] if scheme == "light" else [colours])]
+    told = [
+        (one["id"], one["help"], [node["html"][:200] for node in one["nodes"][:3]])
+        for found in runs
+        for one in found["violations"]
+    ]
     page.close()
     assert told == []
 

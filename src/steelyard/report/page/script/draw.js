@@ -253,7 +253,7 @@ function legend(panel, series) {
     if (!told.has(mark.label)) items.push(make("li", { class: `key mark ${mark.role}` }, mark.label));
     told.add(mark.label);
   }
-  return items.length > 1 ? make("ul", { class: "legend" }, ...items) : "";
+  return items.length > 1 || panel.follows ? make("ul", { class: "legend" }, ...items) : "";
 }
 
 // The panels of a figure that share an axis share its ends, and how far it lies from the edge.
