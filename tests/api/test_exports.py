@@ -14,9 +14,10 @@ import pytest
 
 from steelyard.api.exports import FORMATS, exported
 from steelyard.design.conversion import convert_files
+from steelyard.model.bisection import Bisection, Commit, Compared, Step
+from steelyard.model.documents import Document, load_document
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignResults
-from steelyard.model.kept_files import Kept, load_kept
 from steelyard.model.launches import Launches, Sample
 from steelyard.model.records import Benchmark, Settings, Weighing
 from steelyard.model.soundness import Soundness
@@ -33,7 +34,7 @@ def check() -> Soundness:
     return Soundness(tool="0", command="./x", benchmarks=["sort"], launches=9, seconds=1.0, looked=found)
 
 
-RECORDS: dict[str, Kept] = {
+RECORDS: dict[str, Document] = {
     "weighing": weighing(pairs=6),
     "run": run(),
     "counted": counted_run(),
@@ -51,7 +52,7 @@ HOLDS = {
 }
 
 
-def written(record: Kept, format_: str, **options: Any) -> bytes:
+def written(record: Document, format_: str, **options: Any) -> bytes:
     found = exported(record, format_, **options)
     return found if isinstance(found, bytes) else b"".join(found)
 
@@ -276,19 +277,39 @@ def test_a_check_and_a_calibration_have_rows_of_their_own() -> None:
     assert {one["metric"] for one in points} == {"cpu_before", "cpu_with", "cpu", "l1_hits", "ll_hits", "ram_hits"}
 
 
+def test_a_bisection_is_a_row_for_each_pair_of_commits() -> None:
+    commit = Commit(hash="a" * 40, parents=[], tree="t", author="A", date="2026-01-01", subject="s")
+    compared = Compared(
+        baseline="a", candidate="b", verdict="slower", change=0.1, interval=(0.05, 0.15), metric="active", pairs=12
+    )
+    steps = [
+        Step(kind="ends", commit="b", low="a", high="b", left=2, compared=[compared]),
+        Step(kind="skip", commit="c", low="a", high="b", left=1, why="it does not build"),
+    ]
+    record = Bisection(
+        tool="0", repository="r", command="x", build=None, metric="active", margin=0.01, alpha=0.01, end="range",
+        good=commit, bad=commit, commits=2, steps=steps, seconds=1.0,
+    )  # fmt: skip
+    rows = list(csv.DictReader(io.StringIO(written(record, "csv").decode())))
+    assert [(row["kind"], row["verdict"], row["change_low"], row["why"]) for row in rows] == [
+        ("ends", "slower", "0.05", ""),
+        ("skip", "", "", "it does not build"),
+    ]
+
+
 @pytest.mark.parametrize("kind", ["check", "calibration", "weighing", "import"])
 def test_every_kind_is_read_again(tmp_path: Any, kind: str) -> None:
     path = tmp_path / "kept.json"
     record = RECORDS[kind]
     path.write_text(json.dumps(record.model_dump(mode="json")))
-    assert type(load_kept(path)) is type(record)
+    assert type(load_document(path)) is type(record)
 
 
 def test_what_is_damaged_is_refused(tmp_path: Any) -> None:
     path = tmp_path / "kept.json"
     path.write_text(json.dumps({"format": "steelyard-check", "version": 7}))
-    with pytest.raises(UsageError, match=r"kept.json is damaged, or another version's"):
-        load_kept(path)
+    with pytest.raises(UsageError, match=r"kept.json has format version 7; this steelyard reads 1"):
+        load_document(path)
     path.write_text('{"format": "steelyard-check", ')
     with pytest.raises(UsageError, match="truncated"):
-        load_kept(path)
+        load_document(path)

@@ -6,6 +6,7 @@ from base64 import b64encode
 from struct import pack
 from typing import Any
 
+from steelyard.model.original import packed
 from tests.foreign import foreign_results, processes
 from tests.report.records import MACHINE, run, weighing
 
@@ -140,4 +141,4 @@ def _imported() -> dict[str, Any]:
     fields["provenance"] |= {"version": "1.2", "measured": ["yesterday"]}
     fields["benchmarks"][0] |= {"params": {"n": "1"}}
     fields["benchmarks"][1] |= {"values": {"lengths": [2, 1], "float64": b64encode(pack("<3d", 1, 2.5, 3)).decode()}}
-    return {**fields, "findings": [_FINDING]}
+    return {**fields, "findings": [_FINDING], "originals": [packed({"metadata": {"host": "Abacus"}})]}

@@ -18,6 +18,7 @@ ARGUMENTS = {
     "docs": [],
     "import": ["a"],
     "show": [],
+    "tune": [],
 }
 NUMBERS = [
     (name, option.opts[0])

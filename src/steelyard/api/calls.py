@@ -21,10 +21,10 @@ from steelyard.design.outcome import Outcome, recalled
 from steelyard.design.request import Request
 from steelyard.design.session import measure
 from steelyard.design.world import World
+from steelyard.model.documents import Document, load_document
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 from steelyard.model.files import described
 from steelyard.model.foreign import ForeignResults
-from steelyard.model.kept_files import Kept, load_kept
 from steelyard.model.progress import Progress
 from steelyard.model.records import Run, Weighing
 from steelyard.model.values import alpha_checked, metric_names, relative_margin
@@ -84,8 +84,8 @@ def run(
 
 
 def diff(
-    baseline: Record[Kept] | PathName,
-    candidate: Record[Kept] | PathName,
+    baseline: Record[Document] | PathName,
+    candidate: Record[Document] | PathName,
     *,
     margin: float | str = "0.5%",
     alpha: float = 0.01,
@@ -115,7 +115,7 @@ def diff(
     return Diff(found)
 
 
-def load(path: PathName, *, world: World | None = None) -> Record[Kept]:
+def load(path: PathName, *, world: World | None = None) -> Record[Document]:
     """Read what was kept: a weighing or run, also one that is still measured, an import, a check or a calibration.
 
     `path` is a file, or the name that a run was kept by (`--save-baseline`). Verdicts are derived anew. Of a
@@ -124,7 +124,7 @@ def load(path: PathName, *, world: World | None = None) -> Record[Kept]:
     """
     (file,) = kept_by_name(world or World(), Path(fspath(path)))
     with _collector_as_before():
-        data = load_kept(file)
+        data = load_document(file)
     if not isinstance(data, Weighing | Run):
         return Record(data, file)
     outcome = recalled(data)
@@ -177,13 +177,13 @@ def _incomplete(outcome: Outcome) -> SteelyardError:
     return incomplete
 
 
-def _measured_record(record: Record[Kept]) -> Weighing | Run | ForeignResults:
+def _measured_record(record: Record[Document]) -> Weighing | Run | ForeignResults:
     if isinstance(record.data, Weighing | Run | ForeignResults):
         return record.data
     raise UsageError(f"a {record.kind} has nothing to compare: give two runs, or two imports")
 
 
-def _called(told: Record[Kept] | str | PathLike[str], otherwise: str) -> Path:
+def _called(told: Record[Document] | str | PathLike[str], otherwise: str) -> Path:
     if isinstance(told, Record):
         return told.path or Path(otherwise)
     return Path(fspath(told))

@@ -1,4 +1,4 @@
-"""Kept records in the formats of others: which format holds which records, and what each is written as."""
+"""Document records in the formats of others: which format holds which records, and what each is written as."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 
 from steelyard.design.gate.gate import of_one
 from steelyard.design.outcome import recalled
+from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
+from steelyard.model.documents import Document
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignResults
-from steelyard.model.kept_files import Kept
 from steelyard.model.limits import Limits
 from steelyard.model.records import Run, Weighing
 from steelyard.model.soundness import Soundness
@@ -28,7 +29,7 @@ Data = bytes | Iterable[bytes]
 class Asked:
     """What is to be written of a record, which is called `name` where it is spoken of."""
 
-    record: Kept
+    record: Document
     name: str
     side: str | None = None
     metric: str | None = None
@@ -56,27 +57,30 @@ _KINDS: dict[type, str] = {
     Soundness: "check",
     Calibration: "calibration",
     InterruptedCalibration: "calibration",
+    Bisection: "bisection",
 }
 _MEASURED = ("weighing", "run", "import")
 _ALL = tuple(dict.fromkeys(_KINDS.values()))
 
 
-def kind_of(record: Kept) -> str:
-    """What a record is: a weighing, a run, an import, a check or a calibration."""
+def kind_of(record: Document) -> str:
+    """What a record is: a weighing, a run, an import, a check, a calibration or a bisection."""
     return _KINDS[type(record)]
 
 
-def table_of(record: Kept) -> Table:
+def table_of(record: Document) -> Table:
     """The record as one long table: of what was measured one row a sample and metric."""
     if isinstance(record, Weighing | Run):
         return samples.of_measured(record)
     if isinstance(record, ForeignResults):
         return samples.of_foreign(record)
+    if isinstance(record, Bisection):
+        return others.of_bisection(record)
     return others.of_check(record) if isinstance(record, Soundness) else others.of_calibration(record)
 
 
 def exported(
-    record: Kept, format_: str, *, name: str = "record", side: str | None = None, metric: str | None = None
+    record: Document, format_: str, *, name: str = "record", side: str | None = None, metric: str | None = None
 ) -> Data:
     """What a file of a format is to hold of a record.
 

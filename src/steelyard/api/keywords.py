@@ -54,6 +54,8 @@ _OTHERS: Mapping[str, tuple[str, str]] = {
     "layouts": ("weighing", "layouts"),
     "seed": ("launch", "seed"),
     "output": ("launch", "output"),
+    "bytes": ("throughput", "processed_bytes"),
+    "items": ("throughput", "processed_items"),
     "caches": ("counting", "caches"),
     "weights": ("counting", "weights"),
     "jobs": ("counting", "jobs"),
@@ -96,6 +98,9 @@ class Measuring(TypedDict, total=False):
     """Variables: with a value, or None for that of this process."""
     inherit_environment: bool
     seed: int
+    bytes: int | str
+    """What a launch processes, or with a harness an iteration: a number, or a text as `64M`."""
+    items: int | str
     caches: str
     weights: str
     jobs: int
@@ -191,4 +196,6 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
     "environment": _variables,
     "stdin": _path,
     "output": _path,
+    "bytes": str,
+    "items": str,
 }

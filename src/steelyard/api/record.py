@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from steelyard.api.exports import exported, kind_of, table_of
 from steelyard.api.keywords import PathName
 from steelyard.design.unpaired.foreign import levels
+from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
 from steelyard.model.errors import SteelyardError, UsageError
 from steelyard.model.files import save, write_atomically
@@ -19,10 +20,10 @@ from steelyard.model.records import Finding, Run, Summary, Verdict, VerdictName,
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 
 if TYPE_CHECKING:
-    from steelyard.model.kept_files import Kept
+    from steelyard.model.documents import Document
     from steelyard.report.data.table import Table
 
-Data = TypeVar("Data", bound="Kept", covariant=True)
+Data = TypeVar("Data", bound="Document", covariant=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,13 +43,13 @@ class Record(Generic[Data]):
 
     @property
     def kind(self) -> str:
-        """weighing, run, import, check or calibration."""
+        """weighing, run, import, check, calibration or bisection."""
         return kind_of(self.data)
 
     @property
     def benchmarks(self) -> list[str]:
-        """The names of its benchmarks, in their order; none of a calibration."""
-        if isinstance(self.data, Calibration | InterruptedCalibration):
+        """The names of its benchmarks, in their order; none of a calibration or a bisection."""
+        if isinstance(self.data, Calibration | InterruptedCalibration | Bisection):
             return []
         return [one if isinstance(one, str) else one.name for one in self.data.benchmarks]
 

@@ -80,7 +80,7 @@ def export(options: ExportOptions, world: World) -> int:
     found.
     """
     from steelyard.api.exports import exported, format_named
-    from steelyard.model.kept_files import load_kept
+    from steelyard.model.documents import load_document
 
     wanted = format_named(options.format or _by_ending(options.output))
     check_writable(options.output)
@@ -90,7 +90,7 @@ def export(options: ExportOptions, world: World) -> int:
     if not is_printed(options.output) and options.output.resolve() == path.resolve():
         raise UsageError(f"{options.output} would be overwritten, which is to be exported: give another file")
     name = str(options.file or path.name)
-    data = exported(load_kept(path), wanted.name, name=name, side=options.side, metric=options.metric)
+    data = exported(load_document(path), wanted.name, name=name, side=options.side, metric=options.metric)
     write(options.output, data)
     return 0
 

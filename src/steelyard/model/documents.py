@@ -20,8 +20,7 @@ Document: TypeAlias = Weighing | Run | ForeignResults | Soundness | Calibration 
 _KINDS: Final[dict[str, type[BaseModel]]] = {
     CHECK_FORMAT: Soundness,
     BISECTION_FORMAT: Bisection,
-    "steelyard-calibration": Calibration,
-    "steelyard-interrupted-calibration": InterruptedCalibration,
+    **{str(kind.model_fields["format"].default): kind for kind in (Calibration, InterruptedCalibration)},
 }
 
 

@@ -23,7 +23,8 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def csv_text(titles: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
     """Write rows below their titles, as `csv_pieces`."""
-    return b"".join(csv_pieces(titles, ([csv_cell(value) for value in row] for row in rows))).decode()
+    cells = ([csv_cell(value) for value in row] for row in rows)
+    return b"".join(csv_pieces([csv_cell(title) for title in titles], cells)).decode()
 
 
 def csv_pieces(titles: Sequence[str], rows: Iterable[Iterable[Any]]) -> Iterator[bytes]:

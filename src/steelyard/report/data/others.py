@@ -1,10 +1,11 @@
-"""The tables of what is no weighing, run or import: a row a rule of a check, a row a number of a calibration."""
+"""The tables of what is no weighing, run or import: of a check, a calibration, a bisection."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from steelyard.model.bisection import Bisection, Compared
 from steelyard.model.calibration import Calibration, InterruptedCalibration, Point, PointTimes
 from steelyard.model.soundness import Soundness
 from steelyard.report.data.table import Column, Table, numbers, texts, whole
@@ -24,6 +25,32 @@ def of_check(record: Soundness) -> Table:
     names = ("rule", "benchmark", "outcome", "figure", "threshold", "unit", "finding", "origin", "remedy")
     kinds: dict[str, Any] = {"figure": numbers, "threshold": numbers}
     return Table({name: kinds.get(name, texts)(list(values)) for name, values in zip(names, columns, strict=True)})
+
+
+_STEP = (
+    "kind", "commit", "side", "left", "alpha", "why",
+    "baseline", "candidate", "metric", "verdict", "change", "change_low", "change_high", "pairs",
+)  # fmt: skip
+
+
+def of_bisection(record: Bisection) -> Table:
+    """One row for each pair of commits that a step weighed, in their order; one for a step that weighed none."""
+    rows = [
+        (step.kind, step.commit, step.side, step.left, step.alpha, step.why, *_weighed(one))
+        for step in record.steps
+        for one in (*step.compared, *([] if step.compared else [None]))
+    ]
+    columns = list(zip(*rows, strict=True)) or [()] * len(_STEP)
+    kinds: dict[str, Any] = dict.fromkeys(("alpha", "change", "change_low", "change_high"), numbers)
+    kinds |= {"left": whole, "pairs": whole}
+    return Table({name: kinds.get(name, texts)(list(values)) for name, values in zip(_STEP, columns, strict=True)})
+
+
+def _weighed(one: Compared | None) -> tuple[Any, ...]:
+    if one is None:
+        return (None,) * 8
+    low, high = one.interval or (None, None)
+    return one.baseline, one.candidate, one.metric, one.verdict, one.change, low, high, one.pairs
 
 
 _POINT = ("pattern", "elements", "size_bytes", "caches", "repeat", "metric", "unit", "value")
