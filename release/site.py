@@ -13,6 +13,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+import steelyard
 from steelyard.cli.app import command_line
 from steelyard.cli.manual import commands_of, options_of
 
@@ -27,7 +28,7 @@ _SENTENCE = re.compile(r"^(?![-*] |\d+\. )\S")
 def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
     """Add the reference of the command line, the experiments and the changes."""
     pages = {name: (ROOT / source).read_text(encoding="utf-8") for name, source in FROM_ELSEWHERE.items()}
-    pages["command-line.md"] = command_line_page()
+    pages["command-line.md"], pages["python-api.md"] = command_line_page(), python_page()
     for name, content in pages.items():
         files.append(File.generated(config, name, content=content))
     return files
@@ -43,6 +44,14 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:  # noqa: ARG00
             lines.append("")
         lines.append(line)
     return "\n".join(lines)
+
+
+def python_page() -> str:
+    """The public functions and classes, by their docstrings."""
+    public = (
+        f"::: {getattr(steelyard, name).__module__}.{name}" for name in sorted(steelyard.__all__, key=str.swapcase)
+    )
+    return "\n\n".join(["# The Python API, in full", *public, ""])
 
 
 def command_line_page() -> str:
