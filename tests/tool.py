@@ -42,8 +42,8 @@ class Done:
 
     @property
     def report(self) -> bytes:
-        """What was printed on stdout, which `show` prints again: without what an exit status means."""
-        return self.out.partition(b"\nexit ")[0].rstrip(b"\n") + b"\n"
+        """What was printed on stdout, which `show` prints again: without how it goes on and what an exit status means."""
+        return re.split(rb"\n(?:go on|exit) ", self.out)[0].rstrip(b"\n") + b"\n"
 
     @property
     def sentence(self) -> str:

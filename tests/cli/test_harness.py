@@ -70,7 +70,7 @@ def test_a_suite_is_weighed_and_shown_again(here: InProcess) -> None:
     assert [{name: row[name] for name in columns} for row in found] == expected
     table = (here.folder / "table.md").read_text()
     assert "**1 slower, 2 same**" in table
-    assert "| <code>b</code> | active | **slower** |" in table
+    assert "| <code>b</code> | active | **slower**, 1.50 times as long |" in table
 
 
 def test_both_sides_of_a_pair_are_asked_the_same(here: InProcess) -> None:

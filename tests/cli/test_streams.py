@@ -128,7 +128,7 @@ def test_a_pipe_gets_no_colours(tool: Tool) -> None:
 def test_a_terminal_sees_the_progress_and_nothing_of_it_in_the_end(tool: Tool) -> None:
     arrived = on_terminal(tool, "run", "sleep 0.1", "--launches", "6", stream="stderr")
     assert b"6" in arrived
-    assert arrived.endswith(b"\r\x1b[K")
+    assert arrived.endswith(b"\r\x1b[J")
     assert b"\n" not in arrived
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from steelyard.model.records import Benchmark, Derived, Side, Summary, Verdict
 from steelyard.model.throughput import Processed, per_second
+
+if TYPE_CHECKING:
+    from steelyard.model.records import Benchmark, Derived, Side, Summary, Verdict
 
 
 def with_ratios(benchmarks: Sequence[Benchmark], derived: Derived) -> Derived:

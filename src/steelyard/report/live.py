@@ -16,7 +16,6 @@ from steelyard.report import figures, live_suite, printable
 if TYPE_CHECKING:
     from steelyard.model.progress import Progress
 
-_WIPE = "\r\x1b[K"
 _CLEAR_LINE, _CLEAR_BELOW = "\x1b[K", "\x1b[J"
 _BETWEEN_REFRESHES_S = 0.25
 # So many columns stay free: a full line would make some terminals wrap, and Ctrl-C leaves its ^C behind the last one.
