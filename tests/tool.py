@@ -42,7 +42,7 @@ class Done:
 
     @property
     def report(self) -> bytes:
-        """What was printed on stdout, which `show` prints again: without how it goes on and what an exit status means."""
+        """What was printed on stdout and `show` prints again: without how it goes on, and what an exit status means."""
         return re.split(rb"\n(?:go on|exit) ", self.out)[0].rstrip(b"\n") + b"\n"
 
     @property
