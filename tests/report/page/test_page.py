@@ -171,7 +171,7 @@ def test_why_a_weighing_failed_is_said(tmp_path: Path) -> None:
 
 
 def test_a_weighing_that_stands_still(tmp_path: Path) -> None:
-    """All values equal: no spread, no correlation, one bin."""
+    """All values equal: no spread, no correlation, one bar."""
     rows = [records.row(pair, side, 10**6) for pair in range(20) for side in (0, 1)]
     record = records.weighing(pairs=1)
     launches = type(record.launches).of_rows(rows)
