@@ -9,7 +9,7 @@ from math import isfinite
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.model.launches import DISTURBED, DISTURBED_FROM, ROLES, TRIED, USED, WARM_UP, Launches
+from steelyard.model.launches import DISTURBED, DISTURBED_FROM, TRIED, USED, WARM_UP, Launches
 from steelyard.model.looks import LookBack
 from steelyard.model.records import Verdict
 from steelyard.report import figures
@@ -17,6 +17,7 @@ from steelyard.report.page.data import Axis, Draw, Figure, Mark, Panel, Role, Se
 from steelyard.report.page.distributions import thinned
 from steelyard.report.page.units import Quantity
 from steelyard.stats.bins import ends
+from steelyard.stats.changes import relative_changes
 from steelyard.stats.thinning import evenly, extremes
 
 FloatArray = npt.NDArray[np.float64]
@@ -51,9 +52,7 @@ class _Units:
         if role == "wait":
             share = self.launches.waiting_share()
         else:
-            share = self.launches.column("steal_ns" if role == "steal" else "pressure_ns") / self.launches.column(
-                "wall_ns"
-            )
+            share = self.launches.share_of_elapsed("steal_ns" if role == "steal" else "pressure_ns")
         of_each = share[self.positions]
         # The kernel adds pressure up late, and then more than passed meanwhile.
         return np.asarray(np.where(np.isnan(of_each).any(axis=1), np.nan, of_each.max(axis=1).clip(max=1.0)))
@@ -62,7 +61,7 @@ class _Units:
 def pairs(verdict: Verdict, judged: LookBack, most: int) -> Figure:
     """The change of every pair over time, what was set aside among them, and the noise evidence below."""
     units = _Units(judged.launches, judged.launches.complete_pairs(verdict.index, USED), verdict.index)
-    changes = _changes(judged.baseline, judged.candidate)
+    changes = 100 * relative_changes(judged.baseline, judged.candidate)
     limits, disturbed = _limits(changes), units.share("wait") > DISTURBED_FROM
     within = np.clip(changes, *limits)
     series = [
@@ -71,16 +70,11 @@ def pairs(verdict: Verdict, judged: LookBack, most: int) -> Figure:
     ]
     drawn = sum(len(one.x) for one in series)
     aside = list(_set_aside(judged.launches, verdict, limits))
-    told = _told_of_pairs(changes, int(disturbed.sum()), int((within != changes).sum()), aside)
+    told = _told_of_pairs(changes, int(disturbed.sum()), int((np.isfinite(changes) & (within != changes)).sum()), aside)
     along, up = Axis("time since the first launch, s"), Axis("change, %")
     panel = Panel("Candidate against baseline", along, up, [*series, *aside], _marks(verdict))
     note = thinned(drawn, len(changes), "pairs")
     return Figure("Change of every pair over time", told, [panel, *_evidence(units, most)], note)
-
-
-def _changes(baseline: FloatArray, candidate: FloatArray) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(100 * (candidate / baseline - 1))
 
 
 def _set_aside(launches: Launches, verdict: Verdict, limits: tuple[float, float]) -> Iterator[Series]:
@@ -90,7 +84,7 @@ def _set_aside(launches: Launches, verdict: Verdict, limits: tuple[float, float]
         positions = launches.complete_pairs(verdict.index, role)
         if len(positions):
             began_s = _Units(launches, positions, verdict.index).began_s
-            changes = np.clip(_changes(*values[positions].T), *limits)
+            changes = np.clip(100 * relative_changes(*values[positions].T), *limits)
             yield from _split(label, began_s, changes, np.isfinite(changes), "crosses", "aside", len(changes))
 
 
@@ -275,8 +269,3 @@ def inside(sides: Sequence[Inside], quantity: Quantity, most: int) -> Figure | N
         series,
     )
     return Figure("Inside the launches", " ".join(told), [panel], note)
-
-
-def used_positions(launches: Launches, benchmark: int) -> npt.NDArray[np.intp]:
-    """Positions of the judged launches of a run's benchmark, in their order."""
-    return launches.select(benchmark=benchmark, role=ROLES.index(USED), side=0)

@@ -27,6 +27,7 @@ from steelyard.report.page import (
 from steelyard.report.page.data import Figure, Role
 from steelyard.report.page.elements import Content, Markup, element
 from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, sentence
+from steelyard.stats.changes import relative_changes
 
 SIDES: tuple[tuple[str, Role], ...] = (("baseline", "baseline"), ("candidate", "candidate"))
 _CHANGE = "change, %"
@@ -190,12 +191,10 @@ def _noise(verdict: Verdict) -> list[str]:
 
 def _timed(verdict: Verdict, back: LookBack, room: budget.Budget) -> list[Figure | None]:
     launches = back.launches
-    quantity = units.of_metric(verdict.metric, back.baseline, back.candidate)
-    samples = [
-        distributions.Sample(label, role, values)
-        for (label, role), values in zip(SIDES, (back.baseline, back.candidate), strict=True)
-    ]
-    changes = 100 * (back.candidate / back.baseline - 1)
+    sides = (back.baseline, back.candidate)
+    quantity = units.of_metric(verdict.metric, *sides)
+    samples = [distributions.Sample(label, role, values) for (label, role), values in zip(SIDES, sides, strict=True)]
+    changes = 100 * relative_changes(back.baseline, back.candidate)
     used = launches.complete_pairs(verdict.index, USED)
     positions = {label: (role, used[:, side]) for side, (label, role) in enumerate(SIDES)}
     return [
