@@ -9,7 +9,7 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.model.metrics import METRICS, is_counted
+from steelyard.model.metrics import METRICS, is_counted, of_one_process
 from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing
 from steelyard.report import counting, figures, heap, layouts, notes, printable, ranking, sentences, words
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
@@ -383,4 +383,5 @@ def _without_quiet(summary: Summary) -> str:
 
 def _around_median(record: Run, summary: Summary) -> FloatArray:
     values = record.launches.metric(summary.metric)[record.launches.judged(summary.index)]
+    values = of_one_process(values, summary.metric, record.settings.repeat)
     return values / summary.median - 1 if summary.median > 0 else values[:0]
