@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,8 +17,22 @@ def test_every_value_is_counted_once(samples: list[list[float]], most: int) -> N
     found = bins(samples, most)
     assert len(found.edges) - 1 <= most
     assert (np.diff(found.edges) >= 0).all()
+    assert found.beyond + sum(counts.sum() for counts in found.counts) == sum(map(len, samples))
     for sample, counts, below, above in zip(samples, found.counts, found.below, found.above, strict=True):
         assert counts.sum() + below + above == len(sample)
+
+
+def test_the_bins_are_as_freedman_and_diaconis_have_them() -> None:
+    sample = np.random.default_rng(1).normal(size=500)
+    found = bins([sample], 1000)
+    theirs = np.histogram_bin_edges(sample, "fd", range=(found.edges[0], found.edges[-1]))
+    assert len(found.edges) == pytest.approx(len(theirs), abs=1)
+    np.testing.assert_allclose(np.histogram(found.middles, found.edges)[0], 1)
+
+
+def test_two_samples_far_apart_have_all_the_bins_that_there_may_be() -> None:
+    random = np.random.default_rng(6)
+    assert len(bins([random.normal(size=100), random.normal(50, size=100)], 60).middles) == 60
 
 
 def test_stragglers_are_beyond_the_axis_and_a_second_mode_is_not() -> None:
@@ -43,6 +58,12 @@ def test_equal_values_have_an_axis() -> None:
 
 def test_half_of_equal_values_do_not_hide_the_others() -> None:
     assert ends(np.array([1.0] * 8 + [2.0, 3.0])) == (1.0, 3.0)
+
+
+def test_wider_fences_hold_more() -> None:
+    ordered = np.array([*range(11), 25.0, 500.0])
+    assert ends(ordered) == (0.0, 10.0)
+    assert ends(ordered, fence=6.0) == (0.0, 25.0)
 
 
 @given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9), st.integers(2, 20))

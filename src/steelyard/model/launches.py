@@ -39,6 +39,7 @@ from steelyard.model.rows import (
     Place,
     Sample,
     judged_samples,
+    times_ns,
 )
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ __all__ = [
     "judged_samples",
     "most_of_others",
     "tells_active",
+    "times_ns",
     "worked_alone",
 ]
 
@@ -252,6 +254,10 @@ class Launches(_Columns):
 
         return self._once("taken", lambda: np.where(self.in_tandem(), 0.5, 1.0) * self.column("wall_ns"))
 
+    def share_of_elapsed(self, name: str) -> FloatArray:
+        """The share of each launch's elapsed time that a column of ns is; NaN where the machine could not tell."""
+        return self._once(f"share {name}", lambda: self.column(name) / self.column("wall_ns"))
+
     def waiting_share(self) -> FloatArray:
         """The share of each launch's elapsed time in which it waited for a processor, but for its turns with a partner.
 
@@ -259,9 +265,10 @@ class Launches(_Columns):
         """
         import numpy as np
 
-        share, tandem = self.column("delay_ns") / self.column("wall_ns"), self.in_tandem()
+        tandem = self.in_tandem()
         if not tandem.any():
-            return share
+            return self.share_of_elapsed("delay_ns")
+        share = self.share_of_elapsed("delay_ns").copy()
         places = np.asarray([self.benchmark, self.pair], dtype=np.int64)[:, tandem]
         pairs = np.unique(places, axis=1, return_inverse=True)[1].reshape(-1)
         longest_ns = np.zeros(len(pairs))
@@ -286,6 +293,10 @@ class Launches(_Columns):
         benchmarks, roles, sides, pairs = (np.asarray(column, dtype=np.int64) for column in columns)
         positions = np.flatnonzero((benchmarks == benchmark) & (roles == role) & (sides == side))
         return positions[np.argsort(pairs[positions], kind="stable")]
+
+    def judged(self, benchmark: int) -> npt.NDArray[np.intp]:
+        """Positions of the judged launches of a run's benchmark, of a weighing's baseline, in their order."""
+        return self.select(benchmark=benchmark, role=ROLES.index(USED), side=0)
 
     def pair_values(self, benchmark: int, metric: str, role: str = USED) -> tuple[FloatArray, FloatArray]:
         """The metric of the complete pairs of a benchmark in a role: (baseline, candidate), in order of their pair."""
@@ -330,6 +341,5 @@ def tells_active(row: LaunchRow) -> bool:
 
 def _of_iteration(samples: Sequence[Sequence[Any]], metric: str) -> float:
     """The median over a launch's samples of one iteration's time in ns; NaN where a sample does not tell it."""
-    times = [sample.time_ns(metric) for sample in judged_samples(samples)]
-    known = [time for time in times if time is not None]
-    return median(known) if known and len(known) == len(times) else nan
+    times = times_ns(judged_samples(samples), metric)
+    return median(times) if times else nan

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    FloatArray = npt.NDArray[np.float64]
 
 Unit = Literal["ns", "bytes", "count"]
 
@@ -68,6 +74,11 @@ PER_ITERATION = ("wall", "active", "cpu")
 def timed(names: list[str]) -> list[str]:
     """Those metrics that launches are timed for."""
     return [name for name in names if not METRICS[name].counted]
+
+
+def of_one_process(values: FloatArray, metric: str, repeat: int) -> FloatArray:
+    """Launches' values as those of one process, where `--repeat` made each of several: memory does not add up."""
+    return values if METRICS[metric].unit == "bytes" else values / repeat
 
 
 def is_counted(name: str) -> bool:

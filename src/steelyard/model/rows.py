@@ -107,6 +107,13 @@ def judged_samples(samples: Sequence[Sequence[Any]]) -> list[Sample]:
     return [Sample(*sample) for sample in samples[1:] or samples]
 
 
+def times_ns(samples: Iterable[Sample], metric: str) -> list[float]:
+    """The time of an iteration in each sample, as `Sample.time_ns` has it; none where one of them does not tell."""
+    times = [sample.time_ns(metric) for sample in samples]
+    known = [time for time in times if time is not None]
+    return known if len(known) == len(times) else []
+
+
 class LaunchRow(Numbers, Place):
     """One launch as it is journaled: its place, its numbers, and what follows here, in this order.
 

@@ -9,14 +9,14 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.text import Text
 
-from steelyard.model.launches import ROLES, USED
-from steelyard.model.metrics import METRICS, is_counted
+from steelyard.model.metrics import METRICS, is_counted, of_one_process
 from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing
 from steelyard.report import counting, figures, heap, layouts, notes, printable, ranking, sentences, words
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
 from steelyard.report.verdicts import STYLES, emphasised
+from steelyard.stats.changes import relative_changes
 from steelyard.stats.verdict import CHANGED
 
 _QUALITIES = {"quiet": "green", "noisy": "yellow", "disturbed": "red"}
@@ -242,9 +242,7 @@ def _strip(sheet: Sheet, label: str, changes: FloatArray, zero: str) -> None:
 
 
 def _changes(record: Weighing, verdict: Verdict) -> FloatArray:
-    baseline, candidate = record.launches.pair_values(verdict.index, verdict.metric)
-    known = baseline > 0
-    return candidate[known] / baseline[known] - 1
+    return relative_changes(*record.launches.pair_values(verdict.index, verdict.metric))
 
 
 # --- several benchmarks
@@ -384,6 +382,6 @@ def _without_quiet(summary: Summary) -> str:
 
 
 def _around_median(record: Run, summary: Summary) -> FloatArray:
-    used = record.launches.select(benchmark=summary.index, role=ROLES.index(USED), side=0)
-    values = record.launches.metric(summary.metric)[used]
+    values = record.launches.metric(summary.metric)[record.launches.judged(summary.index)]
+    values = of_one_process(values, summary.metric, record.settings.repeat)
     return values / summary.median - 1 if summary.median > 0 else values[:0]

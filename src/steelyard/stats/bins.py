@@ -25,16 +25,29 @@ class Bins:
     below: list[int]
     above: list[int]
 
+    @property
+    def middles(self) -> FloatArray:
+        """The middle of each bin, shape (bins,)."""
+        return np.asarray((self.edges[:-1] + self.edges[1:]) / 2)
 
-def ends(ordered: FloatArray) -> tuple[float, float]:
-    """The lowest and highest of values, in order, shape (n,), n >= 1, that lie within the fences of a box plot."""
+    @property
+    def beyond(self) -> int:
+        """How many values of all samples lie outside of all bins."""
+        return sum(self.below) + sum(self.above)
+
+
+def ends(ordered: FloatArray, fence: float = FENCE) -> tuple[float, float]:
+    """The lowest and highest of values, in order, shape (n,), n >= 1, that lie within the fences of a box plot.
+
+    These are `fence` interquartile ranges from the quartiles.
+    """
     lower, upper = np.quantile(ordered, [0.25, 0.75])
     if lower == upper:
         # Coarse clocks: half the values are equal and the fences would hide every other one.
         lower, upper = np.quantile(ordered, [0.05, 0.95])
         if lower == upper:
             return float(ordered[0]), float(ordered[-1])
-    reach = FENCE * (upper - lower)
+    reach = fence * (upper - lower)
     inside = ordered[(ordered >= lower - reach) & (ordered <= upper + reach)]
     return float(inside[0]), float(inside[-1])
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.report.page import budget, data, svg
-from steelyard.report.page.distributions import Sample, both_sides
+from steelyard.report.page.distributions import Sample, both_sides, four_plot
 from steelyard.report.page.units import of_foreign, of_metric
 
 
@@ -62,6 +62,15 @@ def test_what_is_not_all_drawn_says_so() -> None:
     assert figure is not None
     assert "100 quantiles" in figure.thinned
     assert len(figure.panels[0].series[0].x) <= 101
+
+
+def test_what_no_bar_shows_is_counted_in_words() -> None:
+    values = np.append(np.random.default_rng(1).normal(10, 1, size=200), 1e6)
+    sides = both_sides([Sample("baseline", "baseline", values)], of_metric("max_rss", values), 100)
+    for figure, panel in ((sides, 1), (four_plot("4-plot", values, "value", 100, "change"), 2)):
+        assert figure is not None
+        assert "1 value beyond the ends of the histogram." in figure.told
+        assert figure.panels[panel].series[0].y.sum() == 200
 
 
 def test_the_more_rows_the_fewer_points_but_never_too_few_for_a_shape() -> None:

@@ -11,7 +11,8 @@ import pytest
 from steelyard.history.calibrations import to_json
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load_any, save
-from steelyard.model.records import Finding
+from steelyard.model.launches import Launches
+from steelyard.model.records import Finding, Settings
 from tests.calibrations import calibration, interrupted_calibration
 from tests.foreign import foreign_results, processes
 from tests.hostile.full_records import full_records
@@ -170,8 +171,18 @@ def test_why_a_weighing_failed_is_said(tmp_path: Path) -> None:
     )
 
 
+def test_what_is_repeated_is_drawn_as_one_process(tmp_path: Path) -> None:
+    """The times of ten processes in a launch are drawn with the medians of the table, which are of one of them."""
+    rows = [records.row(pair, side, 10**6 + 10 * pair) for pair in range(20) for side in (0, 1)]
+    record = records.weighing(pairs=1, settings=Settings(repeat=10))
+    page = pages.page([kept(tmp_path, record.model_copy(update={"launches": Launches.of_rows(rows)}))])
+    panel = next(one[0] for one in pages.carried(page)["figures"] if one[0]["title"].startswith("Share of"))
+    assert panel["x"]["label"] == "active time, µs"
+    assert max(panel["x"]["ends"]) < 101
+
+
 def test_a_weighing_that_stands_still(tmp_path: Path) -> None:
-    """All values equal: no spread, no correlation, one bin."""
+    """All values equal: no spread, no correlation, one bar."""
     rows = [records.row(pair, side, 10**6) for pair in range(20) for side in (0, 1)]
     record = records.weighing(pairs=1)
     launches = type(record.launches).of_rows(rows)

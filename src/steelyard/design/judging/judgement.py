@@ -21,7 +21,7 @@ from steelyard.design.judging.pairs import MetricPairs, why_unknown
 from steelyard.design.judging.waits import waits_finding
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import DISTURBED, DISTURBED_FROM, ROLES, USED, WARM_UP, FloatArray, Launches
-from steelyard.model.metrics import METRICS, timed
+from steelyard.model.metrics import METRICS, of_one_process, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, Weighing
 from steelyard.stats.family import judge_family, sharing_now
 from steelyard.stats.looks import Budgets
@@ -237,7 +237,7 @@ def _nothing(record: Weighing, pairs: MetricPairs, findings: list[Finding]) -> V
 
 
 def _sides(baseline: FloatArray, candidate: FloatArray, metric: str, settings: Settings) -> tuple[Side, Side]:
-    of = [side_of(of_one_process(values, metric, settings)) for values in (baseline, candidate)]
+    of = [side_of(of_one_process(values, metric, settings.repeat)) for values in (baseline, candidate)]
     return of[0], of[1]
 
 
@@ -245,11 +245,6 @@ def side_of(values: FloatArray) -> Side:
     """One side's launches described, in the metric's unit."""
     described = centre(values)
     return Side(median=described.median, spread=described.spread, launches=len(values))
-
-
-def of_one_process(values: FloatArray, metric: str, settings: Settings) -> FloatArray:
-    """A launch's values as those of one process, where `--repeat` made it of several: memory does not add up."""
-    return values if METRICS[metric].unit == "bytes" else values / settings.repeat
 
 
 def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
@@ -313,7 +308,7 @@ def _is_unmeasured(record: Run, benchmark: int) -> bool:
     """Whether a benchmark whose first metric is timed has no launch that is judged."""
     if METRICS[record.settings.metrics[0]].counted:
         return False
-    return not len(record.launches.select(benchmark=benchmark, role=ROLES.index(USED), side=0))
+    return not len(record.launches.judged(benchmark))
 
 
 def _summaries_of(record: Run, benchmark: int) -> list[Summary]:
@@ -335,7 +330,7 @@ def _summary_in(record: Run, benchmark: int, metric: str) -> Summary:
 
 
 def _summary(record: Run, benchmark: int, metric: str) -> Summary:
-    used = record.launches.select(benchmark=benchmark, role=ROLES.index(USED), side=0)
+    used = record.launches.judged(benchmark)
     if not len(used):
         raise MeasurementError("nothing was measured before the run stopped")
     values, shown = record.launches.metric(metric)[used], metric
@@ -343,7 +338,7 @@ def _summary(record: Run, benchmark: int, metric: str) -> Summary:
         values, shown = record.launches.metric("wall")[used], "wall"
     if np.isnan(values).any():
         raise MeasurementError(why_unknown(record.launches, metric))
-    values = of_one_process(values, shown, record.settings)
+    values = of_one_process(values, shown, record.settings.repeat)
     described, shared = centre(values), _shared(record, benchmark)
     return Summary(
         metric=shown,

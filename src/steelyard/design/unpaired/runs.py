@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from steelyard.design.judging.judgement import by_benchmark, of_one_process, seconds_of, side_of
+from steelyard.design.judging.judgement import by_benchmark, seconds_of, side_of
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.foreign import ForeignResults
-from steelyard.model.launches import ROLES, USED, FloatArray
-from steelyard.model.metrics import METRICS
+from steelyard.model.launches import FloatArray
+from steelyard.model.metrics import METRICS, of_one_process
 from steelyard.model.ratios import with_rate
 from steelyard.model.records import Finding, Run, Weighing
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
@@ -141,10 +141,7 @@ def _failed(run: Run) -> set[int]:
 
 def _is_measured(baseline: Run, candidate: Run, places: tuple[int, int]) -> bool:
     """Whether both runs have a launch to judge: one that was interrupted may not have come to all its benchmarks."""
-    return all(
-        len(run.launches.select(benchmark=place, role=ROLES.index(USED), side=0))
-        for run, place in zip((baseline, candidate), places, strict=True)
-    )
+    return all(len(run.launches.judged(place)) for run, place in zip((baseline, candidate), places, strict=True))
 
 
 # --- what differs between the two
@@ -231,7 +228,7 @@ def _verdict(
 
 
 def _used(run: Run, benchmark: int) -> list[int]:
-    chosen = run.launches.select(benchmark=benchmark, role=ROLES.index(USED), side=0).tolist()
+    chosen = run.launches.judged(benchmark).tolist()
     if not chosen:
         raise UsageError("one of the runs has no launch that was measured to its end: measure it again")
     return list(chosen)
@@ -246,7 +243,7 @@ def _used_metric(runs: tuple[Run, Run], used: list[list[int]], metric: str) -> s
 
 
 def _values(run: Run, chosen: list[int], metric: str) -> FloatArray:
-    return of_one_process(run.launches.metric(metric)[chosen], metric, run.settings)
+    return of_one_process(run.launches.metric(metric)[chosen], metric, run.settings.repeat)
 
 
 def _positive(one: FloatArray, other: FloatArray, *, metric: str) -> tuple[FloatArray, FloatArray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import starmap
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignBenchmark, ForeignResults
-from steelyard.model.launches import ROLES, USED, Launches, Sample, judged_samples
+from steelyard.model.launches import ROLES, USED, Launches, Sample, judged_samples, times_ns
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
 from steelyard.model.records import Benchmark, Run, Weighing
 
@@ -126,22 +127,14 @@ _ABOUT = ("wall_ns", "user_ns", "sys_ns", "max_rss_bytes", "exit_code", "signal"
 
 def _of_samples(samples: Sequence[Sequence[Any]], metric: str, about: dict[str, Any]) -> Iterator[Process]:
     judged = judged_samples(samples)
-    times = [sample.time_ns(metric) for sample in judged]
-    if not judged or any(time is None for time in times):
-        return
-    first = [Sample(*sample).time_ns(metric) for sample in samples[: -len(judged)]]
-    cpu = [sample.time_ns("cpu") for sample in judged]
-    yield Process(
-        _in_seconds(times),
-        _in_seconds(first),
-        judged[0].loops,
-        None if None in cpu else _in_seconds(cpu),
-        about,
-    )
+    times, cpu = times_ns(judged, metric), times_ns(judged, "cpu")
+    if times:
+        first = times_ns(starmap(Sample, samples[: -len(judged)]), metric)
+        yield Process(_in_seconds(times), _in_seconds(first), judged[0].loops, _in_seconds(cpu) if cpu else None, about)
 
 
-def _in_seconds(times: Sequence[float | None]) -> list[float]:
-    return [time * 1e-9 for time in times if time is not None]
+def _in_seconds(times: Sequence[float]) -> list[float]:
+    return [time * 1e-9 for time in times]
 
 
 def of_foreign(record: ForeignResults, format_: str) -> Iterator[Series]:

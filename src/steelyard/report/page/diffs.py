@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from steelyard.model.foreign import ForeignReport, ForeignVerdict
-from steelyard.model.metrics import METRICS, is_counted
+from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Run, VerdictName
 from steelyard.model.samples import joined
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import figures, foreign, notes, sentences, unpaired
-from steelyard.report.page import budget, distributions, elements, measured, sequences, svg, units
+from steelyard.report.page import budget, distributions, elements, measured, svg, units
 from steelyard.report.page.data import Axis, Figure, FloatArray, Panel, Role, Series
 from steelyard.report.page.elements import Content, element
 from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, sentence
@@ -136,9 +136,8 @@ def _figures_of_runs(report: UnpairedReport, verdict: UnpairedVerdict, room: bud
 def _values(run: Run, verdict: UnpairedVerdict) -> FloatArray:
     names = [benchmark.name for benchmark in run.benchmarks]
     place = names.index(verdict.benchmark) if verdict.benchmark in names else 0
-    values = run.launches.metric(verdict.metric)[sequences.used_positions(run.launches, place)]
-    repeat = 1 if METRICS[verdict.metric].unit == "bytes" else run.settings.repeat
-    return np.asarray(values[np.isfinite(values)] / repeat)
+    values = run.launches.metric(verdict.metric)[run.launches.judged(place)]
+    return of_one_process(values[np.isfinite(values)], verdict.metric, run.settings.repeat)
 
 
 def _of_both(

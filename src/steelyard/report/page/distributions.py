@@ -12,6 +12,7 @@ from steelyard.report import figures
 from steelyard.report.page.data import Axis, Draw, Figure, Mark, Panel, Role, Series
 from steelyard.report.page.units import Quantity
 from steelyard.stats import distribution
+from steelyard.stats.bins import Bins, bins
 from steelyard.stats.modes import modes
 from steelyard.stats.thinning import evenly, extremes
 
@@ -22,6 +23,7 @@ FEWEST = 3
 _FEWEST_RELATED = 8
 # Steps that are drawn of a distribution function: more than that are no steps any more.
 _MOST_STEPS = 240
+_MOST_BINS = 60
 # Modes are looked for in so many values where a page has many rows: it takes 25 ms in 4,000.
 _ENOUGH_FOR_MODES = 200
 
@@ -66,17 +68,14 @@ def both_sides(samples: Sequence[Sample], quantity: Quantity, most: int, what: s
             marks += [
                 Mark("x", mode / quantity.divisor, f"mode {quantity.written(mode)}", sample.role) for mode in found
             ]
-    edges = distribution.edges(*(sample.known for sample in shown))
-    outside = sum(distribution.beyond(sample.known, edges) for sample in shown)
-    if outside:
-        told.append(
-            f"{figures.count(outside, 'value')} beyond the ends of the axes: the outer bins of the histogram have them."
-        )
-    middles = quantity.along((edges[:-1] + edges[1:]) / 2)
+    counted = bins([sample.known for sample in shown], _MOST_BINS)
+    told += _beyond(counted)
+    middles = quantity.along(counted.middles)
     bars = [
-        Series(sample.label, "bars", sample.role, middles, distribution.counts(sample.known, edges)) for sample in shown
+        Series(sample.label, "bars", sample.role, middles, counts.astype(np.float64))
+        for sample, counts in zip(shown, counted.counts, strict=True)
     ]
-    axis = Axis(quantity.axis, ends=_roomy(quantity.along(edges)))
+    axis = Axis(quantity.axis, ends=_roomy(quantity.along(counted.edges)))
     longest = max(len(sample.known) for sample in shown)
     return Figure(
         "Distribution" if len(samples) == 1 else "Distributions of both sides",
@@ -92,6 +91,10 @@ def both_sides(samples: Sequence[Sample], quantity: Quantity, most: int, what: s
 def numbered(places: npt.NDArray[np.intp]) -> FloatArray:
     """Places as people count them, from 1."""
     return places.astype(np.float64) + 1
+
+
+def _beyond(counted: Bins) -> list[str]:
+    return [f"{figures.count(counted.beyond, 'value')} beyond the ends of the histogram."] if counted.beyond else []
 
 
 def _roomy(edges: FloatArray) -> tuple[float, float]:
@@ -119,7 +122,7 @@ def four_plot(title: str, values: FloatArray, axis: str, most: int, role: Role) 
     lag = _ordered(known[:-1], known[1:], most)
     ordered, scores = np.sort(known), distribution.normal_scores(len(known))
     chosen = evenly(len(known), most)
-    edges = distribution.edges(known)
+    counted = bins([known], _MOST_BINS)
     along = Axis(axis)
     draw: Draw = "points"
     panels = [
@@ -139,7 +142,7 @@ def four_plot(title: str, values: FloatArray, axis: str, most: int, role: Role) 
             "Histogram",
             along,
             Axis("how many", whole=True),
-            [Series("values", "bars", role, (edges[:-1] + edges[1:]) / 2, distribution.counts(known, edges))],
+            [Series("values", "bars", role, counted.middles, counted.counts[0].astype(np.float64))],
         ),
         Panel(
             "Normal probability",
@@ -148,7 +151,8 @@ def four_plot(title: str, values: FloatArray, axis: str, most: int, role: Role) 
             [Series("value", draw, role, scores[chosen], ordered[chosen]), _line(scores, ordered)],
         ),
     ]
-    return Figure(title, _told_of_four(known), panels, thinned(len(order), len(known)))
+    told = " ".join([_told_of_four(known), *_beyond(counted)])
+    return Figure(title, told, panels, thinned(len(order), len(known)))
 
 
 def _told_of_four(known: FloatArray) -> str:

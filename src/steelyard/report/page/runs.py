@@ -8,7 +8,7 @@ import numpy as np
 
 from steelyard.model.foreign import ForeignBenchmark, ForeignResults, Level
 from steelyard.model.launches import Launches
-from steelyard.model.metrics import METRICS, is_counted
+from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Run, Summary
 from steelyard.model.samples import joined
 from steelyard.report import figures, foreign, notes, sentences
@@ -94,10 +94,8 @@ def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Bud
 def _run_figures(record: Run, launches: Launches, summary: Summary, room: budget.Budget) -> list[Figure | None]:
     if is_counted(summary.metric):
         return [functions.icicle(record, summary.index, summary.metric, room.functions)]
-    positions = sequences.used_positions(launches, summary.index)
-    values = launches.metric(summary.metric)[positions]
-    if METRICS[summary.metric].unit != "bytes":
-        values = values / record.settings.repeat
+    positions = launches.judged(summary.index)
+    values = of_one_process(launches.metric(summary.metric)[positions], summary.metric, record.settings.repeat)
     quantity = units.of_metric(summary.metric, values)
     role: Role = "baseline"
     return [

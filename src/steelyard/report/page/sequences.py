@@ -9,13 +9,15 @@ from math import isfinite
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.model.launches import DISTURBED, DISTURBED_FROM, ROLES, TRIED, USED, WARM_UP, Launches
+from steelyard.model.launches import DISTURBED, DISTURBED_FROM, TRIED, USED, WARM_UP, Launches
 from steelyard.model.looks import LookBack
 from steelyard.model.records import Verdict
 from steelyard.report import figures
 from steelyard.report.page.data import Axis, Draw, Figure, Mark, Panel, Role, Series
 from steelyard.report.page.distributions import thinned
 from steelyard.report.page.units import Quantity
+from steelyard.stats.bins import ends
+from steelyard.stats.changes import relative_changes
 from steelyard.stats.thinning import evenly, extremes
 
 FloatArray = npt.NDArray[np.float64]
@@ -50,9 +52,7 @@ class _Units:
         if role == "wait":
             share = self.launches.waiting_share()
         else:
-            share = self.launches.column("steal_ns" if role == "steal" else "pressure_ns") / self.launches.column(
-                "wall_ns"
-            )
+            share = self.launches.share_of_elapsed("steal_ns" if role == "steal" else "pressure_ns")
         of_each = share[self.positions]
         # The kernel adds pressure up late, and then more than passed meanwhile.
         return np.asarray(np.where(np.isnan(of_each).any(axis=1), np.nan, of_each.max(axis=1).clip(max=1.0)))
@@ -61,35 +61,30 @@ class _Units:
 def pairs(verdict: Verdict, judged: LookBack, most: int) -> Figure:
     """The change of every pair over time, what was set aside among them, and the noise evidence below."""
     units = _Units(judged.launches, judged.launches.complete_pairs(verdict.index, USED), verdict.index)
-    changes = _changes(judged.baseline, judged.candidate)
-    ends, disturbed = fences(changes), units.share("wait") > DISTURBED_FROM
-    within = np.clip(changes, *ends)
+    changes = 100 * relative_changes(judged.baseline, judged.candidate)
+    limits, disturbed = _limits(changes), units.share("wait") > DISTURBED_FROM
+    within = np.clip(changes, *limits)
     series = [
         *_split("pair", units.began_s, within, ~disturbed, "points", "change", most),
         *_split("pair that waited for a processor", units.began_s, within, disturbed, "rings", "change", most),
     ]
     drawn = sum(len(one.x) for one in series)
-    aside = list(_set_aside(judged.launches, verdict, ends))
-    told = _told_of_pairs(changes, int(disturbed.sum()), int((within != changes).sum()), aside)
+    aside = list(_set_aside(judged.launches, verdict, limits))
+    told = _told_of_pairs(changes, int(disturbed.sum()), int((np.isfinite(changes) & (within != changes)).sum()), aside)
     along, up = Axis("time since the first launch, s"), Axis("change, %")
     panel = Panel("Candidate against baseline", along, up, [*series, *aside], _marks(verdict))
     note = thinned(drawn, len(changes), "pairs")
     return Figure("Change of every pair over time", told, [panel, *_evidence(units, most)], note)
 
 
-def _changes(baseline: FloatArray, candidate: FloatArray) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(100 * (candidate / baseline - 1))
-
-
-def _set_aside(launches: Launches, verdict: Verdict, ends: tuple[float, float]) -> Iterator[Series]:
-    """The pairs that are not judged, in a series for each reason; those beyond the ends are drawn there."""
+def _set_aside(launches: Launches, verdict: Verdict, limits: tuple[float, float]) -> Iterator[Series]:
+    """The pairs that are not judged, in a series for each reason; those beyond the limits are drawn there."""
     values = launches.metric(verdict.metric)
     for role, label in _SET_ASIDE.items():
         positions = launches.complete_pairs(verdict.index, role)
         if len(positions):
             began_s = _Units(launches, positions, verdict.index).began_s
-            changes = np.clip(_changes(*values[positions].T), *ends)
+            changes = np.clip(100 * relative_changes(*values[positions].T), *limits)
             yield from _split(label, began_s, changes, np.isfinite(changes), "crosses", "aside", len(changes))
 
 
@@ -101,14 +96,10 @@ def _marks(verdict: Verdict) -> list[Mark]:
     return marks
 
 
-def fences(values: FloatArray) -> tuple[float, float]:
-    """Between which all but stragglers lie: six interquartile ranges from the quartiles, no further than the values."""
-    known = values[np.isfinite(values)]
-    if not len(known):
-        return -1.0, 1.0
-    lower, upper = np.quantile(known, [0.25, 0.75])
-    reach = _FENCE * (upper - lower) or np.inf
-    return float(max(known.min(), lower - reach)), float(min(known.max(), upper + reach))
+def _limits(values: FloatArray) -> tuple[float, float]:
+    """The lowest and highest of values that are no stragglers; NaN is none of them."""
+    known = np.sort(values[np.isfinite(values)])
+    return ends(known, _FENCE) if len(known) else (-1.0, 1.0)
 
 
 def _told_of_pairs(changes: FloatArray, disturbed: int, beyond: int, aside: Sequence[Series]) -> str:
@@ -278,8 +269,3 @@ def inside(sides: Sequence[Inside], quantity: Quantity, most: int) -> Figure | N
         series,
     )
     return Figure("Inside the launches", " ".join(told), [panel], note)
-
-
-def used_positions(launches: Launches, benchmark: int) -> npt.NDArray[np.intp]:
-    """Positions of the judged launches of a run's benchmark, in their order."""
-    return launches.select(benchmark=benchmark, role=ROLES.index(USED), side=0)

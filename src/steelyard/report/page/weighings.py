@@ -10,7 +10,7 @@ import numpy as np
 
 from steelyard.model.launches import USED
 from steelyard.model.looks import LookBack
-from steelyard.model.metrics import is_counted
+from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Verdict, Weighing
 from steelyard.report import counting, figures, layouts, notes, sentences
 from steelyard.report.page import (
@@ -27,6 +27,7 @@ from steelyard.report.page import (
 from steelyard.report.page.data import Figure, Role
 from steelyard.report.page.elements import Content, Markup, element
 from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, sentence
+from steelyard.stats.changes import relative_changes
 
 SIDES: tuple[tuple[str, Role], ...] = (("baseline", "baseline"), ("candidate", "candidate"))
 _CHANGE = "change, %"
@@ -170,7 +171,7 @@ class _Weighed:
         drawn: list[Figure | None] = []
         tables: list[Markup] = []
         if back is not None:
-            drawn += _timed(verdict, back, self.room)
+            drawn += _timed(verdict, back, record.settings.repeat, self.room)
         if is_counted(verdict.metric):
             drawn.append(functions.icicle(record, verdict.index, verdict.metric, self.room.functions))
             tables += functions.changes(record, verdict, self.room.functions)
@@ -188,14 +189,12 @@ def _noise(verdict: Verdict) -> list[str]:
     return [counting.equality(verdict) if is_counted(verdict.metric) else sentences.noise(verdict)]
 
 
-def _timed(verdict: Verdict, back: LookBack, room: budget.Budget) -> list[Figure | None]:
+def _timed(verdict: Verdict, back: LookBack, repeat: int, room: budget.Budget) -> list[Figure | None]:
     launches = back.launches
-    quantity = units.of_metric(verdict.metric, back.baseline, back.candidate)
-    samples = [
-        distributions.Sample(label, role, values)
-        for (label, role), values in zip(SIDES, (back.baseline, back.candidate), strict=True)
-    ]
-    changes = 100 * (back.candidate / back.baseline - 1)
+    sides = [of_one_process(values, verdict.metric, repeat) for values in (back.baseline, back.candidate)]
+    quantity = units.of_metric(verdict.metric, *sides)
+    samples = [distributions.Sample(label, role, values) for (label, role), values in zip(SIDES, sides, strict=True)]
+    changes = 100 * relative_changes(back.baseline, back.candidate)
     used = launches.complete_pairs(verdict.index, USED)
     positions = {label: (role, used[:, side]) for side, (label, role) in enumerate(SIDES)}
     return [

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from steelyard.model.launches import DISTURBED_FROM
 from steelyard.model.records import Run, Weighing
 from steelyard.report import figures
 
-# The part of a launch's time that counts as disturbed in a report.
-_FROM = 0.01
 _NONE = "-"
 
 
@@ -18,11 +17,11 @@ def disturbances(record: Weighing | Run, places: Sequence[int]) -> list[str]:
     `waited 2.6 % / -` is of two, of which the second did not wait for as much as one percent of its time.
     """
     launches, waited = record.launches, record.launches.waiting_share()
-    stolen = [(launches.steal_ns[place] or 0) / launches.wall_ns[place] for place in places]
+    stolen = launches.share_of_elapsed("steal_ns")
     read = [launches.major_faults[place] for place in places]
     return [
         *_told("waited", [_share(float(waited[place])) for place in places]),
-        *_told("stolen", [_share(min(share, 1.0)) for share in stolen]),
+        *_told("stolen", [_share(min(float(stolen[place]), 1.0)) for place in places]),
         *_told("major faults", [f"{faults:,}" if faults else _NONE for faults in read]),
     ]
 
@@ -33,4 +32,4 @@ def _told(what: str, said: Sequence[str]) -> list[str]:
 
 def _share(share: float) -> str:
     # False of NaN, where the machine does not tell.
-    return f"{figures.percent(float(f'{share:.2g}'))}" if share >= _FROM else _NONE
+    return f"{figures.percent(float(f'{share:.2g}'))}" if share > DISTURBED_FROM else _NONE

@@ -14,10 +14,9 @@ from steelyard.model.records import Run, Weighing
 from steelyard.report import figures
 from steelyard.report.bounds import show_left_out
 from steelyard.report.sheet import Sheet
+from steelyard.report.table import SIDES
 from steelyard.report.views.pairs import MOST_ROWS
 from steelyard.report.views.series import Drawn, FloatArray, Scale, heading
-
-_SIDES = ("baseline", "candidate")
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def _columns(record: Weighing | Run, one: Drawn) -> list[_Column]:
 
     return [
         _Column("pair" if isinstance(record, Weighing) else "launch", 0, number("pair")),
-        *([_Column("side", 0, lambda place: _SIDES[launches.side[place]])] if isinstance(record, Weighing) else []),
+        *([_Column("side", 0, lambda place: SIDES[launches.side[place]])] if isinstance(record, Weighing) else []),
         _Column("role", 3, lambda place: ROLES[launches.role[place]]),
         _Column(one.metric, 0, lambda place: _value(float(values[place]), one.scale)),
         _Column("waited", 1, lambda place: figures.NOT_KNOWN if np.isnan(waits[place]) else _percent(waits[place])),

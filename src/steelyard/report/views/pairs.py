@@ -12,15 +12,16 @@ from steelyard.model.records import Weighing
 from steelyard.report import figures
 from steelyard.report.bounds import show_left_out
 from steelyard.report.sheet import Sheet
+from steelyard.report.table import SIDES
 from steelyard.report.views.evidence import disturbances
 from steelyard.report.views.series import Drawn, FloatArray, heading
 from steelyard.stats.bins import ends
+from steelyard.stats.changes import relative_changes
 
 MOST_ROWS = 2000
 _FEWEST_CELLS, _MOST_CELLS = 9, 61
 _WHY_COLUMNS = 24
 _WHY = "disturbed"
-_SIDES = ("baseline", "candidate")
 _ROLE_WORDS = {WARM_UP: "warm-up", DISTURBED: "disturbed, repeated", TRIED: "not judged, tried in tandem"}
 
 
@@ -33,9 +34,7 @@ def show(sheet: Sheet, record: Weighing, drawn: Sequence[Drawn]) -> None:
 
 def _pairs(sheet: Sheet, record: Weighing, one: Drawn) -> None:
     positions = _in_time(record, one.index)
-    values = record.launches.metric(one.metric)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        changes = values[positions[:, 1]] / values[positions[:, 0]] - 1
+    changes = relative_changes(*record.launches.metric(one.metric)[positions].T)
     sheet.row("metric", f"{one.metric}; each pair's change", "disturbed: baseline / candidate")
     shown = positions[:MOST_ROWS]
     why = [_why(record, launches) for launches in shown]
@@ -106,7 +105,7 @@ def _is_used(record: Weighing, positions: np.ndarray[tuple[int, int], np.dtype[n
 
 def _order(record: Weighing, first: int) -> str:
     order = record.launches.order[first]
-    return _SIDES[order % IN_TANDEM] + (", at once" if order >= IN_TANDEM else "")
+    return SIDES[order % IN_TANDEM] + (", at once" if order >= IN_TANDEM else "")
 
 
 def _change(change: float) -> str:

@@ -11,13 +11,14 @@ from rich.text import Text
 
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignBenchmark, ForeignResults
-from steelyard.model.launches import ROLES, USED
-from steelyard.model.metrics import METRICS, Unit, is_counted
+from steelyard.model.metrics import METRICS, Unit, is_counted, of_one_process
 from steelyard.model.patterns import fits
 from steelyard.model.records import Derived, Run, Summary, Verdict, Weighing
+from steelyard.model.samples import joined
 from steelyard.report import figures
 from steelyard.report.foreign import NANOSECONDS
 from steelyard.report.sheet import Sheet
+from steelyard.report.table import SIDES
 from steelyard.report.verdicts import STYLES
 
 FloatArray = npt.NDArray[np.float64]
@@ -113,24 +114,25 @@ def _check_launches(record: Weighing | Run, view: str) -> None:
 
 def _measured(record: Weighing | Run, derived: Derived) -> Iterator[Drawn]:
     seen: set[int] = set()
+    launches, repeat = record.launches, record.settings.repeat
     every: list[Verdict | Summary] = [*derived.verdicts, *derived.summaries]
     for one in every:
         if one.index in seen or is_counted(one.metric):
             continue
         seen.add(one.index)
-        unit = METRICS[one.metric].unit if one.metric in METRICS else "count"
-        repeat = 1 if unit == "bytes" else record.settings.repeat
         if isinstance(one, Verdict):
-            values = record.launches.pair_values(one.index, one.metric)
-            sides = [Side(label, of / repeat) for label, of in zip(("baseline", "candidate"), values, strict=True)]
+            values = launches.pair_values(one.index, one.metric)
+            sides = [
+                Side(label, of_one_process(of, one.metric, repeat)) for label, of in zip(SIDES, values, strict=True)
+            ]
         else:
-            used = record.launches.select(benchmark=one.index, role=ROLES.index(USED), side=0)
-            sides = [Side("launches", record.launches.metric(one.metric)[used] / repeat)]
-        yield Drawn(one.benchmark, one.index, one.metric, Scale(unit), sides, one)
+            used = launches.metric(one.metric)[launches.judged(one.index)]
+            sides = [Side("launches", of_one_process(used, one.metric, repeat))]
+        yield Drawn(one.benchmark, one.index, one.metric, Scale(METRICS[one.metric].unit), sides, one)
 
 
 def _foreign(benchmark: ForeignBenchmark, place: int) -> Drawn:
-    values = np.concatenate([np.asarray(process, dtype=np.float64) for process in benchmark.values])
+    values = np.frombuffer(joined(benchmark.values))
     own = benchmark.unit.removesuffix("/op")
     if own in NANOSECONDS:
         scale, values = Scale("ns"), values * NANOSECONDS[own]

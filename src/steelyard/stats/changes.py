@@ -1,0 +1,14 @@
+"""Relative changes, +0.01 is 1 % more."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def relative_changes(baseline: FloatArray, candidate: FloatArray) -> FloatArray:
+    """The change of each pair, shape (pairs,); NaN where a side is not known, or the baseline is not above 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(baseline > 0, candidate / baseline - 1, np.nan)
