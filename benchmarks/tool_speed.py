@@ -60,7 +60,7 @@ def _record() -> Weighing:
         for side in (0, 1):
             wall = int(12e6 * np.exp(0.05 * generator.standard_normal() + 0.004 * side))
             clock = 2 * pair + side
-            place = [0, pair, side, side, 1, pair + 1, pair % 4096, clock * 13_000_000]
+            place = [0, pair, side, side, 1, pair + 1, pair % 4096, 0, clock * 13_000_000]
             measured = [wall, 100_000, wall, 0, 1, wall, 0, 2**20, 120, 0, 0, 1, 0, 0, 0, 0, None, 0]
             rows.append(LaunchRow._make([*place, *measured, ()]))
     subjects = [Subject(name=name, command=name, argv=[name], program=f"/bin/{name}") for name in ("old", "new")]
