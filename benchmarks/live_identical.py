@@ -169,7 +169,7 @@ if __name__ == "__main__":
     parser.add_argument("--weighings", type=int, default=200, help="how many of each, without --minutes")
     parser.add_argument("--programs", type=listed(list(BUDGETS)), default=list(BUDGETS))
     parser.add_argument("--ways", type=listed(WAYS), default=list(WAYS))
-    parser.add_argument("--keep", type=Path, default=Path("identical"), help="where the records go")
+    parser.add_argument("--keep", type=Path, default=Path("build/identical"), help="where the records go")
     parser.add_argument("--judge", type=Path, metavar="FOLDER", help="only judge what is there")
     parsed = parser.parse_args()
     if parsed.judge is None:
