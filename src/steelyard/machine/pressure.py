@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
+
+from steelyard.machine.readings import Tree
 
 # Quiet: over a tenth of a second, some task waited for a processor for less than this share of the time.
 QUIET_BELOW = 0.05
@@ -36,10 +37,6 @@ def wait_until_quiet(
     return clock() - started
 
 
-def _pressure_s(source: Path = Path("/proc/pressure/cpu")) -> float | None:
-    """Total of the line `some`, in seconds; None where there is no pressure information."""
-    try:
-        total = next(word for word in source.read_text().split() if word.startswith("total="))
-        return int(total.removeprefix("total=")) / 1e6
-    except (OSError, StopIteration, ValueError):
-        return None
+def _pressure_s() -> float | None:
+    waited_us = Tree().waited_us()
+    return None if waited_us is None else waited_us / 1e6

@@ -8,6 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CPUS = "sys/devices/system/cpu"
+# What `doctor` looks at and `tune` sets.
+NO_TURBO, BOOST = f"{CPUS}/intel_pstate/no_turbo", f"{CPUS}/cpufreq/boost"
+HUGE_PAGES = "sys/kernel/mm/transparent_hugepage/enabled"
+SAMPLE_RATE = "proc/sys/kernel/perf_event_max_sample_rate"
+# Waking up from a deeper state takes as long as a short launch varies: 100 us of 10 ms are 1 %.
+DEEP_SLEEP_US = 100
 _PROCESSOR = re.compile(r"cpu\d+")
 
 
@@ -27,6 +33,20 @@ class Tree:
     def number(self, path: str | Path) -> int | None:
         """The one whole number in a file."""
         return whole(self.text(path))
+
+    def chosen(self, path: str | Path) -> str | None:
+        """A file's text; of several choices, of which one stands in brackets, that one."""
+        text = self.text(path)
+        return text if text is None or "[" not in text else text.partition("[")[2].partition("]")[0]
+
+    def named(self, name: str) -> list[int]:
+        """The numbers of the processes of that name."""
+        return [int(path.parent.name) for path in self.below("proc", "[0-9]*/comm") if self.text(path) == name]
+
+    def waited_us(self) -> int | None:
+        """For how long some task has waited for a processor so far; None where there is no pressure information."""
+        words = (self.text("proc/pressure/cpu") or "").split()
+        return whole(next((word.removeprefix("total=") for word in words if word.startswith("total=")), None))
 
     def fields(self, path: str | Path) -> dict[str, str]:
         """Lines of a name and a value, as in /proc/meminfo (`Name: value`) and cpu.stat (`name value`)."""

@@ -37,11 +37,10 @@ def read_moment(tree: Tree, seconds: float) -> Moment:
     """Read it; `seconds` is the time of a monotonic clock."""
     first = (tree.text("proc/stat") or "").partition("\n")[0].split()
     numbers = [int(word) for word in first[1:9] if word.isdigit()]
-    pressure = next((w for w in (tree.text("proc/pressure/cpu") or "").split() if w.startswith("total=")), "")
     return Moment(
         seconds=seconds,
         ticks=dict(zip(_SPENT_ON, numbers, strict=False)),
-        waiting_us=int(pressure[6:]) if pressure[6:].isdigit() else None,
+        waiting_us=tree.waited_us(),
         processes=dict(found for path in tree.below("proc", "[0-9]*/stat") if (found := _process(tree, path))),
     )
 

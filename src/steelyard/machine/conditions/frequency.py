@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from steelyard.machine.conditions.words import fine, ranges, slight, unknown
-from steelyard.machine.readings import CPUS, Tree
+from steelyard.machine.readings import BOOST, CPUS, DEEP_SLEEP_US, NO_TURBO, Tree
 from steelyard.model.conditions import Condition
-
-NO_TURBO = f"{CPUS}/intel_pstate/no_turbo"
-BOOST = f"{CPUS}/cpufreq/boost"
-# Waking up from a deeper state takes as long as a short launch varies: 100 us of 10 ms are 1 %.
-_DEEP_US = 100
 
 
 def turbo(tree: Tree) -> Condition:
@@ -74,7 +69,7 @@ def sleep_states(tree: Tree) -> Condition:
             deepest_us, name = latency_us, tree.text(state / "name") or state.name
     if not states:
         return unknown("sleep-states", "the system does not tell in which states its processors sleep")
-    if deepest_us <= _DEEP_US:
+    if deepest_us <= DEEP_SLEEP_US:
         return fine("sleep-states", f"processors wake up within {deepest_us} µs")
     return slight(
         "sleep-states",

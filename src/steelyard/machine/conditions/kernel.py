@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steelyard.machine.conditions.words import fine, ranges, serious, slight, unknown
 from steelyard.machine.facts import ASLR, CLOCK_SOURCE
-from steelyard.machine.readings import CPUS, Tree
+from steelyard.machine.readings import CPUS, SAMPLE_RATE, Tree
 from steelyard.model.conditions import Condition
 
 _SLOW_CLOCKS = ("hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies")
@@ -52,7 +52,7 @@ def randomisation(tree: Tree) -> Condition:
 
 def perf_sampling(tree: Tree) -> Condition:
     """How often profilers may interrupt."""
-    rate = tree.number("proc/sys/kernel/perf_event_max_sample_rate")
+    rate = tree.number(SAMPLE_RATE)
     if rate is None:
         return unknown("perf-sampling", "the system does not tell how often profilers may interrupt")
     return fine("perf-sampling", f"profilers may interrupt {rate:,} times a second, while one runs")
@@ -71,7 +71,7 @@ def counters(tree: Tree) -> Condition:
 def interrupts(tree: Tree) -> Condition:
     """Whether interrupts are moved about, and which processors take them."""
     mask = tree.text("proc/irq/default_smp_affinity")
-    if any(tree.text(path) == "irqbalance" for path in tree.below("proc", "[0-9]*/comm")):
+    if tree.named("irqbalance"):
         return slight(
             "interrupts",
             "irqbalance runs, and moves interrupts between processors every ten seconds",

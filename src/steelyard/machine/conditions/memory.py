@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from steelyard.machine.conditions.words import fine, serious, slight, unknown
-from steelyard.machine.readings import Tree
+from steelyard.machine.readings import HUGE_PAGES, Tree
 from steelyard.model.conditions import Condition
 
-_HUGE_PAGES = "sys/kernel/mm/transparent_hugepage/enabled"
 _TOO_LITTLE = 0.10
 _GIB = 1 << 20  # in KiB, the unit of /proc/meminfo
 
@@ -40,7 +39,7 @@ def swap(tree: Tree) -> Condition:
 
 def huge_pages(tree: Tree) -> Condition:
     """Whether the kernel joins pages to large ones by itself, at moments of its own."""
-    told = tree.text(_HUGE_PAGES)
+    told = tree.text(HUGE_PAGES)
     chosen = (told or "").partition("[")[2].partition("]")[0]
     if not chosen:
         return unknown("huge-pages", "the system does not tell whether it makes huge pages")
@@ -49,7 +48,7 @@ def huge_pages(tree: Tree) -> Condition:
     return slight(
         "huge-pages",
         "always: whether a launch's memory is made of large pages depends on what is free at the moment",
-        f"as root: echo madvise > /{_HUGE_PAGES}",
+        f"as root: echo madvise > /{HUGE_PAGES}",
     )
 
 

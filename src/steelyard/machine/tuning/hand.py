@@ -37,9 +37,7 @@ class Hand:
         if setting.startswith(_PROCESS):
             states = [self._state(number) for number in self._processes(setting)]
             return None if not states else _STOPPED if all(one in _STOPPED_STATES for one in states) else _RUNNING
-        text = self.tree.text(setting)
-        # Of several that can be chosen the one in brackets is chosen.
-        return text if text is None or "[" not in text else text.partition("[")[2].partition("]")[0]
+        return self.tree.chosen(setting)
 
     def set(self, setting: str, value: str) -> None:
         """Make a setting what is wanted; raises OSError as the system does."""
@@ -50,9 +48,7 @@ class Hand:
             self.kill(number, signal.SIGSTOP if value == _STOPPED else signal.SIGCONT)
 
     def _processes(self, setting: str) -> list[int]:
-        name = setting.removeprefix(_PROCESS)
-        found = self.tree.below("proc", "[0-9]*/comm")
-        return [int(path.parent.name) for path in found if self.tree.text(path) == name]
+        return self.tree.named(setting.removeprefix(_PROCESS))
 
     def _state(self, number: int) -> str:
         return (self.tree.text(f"proc/{number}/stat") or "").rpartition(") ")[2][:1]

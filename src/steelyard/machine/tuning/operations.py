@@ -10,14 +10,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.machine.readings import CPUS, processor_numbers
+from steelyard.machine.readings import (
+    BOOST,
+    CPUS,
+    DEEP_SLEEP_US,
+    HUGE_PAGES,
+    NO_TURBO,
+    SAMPLE_RATE,
+    processor_numbers,
+)
 from steelyard.machine.tuning.hand import Hand
 from steelyard.model.tuning import Change
-
-# What is woken up from within a tenth of a millisecond may sleep.
-_DEEP_US = 100
-_HUGE_PAGES = "sys/kernel/mm/transparent_hugepage/enabled"
-_SAMPLE_RATE = "proc/sys/kernel/perf_event_max_sample_rate"
 
 Wanted = Iterator[tuple[str | Path, str]]
 
@@ -27,7 +30,6 @@ class Operation:
     """One thing that is calmed."""
 
     code: str
-    purpose: str
     wanted: Callable[[Hand, int | None], Wanted]
     """The settings and what they should be, given the processor that is measured on."""
 
@@ -40,10 +42,12 @@ class Operation:
 
 
 def _sampling(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001 - as all of them
-    yield _SAMPLE_RATE, "1"
+    """Profilers interrupt once a second at most."""
+    yield SAMPLE_RATE, "1"
 
 
 def _governor(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
+    """The clock rate is as high as it may be."""
     for _, folder in hand.tree.processors():
         choices = hand.tree.text(folder / "cpufreq/scaling_available_governors")
         if choices is None or "performance" in choices.split():
@@ -51,30 +55,35 @@ def _governor(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
 
 
 def _lowest_rate(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
+    """The clock rate does not fall."""
     for _, folder in hand.tree.processors():
         if highest := hand.tree.text(folder / "cpufreq/scaling_max_freq"):
             yield folder / "cpufreq/scaling_min_freq", highest
 
 
 def _turbo(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
-    yield f"{CPUS}/intel_pstate/no_turbo", "1"
-    yield f"{CPUS}/cpufreq/boost", "0"
+    """The clock rate does not exceed the nominal one."""
+    yield NO_TURBO, "1"
+    yield BOOST, "0"
 
 
 def _sleep_states(hand: Hand, processor: int | None) -> Wanted:
+    """The processor wakes up within 100 µs."""
     for number, folder in hand.tree.processors():
         if processor is not None and number != processor:
             continue
         for state in hand.tree.below(folder / "cpuidle", "state*"):
-            if (hand.tree.number(state / "latency") or 0) > _DEEP_US:
+            if (hand.tree.number(state / "latency") or 0) > DEEP_SLEEP_US:
                 yield state / "disable", "1"
 
 
 def _huge_pages(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
-    yield _HUGE_PAGES, "madvise"
+    """Only programs that ask for them have huge pages."""
+    yield HUGE_PAGES, "madvise"
 
 
 def _irqbalance(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
+    """The service that moves interrupts about stands still."""
     yield "process:irqbalance", "stopped"
 
 
@@ -99,15 +108,15 @@ def _siblings(hand: Hand, processor: int | None) -> Wanted:
 
 
 OPERATIONS = (
-    Operation("irqbalance", "the service that moves interrupts about stands still", _irqbalance),
-    Operation("interrupts", "interrupts go to the other processors", _interrupts),
-    Operation("perf-sampling", "profilers interrupt once a second at most", _sampling),
-    Operation("governor", "the clock rate is as high as it may be", _governor),
-    Operation("frequency-range", "the clock rate does not fall", _lowest_rate),
-    Operation("turbo", "the clock rate does not exceed the nominal one", _turbo),
-    Operation("sleep-states", "the processor wakes up within 100 µs", _sleep_states),
-    Operation("huge-pages", "only programs that ask for them have huge pages", _huge_pages),
-    Operation("siblings", "nothing else runs on the same core", _siblings),
+    Operation("irqbalance", _irqbalance),
+    Operation("interrupts", _interrupts),
+    Operation("perf-sampling", _sampling),
+    Operation("governor", _governor),
+    Operation("frequency-range", _lowest_rate),
+    Operation("turbo", _turbo),
+    Operation("sleep-states", _sleep_states),
+    Operation("huge-pages", _huge_pages),
+    Operation("siblings", _siblings),
 )
 """In the order in which they are done. A processor that is switched off comes last: its other files go with it."""
 
