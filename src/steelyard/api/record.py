@@ -26,8 +26,32 @@ if TYPE_CHECKING:
 Data = TypeVar("Data", bound="Document", covariant=True)
 
 
+class _First:
+    """What the first verdict says, of what has verdicts."""
+
+    @property
+    def verdicts(self) -> Sequence[Verdict] | Sequence[UnpairedVerdict] | Sequence[ForeignVerdict]:
+        """All of them."""
+        raise NotImplementedError
+
+    @property
+    def verdict(self) -> VerdictName | None:
+        """The verdict of its first benchmark in the first metric; None where nothing was judged."""
+        return self.verdicts[0].verdict if self.verdicts else None
+
+    @property
+    def change(self) -> float | None:
+        """The relative change of that one: +0.01 is 1 % more, which is slower of times; None where it is not known."""
+        return self.verdicts[0].change if self.verdicts else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of that change, at the confidence 1 - alpha; None where there are too few launches for one."""
+        return self.verdicts[0].interval if self.verdicts else None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Record(Generic[Data]):
+class Record(_First, Generic[Data]):
     """What was measured, imported, checked or calibrated, as one file keeps it.
 
     `data` is the whole of it, with the names of the file format (docs/records.md). All that stands here is derived
@@ -75,21 +99,6 @@ class Record(Generic[Data]):
         if isinstance(self.data, Run):
             return list(self.data.derived.summaries) if self.data.derived else []
         return self.verdicts
-
-    @property
-    def verdict(self) -> VerdictName | None:
-        """The verdict of its first benchmark in the first metric; None of what is no weighing."""
-        return self.verdicts[0].verdict if self.verdicts else None
-
-    @property
-    def change(self) -> float | None:
-        """The relative change of that one: +0.01 is 1 % slower (or more); None where it is not known."""
-        return self.verdicts[0].change if self.verdicts else None
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The interval of that change, at the confidence 1 - alpha."""
-        return self.verdicts[0].interval if self.verdicts else None
 
     @property
     def findings(self) -> list[Finding]:
@@ -163,7 +172,7 @@ _MADE_BY = {"check": "check", "calibration": "calibrate"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diff:
+class Diff(_First):
     """What two records that were measured apart say of each other.
 
     `data` is the report: verdicts of runs, or of imports. Drift between the two does not cancel: changes of a few
@@ -178,21 +187,6 @@ class Diff:
         if isinstance(self.data, Weighing):
             return self.data.derived.verdicts if self.data.derived else []
         return self.data.verdicts
-
-    @property
-    def verdict(self) -> VerdictName | None:
-        """The verdict of the first benchmark in the first metric."""
-        return self.verdicts[0].verdict if self.verdicts else None
-
-    @property
-    def change(self) -> float | None:
-        """The relative change of that one; of an import that of its value, whatever its direction."""
-        return self.verdicts[0].change if self.verdicts else None
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The interval of that change; None where there are too few launches for one."""
-        return self.verdicts[0].interval if self.verdicts else None
 
     @property
     def findings(self) -> list[Finding]:
