@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -26,6 +26,9 @@ def shown_in(units: Mapping[Unit, str]) -> Iterator[None]:
         yield
     finally:
         _chosen.reset(before)
+
+
+_VERDICTS = ("slower", "faster", "same", "undecided")
 
 
 def scale_for(value: float, kind: Unit) -> tuple[str, float]:
@@ -189,3 +192,8 @@ def _hundredths(share: float) -> str:
     if points >= 0.005 or points < 1e-6:
         return f"{points:.2f}"
     return f"{points:.{-math.floor(math.log10(points))}f}"
+
+
+def tally(verdicts: Sequence[str]) -> str:
+    """Count verdicts: `1 slower, 3 same`."""
+    return ", ".join(f"{verdicts.count(name)} {name}" for name in _VERDICTS if name in verdicts)

@@ -395,6 +395,4 @@ def not_strict() -> str:
 
 def tally(verdicts: list[Verdict]) -> str:
     """Count the verdicts of several benchmarks: `1 slower, 3 same`."""
-    found = [verdict.verdict for verdict in verdicts]
-    order = ("slower", "faster", "same", "undecided")
-    return ", ".join(f"{found.count(name)} {name}" for name in order if name in found)
+    return figures.tally([verdict.verdict for verdict in verdicts])

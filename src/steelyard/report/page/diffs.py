@@ -15,7 +15,19 @@ from steelyard.report import figures, foreign, notes, sentences, unpaired
 from steelyard.report.page import budget, distributions, elements, measured, svg, units
 from steelyard.report.page.data import Axis, Figure, FloatArray, Panel, Role, Series
 from steelyard.report.page.elements import Content, element
-from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, sentence
+from steelyard.report.page.parts import (
+    HOW,
+    MACHINE,
+    Cell,
+    Column,
+    Detail,
+    Facts,
+    Part,
+    Row,
+    headline_of_several,
+    judged_columns,
+    sentence,
+)
 from steelyard.stats.thinning import extremes
 
 _SIDES: tuple[tuple[str, Role], ...] = (("A", "baseline"), ("B", "candidate"))
@@ -63,25 +75,11 @@ def _headline(found: Sequence[tuple[VerdictName, float | None]]) -> tuple[str, s
     if len(found) == 1:
         verdict, change = found[0]
         return verdict, verdict if change is None else f"{verdict} {figures.change(change)}"
-    order: tuple[VerdictName, ...] = ("slower", "faster", "same", "undecided")
-    words = [verdict for verdict, _ in found]
-    told = ", ".join(f"{words.count(name)} {name}" for name in order if name in words)
-    word = next(name for name in ("slower", "undecided", "faster", "same") if name in words)
-    return word, f"{told} of {figures.count(len(words), 'benchmark')}"
+    return headline_of_several([verdict for verdict, _ in found])
 
 
 def _columns(effort: str, *, several: bool) -> list[Column]:
-    return [
-        Column("benchmark", "text"),
-        *([Column("metric", "text")] if several else []),
-        Column("verdict", "verdict"),
-        Column("change"),
-        Column("change and interval", "bar"),
-        Column("interval"),
-        Column("A"),
-        Column("B"),
-        Column(effort),
-    ]
+    return [*judged_columns(several_metrics=several), Column("A"), Column("B"), Column(effort)]
 
 
 def _first_cells(

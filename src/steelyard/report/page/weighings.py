@@ -26,7 +26,7 @@ from steelyard.report.page import (
 )
 from steelyard.report.page.data import Figure, Role
 from steelyard.report.page.elements import Content, Markup, element
-from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, sentence
+from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, headline_of_several, judged_columns, sentence
 from steelyard.stats.changes import relative_changes
 
 SIDES: tuple[tuple[str, Role], ...] = (("baseline", "baseline"), ("candidate", "candidate"))
@@ -73,9 +73,7 @@ def _headline(record: Weighing, verdicts: Sequence[Verdict]) -> tuple[str, str]:
         return "", sentences.stopped(record.stop) or "No pair was measured to its end"
     first = [verdict for verdict in members if verdict.metric == members[0].metric]
     if len(first) > 1:
-        found = {verdict.verdict for verdict in first}
-        word = next(name for name in ("slower", "undecided", "faster", "same") if name in found)
-        return word, f"{sentences.tally(list(first))} of {figures.count(len(first), 'benchmark')}"
+        return headline_of_several([verdict.verdict for verdict in first])
     return first[0].verdict, _said(first[0])
 
 
@@ -106,14 +104,8 @@ def _lines(record: Weighing, verdicts: Sequence[Verdict]) -> list[Content]:
 
 
 def _columns(record: Weighing, *, several: bool) -> list[Column]:
-    metric = [Column("metric", "text")] if several else []
     return [
-        Column("benchmark", "text"),
-        *metric,
-        Column("verdict", "verdict"),
-        Column("change"),
-        Column("change and interval", "bar"),
-        Column("interval"),
+        *judged_columns(several_metrics=several),
         Column("counts" if all(map(is_counted, record.settings.metrics)) else "pairs"),
         Column("baseline"),
         Column("candidate"),
