@@ -31,8 +31,11 @@ def store(tmp_path: Path) -> Store:
 
 
 def fill(store: Store, *names: str) -> None:
-    """Make files, each later than the one before, also where the clock is set back meanwhile."""
-    begun = time.time_ns()
+    """Make files of a day ago, each later than the one before.
+
+    Files' times are told by a coarser clock than `time_ns`, some milliseconds behind it, and either may be set back.
+    """
+    begun = time.time_ns() - YEAR_NS // 365
     for number, name in enumerate(names):
         path = store.folder / name
         path.touch()
