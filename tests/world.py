@@ -183,6 +183,8 @@ class ScriptedWorld:
     """Whether the launch that the script is asked for runs at the same time as another."""
     pairs_at_once: int = 0
     """How many did, of all pairs."""
+    processors: set[int] = field(default_factory=lambda: {0})
+    """Those that may be used."""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -210,7 +212,7 @@ class ScriptedWorld:
             valgrind=lambda _: VALGRIND,
             new_seed=lambda: SEED,
             sweep=lambda: None,
-            processors=lambda: {0},
+            processors=lambda: self.processors,
         )
 
     def __call__(self, *arguments: str | Path) -> Done:

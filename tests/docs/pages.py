@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,8 +17,10 @@ _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What a page explains below its block, by the number at the end of a line.
 _MARK = re.compile(r" {3,}\(\d\)$", re.MULTILINE)
 _COMMAND = re.compile(r"^(?:\$ | {4}|\| )?(?:\| `)?(steelyard [a-z].*)$")
-# A remark in a column of its own, a pipe, or where the shell goes on.
-_BEHIND = re.compile(r"\s{2,}.*|\s+\|\s.*|\s+>\s.*|\\$")
+# Up to a remark, which stands in a column of its own.
+_UNREMARKED = re.compile(r"""(?:'[^']*'|"[^"]*"|\S| (?=\S))*""")
+_BETWEEN = set("|;&<>")
+_GOES_ON = re.compile(r" \\\n *")
 
 
 @dataclass(frozen=True)
@@ -41,16 +44,18 @@ def consoles(page: Path) -> list[Console]:
 
 def command_lines(page: Path) -> Iterator[list[str]]:
     """The words behind `steelyard` of each line that is a command."""
-    for line in page.read_text(encoding="utf-8").splitlines():
+    for line in _GOES_ON.sub(" ", page.read_text(encoding="utf-8")).splitlines():
         if found := _COMMAND.match(line):
-            yield _words(_BEHIND.sub("", found[1]))[1:]
+            remarked = _UNREMARKED.match(found[1])
+            assert remarked is not None
+            yield _words(remarked[0])[1:]
 
 
 def _words(line: str) -> list[str]:
-    try:
-        return shlex.split(line)
-    except ValueError:  # goes on in the next line, within quotes
-        return line.split()
+    """Those of the first command of a line."""
+    words = shlex.shlex(line, posix=True, punctuation_chars=True)
+    words.whitespace_split, words.commenters = True, ""
+    return list(takewhile(lambda word: not set(word) <= _BETWEEN, words))
 
 
 # --- what of an output is the same for everybody
