@@ -40,6 +40,24 @@ add_executable(unit unit.cpp)
 target_link_libraries(unit Catch2::Catch2WithMain)
 add_subdirectory(sub)
 """
+CMAKE_LOOPS = """
+project(tool LANGUAGES C)
+add_executable(info info.c)
+foreach(PROGRAM IN ITEMS pack unpack) # but not here: foreach(X a b)
+    if(PROGRAM STREQUAL pack)
+        foreach(KIND fast small)
+            add_executable("pack-${KIND}" pack.c)
+        endforeach()
+    endif()
+endforeach()
+foreach(NAME unpack)
+    add_executable(${NAME} unpack.c)
+endforeach(NAME)
+foreach(NAME ${OTHERS})
+    add_executable("${NAME}" other.c)
+endforeach()
+add_executable(tool tool.c)
+"""
 JMH = "<artifactId>b</artifactId><version>1</version><dependency><groupId>org.openjdk.jmh</groupId></dependency>"
 
 Files = dict[str, str]
@@ -76,6 +94,10 @@ PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
             "./build/tests '[!benchmark]'": "catch2",
             "./build/sub/inner": "google-benchmark",
         },
+    ),
+    "cmake, with programs in loops": (
+        {"CMakeLists.txt": CMAKE_LOOPS},
+        {"./build/tool": "", "./build/info": "", "./build/pack-fast": "", "./build/pack-small": "", "./build/unpack": ""},
     ),
     "go": (
         {
@@ -139,7 +161,7 @@ def test_what_is_written_is_valid_and_has_the_benchmarks(here_without_python: In
     assert (done.status, done.out) == (0, b"")
     assert done.err.decode().startswith("steelyard: steelyard.toml is written: ")
     project = written(here_without_python.folder)
-    assert {one.command: one.harness or "" for one in project.targets} == targets
+    assert [(one.command, one.harness or "") for one in project.targets] == [*targets.items()]
     assert project.compare.margin == 0.01
 
 

@@ -10,8 +10,15 @@ from pathlib import Path
 from steelyard.subjects.projects.found import Found, FoundTarget, files_named, relative, text_of
 
 _LISTS = "CMakeLists.txt"
-_EXECUTABLE = re.compile(r"\badd_executable\s*\(\s*([\w.+-]+)([^)]*)\)", re.IGNORECASE)
+_PROJECT = re.compile(r"\bproject\s*\(\s*([\w.+-]+)", re.IGNORECASE)
+_EXECUTABLE = re.compile(r"\badd_executable\s*\(\s*\"?([\w.+-]+)\"?([^)]*)\)", re.IGNORECASE)
+_FOREACH = re.compile(
+    r"\bforeach\s*\(\s*(\w+)\s+(?:IN\s+ITEMS\s+)?([\w.+\s-]+)\)((?:(?!\bforeach\b).)*?)\bendforeach\s*\([^)]*\)",
+    re.IGNORECASE | re.DOTALL,
+)
 _LINKS = re.compile(r"\btarget_link_libraries\s*\(\s*([\w.+-]+)([^)]*)\)", re.IGNORECASE)
+# Loops within loops could be written out for ever: what is longer lists no programs that anybody would weigh.
+_LONGEST, _MOST_WORDS = 200_000, 50
 _COMMENT = re.compile(r"#.*")
 _OUTPUT = re.compile(
     r"set\s*\(\s*CMAKE_RUNTIME_OUTPUT_DIRECTORY\s+\"?\$\{(?:CMAKE|PROJECT)_BINARY_DIR\}/?([\w./-]*)", re.IGNORECASE
@@ -26,13 +33,15 @@ def cmake(folder: Path) -> Found | None:
     """What CMake builds in a folder; None without a CMakeLists.txt."""
     if not (folder / _LISTS).is_file():
         return None
-    lists = {path: _COMMENT.sub("", text_of(path)) for path in files_named(folder, _LISTS)}
+    lists = {path: _unrolled(_COMMENT.sub("", text_of(path))) for path in files_named(folder, _LISTS)}
     output = _OUTPUT.search(lists.get(folder / _LISTS, ""))
     found = [
         _target(name, harness, folder, None if output is None else output[1], path.parent)
         for path, text in lists.items()
-        for name, harness in _executables(text, path.parent)
+        for name, harness in dict(_executables(text, path.parent)).items()  # one may be made in several ways
     ]
+    project = _PROJECT.search(lists.get(folder / _LISTS, ""))
+    found.sort(key=lambda one: project is None or one.name != project[1])  # the program that the rest is for goes first
     targets = [one for one in found if one.harness is not None] or found
     harnesses = dict.fromkeys(one.harness for one in targets if one.harness)
     names = " ".join(shlex.quote(one.name) for one in targets)
@@ -40,6 +49,19 @@ def cmake(folder: Path) -> Found | None:
     if not targets:
         build = "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release\ncmake --build build --parallel"
     return Found(f"CMake with {' and '.join(harnesses)}" if harnesses else "CMake", build, targets)
+
+
+def _unrolled(text: str) -> str:
+    """A list's text with each loop over plain words written out, as programs are often made in one; inner loops first."""
+    while len(text) < _LONGEST and (unrolled := _FOREACH.sub(_written_out, text)) != text:
+        text = unrolled
+    return text
+
+
+def _written_out(loop: re.Match[str]) -> str:
+    name, listed, body = loop.groups()
+    words = listed.split()
+    return "\n".join(body.replace(f"${{{name}}}", word) for word in words) if len(words) <= _MOST_WORDS else loop[0]
 
 
 def _executables(text: str, folder: Path) -> Iterator[tuple[str, str | None]]:
