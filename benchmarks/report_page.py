@@ -3,8 +3,8 @@
     python benchmarks/report_page.py [--benchmarks N] [--tries N] [--browser PATH]
 
 By default of 500 benchmarks with 4,000 samples each: a suite in 20 pairs of launches of 100 samples, and two files of
-pyperf in 40 processes of 100 values. Each page is made by a process of its own, beside `steelyard show` or `diff` of
-the same records, which read and judge as much; the fastest try counts. Then Chromium opens it as a file: interactive
+pyperf in 40 processes of 100 values. Each page is made by a process of its own, beside the same command without
+it, which reads and judges as much; the fastest try counts. Then Chromium opens it as a file: interactive
 is when its script says that tables and filters work.
 """
 
@@ -42,9 +42,9 @@ def main(words: argparse.Namespace) -> None:
             write_pyperf(folder / "pyperf.json", Size(benchmarks=words.benchmarks), seed)
             run([STEELYARD, "import", str(folder / "pyperf.json"), "-o", str(record)], with_own_store(folder))
         rows = [
-            _row("a weighing", [suite], ["show", str(suite)], folder, words),
-            _row("an import", imports[:1], ["show", str(imports[0])], folder, words),
-            _row("the diff of two imports", imports, ["diff", *map(str, imports)], folder, words, "--diff"),
+            _row("a weighing", ["show", str(suite)], folder, words),
+            _row("an import", ["show", str(imports[0])], folder, words),
+            _row("the diff of two imports", ["diff", *map(str, imports)], folder, words),
         ]
         print(table(HEADER, rows))
 
@@ -61,11 +61,9 @@ def write_suite(path: Path, benchmarks: int) -> None:
     path.write_text(json.dumps(record))
 
 
-def _row(
-    what: str, records: Sequence[Path], alone: Sequence[str], folder: Path, words: argparse.Namespace, *options: str
-) -> tuple[object, ...]:
+def _row(what: str, alone: Sequence[str], folder: Path, words: argparse.Namespace) -> tuple[object, ...]:
     page = folder / "page.html"
-    made = _fastest(["report", *options, *map(str, records), "-o", str(page)], folder, words.tries)
+    made = _fastest([*alone, "--html", str(page)], folder, words.tries)
     judged = _fastest(alone, folder, words.tries)
     opened = _interactive_s(page, words.browser, words.tries)
     size = f"{page.stat().st_size / 1e6:.2f} MB"

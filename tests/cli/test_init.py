@@ -97,7 +97,13 @@ PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
     ),
     "cmake, with programs in loops": (
         {"CMakeLists.txt": CMAKE_LOOPS},
-        {"./build/tool": "", "./build/info": "", "./build/pack-fast": "", "./build/pack-small": "", "./build/unpack": ""},
+        {
+            "./build/tool": "",
+            "./build/info": "",
+            "./build/pack-fast": "",
+            "./build/pack-small": "",
+            "./build/unpack": "",
+        },
     ),
     "go": (
         {

@@ -10,7 +10,7 @@ import pytest
 from steelyard.model.files import save
 from tests.foreign import foreign_results, processes
 from tests.in_process import InProcess
-from tests.report import records
+from tests.world import ScriptedWorld
 
 RECORDS = Path(__file__).resolve().parent.parent / "data" / "records"
 RUN = RECORDS / "version-2-run.json"
@@ -80,15 +80,25 @@ def test_what_is_no_record_is_said_by_name_and_nothing_is_written(asked: InProce
     assert not (asked.folder / "page.html").exists()
 
 
-def test_two_files_are_compared_and_only_two(asked: InProcess) -> None:
+def test_how_two_files_differ_is_a_page_of_diff(asked: InProcess) -> None:
     for name, level in (("a.json", 1.0), ("b.json", 1.5)):
         save(foreign_results({"sort": processes(12, level)}, name=name), asked.folder / name)
-    assert asked("report", "--diff", "a.json", "b.json", "-o", "diff.html").status == 0
+    assert asked("diff", "a.json", "b.json", "--html", "diff.html").status == 0
     assert "+50" in (asked.folder / "diff.html").read_text()
-    assert "--diff takes two files" in asked("report", "--diff", "a.json").sentence
-    assert "compare two imports or two runs" in asked("report", "--diff", "a.json", RUN).sentence
-    save(records.weighing(pairs=2), asked.folder / "weighing.json")
-    assert "is a weighing" in asked("report", "--diff", RUN, "weighing.json").sentence
+    assert asked("diff", "a.json", "b.json", "--html", "-").out.startswith(b"<!DOCTYPE html>")
+    refused = asked("diff", "a.json", "b.json", "--html", "a.json").sentence
+    assert refused == "--html a.json would overwrite a run: give another file"
+
+
+def test_what_measures_or_shows_writes_the_page_itself(scripted: ScriptedWorld) -> None:
+    assert scripted("compare", "./old", "./new", "--pairs", "12", "--html", "page.html").status == 1
+    assert "slower" in Path("page.html").read_text()
+    for name in ("a", "b"):
+        words = ("./old", "--launches", "12", "-o", f"{name}.json", "--html", f"{name}.html")
+        assert scripted("run", *words).status == 0
+    assert scripted("diff", "a.json", "b.json", "--html", "diff.html").status == 0
+    assert "measured apart" in Path("diff.html").read_text()
+    assert scripted("show", "--html", "-").out.startswith(b"<!DOCTYPE html>")
 
 
 def test_findings_on_one_line_are_findings_too(asked: InProcess) -> None:

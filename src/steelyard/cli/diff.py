@@ -17,13 +17,14 @@ from steelyard.cli.options import (
     WHAT_IS_JUDGED,
     Alpha,
     FileOptions,
+    Html,
     JudgingOptions,
     Margin,
     Markdown,
     ShownFunctions,
     Strict,
 )
-from steelyard.cli.outputs import check_writable, is_printed, write
+from steelyard.cli.outputs import check_writable, is_printed, page_of, write
 from steelyard.cli.views import ShownUnits
 from steelyard.model.errors import UsageError
 from steelyard.model.values import alpha_checked, metric_names, relative_margin
@@ -74,6 +75,7 @@ class DiffOptions(Options):
     functions: ShownFunctions = SHOWN_FUNCTIONS
     unit: ShownUnits = None
     markdown: Markdown = None
+    html: Html = None
     strict: Strict = False
 
 
@@ -106,7 +108,7 @@ def _compared(options: DiffOptions, world: World) -> int:
     margin = relative_margin(options.margin)
     alpha_checked(options.alpha)
     metrics = metric_names(options.metric) if options.metric else None
-    _check_markdown(options)
+    _check_outputs(options)
     records = [load_any(path) for path in readable(*kept_by_name(world, options.baseline, options.candidate))]
     names = (options.baseline, options.candidate)
     return _shown(difference(records[0], records[1], names, _terms(options, margin, metrics)), options, world)
@@ -127,38 +129,41 @@ def _terms(options: DiffOptions, margin: float, metrics: list[str] | None) -> Te
     )
 
 
-def _check_markdown(options: DiffOptions) -> None:
-    check_writable(options.markdown)
-    if options.markdown is None or is_printed(options.markdown):
-        return
-    if options.markdown.resolve() in (options.baseline.resolve(), options.candidate.resolve()):
-        raise UsageError(f"--markdown {options.markdown} would overwrite a run: give another file")
+def _check_outputs(options: DiffOptions) -> None:
+    check_writable(options.markdown, options.html)
+    runs = (options.baseline.resolve(), options.candidate.resolve())
+    for name, path in (("--markdown", options.markdown), ("--html", options.html)):
+        if path is not None and not is_printed(path) and path.resolve() in runs:
+            raise UsageError(f"{name} {path} would overwrite a run: give another file")
 
 
 def _shown(found: Difference, options: DiffOptions, world: World) -> int:
+    files = FileOptions(markdown=options.markdown, html=options.html)
     from steelyard.model.foreign import ForeignReport
     from steelyard.model.records import Weighing
 
     if isinstance(found, ForeignReport):
         from steelyard.cli.foreign import shown_diff
 
-        return shown_diff(found, world, markdown=options.markdown, strict=options.strict)
+        return shown_diff(found, files, world, strict=options.strict)
     if not isinstance(found, Weighing):
-        return _shown_times(found, options, world)
+        return _shown_times(found, files, world, strict=options.strict)
     from steelyard.cli.outcome import shown
     from steelyard.design.outcome import Outcome
 
-    files = FileOptions(markdown=options.markdown)
     return shown(Outcome(found), files, world, functions=options.functions, strict=options.strict)
 
 
-def _shown_times(report: UnpairedReport, options: DiffOptions, world: World) -> int:
+def _shown_times(report: UnpairedReport, files: FileOptions, world: World, *, strict: bool) -> int:
     from steelyard.cli.screen import output
     from steelyard.cli.status import said_status
     from steelyard.report import unpaired
 
-    if options.markdown is not None:
-        write(options.markdown, unpaired.markdown(report))
-    unpaired.show(output(world.environment, beside_data=is_printed(options.markdown)), report)
+    if files.markdown is not None:
+        write(files.markdown, unpaired.markdown(report))
+    if files.html is not None:
+        write(files.html, page_of(world, report))
+    beside_data = is_printed(*files.paths())
+    unpaired.show(output(world.environment, beside_data=beside_data), report)
     deciding = {verdict.verdict for verdict in report.deciding()}
-    return said_status(deciding, world, strict=options.strict, beside_data=is_printed(options.markdown))
+    return said_status(deciding, world, strict=strict, beside_data=beside_data)

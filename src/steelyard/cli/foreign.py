@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from rich.console import Console
 
 from steelyard.cli.options import FileOptions
-from steelyard.cli.outputs import is_printed, write
+from steelyard.cli.outputs import is_printed, page_of, write
 from steelyard.cli.screen import output
 from steelyard.cli.status import said_status
 from steelyard.design.unpaired.foreign import levels
@@ -30,7 +29,9 @@ def show_foreign(
         write(files.markdown, report.markdown(record, described))
     if files.csv is not None:
         write(files.csv, report.csv(record))
-    beside_data = is_printed(files.json, files.markdown, files.csv)
+    if files.html is not None:
+        write(files.html, page_of(world, record))
+    beside_data = is_printed(*files.paths())
     console = output(world.environment, beside_data=beside_data)
     if drawn is not None:
         drawn(console)
@@ -38,10 +39,13 @@ def show_foreign(
         report.show(console, record, described)
 
 
-def shown_diff(found: ForeignReport, world: World, *, markdown: Path | None, strict: bool) -> int:
-    """Print what two imports say of each other, write the file asked for, and return the verdict's exit status."""
-    if markdown is not None:
-        write(markdown, report.diff_markdown(found))
-    report.show_diff(output(world.environment, beside_data=is_printed(markdown)), found)
+def shown_diff(found: ForeignReport, files: FileOptions, world: World, *, strict: bool) -> int:
+    """Print what two imports say of each other, write the files asked for, and return the verdict's exit status."""
+    if files.markdown is not None:
+        write(files.markdown, report.diff_markdown(found))
+    if files.html is not None:
+        write(files.html, page_of(world, found))
+    beside_data = is_printed(*files.paths())
+    report.show_diff(output(world.environment, beside_data=beside_data), found)
     verdicts = {verdict.verdict for verdict in found.verdicts}
-    return said_status(verdicts, world, strict=strict, beside_data=is_printed(markdown))
+    return said_status(verdicts, world, strict=strict, beside_data=beside_data)

@@ -62,6 +62,15 @@ Markdown = Annotated[
     Path | None,
     typer.Option("--markdown", metavar="FILE", rich_help_panel=OUTPUT, help="Write a Markdown table; - is stdout."),
 ]
+Html = Annotated[
+    Path | None,
+    typer.Option(
+        "--html",
+        metavar="FILE",
+        rich_help_panel=OUTPUT,
+        help="Write a page for a browser, as steelyard report does; - is stdout.",
+    ),
+]
 ShownFunctions = Annotated[
     int,
     typer.Option("--functions", metavar="N", rich_help_panel=OUTPUT, help="Functions shown of what was counted."),
@@ -265,3 +274,8 @@ class FileOptions(Options):
         Path | None,
         typer.Option("--csv", metavar="FILE", help="Write the raw launches, or counts, as CSV; - is stdout."),
     ] = None
+    html: Html = None
+
+    def paths(self) -> tuple[Path | None, ...]:
+        """All of them; None for those that are not asked for."""
+        return self.json, self.markdown, self.csv, self.html

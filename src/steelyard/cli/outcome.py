@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions
-from steelyard.cli.outputs import Content, is_printed, write
+from steelyard.cli.outputs import Content, is_printed, page_of, write
 from steelyard.cli.say import say
 from steelyard.cli.screen import output
 from steelyard.cli.status import INTERRUPTED, said_status
@@ -71,7 +71,7 @@ def show_outcome(
     unwritten, to_print = None, None
     try:
         with uninterrupted():
-            for path, data in _contents(outcome, files, functions):
+            for path, data in _contents(outcome, files, world, functions):
                 if is_printed(path):
                     to_print = data  # last, as its reader may keep it waiting
                 else:
@@ -109,7 +109,7 @@ def _show_way_on(outcome: Outcome, files: FileOptions, world: World) -> None:
 
 
 def _prints_data(files: FileOptions) -> bool:
-    return is_printed(files.json, files.markdown, files.csv)
+    return is_printed(*files.paths())
 
 
 def _say_unkept(outcome: Outcome) -> None:
@@ -122,7 +122,7 @@ def _has_results(outcome: Outcome) -> bool:
     return outcome.error is None or outcome.record.derived is not None
 
 
-def _contents(outcome: Outcome, files: FileOptions, functions: int) -> Iterator[tuple[Path, Content]]:
+def _contents(outcome: Outcome, files: FileOptions, world: World, functions: int) -> Iterator[tuple[Path, Content]]:
     """What each of the files asked for is to hold."""
     record, derived = outcome.record, outcome.record.derived or Derived()
     if record.is_empty():
@@ -136,6 +136,8 @@ def _contents(outcome: Outcome, files: FileOptions, functions: int) -> Iterator[
             yield files.markdown, as_markdown.weighing(record, derived.verdicts, functions=functions)
         else:
             yield files.markdown, as_markdown.run(record, derived.summaries)
+    if _has_results(outcome) and files.html is not None:
+        yield files.html, page_of(world, outcome)
 
 
 @contextmanager

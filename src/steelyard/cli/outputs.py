@@ -8,10 +8,15 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
 from steelyard.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from steelyard.design.reporting import Shown
+    from steelyard.design.world import World
 
 Content = str | bytes | Iterable[bytes]
 """What a file is to hold; what of a text is no Unicode is escaped."""
@@ -19,7 +24,7 @@ Content = str | bytes | Iterable[bytes]
 
 def check_files(files: FileOptions, *others: Path | None) -> None:
     """As `check_writable`, for the files of most commands."""
-    check_writable(files.json, files.markdown, files.csv, *others)
+    check_writable(*files.paths(), *others)
 
 
 def check_writable(*paths: Path | None) -> None:
@@ -52,6 +57,13 @@ def write(path: Path, data: Content) -> None:
         sys.stdout.flush()
     else:
         write_atomically(path, data)
+
+
+def page_of(world: World, *shown: Shown) -> str:
+    """The page for a browser of what a command shows."""
+    from steelyard.design.reporting import page_of_shown
+
+    return page_of_shown(shown, world.now())
 
 
 def _refusal(path: Path) -> str | None:

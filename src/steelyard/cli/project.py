@@ -14,6 +14,7 @@ from steelyard.api.layouts import layouts_built
 from steelyard.api.parameters import listed
 from steelyard.api.settings import request_of, settings_of
 from steelyard.cli.inputs import STANDARD_STREAM, input_of_launches
+from steelyard.cli.options import FileOptions
 from steelyard.cli.say import say
 from steelyard.design.several import Part, joined
 from steelyard.design.world import World
@@ -255,7 +256,12 @@ def from_here(options: CompareOptions) -> CompareOptions:
     files, launch = options.files, options.launch
     return replace(
         options,
-        files=replace(files, json=_absolute(files.json), markdown=_absolute(files.markdown), csv=_absolute(files.csv)),
+        files=FileOptions(
+            json=_absolute(files.json),
+            markdown=_absolute(files.markdown),
+            csv=_absolute(files.csv),
+            html=_absolute(files.html),
+        ),
         launch=replace(launch, stdin=_absolute(launch.stdin), output=_absolute(launch.output)),
     )
 

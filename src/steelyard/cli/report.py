@@ -11,7 +11,7 @@ import typer
 from steelyard.api.kept import kept_by_name
 from steelyard.cli.command import Options, command
 from steelyard.cli.inputs import readable
-from steelyard.cli.options import OUTPUT, WHAT_IS_JUDGED
+from steelyard.cli.options import OUTPUT
 from steelyard.cli.outputs import check_writable, write
 
 if TYPE_CHECKING:
@@ -42,14 +42,6 @@ class ReportOptions(Options):
             help="Where the page is written, over what is there; - is stdout.",
         ),
     ] = _PAGE
-    diff: Annotated[
-        bool,
-        typer.Option(
-            "--diff",
-            rich_help_panel=WHAT_IS_JUDGED,
-            help="How the second of two runs or imports differs from the first, as steelyard diff judges it.",
-        ),
-    ] = False
 
 
 @command(
@@ -68,5 +60,5 @@ def report(options: ReportOptions, world: World) -> int:
 
     check_writable(options.html)
     paths = readable(*kept_by_name(world, *options.files)) if options.files else [world.store().latest()]
-    write(options.html, page_of(paths, world.now(), diff=options.diff))
+    write(options.html, page_of(paths, world.now()))
     return 0

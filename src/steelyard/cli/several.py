@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outcome import deciding, show_outcome, shown, was_interrupted
-from steelyard.cli.outputs import check_files, is_printed, write
+from steelyard.cli.outputs import check_files, is_printed, page_of, write
 from steelyard.cli.project import announce, chosen_targets, from_here, parts_of, sides_of
 from steelyard.cli.say import say
 from steelyard.cli.screen import output, watching
@@ -85,6 +85,8 @@ class _Several:
         several.summary(console, self.results, alpha, settings.family, len(self.parts) - len(self.results))
         if self.options.files.markdown is not None:
             write(self.options.files.markdown, "\n".join(self.pages))
+        if self.options.files.html is not None and self.outcomes:
+            write(self.options.files.html, page_of(self.world, *self.outcomes))
         _say_unused(self.project, self.outcomes, self.options)
         return INTERRUPTED if interrupted else self._status()
 
@@ -117,7 +119,7 @@ class _Several:
 
     @property
     def _beside_data(self) -> bool:
-        return is_printed(self.options.files.markdown)
+        return is_printed(self.options.files.markdown, self.options.files.html)
 
     def _files(self) -> dict[str, FileOptions]:
         """The files of each part, by its name; raises UsageError where one cannot be written."""
@@ -125,8 +127,7 @@ class _Several:
         if is_printed(files.json, files.csv):
             raise UsageError(f"{len(self.parts)} weighings are as many records: give --json and --csv a file's name")
         found = {
-            part.name: replace(files, json=_named(files.json, part), csv=_named(files.csv, part), markdown=None)
-            for part in self.parts
+            part.name: FileOptions(json=_named(files.json, part), csv=_named(files.csv, part)) for part in self.parts
         }
         for of_part in found.values():
             check_files(of_part)

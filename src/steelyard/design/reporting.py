@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -10,62 +10,48 @@ from pathlib import Path
 from steelyard import __version__
 from steelyard.design.judging.look_back import look_back
 from steelyard.design.outcome import Outcome, judged
-from steelyard.design.unpaired.counts import compare_counts
-from steelyard.design.unpaired.foreign import compare_foreign, levels
-from steelyard.design.unpaired.runs import compare_runs, run_of
+from steelyard.design.unpaired.foreign import levels
 from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
-from steelyard.model.documents import Document, load_document
-from steelyard.model.errors import UsageError
+from steelyard.model.documents import load_document
 from steelyard.model.foreign import ForeignReport, ForeignResults
-from steelyard.model.metrics import METRICS, timed
-from steelyard.model.records import Run, Settings, Weighing
+from steelyard.model.records import Run, Weighing
 from steelyard.model.soundness import Soundness
 from steelyard.model.unpaired import UnpairedReport
 from steelyard.report.page import budget, diffs, others, runs, weighings
 from steelyard.report.page.page import document
 from steelyard.report.page.parts import Part, sentence
 
-Shown = Document | UnpairedReport | ForeignReport
+Shown = (
+    Outcome
+    | ForeignResults
+    | UnpairedReport
+    | ForeignReport
+    | Soundness
+    | Calibration
+    | InterruptedCalibration
+    | Bisection
+)
+"""What has a part of the page; weighings and runs with what was judged of them."""
 
 
-def page_of(paths: Sequence[Path], now: datetime, *, diff: bool = False) -> str:
-    """The page of some files, or with `diff` of how the second differs from the first.
+def page_of(paths: Sequence[Path], now: datetime) -> str:
+    """The page of some files; raises UsageError for one that cannot be read, naming it."""
+    documents = [load_document(path) for path in paths]
+    return page_of_shown([judged(one, None) if isinstance(one, Weighing | Run) else one for one in documents], now)
 
-    Raises UsageError for a file that cannot be read, naming it, and for two that cannot be compared.
-    """
-    documents: list[Document] = [load_document(path) for path in paths]
-    shown: list[Shown] = [_difference(documents, paths)] if diff else [*documents]
+
+def page_of_shown(shown: Sequence[Shown], now: datetime) -> str:
+    """The page of what was measured or read, or of how two of it differ."""
     room = budget.of_rows(sum(map(_rows, shown)))
     parts = [_part(each, room, f"{number}") for number, each in enumerate(shown, start=1)]
     return document(parts, f"Made by Steelyard {__version__} on {now:%Y-%m-%d %H:%M} UTC.")
 
 
-def _difference(documents: Sequence[Document], paths: Sequence[Path]) -> Shown:
-    if len(documents) != 2:
-        raise UsageError(f"--diff takes two files, a run or an import each, and there are {len(documents)}")
-    one, other = documents
-    margin, alpha = Settings().margin, Settings().alpha
-    if isinstance(one, ForeignResults) and isinstance(other, ForeignResults):
-        return compare_foreign(one, other, margin=margin, alpha=alpha, same_conditions=False, force=False)
-    both = list(_runs(documents, paths))
-    metrics = both[0].settings.metrics
-    if METRICS[metrics[0]].counted:
-        return compare_counts(*both, margin=margin, alpha=alpha, metrics=metrics)
-    return compare_runs(*both, margin=margin, alpha=alpha, metrics=timed(metrics))
-
-
-def _runs(documents: Sequence[Document], paths: Sequence[Path]) -> Iterator[Run]:
-    for each, path in zip(documents, paths, strict=True):
-        if not isinstance(each, Weighing | Run | ForeignResults):
-            raise UsageError(f"--diff compares runs or imports, and {path} is neither: leave --diff out to look at it")
-        yield run_of(each, path)
-
-
 def _rows(each: Shown) -> int:
     match each:
-        case Weighing() | Run():
-            return len(each.benchmarks) * len(each.settings.metrics)
+        case Outcome():
+            return len(each.record.benchmarks) * len(each.record.settings.metrics)
         case ForeignResults():
             return len(each.benchmarks)
         case UnpairedReport() | ForeignReport():
@@ -76,8 +62,8 @@ def _rows(each: Shown) -> int:
 
 def _part(each: Shown, room: budget.Budget, key: str) -> Part:
     match each:
-        case Weighing() | Run():
-            return _judged(judged(each, None), room, key)
+        case Outcome():
+            return _judged(each, room, key)
         case ForeignResults():
             return runs.of_import(each, levels(each.benchmarks), room)
         case UnpairedReport():

@@ -73,9 +73,9 @@ def carried(page: str) -> dict[str, Any]:
     return told
 
 
-def page(paths: Iterable[Path], **options: bool) -> str:
+def page(paths: Iterable[Path]) -> str:
     """The page of some files."""
-    return page_of(list(paths), NOW, **options)
+    return page_of(list(paths), NOW)
 
 
 def suite() -> Weighing:

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from steelyard.design.reporting import page_of_shown
+from steelyard.design.unpaired.foreign import compare_foreign
+from steelyard.design.unpaired.runs import compare_runs
 from steelyard.history.calibrations import to_json
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load_any, save
@@ -121,19 +124,22 @@ def test_several_records_are_parts_of_one_page() -> None:
 
 
 def test_an_import_and_the_diff_of_two(tmp_path: Path) -> None:
-    for name, level in (("a", 1.0), ("b", 1.5)):
-        save(foreign_results({"sort": processes(12, level)}, name=f"{name}.json"), tmp_path / name)
+    one, other = (
+        foreign_results({"sort": processes(12, level)}, name=f"{name}.json") for name, level in (("a", 1.0), ("b", 1.5))
+    )
+    save(one, tmp_path / "a")
     assert "imported, not measured by Steelyard" in told(pages.page([tmp_path / "a"]))
-    diff = told(pages.page([tmp_path / "a", tmp_path / "b"], diff=True))
+    found = compare_foreign(one, other, margin=0.01, alpha=0.01, same_conditions=False, force=False)
+    diff = told(page_of_shown([found], pages.NOW))
     assert "+50" in diff
     assert "Every sample in its order" in diff
 
 
-def test_the_diff_of_two_runs(tmp_path: Path) -> None:
+def test_the_diff_of_two_runs() -> None:
     one = records.run()
-    save(one, tmp_path / "a")
-    save(one.model_copy(update={"created": "2026-01-02T00:00:00Z"}), tmp_path / "b")
-    assert "measured apart" in told(pages.page([tmp_path / "a", tmp_path / "b"], diff=True))
+    other = one.model_copy(update={"created": "2026-01-02T00:00:00Z"})
+    found = compare_runs(one, other, margin=0.01, alpha=0.01, metrics=["active"])
+    assert "measured apart" in told(page_of_shown([found], pages.NOW))
 
 
 def test_what_check_found(tmp_path: Path) -> None:

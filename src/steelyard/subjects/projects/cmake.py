@@ -52,7 +52,7 @@ def cmake(folder: Path) -> Found | None:
 
 
 def _unrolled(text: str) -> str:
-    """A list's text with each loop over plain words written out, as programs are often made in one; inner loops first."""
+    """A list's text with each loop over plain words written out, inner ones first: programs are often made in one."""
     while len(text) < _LONGEST and (unrolled := _FOREACH.sub(_written_out, text)) != text:
         text = unrolled
     return text
