@@ -97,3 +97,14 @@ def test_pyperf_compares_both_sides_of_a_weighing(weighed: ScriptedWorld, tool: 
     command = [sys.executable, "-m", "pyperf", "compare_to", *files]
     assert b"1.50x slower" in subprocess.run(command, capture_output=True, check=True, env=tool.environment).stdout
     assert json.loads((weighed.folder / "baseline.json").read_text())["metadata"]["steelyard_metric"] == "active"
+
+
+def test_of_repeated_processes_each_file_has_the_mean(scripted: ScriptedWorld) -> None:
+    scripted("run", "./old", "--launches", "3", "--repeat", "5", "-o", "r.json")
+    told = json.loads(scripted("export", "r.json", "-f", "pyperf").text)
+    (run, *_) = told["benchmarks"][0]["runs"]
+    assert run["metadata"]["loops"] == 5
+    assert run["values"] == [pytest.approx(0.012, rel=1e-3)]
+    assert json.loads(scripted("export", "r.json", "-f", "hyperfine").text)["results"][0]["mean"] == pytest.approx(
+        0.012, rel=1e-3
+    )

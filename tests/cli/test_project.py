@@ -276,7 +276,7 @@ def test_several_weighings_share_alpha_and_the_time_and_are_summed_up(world: Pro
     world.program("parse", 900, 900)
     world.says(SEVERAL)
     started = world.seconds
-    done = world("compare", "--json", "out.json", "--markdown", "out.md")
+    done = world("compare", "--json", "out.json", "--markdown", "out.md", "--html", "out.html")
     assert done.status == 1
     assert world.seconds - started < 9
     one, other = world.records("out-sort.json", "out-parse.json")
@@ -292,6 +292,7 @@ def test_several_weighings_share_alpha_and_the_time_and_are_summed_up(world: Pro
     page = (world.folder / "out.md").read_text()
     assert page.startswith("### <code>sort</code>\n\n**slower**")
     assert "### <code>parse</code>\n\n**undecided**" in page
+    assert 'id="part-2"' in (world.folder / "out.html").read_text()
     assert world("compare", "--target", "parse").status == 0
     assert world("compare", "--target", "parse", "--strict").status == 4
 

@@ -41,6 +41,16 @@ def test_a_row_for_each_metric_of_each_launch() -> None:
     assert first["waiting"] == pytest.approx(10**4 / record.launches.wall_ns[0])
 
 
+def test_of_repeated_processes_the_mean_is_told_and_how_many_there_were() -> None:
+    record = weighing(pairs=4)
+    found = samples.of_measured(record.model_copy(update={"settings": Settings(repeat=10)}))
+    wall, memory = rows(found, metric="wall"), rows(found, metric="max_rss")
+    assert [one["value"] for one in wall] == (record.launches.metric("wall") / 10).tolist()
+    assert {one["loops"] for one in wall} == {10}
+    assert [one["value"] for one in memory] == record.launches.metric("max_rss").tolist()
+    assert {one["loops"] for one in memory} == {None}
+
+
 def test_what_warmed_up_or_was_disturbed_is_there_and_said_to_be() -> None:
     record = with_launches(weighing(), row(0, 0, 10**6, role=0), row(1, 1, 10**6, role=2), row(2, 1, 10**6))
     found = rows(samples.of_measured(record), metric="wall")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from steelyard.model.counting import INSTRUCTIONS, Count, Functions, Weights
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.launches import DISTURBED, ROLES, USED, Launches
-from steelyard.model.metrics import METRICS, PER_ITERATION, timed
+from steelyard.model.metrics import METRICS, PER_ITERATION, of_one_process, timed
 from steelyard.model.records import Benchmark, Run, Weighing
 from steelyard.model.samples import joined as bits
 from steelyard.report.data.table import (
@@ -45,7 +45,7 @@ COLUMNS: Mapping[str, str] = {
     "layout": "build variant, from 1; 0 where there is but one",
     "role": "warm-up, used, disturbed (and repeated) or tried",
     "sample": "number of the sample within its launch, from 0",
-    "loops": "iterations that the value is the mean of",
+    "loops": "iterations, or processes of --repeat, that the value is the mean of",
     "function": "name of the function",
     "file": "its source file",
     "object": "its program or library",
@@ -109,16 +109,25 @@ def _of_launches(record: Weighing | Run) -> Iterator[Table]:
     if not len(launches):
         return
     if not launches.samples:
-        for metric in timed([*METRICS]):
-            known = np.flatnonzero(~np.isnan(values := launches.metric(metric)))
-            sample = whole(np.zeros(len(known)))
-            yield _timed(record, known, metric, {"value": numbers(values[known]), "sample": sample})
+        yield from _of_commands(record)
         return
     yield from _of_samples(record)
     for metric in timed([*METRICS]):
         if metric not in PER_ITERATION:
             known = np.flatnonzero(~np.isnan(values := launches.metric(metric)))
             yield _timed(record, known, metric, {"value": numbers(values[known])}, level="launch")
+
+
+def _of_commands(record: Weighing | Run) -> Iterator[Table]:
+    """What a process of a command took; of several, one after the other, their mean."""
+    launches, repeat = record.launches, record.settings.repeat
+    for metric in timed([*METRICS]):
+        values = of_one_process(launches.metric(metric), metric, repeat)
+        known = np.flatnonzero(~np.isnan(values))
+        told = {"value": numbers(values[known]), "sample": whole(np.zeros(len(known)))}
+        if repeat > 1 and METRICS[metric].unit != "bytes":
+            told["loops"] = whole(np.full(len(known), repeat))
+        yield _timed(record, known, metric, told)
 
 
 def _of_samples(record: Weighing | Run) -> Iterator[Table]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignBenchmark, ForeignResults
 from steelyard.model.launches import ROLES, USED, Launches, Sample, judged_samples, times_ns
-from steelyard.model.metrics import METRICS, PER_ITERATION, timed
+from steelyard.model.metrics import METRICS, PER_ITERATION, of_one_process, timed
 from steelyard.model.records import Benchmark, Run, Weighing
 
 SideName = Literal["baseline", "candidate"]
@@ -86,7 +86,7 @@ def of_measured(record: Weighing | Run, metric: str, sides: Sequence[SideName]) 
         if benchmark.control:
             continue
         for side in sides if isinstance(record, Weighing) else [None]:
-            processes = list(_processes(launches, metric, 1 if side == "candidate" else 0))
+            processes = list(_processes(launches, metric, 1 if side == "candidate" else 0, record.settings.repeat))
             if any(process.values for process in processes):
                 yield Series(
                     benchmark.name,
@@ -108,9 +108,9 @@ def _command(record: Weighing | Run, benchmark: Benchmark, side: SideName | None
     return command
 
 
-def _processes(launches: Launches, metric: str, side: int) -> Iterator[Process]:
+def _processes(launches: Launches, metric: str, side: int, repeat: int) -> Iterator[Process]:
     """One for each launch that was judged, in the order in which they ran; that of a command has one value."""
-    values, cpu = launches.metric(metric), launches.metric("cpu")
+    values, cpu = (of_one_process(launches.metric(name), name, repeat) for name in (metric, "cpu"))
     scale = 1e-9 if METRICS[metric].unit == "ns" else 1.0
     mine = np.asarray(launches.side, dtype=np.int64) == side
     for position in np.flatnonzero(mine & _used(launches)).tolist():
@@ -119,7 +119,7 @@ def _processes(launches: Launches, metric: str, side: int) -> Iterator[Process]:
             yield from _of_samples(launches.samples[position], metric, about)
         elif not np.isnan(values[position]):
             time = None if np.isnan(cpu[position]) else [float(cpu[position]) * 1e-9]
-            yield Process([float(values[position]) * scale], cpu=time, about=about)
+            yield Process([float(values[position]) * scale], loops=repeat, cpu=time, about=about)
 
 
 _ABOUT = ("wall_ns", "user_ns", "sys_ns", "max_rss_bytes", "exit_code", "signal")
