@@ -1,32 +1,59 @@
-"""What the pages for newcomers show is what the installed command prints, numbers aside."""
+"""What a page shows of a command is what the installed one prints, numbers aside."""
 
 from __future__ import annotations
 
+import re
+import sys
+
 import pytest
 
-from tests.docs.pages import DOCS, Console, consoles, labelled
+from tests.c_programs import compiled, need_valgrind
+from tests.docs.pages import DOCS, ROOT, Console, consoles, labelled
 from tests.tool import Tool
 
-NEWCOMERS = [console for page in ("first", "reading") for console in consoles(DOCS / f"{page}.md")]
-# What a quiet machine, or a busy one, does not say; and the figure of the pairs, which is drawn from their numbers.
+SHOWN = [console for page in (ROOT / "README.md", *DOCS.rglob("*.md")) for console in consoles(page)]
+WEIGHINGS = [console for console in SHOWN if console.words[0] == "compare"]
+# What a quiet machine, or a busy one, does not say; and what is drawn from their numbers, of pairs and of functions.
 BY_CHANCE = {"noise", "disturbed", "resolution"}
-DRAWN = {"pairs"}
-# A loop, and one that is a quarter longer: what the page weighs.
+DRAWN = {"pairs", "own"}
+# How each function of the counted program has changed, which is the C library's matter too.
+_OF_A_FUNCTION = re.compile(r"[+-]\d.*")
+# A loop, one that is a quarter longer, and one that is so little longer that a percentage alone is told.
 PARSE = """#!/bin/sh
-case $1 in old) n=8000 ;; new) n=10000 ;; esac
+case "$0 $1" in *old*) n=8000 ;; *sort-new*) n=8300 ;; *) n=10000 ;; esac
 i=0; while [ $i -lt $n ]; do i=$((i + 1)); done
 """
+ASKS_FOR_THE_TIME = f"#!{sys.executable}\nimport time\nprint(time.perf_counter())\n"
+WORK = ROOT / "examples/demo/work.c"
 
 
 def test_there_is_something_to_try() -> None:
-    assert len(NEWCOMERS) == 3
+    assert len(SHOWN) == 6
+    assert len(WEIGHINGS) == 5
 
 
 @pytest.mark.noisy
-@pytest.mark.parametrize("console", NEWCOMERS, ids=lambda console: console.page)
+@pytest.mark.parametrize("console", WEIGHINGS, ids=lambda console: console.page)
 def test_a_console_shows_what_the_command_prints(tool: Tool, console: Console) -> None:
-    tool.write("parse", PARSE)
-    shown, printed = labelled(console.printed), labelled(tool(*console.words).text)
+    if "instructions" in console.words:
+        need_valgrind()
+        for name, rounds in (("work-old", 280), ("work-new", 283)):
+            compiled(tool.folder, name, WORK.read_text(), f"-DROUNDS={rounds}")
+    for name in ("parse", "sort-old", "sort-new"):
+        tool.write(name, PARSE)
+    shown, printed = (of_any_program(text) for text in (console.printed, tool(*console.words).text))
     assert printed.keys() - BY_CHANCE - {"exit"} == shown.keys() - BY_CHANCE
     for label in shown.keys() - BY_CHANCE - DRAWN:
         assert printed[label] == shown[label]
+
+
+def of_any_program(printed: str) -> dict[str, str]:
+    """Its paragraphs, but for lines that are of a function."""
+    return {label: text for label, text in labelled(printed).items() if not _OF_A_FUNCTION.fullmatch(label)}
+
+
+def test_what_a_still_clock_left_out_is_told_at_the_end(tool: Tool) -> None:
+    (console,) = (console for console in SHOWN if console.words[0] == "still")
+    tool.write("bench", ASKS_FOR_THE_TIME)
+    done = tool(*console.words)
+    assert labelled(console.printed.removeprefix("...\n")) == labelled(done.err.decode())
