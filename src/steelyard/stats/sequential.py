@@ -316,8 +316,7 @@ def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: flo
         return min(1.0, standing.exact, standing.alone)
     is_rejected = _is_rejected(standing, Hypothesis(0.0, alpha))
     if roughly or not is_rejected:
-        size = float(sizes(d, levels, looks[-1].pairs, [0.0])[0])
-        about = min(1.0, 2 * NORMAL.cdf(-size) * alpha / nominal_level(looks, alpha))
+        about = min(1.0, 2 * NORMAL.cdf(-abs(standing.total)) * alpha / nominal_level(looks, alpha))
         return min(about, alpha) if is_rejected else max(about, float(np.nextafter(alpha, 1.0)))
     if not standing.is_dropped:
         return standing.alone
