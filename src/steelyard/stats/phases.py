@@ -10,10 +10,15 @@ Shapes: n pairs in the order in which they ran; r hypotheses at once.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.stats.summary import row_medians
+
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 # So many pairs before a pair and after it are in its phase.
 _NEIGHBOURS = 4
@@ -23,10 +28,14 @@ _NOISE, _CERTAIN = 1.5, 3.5
 # Of the median size: a difference of 0 is not infinitely quiet.
 _LEAST = 0.05
 # Degrees of freedom of the Student's t whose score a difference gets: 3, unless another is clearly the better one.
-_USUAL_TAIL, _OTHER_TAILS = 3.0, (1.0, 10.0)
+_TAILS = np.array([3.0, 1.0, 10.0])[:, None, None]
+# Keeps two features that are one from being told apart.
+_RIDGE = 1e-2 * np.eye(2)
 _TINY = 1e-300
 # The median of |Student's t| with few degrees of freedom, about.
 _MEDIAN_SIZE = 0.7
+# Numbers at once: they and what comes of them stay in the processor's cache.
+_AT_ONCE = 8192
 
 
 def scores(sizes: FloatArray, levels: FloatArray) -> FloatArray:
@@ -35,16 +44,23 @@ def scores(sizes: FloatArray, levels: FloatArray) -> FloatArray:
     It is the score of Student's t at the pair's own scale: it grows with the size of the difference, falls again where
     that is far out of scale, and is divided by the scale.
     """
+    rows = max(1, _AT_ONCE // sizes.shape[1])
+    if len(sizes) <= rows:
+        return _scores(sizes, levels)
+    return np.concatenate([_scores(sizes[row : row + rows], levels) for row in range(0, len(sizes), rows)])
+
+
+def _scores(sizes: FloatArray, levels: FloatArray) -> FloatArray:
     scale = scales(sizes, levels)
     units = sizes / scale
-    best, efficacy = _student(units, scale, _USUAL_TAIL)
-    slack = 1 / np.sqrt(sizes.shape[1])  # of the logarithm of an efficacy, by which noise alone may be better
-    for tail in _OTHER_TAILS:
-        other, its_efficacy = _student(units, scale, tail)
-        better = its_efficacy - slack > efficacy
-        best = np.where(better[:, None], other, best)
-        efficacy = np.where(better, its_efficacy - slack, efficacy)
-    return best
+    squares = np.square(units)
+    # Of each tail, shape (tails, r, n): the scores, and the logarithm of how much they make of the pairs at hand.
+    below = _TAILS + squares
+    score = (_TAILS + 1) * units / below / scale
+    slope = _summed((_TAILS + 1) * (_TAILS - squares) / np.square(below) / np.square(scale))
+    efficacy = 2 * np.log(np.maximum(slope, _TINY)) - np.log(_summed(np.square(score)) + _TINY)
+    efficacy[1:] -= 1 / np.sqrt(sizes.shape[1])  # by which noise alone may make another one better than the usual
+    return np.asarray(score[np.argmax(efficacy, axis=0), np.arange(len(sizes))])
 
 
 def scales(sizes: FloatArray, levels: FloatArray) -> FloatArray:
@@ -52,43 +68,54 @@ def scales(sizes: FloatArray, levels: FloatArray) -> FloatArray:
 
     A regression of the sizes' logarithms on those of the neighbours and on how far a pair's level is above the calm.
     """
-    logs = np.log(sizes + _LEAST * np.median(sizes, axis=1, keepdims=True) + _TINY)
-    excess = np.broadcast_to(_excess(levels), logs.shape)
-    features = np.stack([_centred(_of_neighbours(logs)), _centred(excess)], axis=1)
-    features /= np.sqrt((features**2).sum(axis=2, keepdims=True)) + 1e-9
+    logs = np.log(sizes + _LEAST * row_medians(sizes)[:, None] + _TINY)
+    features = np.empty((len(sizes), 2, sizes.shape[1]))
+    features[:, 0] = _feature(_of_neighbours(logs))
+    features[:, 1] = _excess(levels.tobytes())
     logs = _centred(logs)
     along = np.einsum("rfn,rn->rf", features, logs)
-    correlation = along / (np.sqrt((logs**2).sum(axis=1, keepdims=True)) + 1e-12)
-    trusted = np.clip((correlation * np.sqrt(sizes.shape[1]) - _NOISE) / (_CERTAIN - _NOISE), 0, 1)
+    correlation = along / (np.sqrt(_summed(np.square(logs)))[:, None] + 1e-12)
+    trusted = ((correlation * np.sqrt(sizes.shape[1]) - _NOISE) / (_CERTAIN - _NOISE)).clip(0, 1)
     features *= (trusted > 0)[:, :, None]
-    gram = np.einsum("rfn,rgn->rfg", features, features) + 1e-2 * np.eye(2)
+    gram = np.einsum("rfn,rgn->rfg", features, features) + _RIDGE
     slopes = np.linalg.solve(gram, (along * (trusted > 0))[:, :, None])[:, :, 0] * trusted
     scale = np.exp(np.einsum("rfn,rf->rn", features, slopes))
-    return np.asarray(scale * np.median(sizes / scale, axis=1, keepdims=True) / _MEDIAN_SIZE + 1e-12)
-
-
-def _student(units: FloatArray, scale: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:
-    """Scores (r, n), and the logarithm of their efficacy (r,): how much they make of the pairs at hand."""
-    below = tail + units**2
-    score = (tail + 1) * units / below / scale
-    slope = ((tail + 1) * (tail - units**2) / below**2 / scale**2).sum(axis=1)
-    efficacy = 2 * np.log(np.maximum(slope, _TINY)) - np.log((score**2).sum(axis=1) + _TINY)
-    return score, efficacy
+    return np.asarray(scale * row_medians(sizes / scale)[:, None] / _MEDIAN_SIZE + 1e-12)
 
 
 def _of_neighbours(values: FloatArray) -> FloatArray:
     """The mean of each value's neighbours, itself left out."""
     rows, n = values.shape
-    sums = np.concatenate([np.zeros((rows, 1)), values.cumsum(axis=1)], axis=1)
+    sums = np.zeros((rows, n + 1))
+    np.add.accumulate(values, axis=1, out=sums[:, 1:])
+    first, end, many = _neighbours(n)
+    return np.asarray((sums.take(end, axis=1) - sums.take(first, axis=1) - values) / many)
+
+
+@lru_cache(maxsize=256)
+def _neighbours(n: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Of each of n pairs the first of its neighbours, what is behind the last, and how many there are, (n,) each."""
     place = np.arange(n)
     first, end = np.maximum(0, place - _NEIGHBOURS), np.minimum(n, place + _NEIGHBOURS + 1)
-    return np.asarray((sums[:, end] - sums[:, first] - values) / np.maximum(1, end - first - 1))
+    return first, end, np.maximum(1, end - first - 1)
 
 
-def _excess(levels: FloatArray) -> FloatArray:
-    """How far a pair's level is above the calm (the lowest fifth), as a logarithm; small excesses are all alike."""
+@lru_cache(maxsize=64)
+def _excess(of_levels: bytes) -> FloatArray:
+    """How far a pair's level is above the calm (the lowest fifth), as a feature; small excesses are all alike.
+
+    The same levels are asked for with every hypothesis.
+    """
+    levels = np.frombuffer(of_levels)
     above = np.maximum(levels - _quantile(np.sort(levels), 0.2), 0)
-    return np.asarray(np.log(above + _quantile(np.sort(above), 0.75) + 1e-9))
+    logs = np.log(above + _quantile(np.sort(above), 0.75) + 1e-9)
+    return np.asarray(_feature(logs[None, :])[0])
+
+
+def _feature(values: FloatArray) -> FloatArray:
+    """Centred, and of length 1."""
+    centred = _centred(values)
+    return np.asarray(centred / (np.sqrt(_summed(np.square(centred)))[:, None] + 1e-9))
 
 
 def _quantile(ordered: FloatArray, share: float) -> float:
@@ -100,4 +127,9 @@ def _quantile(ordered: FloatArray, share: float) -> float:
 
 
 def _centred(values: FloatArray) -> FloatArray:
-    return np.asarray(values - values.mean(axis=1, keepdims=True))
+    return np.asarray(values - _summed(values)[:, None] / values.shape[1])
+
+
+def _summed(values: FloatArray) -> FloatArray:
+    """The sums over the pairs: numpy's functions of arrays take longer than their sums of dozens of numbers do."""
+    return np.asarray(np.add.reduce(values, axis=-1))

@@ -17,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import accumulate
 from math import inf
 from typing import NamedTuple
 
@@ -28,6 +29,8 @@ from steelyard.stats.looks import ONE_BUDGET, Budgets, Look, look_sizes, plan_lo
 from steelyard.stats.quantiles import NORMAL, normal_quantile
 
 FloatArray = npt.NDArray[np.float64]
+# Signed scores in whole units, which go into two bytes.
+WholeScores = npt.NDArray[np.int16]
 
 # What the exact tests get of alpha, at most.
 _EXACTLY = 2e-4
@@ -41,6 +44,7 @@ _RANKS_COUNT, _SCORES_SHARE = 0.9, 0.75
 _FAR_OFF = 2.5
 # At the end of a budget of more pairs than these, the level changes the interval's width by little.
 _FAR_END = 20_000
+_NOTHING = joint.Flipped(np.zeros(1, dtype=np.float32), 1.0)
 # At how many looks the tests are remembered, so that the next look goes on from them.
 _REMEMBERED = 4096
 
@@ -55,7 +59,14 @@ class Hypothesis(NamedTuple):
 class Standing(NamedTuple):
     """How a hypothesis stands after some looks."""
 
-    test: joint.Test = joint.BEGUN
+    is_dropped: bool = False
+    """Whether a look has dropped the signs that were observed."""
+    allowed: int = 0
+    """How many flips the looks might drop in all."""
+    tests: tuple[joint.Test, ...] = ()
+    """What the first looks dropped, as far as somebody had to know."""
+    ahead: tuple[WholeScores, ...] = ()
+    """The scores and ranks of the looks behind those, (2, pairs) each, from which it can be told."""
     exact: float = inf
     """The least p-value of the looks with exact tests, by the share of alpha that each may spend."""
     alone: float = inf
@@ -89,7 +100,7 @@ def _is_rejected(standing: Standing, asked: Hypothesis) -> bool:
     if asked.change and standing.is_opposed:
         return False  # nothing is the same as what half of the launches are far from
     by_exact_tests = standing.alone <= asked.alpha or standing.exact <= min(asked.alpha, _EXACTLY)
-    return standing.test.rejected or by_exact_tests
+    return standing.is_dropped or by_exact_tests
 
 
 def _follow(
@@ -110,18 +121,62 @@ def _next(
 ) -> list[Standing]:
     """Take the last of the looks."""
     signed = _signed(d, levels, looks[-1].pairs, [asked.change for asked in hypotheses])
-    newest = [_standing(sums) for sums in _sums(signed).tolist()]
+    whole = joint.rounded(signed)
+    newest = [_standing(sums) for sums in _sums(whole).tolist()]
     if _is_alone(looks):  # it has nothing to share with other looks, and an exact test wastes nothing
-        share = looks[0].share
-        return [one._replace(alone=_exact(both) / share) for one, both in zip(newest, signed, strict=True)]
+        share, alone = looks[0].share, (joint.BEGUN,)
+        return [one._replace(tests=alone, alone=_exact(both) / share) for one, both in zip(newest, signed, strict=True)]
     share = _share_of_exact(looks)
     taken = []
-    for before, one, both, asked in zip(standings, newest, signed, hypotheses, strict=True):
+    for before, one, both in zip(standings, newest, signed, strict=True):
         exact = min(before.exact, _tail(both, one.total) / share) if share else before.exact
+        taken.append(before._replace(exact=exact, total=one.total, is_opposed=one.is_opposed))
+    return _flip(taken, whole, looks, hypotheses)
+
+
+def _flip(
+    standings: Sequence[Standing], whole: FloatArray, looks: Sequence[Look], hypotheses: Sequence[Hypothesis]
+) -> list[Standing]:
+    """Tell whether the last of the looks drops the signs that were observed, of which the whole scores are (r, 2, n).
+
+    It surely does not where there are more flips with sums as large than the looks until now might drop, which a
+    subgroup of them shows in most cases; it surely does where there are no more than this look alone may drop. What
+    earlier looks dropped has to be known for what is between the two only.
+    """
+    as_large = joint.at_least_as_large(whole, _RANKS_COUNT).tolist()
+    found = []
+    for before, scores, asked, at_least in zip(standings, whole, hypotheses, as_large, strict=True):
         may_drop = units(looks[-1], asked.alpha)
-        test = joint.look(before.test, _flipped(both), may_drop) if may_drop else before.test._replace(bound=inf)
-        taken.append(one._replace(test=test, exact=exact, alone=before.alone))
-    return taken
+        standing = before._replace(allowed=before.allowed + may_drop, ahead=(*before.ahead, scores.astype(np.int16)))
+        if may_drop and not standing.is_dropped and at_least <= standing.allowed:
+            standing = _flip_all(standing, looks, asked, may_drop)
+        found.append(standing)
+    return found
+
+
+def _flip_all(standing: Standing, looks: Sequence[Look], asked: Hypothesis, may_drop: int) -> Standing:
+    """Do so by all flips."""
+    seen = _flipped(standing.ahead[-1])
+    as_large = seen.as_large()
+    if as_large <= may_drop:
+        return standing._replace(is_dropped=True)
+    if as_large > standing.allowed:
+        return standing
+    followed = _followed(standing, looks, asked, seen)
+    return followed._replace(is_dropped=followed.tests[-1].rejected)
+
+
+def _followed(
+    standing: Standing, looks: Sequence[Look], asked: Hypothesis, newest: joint.Flipped | None = None
+) -> Standing:
+    """With what all of the looks dropped; `newest` is what the last one sees, if that is known."""
+    tests = list(standing.tests)
+    for scores in standing.ahead:
+        look = looks[len(tests)]
+        may_drop = units(look, asked.alpha)
+        seen = newest if newest and len(tests) == len(looks) - 1 else _flipped(scores) if may_drop else _NOTHING
+        tests.append(joint.look(tests[-1] if tests else joint.BEGUN, seen, may_drop))
+    return standing._replace(tests=tuple(tests), ahead=())
 
 
 def _is_alone(looks: Sequence[Look]) -> bool:
@@ -170,21 +225,19 @@ def _tail(both: FloatArray, total: float) -> float:
 
 def _exact(both: FloatArray) -> float:
     if both.shape[1] <= joint.BITS + 1:
-        return joint.p_value(_flipped(both))
+        return joint.p_value(_flipped(joint.rounded(both)))
     by_scores, by_ranks = sign_flip.sums(both)[1].tolist()
     return float(min(1.0, by_scores / _SCORES_SHARE, by_ranks / (1 - _SCORES_SHARE)))
 
 
-def _flipped(both: FloatArray) -> joint.Flipped:
-    """Flip signed scores and signed ranks, (2, n)."""
-    return joint.larger(joint.flipped(both[0]), joint.flipped(both[1]), _RANKS_COUNT)
+def _flipped(whole: WholeScores | FloatArray) -> joint.Flipped:
+    """Flip signed scores and signed ranks in whole units, (2, n)."""
+    return joint.larger_of(whole.astype(np.float64), _RANKS_COUNT)
 
 
-def _sums(signed: FloatArray) -> FloatArray:
-    """The sums of scores and of ranks, (r, 2), each by the root of its squares, as they count; signed is (r, 2, n)."""
-    whole = joint.rounded(signed)
-    roots = np.maximum(np.sqrt((whole**2).sum(axis=2)), 1.0)
-    return np.asarray(whole.sum(axis=2) / roots * [1.0, _RANKS_COUNT])
+def _sums(whole: FloatArray) -> FloatArray:
+    """The sums of scores and of ranks, (r, 2), each by the root of its squares, as they count; whole is (r, 2, n)."""
+    return np.asarray(whole.sum(axis=2) / joint.roots(whole) * [1.0, _RANKS_COUNT])
 
 
 class _Memory:
@@ -233,23 +286,24 @@ def bounds(
 ) -> list[list[float]]:
     """For each look and each hypothesis: beyond which `sizes` the look rejects it, about."""
     found = []
+    standings = _memory.follow(d, levels, looks, hypotheses)
+    followed = [_followed(one, looks, asked).tests for one, asked in zip(standings, hypotheses, strict=True)]
     for taken in range(1, len(looks) + 1):
-        standings = _memory.follow(d, levels, looks[:taken], hypotheses)
         share = _share_of_exact(looks[:taken])
         most = 1.0 if _is_alone(looks[:taken]) else _EXACTLY
         exact = [normal_quantile(share * min(asked.alpha, most)) if share else inf for asked in hypotheses]
-        found.append([min(one.test.bound, also) for one, also in zip(standings, exact, strict=True)])
+        found.append([min(tests[taken - 1].bound, also) for tests, also in zip(followed, exact, strict=True)])
     return found
 
 
 def is_described(d: FloatArray, levels: FloatArray, change: float) -> bool:
     """Whether a change describes the ranks of all pairs about as well as it does the scores, where these cancel."""
-    return abs(float(_sums(_signed(d, levels, len(d), [change]))[0, 1])) < _FAR_OFF
+    return abs(float(_sums(joint.rounded(_signed(d, levels, len(d), [change])))[0, 1])) < _FAR_OFF
 
 
 def sizes(d: FloatArray, levels: FloatArray, pairs: int, changes: npt.ArrayLike) -> FloatArray:
     """The sizes of the sums of the first pairs, by the roots of the squares, (r,) for changes (r,)."""
-    return np.asarray(np.abs(_sums(_signed(d, levels, pairs, changes))).max(axis=1))
+    return np.asarray(np.abs(_sums(joint.rounded(_signed(d, levels, pairs, changes)))).max(axis=1))
 
 
 def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float, *, roughly: bool) -> float:
@@ -262,21 +316,36 @@ def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: flo
         return min(1.0, standing.exact, standing.alone)
     is_rejected = _is_rejected(standing, Hypothesis(0.0, alpha))
     if roughly or not is_rejected:
-        size = float(sizes(d, levels, looks[-1].pairs, [0.0])[0])
-        about = min(1.0, 2 * NORMAL.cdf(-size) * alpha / nominal_level(looks, alpha))
+        about = min(1.0, 2 * NORMAL.cdf(-abs(standing.total)) * alpha / nominal_level(looks, alpha))
         return min(about, alpha) if is_rejected else max(about, float(np.nextafter(alpha, 1.0)))
-    if not standing.test.rejected:
+    if not standing.is_dropped:
         return standing.alone
+    return min(standing.alone, _least_alpha(d, levels, looks[1:] if looks[0].last else looks, alpha))
+
+
+def _least_alpha(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float) -> float:
+    """The smallest alpha, up to one that does, with which these looks drop the signs that were observed."""
+    seen = [_flipped(joint.rounded(_signed(d, levels, look.pairs, [0.0]))[0]) for look in looks]
+    as_large = [one.as_large() for one in seen]
     low, high = 0, int((alpha - _EXACTLY) * joint.FLIPS + 1e-6)
-    joined = looks[1:] if looks[0].last else looks
-    sums = [_flipped(_signed(d, levels, look.pairs, [0.0])[0]) for look in joined]
     while high - low > 1:
         middle = (low + high) // 2
-        tried, test = middle / joint.FLIPS + _EXACTLY, joint.BEGUN
-        for look, seen in zip(joined, sums, strict=True):
-            test = joint.look(test, seen, units(look, tried))
-        low, high = (low, middle) if test.rejected else (middle, high)
-    return min(standing.alone, high / joint.FLIPS + _EXACTLY)
+        may_drop = [units(look, middle / joint.FLIPS + _EXACTLY) for look in looks]
+        low, high = (low, middle) if _are_dropped(seen, as_large, may_drop) else (middle, high)
+    return high / joint.FLIPS + _EXACTLY
+
+
+def _are_dropped(seen: Sequence[joint.Flipped], as_large: Sequence[int], may_drop: Sequence[int]) -> bool:
+    """Whether looks that may drop so many flips drop the signs that were observed; `as_large` as these are so many."""
+    if any(many <= most for many, most in zip(as_large, may_drop, strict=True)):
+        return True
+    allowed = list(accumulate(may_drop))
+    if all(many > most for many, most in zip(as_large, allowed, strict=True)):
+        return False
+    test = joint.BEGUN
+    for one, most in zip(seen, may_drop, strict=True):
+        test = joint.look(test, one, most)
+    return test.rejected
 
 
 def _signed(d: FloatArray, levels: FloatArray, pairs: int, changes: npt.ArrayLike) -> FloatArray:

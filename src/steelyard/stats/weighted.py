@@ -19,6 +19,7 @@ from steelyard.stats import phases, sign_flip
 from steelyard.stats.quantiles import normal_quantile
 from steelyard.stats.signed_rank import Estimate
 from steelyard.stats.signed_rank import estimate as by_ranks
+from steelyard.stats.summary import row_medians
 
 __all__ = ["Estimate", "Tested", "estimate", "roughly", "signed_ranks", "signed_scores", "tested"]
 
@@ -72,8 +73,8 @@ def estimate(d: FloatArray, levels: FloatArray, level: float, asked: Sequence[fl
 
 def roughly(d: FloatArray, levels: FloatArray, level: float) -> Estimate:
     """Do as `estimate`, by the standard error that the scores have about the median, instead of by inversion."""
-    n, centre = len(d), float(np.median(d))
-    step = 2 * float(np.median(np.abs(d - centre))) / sqrt(n)
+    n, centre = len(d), float(row_medians(d[None, :])[0])
+    step = 2 * float(row_medians(np.abs(d - centre)[None, :])[0]) / sqrt(n)
     if sign_flip.rarest(n) > level or step == 0:
         return by_ranks(d, level)
     error = step
@@ -101,7 +102,9 @@ def signed_ranks(d: FloatArray, changes: npt.ArrayLike) -> FloatArray:
     Equal sizes have ranks in the order of their pairs.
     """
     x = d[None, :] - np.atleast_1d(np.asarray(changes, dtype=np.float64))[:, None]
-    ranks = np.argsort(np.argsort(np.abs(x), axis=1, kind="stable"), axis=1) + 1.0
+    order = np.argsort(np.abs(x), axis=1, kind="stable")
+    ranks = np.empty_like(x)
+    ranks[np.arange(len(x))[:, None], order] = np.arange(1.0, len(d) + 1)
     return np.asarray(np.sign(x) * ranks)
 
 
