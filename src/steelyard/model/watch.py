@@ -25,7 +25,9 @@ Cause: TypeAlias = tuple[Kind, str]
 class Beside(Record):
     """The processes of one name that were no part of the measuring."""
 
-    name: str = Field(description="as the kernel has it, up to 15 bytes; that of a kernel thread in brackets")
+    name: str = Field(
+        description="as the kernel has it, with an interpreter's script; that of a kernel thread in brackets"
+    )
     processes: _Number = Field(description="how many of that name ran")
     ran_ns: _Number = Field(description="processor time of all of them, and of children that ended unseen, ns")
     cpu: _Number | None = Field(default=None, description="processor on which the busiest of them was last seen")

@@ -5,17 +5,25 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from steelyard.machine.moments import Process, Processes
+from steelyard.machine.watch.names import Names
 from steelyard.model.watch import Beside
 
 # Less of a processor than this is what goes on all the time.
 _WORTH_NAMING = 0.02
-_MOST_NAMED = 5
-_KERNEL_THREADS = (2, "kthreadd")
+_MOST_NAMED = 8
 
 Ran = Mapping[tuple[int, int], int]
 """The ticks of each process between two moments."""
+
+
+class Time(NamedTuple):
+    """What went by, in the kernel's ticks."""
+
+    ticks: float
+    tick_ns: int
 
 
 @dataclass
@@ -54,37 +62,38 @@ def ran_between(before: Processes, after: Processes) -> Ran:
     The compilers of a build may all be shorter than the time between two looks: their time is then that of `make`.
     """
     nothing = Process("", 0, 0, 0, None)
-    told: defaultdict[int, int] = defaultdict(int)
-    for key in before.keys() - after.keys():
-        told[before[key].parent] += before[key].ticks + before[key].ended_ticks
+    told = _known_of_ended(before, after)
     ran = {}
     for key, process in after.items():
         earlier = before.get(key, nothing)
-        of_ended = process.ended_ticks - earlier.ended_ticks - told[key[0]]
+        of_ended = process.ended_ticks - earlier.ended_ticks - told.get(key[0], 0)
         ran[key] = process.ticks - earlier.ticks + max(0, of_ended)
     return ran
 
 
-def strangers(processes: Processes, ran: Ran, own: Collection[int], ticks: float, tick_ns: int) -> list[Beside]:
-    """The busiest that are not our `own`, by their names, over so many `ticks` of time; a tick has `tick_ns`."""
+def _known_of_ended(before: Processes, after: Processes) -> Mapping[int, int]:
+    """What was seen, of processes that have ended, by whoever has waited for them or for their parents."""
+    gone = {key[0]: before[key] for key in before.keys() - after.keys()}
+    known: defaultdict[int, int] = defaultdict(int)
+    for process in gone.values():
+        parent = process.parent
+        for _ in gone:
+            if parent not in gone:
+                break
+            parent = gone[parent].parent
+        known[parent] += process.ticks + process.ended_ticks
+    return known
+
+
+def strangers(processes: Processes, ran: Ran, own: Collection[int], time: Time, names: Names) -> list[Beside]:
+    """The busiest that are not our `own`, by their names."""
     groups: defaultdict[str, _Group] = defaultdict(_Group)
-    has_threads = any(
-        number == _KERNEL_THREADS[0] and one.name == _KERNEL_THREADS[1] for (number, _), one in processes.items()
-    )
-    for key, spent in ran.items():
-        if spent > 0 and key[0] not in own:
-            process = processes[key]
-            is_thread = has_threads and process.parent == _KERNEL_THREADS[0]
-            groups[_shown(process.name, is_thread=is_thread)].add(spent, process.processor)
-    busy = [(name, group) for name, group in groups.items() if group.ticks >= _WORTH_NAMING * ticks]
+    for key, ticks in ran.items():
+        if ticks > 0 and key[0] not in own:
+            groups[names.of(key[0], processes[key])].add(ticks, processes[key].processor)
+    busy = [(name, group) for name, group in groups.items() if group.ticks >= _WORTH_NAMING * time.ticks]
     busy.sort(key=lambda one: (-one[1].ticks, one[0]))
     return [
-        Beside(name=name, processes=group.processes, ran_ns=group.ticks * tick_ns, cpu=group.cpu)
+        Beside(name=name, processes=group.processes, ran_ns=group.ticks * time.tick_ns, cpu=group.cpu)
         for name, group in busy[:_MOST_NAMED]
     ]
-
-
-def _shown(name: str, *, is_thread: bool) -> str:
-    """A thread of the kernel in brackets, without its processor or what it does just now: `kworker/3:1-events`."""
-    plain = "".join(char if char.isprintable() else "?" for char in name)
-    return f"[{plain.partition('/')[0]}]" if is_thread else plain

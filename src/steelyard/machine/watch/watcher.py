@@ -18,7 +18,8 @@ from typing import Self
 from steelyard.machine.moments import Moment, read_moment
 from steelyard.machine.readings import Tree
 from steelyard.machine.watch.gauges import Gauge, Gauges
-from steelyard.machine.watch.strangers import ours, ran_between, strangers
+from steelyard.machine.watch.names import Names
+from steelyard.machine.watch.strangers import Time, ours, ran_between, strangers
 from steelyard.model.watch import Stretch
 
 # Of one processor, for all looks together; the bar is 0.5 %, and what is around a look is not counted.
@@ -103,6 +104,7 @@ class Watcher:
         before, length_s = self._moment, max(moment.seconds - self._moment.seconds, 1e-9)
         ran = ran_between(before.processes, moment.processes)
         own = ours(moment.processes, self._launcher, os.getpid())
+        time_gone = Time(length_s * 1e9 / self._tick_ns, self._tick_ns)
         ticks = {name: moment.ticks.get(name, 0) - before.ticks.get(name, 0) for name in moment.ticks}
         working = sum(ticks[name] for name in _WORKING) if ticks else None
         hidden = None if working is None else max(0, working - sum(ran.values()))
@@ -110,7 +112,7 @@ class Watcher:
         return Stretch(
             start_ns=round(before.seconds * 1e9),
             end_ns=round(moment.seconds * 1e9),
-            beside=strangers(moment.processes, ran, own, length_s * 1e9 / self._tick_ns, self._tick_ns),
+            beside=strangers(moment.processes, ran, own, time_gone, Names.among(self._tree, moment.processes)),
             hidden_ns=None if hidden is None else hidden * self._tick_ns,
             pressure_ns=None if waiting_us is None else 1000 * waiting_us,
             steal_ns=max(0, ticks["steal"]) * self._tick_ns if "steal" in ticks else None,
