@@ -53,7 +53,7 @@ class Watcher:
         self._thread = threading.Thread(target=self._watch, name="steelyard-watch", daemon=True)
 
     def __enter__(self) -> Self:
-        self._begin()
+        self.begin()
         self._thread.start()
         return self
 
@@ -82,17 +82,25 @@ class Watcher:
         self._taken.append(stretch.model_copy(update={"cost_ns": cost_ns}))
         return cost_ns
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Take the first look."""
+        begun_ns = time.thread_time_ns()
         self._moment, self._gauge = self._now()
+        self._first_ns = time.thread_time_ns() - begun_ns
 
     def _now(self) -> tuple[Moment, Gauge]:
         return read_moment(self._tree, self._clock_ns() / 1e9), self._gauges.read()
 
     def _watch(self) -> None:
         self._leave_processor()
-        pause_s = _SHORTEST_S
-        while not self._end.wait(pause_s):
-            pause_s = max(_SHORTEST_S, self.look() / _MOST_SHARE / 1e9)
+        cost_ns = self._first_ns
+        while not self._end.wait(self.pause_s(cost_ns)):
+            cost_ns = self.look()
+
+    @staticmethod
+    def pause_s(cost_ns: int) -> float:
+        """How long to wait after a look that took so much."""
+        return max(_SHORTEST_S, cost_ns / _MOST_SHARE / 1e9)
 
     def _leave_processor(self) -> None:
         """Have this thread run elsewhere than the launches, where there is another processor."""
