@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,12 @@ from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.records import Run, Weighing
 from steelyard.model.watch import Beside, Stretch, Watch
+from tests.in_process import InProcess
 from tests.world import Killed, ScriptedWorld, kill, measured
 
 S = 1_000_000_000
 STARTED = 1000 * S
+COUNTING = "i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done"
 
 
 def stretches(name: str, *, begin: int, end: int, of: int) -> list[Stretch]:
@@ -82,3 +85,21 @@ def test_what_was_seen_before_a_kill_is_kept_and_what_comes_after_is_added(scrip
     assert record.derived is not None
     (one,) = record.derived.verdicts[0].disturbers
     assert (one.name, one.launches) == ("make", one.of)
+
+
+def test_a_program_that_runs_beside_is_named_and_what_is_measured_is_not(here: InProcess) -> None:
+    for name, work in (("planted-beside", "while :; do :; done"), ("our-own-work", COUNTING)):
+        (here.folder / name).write_text(f"#!/bin/sh\n{work}\n")
+        (here.folder / name).chmod(0o755)
+    with subprocess.Popen([here.folder / "planted-beside"]) as beside:
+        try:
+            done = here("run", "./our-own-work", "--max-time", "1", "--json", "record.json")
+        finally:
+            beside.kill()
+    assert done.status == 0
+    record = load(here.folder / "record.json")
+    assert record.watch is not None
+    assert record.derived is not None
+    found = {one.name: one for one in record.derived.summaries[0].disturbers}
+    assert found["planted-beside"].launches == found["planted-beside"].of >= 5
+    assert "our-own-work" not in found
