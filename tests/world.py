@@ -29,6 +29,7 @@ from steelyard.model.conditions import Condition
 from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.launches import NUMBERS, Frame, LaunchSpec, Measured
 from steelyard.model.records import MachineFacts
+from steelyard.model.watch import Stretch
 from tests.tool import Done
 
 MACHINE = MachineFacts(
@@ -90,7 +91,7 @@ def kill() -> None:
 class ScriptedServer:
     """Stands in the place of the launch server."""
 
-    version = "scripted"
+    version, pid = "scripted", 1
     offers = OFFERS
 
     def __init__(
@@ -163,6 +164,26 @@ class ScriptedServer:
         return results
 
 
+class ScriptedWatch:
+    """Sees what the world says was to be seen, when its time has come."""
+
+    def __init__(self, world: ScriptedWorld) -> None:
+        self._world, self._left = world, [*world.stretches]
+
+    def __enter__(self) -> Self:
+        self._world.watches += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def taken(self) -> list[Stretch]:
+        now_ns = self._world.seconds * 1e9
+        seen = [one for one in self._left if one.end_ns <= now_ns]
+        self._left = self._left[len(seen) :]
+        return seen
+
+
 @dataclass
 class ScriptedWorld:
     """A folder, and a machine whose launches are scripted."""
@@ -173,6 +194,10 @@ class ScriptedWorld:
     """What the clock shows."""
     quiet_after_s: list[float] = field(default_factory=list)
     """How long each wait for quiet will take; none if it is empty."""
+    stretches: list[Stretch] = field(default_factory=list)
+    """What goes on beside the launches, in order of time."""
+    watches: int = 0
+    """How many command lines have watched."""
     launched: list[LaunchSpec] = field(default_factory=list)
     """By the latest command line."""
     at_once: int = 1
@@ -207,6 +232,7 @@ class ScriptedWorld:
             now=self.now,
             facts=lambda: MACHINE,
             settle=self._settle,
+            watch_over=lambda launcher, processor: ScriptedWatch(self),  # noqa: ARG005
             tuner=lambda: Tuner(Hand(Tree(self.folder / "machine"))),
             examine=lambda: [Condition(code="load", severity="fine", evidence="nothing else runs")],
             valgrind=lambda _: VALGRIND,

@@ -14,7 +14,6 @@ from .records import (
     SAME,
     SAME_BUT_REAL,
     SLOWER,
-    SUMMARY,
     TOO_FEW,
     UNDECIDED,
     verdict,
@@ -163,16 +162,6 @@ def test_of_several_the_budget_is_said_once_that_decides_all() -> None:
     assert some == f"2 of them: {all_of}"
     assert others.startswith("1 of them: the time was up; no sensible budget")
     assert sentences.budget_of_all([], record) == []
-
-
-def test_noise_counts_the_disturbed_names_the_worst_and_the_repeated() -> None:
-    text = sentences.noise(SLOWER)
-    assert "14 of 66 launches" in text
-    assert "43 %" in text
-    assert "2 disturbed pairs repeated" in text
-    assert sentences.noise(verdict(disturbed=0, worst_delay=0.002, repeated=0)).startswith("quiet")
-    assert "does not tell" in sentences.noise(verdict(disturbed=0, worst_delay=None, repeated=0))
-    assert "5 of 50 launches" in sentences.noise(SUMMARY)
 
 
 def test_the_stop_is_said_only_where_it_came_early() -> None:

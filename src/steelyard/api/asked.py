@@ -91,6 +91,8 @@ class Launching:
     inherit_env: bool = False
     wait_quiet: float = 0
     """Seconds in all."""
+    watch: bool = True
+    """Whether to look who else runs, while launches do."""
     seed: int | None = None
 
 

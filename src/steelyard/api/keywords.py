@@ -45,6 +45,7 @@ KEYS: Mapping[str, tuple[str, str]] = {
     "environment": ("launch", "env"),
     "inherit_environment": ("launch", "inherit_env"),
     "wait_quiet": ("launch", "wait_quiet"),
+    "watch": ("launch", "watch"),
 }
 """Each key of a project's file: the group of what is asked that has it, and its field there."""
 
@@ -97,6 +98,8 @@ class Measuring(TypedDict, total=False):
     environment: Mapping[str, str | None] | Sequence[str]
     """Variables: with a value, or None for that of this process."""
     inherit_environment: bool
+    watch: bool
+    """Whether to look who else runs meanwhile; without being asked it does."""
     seed: int
     bytes: int | str
     """What a launch processes, or with a harness an iteration: a number, or a text as `64M`."""

@@ -118,6 +118,7 @@ def settings_of(
         reference_output=options.weighing.reference_output,
         pairing=pairing,
         wait_quiet_s=launch.wait_quiet,
+        watch=launch.watch,
         setup=_hooks("--setup", launch.set_up),
         prepare=_hooks("--prepare", launch.prepare),
         conclude=_hooks("--conclude", launch.conclude),

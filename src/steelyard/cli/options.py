@@ -249,6 +249,12 @@ class LaunchOptions(Options, Launching):
         typer.Option(metavar="SECONDS", help="Wait up to so long in all for other work to calm down."),
         ReadBy(seconds),
     ] = Launching.wait_quiet
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch/--no-watch", help="Look who else runs while launches do, which takes under 0.5% of one processor."
+        ),
+    ] = Launching.watch
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Repeat the plan of the weighing that showed this seed.")
     ] = None

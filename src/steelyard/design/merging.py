@@ -166,6 +166,7 @@ def _joined(records: Sequence[Weighing], places: _Places) -> Weighing:
             "launches": Launches.of_rows(rows),
             "counting": _counting(records, places),
             "heap": _heap(records, places),
+            "watch": None,
             "parts": [_told(record, of_part) for record, of_part in zip(records, places, strict=True)],
             "derived": None,
         }
@@ -180,6 +181,7 @@ def _told(record: Weighing, places: Mapping[int, int]) -> Part:
         seed=record.settings.seed,
         seconds=record.seconds,
         benchmarks=sorted(places.values()),
+        watch=record.watch,
     )
 
 

@@ -34,6 +34,7 @@ from steelyard.design.suite.planner import Planner, relist
 from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.recorder import Recorder
+from steelyard.design.timing.watched import Watched
 from steelyard.design.world import World
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
@@ -275,7 +276,8 @@ def _stages(
         yield partial(_count, journal=journal, session=session)
     if timed(header.settings.metrics):
         series = series_of(header.settings, targets, session.launcher, journal)
-        recorder = Recorder(targets, runner, journal, KeptRows(rows), series, together_of(session.launcher))
+        watched = Watched(journal.stretch, [*header.watch.stretches] if header.watch else [])
+        recorder = Recorder(targets, runner, journal, KeptRows(rows), series, together_of(session.launcher), watched)
         yield partial(_time, recorder=recorder, session=session, spent_s=spent_s, stopped=header.stop)
 
 
@@ -359,4 +361,18 @@ def _time(
         if isinstance(record, Weighing)
         else Measuring(record, recorder, clock, watch, spent_s)
     )
-    return experiment.run(), experiment.error
+    with _watching(recorder.watched, record.settings, session):
+        record = experiment.run()
+    return record.model_copy(update={"watch": recorder.watched.watch()}), experiment.error
+
+
+@contextmanager
+def _watching(watched: Watched, settings: Settings, session: _Session) -> Iterator[None]:
+    """Have somebody look who else runs, if that is wanted; what is seen last is kept as well."""
+    if not settings.watch:
+        yield
+        return
+    with session.world.watch_over(session.launcher.pid, settings.cpu) as watched.by:
+        yield
+    with suppress(UnwrittenError):  # the end of the journal cannot be written either, which is said
+        watched.keep()

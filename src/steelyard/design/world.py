@@ -17,6 +17,7 @@ from steelyard.history.store import Store, utc_now
 
 if TYPE_CHECKING:
     from steelyard.design.runner.runner import LaunchServer
+    from steelyard.design.timing.watched import Watching
     from steelyard.machine.tuning.tuner import Tuner
     from steelyard.measure.count.valgrind import Valgrind
     from steelyard.model.conditions import Condition
@@ -56,6 +57,12 @@ def _wait_until_quiet(most_s: float, *, give_up: Callable[[], bool]) -> float:
     from steelyard.machine.pressure import wait_until_quiet
 
     return wait_until_quiet(most_s, give_up=give_up)
+
+
+def _watch_over(launcher: int, processor: int | None) -> AbstractContextManager[Watching]:
+    from steelyard.machine.watch.watcher import Watcher
+
+    return Watcher(launcher, processor)
 
 
 def _valgrind(path: str | None) -> Valgrind:
@@ -103,6 +110,8 @@ class World:
     now: Callable[[], datetime] = utc_now
     facts: Callable[[], MachineFacts] = _read_facts
     settle: Settle = _wait_until_quiet
+    watch_over: Callable[[int, int | None], AbstractContextManager[Watching]] = _watch_over
+    """Looks who else runs while the context lasts: by the launch server's process, and the processor of launches."""
     examine: Callable[[], list[Condition]] = _examine
     """Looks at what on the machine disturbs measurements."""
     tuner: Callable[[], Tuner] = _tuner

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from steelyard.machine.conditions import contention, frequency, kernel, memory, power, processors
+from steelyard.machine.moments import read_moment
 from steelyard.machine.readings import Tree
 from steelyard.model.conditions import Condition
 
@@ -47,9 +48,9 @@ def examine(
 
     It takes half a second, in which others are watched. Nothing that cannot be read is an error.
     """
-    before = contention.read_moment(tree, clock())
+    before = read_moment(tree, clock())
     sleep(_APART_S)
-    after = contention.read_moment(tree, clock())
+    after = read_moment(tree, clock())
     return [
         contention.load(tree, before, after, os.getpid()),
         contention.pressure(before, after),

@@ -87,6 +87,7 @@ class Launcher:
             self.close()
             raise
         self._pid = int(hello.get("pid", 0))
+        self.pid = self._process.pid
         self.version = str(hello.get("version"))
         self.offers: dict[str, bool] = {name: value for name, value in hello.items() if isinstance(value, bool)}
 

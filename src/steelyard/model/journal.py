@@ -3,7 +3,8 @@
 First line: the record without its launches. Then one array a launch, in LaunchRow's order of fields, and
 {"discard": [benchmark, pair]} after a disturbed pair; {"aside": [benchmark, pair]} for one of a way of pairing that was
 left; {"failed": [benchmark, why]} where one of a harness ends so;
-{"count": ..., "functions": ...} after a counted launch; {"heap_launch": ...} after one whose heap was watched.
+{"count": ..., "functions": ...} after a counted launch; {"heap_launch": ...} after one whose heap was watched;
+{"stretch": ...} of what went on beside launches, behind some of them.
 Last line: how it ended.
 Whatever is cut off at the end, by a kill or a full disk, costs at most the line that was being written.
 """
@@ -28,6 +29,7 @@ from steelyard.model.heap import HeapLaunch
 from steelyard.model.json_text import parse
 from steelyard.model.launches import COLUMNS, DISTURBED, ROLES, TRIED, USED, Frame, LaunchRow, Place
 from steelyard.model.records import Run, Weighing
+from steelyard.model.watch import Stretch
 
 _BLOCK_BYTES = 1 << 16
 # The record of ten thousand benchmarks with long names, less its launches.
@@ -161,6 +163,10 @@ class Journal:
         """Write one launch whose heap was watched."""
         self._write(_COMPACT.encode({"heap_launch": launch.model_dump(mode="json")}).encode())
 
+    def stretch(self, stretch: Stretch) -> None:
+        """Write what went on beside launches."""
+        self._write(_COMPACT.encode({"stretch": stretch.model_dump(mode="json")}).encode())
+
     def end(self, outcome: dict[str, Any]) -> None:
         """Write how it ended: the record's fields that were not known at its start."""
         self._write(json.dumps(outcome).encode())
@@ -213,7 +219,9 @@ def _add(fields: dict[str, Any], unused: dict[tuple[int, int], str], entry: Any)
         case {"count": dict() as count, "functions": functions}:
             _add_count(fields, count, functions)
         case {"heap_launch": dict() as launch}:
-            _add_heap_launch(fields, launch)
+            _add_to(fields, "heap", "launches", launch)
+        case {"stretch": dict() as stretch}:
+            _add_to(fields, "watch", "stretches", stretch)
         case dict():
             fields.update(entry)
         case _:
@@ -240,13 +248,14 @@ def _add_count(fields: dict[str, Any], count: dict[str, Any], functions: Any) ->
             parts.append(part)
 
 
-def _add_heap_launch(fields: dict[str, Any], launch: dict[str, Any]) -> None:
-    heap = fields.get("heap")
-    if not isinstance(heap, dict):
-        heap = fields["heap"] = {"launches": []}
-    if not isinstance(heap.get("launches"), list):
-        raise ValueError("`heap` has no launches to add one to")
-    heap["launches"].append(launch)
+def _add_to(fields: dict[str, Any], part: str, name: str, added: dict[str, Any]) -> None:
+    """Add to a list in a part of the record that the first line may not have."""
+    whole = fields.get(part)
+    if not isinstance(whole, dict):
+        whole = fields[part] = {name: []}
+    if not isinstance(whole.get(name), list):
+        raise ValueError(f"`{part}` has no {name} to add one to")
+    whole[name].append(added)
 
 
 def _batches(data: bytes) -> Iterator[list[Any]]:

@@ -163,6 +163,7 @@ class Measuring(_Section):
         default=None, description="pass on the whole environment, but for what looks like a secret"
     )
     wait_quiet: Time | None = Field(default=None, description="longest wait in all for other work to calm down")
+    watch: bool | None = Field(default=None, description="look who else runs, while launches do: true if not said")
 
 
 class Compare(Measuring):

@@ -22,6 +22,7 @@ from steelyard.model.numbers import Count, Seconds
 from steelyard.model.patterns import said_of
 from steelyard.model.secrecy import is_secret
 from steelyard.model.throughput import Processed, is_empty
+from steelyard.model.watch import Disturber, Watch
 
 Margin = Annotated[float, Field(gt=0, lt=1)]
 # Of the counts of one program: equal; within 1e-5 of each other; anything else.
@@ -136,6 +137,7 @@ class Settings(_Record):
         description="the launches of a pair one after the other, at the same time on one processor, or as it turns out",
     )
     wait_quiet_s: Seconds = Field(default=0, description="longest wait in all for other work to calm down")
+    watch: bool = Field(default=True, description="look who else runs, while launches do")
     setup: list[str] = Field(default_factory=list, description="run once before all launches")
     prepare: list[str] = Field(default_factory=list, description="run before each launch")
     conclude: list[str] = Field(default_factory=list, description="run after each launch")
@@ -230,6 +232,12 @@ class Verdict(_Record):
     disturbed: int = Field(default=0, description="launches that waited for a processor for over 1 % of their time")
     worst_delay: float | None = Field(default=None, description="largest share of a launch spent waiting")
     repeated: int = Field(default=0, description="disturbed pairs that were repeated")
+    disturbers: list[Disturber] = Field(
+        default_factory=list, exclude_if=is_empty, description="what went on beside the launches, if it was watched"
+    )
+    switches_per_s: float | None = Field(
+        default=None, description="involuntary switches in a second of the launches, but for those in tandem"
+    )
     findings: list[Finding] = Field(default_factory=list)
     stability: Stability | None = Field(default=None, description="of counts: how equal those of one side are")
     floor: float | None = Field(default=None, description="of counts: relative spread of the same program's")
@@ -253,6 +261,12 @@ class Summary(_Record):
     quality: Literal["quiet", "noisy", "disturbed"]
     disturbed: int = 0
     worst_delay: float | None = None
+    disturbers: list[Disturber] = Field(
+        default_factory=list, exclude_if=is_empty, description="what went on beside the launches, if it was watched"
+    )
+    switches_per_s: float | None = Field(
+        default=None, description="involuntary switches in a second of the launches, but for those in tandem"
+    )
     per_second: dict[str, float] = Field(
         default_factory=dict, exclude_if=is_empty, description="throughput at the median, by its unit"
     )
@@ -274,6 +288,13 @@ class _Kept(_Record):
     launches: Launches
     counting: Counting | None = Field(default=None, description="what was counted, since version 2")
     heap: Heap | None = Field(default=None, description="what was seen of the heap, since version 2")
+    watch: Watch | None = Field(
+        default=None, exclude_if=is_empty, description="what went on beside the launches, if it was watched"
+    )
+
+    def watch_of(self, benchmark: int) -> Watch | None:  # noqa: ARG002 - as of merged ones
+        """What went on beside a benchmark's launches."""
+        return self.watch
 
     def is_empty(self) -> bool:
         """Whether nothing was measured, and nothing is known without."""
@@ -310,6 +331,7 @@ class Part(_Record):
     seed: Count
     seconds: Seconds = Field(description="elapsed time of the measuring")
     benchmarks: list[Count] = Field(description="indexes into `benchmarks`")
+    watch: Watch | None = Field(default=None, exclude_if=is_empty, description="what went on beside its launches")
 
 
 class Derived(_Record):
@@ -336,6 +358,10 @@ class Weighing(_Kept):
     subjects: list[Subject] = Field(min_length=2, description="the baselines and candidates of the benchmarks")
     parts: list[Part] = Field(default_factory=list, description="of several weighings that were merged; else empty")
     derived: Derived | None = None
+
+    def watch_of(self, benchmark: int) -> Watch | None:
+        """What went on beside a benchmark's launches: where several were merged, on the machine that it ran on."""
+        return next((part.watch for part in self.parts if benchmark in part.benchmarks), self.watch)
 
     def sides(self) -> tuple[list[str], list[str]]:
         """The names of the baselines and of the candidates, each once."""

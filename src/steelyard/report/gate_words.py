@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from steelyard.model.gate import GateReport, Judged
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Verdict, Weighing
-from steelyard.report import figures, printable, sentences
+from steelyard.report import disturbances, figures, printable, sentences
 
 _LONGEST_PROBLEM, _LONGEST_NAME = 400, 60
 MOST_SAID = 10
@@ -137,4 +137,5 @@ def noise(report: GateReport) -> str | None:
     if not disturbed:
         return None
     worst = max(verdict.worst_delay or 0.0 for verdict in timed)
-    return sentences.waited(figures.count(disturbed, "launch", "launches"), worst)
+    waited = disturbances.waited(figures.count(disturbed, "launch", "launches"), worst)
+    return disturbances.with_beside(waited, disturbances.together(timed), waited=True)

@@ -353,41 +353,6 @@ def resolution(verdict: Verdict | UnpairedVerdict) -> str | None:
     return f"a change of {figures.extent(verdict.resolution)} would have been found 9 times out of 10"
 
 
-def noise(verdict: Verdict | Summary) -> str:
-    """Say what disturbed the launches: how many waited for a processor, the worst, what was repeated."""
-    from steelyard.model.records import Verdict  # whoever asks has one, or a summary
-
-    repeated = verdict.repeated if isinstance(verdict, Verdict) else 0
-    if verdict.worst_delay is None and not verdict.disturbed:
-        text = "not known, this machine does not tell how long a launch waited for a processor"
-    elif not verdict.disturbed:
-        text = "quiet, no launch waited long for a processor"
-    else:
-        text = waited(_of_launches(verdict), verdict.worst_delay)
-    if repeated:
-        text += f"; {figures.count(repeated, 'disturbed pair')} repeated"
-    return text
-
-
-def waited(launches: str, worst_delay: float | None) -> str:
-    """Say that so many launches waited for a processor, and for which part of its time the worst did."""
-    text = f"{launches} waited for a processor"
-    return text if worst_delay is None else f"{text}, the worst for {figures.percent(worst_delay)} of its time"
-
-
-def _of_launches(verdict: Verdict | Summary) -> str:
-    from steelyard.model.records import Verdict
-
-    launches = (
-        sum(part.launches for part in (verdict.baseline, verdict.candidate) if part)
-        if isinstance(verdict, Verdict)
-        else verdict.launches
-    )
-    if launches < verdict.disturbed:
-        return figures.count(verdict.disturbed, "launch", "launches")
-    return f"{verdict.disturbed:,} of {figures.count(launches, 'launch', 'launches')}"
-
-
 def not_strict() -> str:
     """Say what an undecided weighing that was not asked to be strict means to a script."""
     return "status 0, as nothing was found slower; with --strict it is 4, as it stayed undecided"

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from steelyard.model.metrics import METRICS, is_counted, of_one_process
 from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing
-from steelyard.report import counting, figures, heap, layouts, notes, printable, ranking, sentences, words
+from steelyard.report import counting, disturbances, figures, heap, layouts, notes, printable, ranking, sentences, words
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
@@ -178,7 +178,7 @@ def _details(sheet: Sheet, verdict: Verdict) -> None:
     if resolution:
         sheet.row("resolution", resolution)
     if verdict.baseline is not None and verdict.pairs:
-        sheet.row("noise", counting.equality(verdict) if is_counted(verdict.metric) else sentences.noise(verdict))
+        sheet.row("noise", counting.equality(verdict) if is_counted(verdict.metric) else disturbances.noise(verdict))
     layouts.rows(sheet, verdict)
 
 
@@ -274,7 +274,8 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         launches = figures.count(disturbed, "launch", "launches")
         name = sheet.name(worst.benchmark, _NAME_COLUMNS)
         where = "" if worst.worst_delay is None else f" ({name})"
-        sheet.row("noise", sentences.waited(launches, worst.worst_delay) + where)
+        waited = disturbances.waited(launches, worst.worst_delay) + where
+        sheet.row("noise", disturbances.with_beside(waited, disturbances.together(first), waited=True))
     notes.show(sheet, noted)
 
 
@@ -378,7 +379,7 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool, explain
 
 
 def _without_quiet(summary: Summary) -> str:
-    return sentences.noise(summary).removeprefix("quiet, ")
+    return disturbances.noise(summary).removeprefix("quiet, ")
 
 
 def _around_median(record: Run, summary: Summary) -> FloatArray:

@@ -14,6 +14,7 @@ from steelyard.design.counting.judgement import count_summary, count_verdicts, w
 from steelyard.design.findings import COPIED_CONTROL
 from steelyard.design.identical import verdicts_of_one_program
 from steelyard.design.judging.budgets import ENDS, budgets_of, elsewhere
+from steelyard.design.judging.disturbers import disturbers
 from steelyard.design.judging.findings import data_findings, medians_findings, storm_findings, withheld
 from steelyard.design.judging.layouts import layout_facts, layout_findings
 from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
@@ -261,12 +262,21 @@ def _shared(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
         "seconds": min(seconds_of(launches, mine), record.seconds or inf),
         "disturbed": int((known > DISTURBED_FROM).sum()),
         "worst_delay": float(known.max()) if len(known) else None,
+        "disturbers": disturbers(launches, benchmark, record.watch_of(benchmark)),
+        "switches_per_s": _switches_per_s(launches, mine & (roles == ROLES.index(USED)) & ~launches.in_tandem()),
     }
     if isinstance(record, Weighing):
         shared["margin"] = record.settings.margin
         shared["control"] = record.benchmarks[benchmark].control
         shared["repeated"] = int((mine & (roles == ROLES.index(DISTURBED))).sum()) // 2
     return shared
+
+
+def _switches_per_s(launches: Launches, chosen: npt.NDArray[np.bool_]) -> float | None:
+    """How often in a second another was given the processor of these launches; None without any."""
+    seconds = float(launches.column("wall_ns")[chosen].sum()) / 1e9
+    switches = float(launches.column("involuntary_switches")[chosen].sum())
+    return switches / seconds if seconds > 0 and isfinite(switches) else None
 
 
 def seconds_of(launches: Launches, mine: npt.NDArray[np.bool_] | list[int]) -> float:

@@ -43,6 +43,8 @@ class LaunchServer(TargetLauncher, Protocol):
     """The native launch server, or a scripted one in tests."""
 
     version: str
+    pid: int
+    """Of the process that all launches descend from."""
     offers: dict[str, bool]
     """What it can read on this machine."""
 

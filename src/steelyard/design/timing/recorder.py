@@ -13,6 +13,7 @@ from steelyard.design.runner.runner import TIMER, LaunchSeries, LaunchTogether, 
 from steelyard.design.runner.target import Target
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.kept_rows import KeptRows
+from steelyard.design.timing.watched import Watched
 from steelyard.model.launches import (
     DISTURBED,
     IN_TANDEM,
@@ -61,6 +62,8 @@ class Recorder:
     where something else has to be done or measured in between."""
     together: LaunchTogether | None = None
     """What launches both of a pair at the same time."""
+    watched: Watched = field(default_factory=Watched)
+    """What is seen meanwhile, if anybody looks."""
     _overhead_ns: int = 0
 
     def most_pairs(self) -> int:
@@ -74,17 +77,22 @@ class Recorder:
         """
         self._start_pair()
         if places[0].order >= IN_TANDEM:
-            return [self._launch_together(pair, longest_s) for pair in zip(places[::2], places[1::2], strict=True)]
-        series = None if self.series is None else self.series(places)
-        rows = self._launch_all(series, places, longest_s)
-        return list(zip(rows, rows, strict=True))
+            pairs = [self._launch_together(pair, longest_s) for pair in zip(places[::2], places[1::2], strict=True)]
+        else:
+            series = None if self.series is None else self.series(places)
+            rows = self._launch_all(series, places, longest_s)
+            pairs = list(zip(rows, rows, strict=True))
+        self.watched.keep()
+        return pairs
 
     def launch(self, place: Place, longest_s: float | None = None) -> LaunchRow:
         """Run, check and keep one launch, which may take so long if that is said, and else as long as the plan has it.
 
         Raises LaunchError if it failed, Interrupted if cut short.
         """
-        return self.runner.launch(self._target(place, longest_s), TIMER, lambda reading: self._keep(reading, place))
+        row = self.runner.launch(self._target(place, longest_s), TIMER, lambda reading: self._keep(reading, place))
+        self.watched.keep()
+        return row
 
     def _launch_together(self, pair: tuple[Place, Place], longest_s: float | None) -> tuple[LaunchRow, LaunchRow]:
         if self.together is None:

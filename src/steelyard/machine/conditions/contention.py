@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.machine.conditions.words import fine, serious, slight, unknown
+from steelyard.machine.moments import Moment
 from steelyard.machine.readings import CPUS, Tree
 from steelyard.model.conditions import Condition
 
@@ -17,44 +16,6 @@ _WAITING, _MUCH_WAITING = 0.05, 0.5
 _MOST_NAMED = 5
 
 
-@dataclass(frozen=True)
-class Moment:
-    """What is counted since the start of the machine."""
-
-    seconds: float
-    ticks: Mapping[str, int]
-    """Of all processors, by what they were spent on: `user`, `steal`, ..."""
-    waiting_us: int | None
-    """While some task waited for a processor."""
-    processes: Mapping[tuple[int, int], tuple[str, int]]
-    """Name and ticks of every process, by its number and the time of its start."""
-
-
-_SPENT_ON = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
-
-
-def read_moment(tree: Tree, seconds: float) -> Moment:
-    """Read it; `seconds` is the time of a monotonic clock."""
-    first = (tree.text("proc/stat") or "").partition("\n")[0].split()
-    numbers = [int(word) for word in first[1:9] if word.isdigit()]
-    return Moment(
-        seconds=seconds,
-        ticks=dict(zip(_SPENT_ON, numbers, strict=False)),
-        waiting_us=tree.waited_us(),
-        processes=dict(found for path in tree.below("proc", "[0-9]*/stat") if (found := _process(tree, path))),
-    )
-
-
-def _process(tree: Tree, path: Path) -> tuple[tuple[int, int], tuple[str, int]] | None:
-    """A name may hold blanks and brackets; what follows the last bracket are numbers (man 5 proc)."""
-    number, _, rest = (tree.text(path) or "").partition(" (")
-    name, _, numbers = rest.rpartition(") ")
-    words = numbers.split()
-    if not number.isdigit() or len(words) < 20 or not all(words[place].isdigit() for place in (11, 12, 19)):
-        return None
-    return (int(number), int(words[19])), (name, int(words[11]) + int(words[12]))
-
-
 def load(tree: Tree, before: Moment, after: Moment, own: int) -> Condition:
     """Which processes ran; `own` is the number of our process."""
     all_ticks, processors = _ticks(before, after), max(1, len(tree.processor_list(f"{CPUS}/online")))
@@ -62,9 +23,9 @@ def load(tree: Tree, before: Moment, after: Moment, own: int) -> Condition:
     if not ticks:
         return unknown("load", "the system does not tell what ran")
     spent = {
-        process: (name, ticks_after - before.processes.get(process, (name, 0))[1])
-        for process, (name, ticks_after) in after.processes.items()
-        if process[0] != own
+        key: (process.name, process.ticks - (before.processes[key].ticks if key in before.processes else 0))
+        for key, process in after.processes.items()
+        if key[0] != own
     }
     shares = sorted(((used / ticks, name) for name, used in spent.values()), reverse=True)
     busy = [(share, name) for share, name in shares if share > _BUSY]
@@ -118,7 +79,7 @@ def _ticks(before: Moment, after: Moment) -> dict[str, int]:
 def processor_limit(tree: Tree) -> Condition:
     """How much of the processors this control group, or one above it, may use, and whether it was stopped for that."""
     limits, periods = [], 0
-    for folder in _groups(tree):
+    for folder in groups(tree):
         quota, period = _quota(tree, folder)
         if quota is not None and period:
             limits.append(quota / period)
@@ -145,7 +106,7 @@ def _quota(tree: Tree, folder: Path) -> tuple[int | None, int | None]:
     return (quota if quota and quota > 0 else None), tree.number(folder / "cpu.cfs_period_us")
 
 
-def _groups(tree: Tree) -> list[Path]:
+def groups(tree: Tree) -> list[Path]:
     """The folders of our control group and of those above it, of the first version and the second."""
     top = Path("sys/fs/cgroup")
     folders: list[Path] = []

@@ -11,7 +11,7 @@ from steelyard.model.launches import Launches
 from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Run, Summary
 from steelyard.model.samples import joined
-from steelyard.report import figures, foreign, notes, sentences
+from steelyard.report import disturbances, figures, foreign, notes, sentences
 from steelyard.report.page import (
     budget,
     distributions,
@@ -82,7 +82,7 @@ def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Bud
         Cell(f"{summary.launches:,}", float(summary.launches)),
         Cell(summary.quality, summary.quality),
     ]
-    lines: list[Content] = [sentence(sentences.spread(summary)), sentence(sentences.noise(summary))]
+    lines: list[Content] = [sentence(sentences.spread(summary)), sentence(disturbances.noise(summary))]
     tables = measured.heap_table(record, summary.index) if metric == record.settings.metrics[0] else []
     drawn = _run_figures(record, launches, summary, room)
     detail = Detail(lines, [figure for figure in drawn if figure is not None], tables)

@@ -12,7 +12,7 @@ from steelyard.model.launches import USED
 from steelyard.model.looks import LookBack
 from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Verdict, Weighing
-from steelyard.report import counting, figures, layouts, notes, sentences
+from steelyard.report import counting, disturbances, figures, layouts, notes, sentences
 from steelyard.report.page import (
     budget,
     distributions,
@@ -178,7 +178,7 @@ class _Weighed:
 def _noise(verdict: Verdict) -> list[str]:
     if verdict.baseline is None or not verdict.pairs:
         return []
-    return [counting.equality(verdict) if is_counted(verdict.metric) else sentences.noise(verdict)]
+    return [counting.equality(verdict) if is_counted(verdict.metric) else disturbances.noise(verdict)]
 
 
 def _timed(verdict: Verdict, back: LookBack, repeat: int, room: budget.Budget) -> list[Figure | None]:

@@ -1,0 +1,196 @@
+"""The watch: whether it moves what it watches, what it costs, and whether it names the right disturber.
+
+    python benchmarks/watch.py [--seconds S] [--planted N] [--processor P]
+
+First blocks of launches of the demo's program (20 ms), watched and not, in adjacent pairs whose order is drawn, for S
+seconds: the mean of a block is judged as `steelyard compare` judges a pair, at a margin of 0.2 %. The processor time of
+the looks is from the same blocks. Then N weighings of the installed `steelyard`, each with a disturber planted beside
+the middle of it: a program of a name of its own that works all the time, in bursts of 0.05 to 1.5 s, or by children of
+0.1 s; pinned to the processor of the launches or to another one. It is named if the report has its name among those
+who ran beside, and first if it is the first of these.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.processes import STEELYARD, build, read_record, stoppable, with_own_store
+from benchmarks.simulation import table
+from steelyard.machine.watch.watcher import Watcher
+from steelyard.measure.launch import Launcher
+from steelyard.model.launches import LaunchSpec
+from steelyard.model.watch import Disturber
+from steelyard.report.disturbances import beside
+from steelyard.stats.paired import judge
+
+MARGIN, ALPHA = 0.002, 0.01
+# 4,700 rounds of the demo's program take about 20 ms; so many last half a second, in which there are one or two looks.
+ROUNDS, A_BLOCK = 4700, 25
+NAMES = (
+    "cc1plus", "rustc", "chrome", "node", "java", "postgres", "mysqld", "ffmpeg", "gzip", "rsync",
+    "updatedb", "dockerd", "clamscan", "runner", "webpack", "ld.lld", "gopls", "tracker-miner", "make", "backup",
+)  # fmt: skip
+KINDS = ("steady", "bursts", "children")
+# Beside the middle of a weighing that takes about four seconds.
+BEGINS_S, ENDS_S, LASTS_S = 1.0, 3.0, 4
+STEADY = "while :; do :; done"
+# Loops of a shell take about 0.5 us each.
+BURSTS = "while :; do i=0; while [ $i -lt {loops} ]; do i=$((i + 1)); done; sleep {pause}; done"
+CHILD = "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done"
+
+
+@dataclass
+class Blocks:
+    """The mean of each block in ns, watched or not, and what the looks took."""
+
+    active: dict[bool, list[float]] = field(default_factory=lambda: {False: [], True: []})
+    wall: dict[bool, list[float]] = field(default_factory=lambda: {False: [], True: []})
+    looks: int = 0
+    cost_ns: int = 0
+    watched_ns: int = 0
+
+    def verdict(self, metric: dict[bool, list[float]]) -> tuple[str, ...]:
+        """The words and figures of a metric."""
+        without, watched = (np.array(metric[is_watched]) for is_watched in (False, True))
+        judged = judge(lambda count: (without[:count], watched[:count]), len(without), MARGIN, ALPHA, ended=True)
+        if judged is None:
+            return ("too few", "", "", str(len(without)))
+        ends = (np.expm1(end) * 100 for end in (judged.lower, judged.upper))
+        interval = ", ".join(f"{end:+.3f} %" for end in ends)
+        return (judged.verdict, f"{100 * np.expm1(judged.estimate.centre):+.3f} %", f"[{interval}]", str(len(without)))
+
+
+def weigh(program: Path, seconds: float, processor: int | None) -> Blocks:
+    """Watched blocks against unwatched ones."""
+    spec = LaunchSpec(
+        program=os.fsencode(program),
+        argv=(os.fsencode(program),),
+        env=(),
+        cpus=None if processor is None else (processor,),
+    )
+    blocks, until = Blocks(), time.monotonic() + seconds
+    with Launcher() as launcher:
+        while time.monotonic() < until:
+            for is_watched in random.sample((False, True), 2):
+                _block(launcher, spec, blocks, is_watched=is_watched)
+    return blocks
+
+
+def _block(launcher: Launcher, spec: LaunchSpec, blocks: Blocks, *, is_watched: bool) -> None:
+    watcher = Watcher(launcher.pid, spec.cpus[0] if spec.cpus else None)
+    with watcher if is_watched else nullcontext():
+        launched = [launcher.launch(spec) for _ in range(A_BLOCK)]
+    blocks.wall[is_watched].append(float(np.mean([one.wall_ns for one in launched])))
+    blocks.active[is_watched].append(float(np.mean([one.wall_ns - (one.delay_ns or 0) for one in launched])))
+    if is_watched:
+        # Those at the ends of a block are outside of its launches, and once a weighing.
+        stretches = watcher.taken()[:-1]
+        blocks.looks += len(stretches)
+        blocks.cost_ns += sum(one.cost_ns for one in stretches)
+        blocks.watched_ns += sum(one.end_ns - one.start_ns for one in stretches)
+
+
+@dataclass(frozen=True)
+class Plant:
+    """A disturber: its name, how it works, and on which processor."""
+
+    name: str
+    kind: str
+    processor: int
+
+    def script(self, folder: Path) -> Path:
+        """The program, whose name the kernel takes from that of the file."""
+        path = folder / self.name
+        path.write_text(f"#!/bin/sh\n{self._work(folder)}\n")
+        path.chmod(0o755)
+        return path
+
+    def _work(self, folder: Path) -> str:
+        if self.kind == "children":
+            child = folder / "children" / self.name
+            child.parent.mkdir(exist_ok=True)
+            child.write_text(f"#!/bin/sh\n{CHILD}\n")
+            child.chmod(0o755)
+            return f"while :; do {shlex.quote(str(child))}; done"
+        if self.kind == "bursts":
+            burst_s = random.uniform(0.05, 1.5)
+            return BURSTS.format(loops=int(burst_s / 0.5e-6), pause=round(random.uniform(0.0, burst_s), 2))
+        return STEADY
+
+
+@contextmanager
+def growing(plant: Plant, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The disturber, which begins a second from now and ends by itself, and with the context."""
+    pinned = partial(os.sched_setaffinity, 0, {plant.processor})
+    words = ["/bin/sh", "-c", f"sleep {BEGINS_S}; exec timeout {ENDS_S - BEGINS_S} {plant.script(folder)}"]
+    process = subprocess.Popen(words, preexec_fn=pinned, start_new_session=True)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, 15)
+        process.wait()
+
+
+def tried(plant: Plant, program: Path, processor: int, folder: Path) -> tuple[int, str]:
+    """At which place the report names the plant (0 for not at all), and what it says."""
+    out = folder / "weighing.json"
+    words = [STEELYARD, "compare", str(program), str(program), "--cpu", str(processor), "--json", str(out)]
+    words += ["--max-time", str(LASTS_S), "--margin", "0.001%"]
+    with growing(plant, folder):
+        subprocess.run(words, check=True, capture_output=True, env=with_own_store(folder))
+    verdict = read_record(out)["derived"]["verdicts"][0]
+    found = [Disturber.model_validate(one) for one in verdict.get("disturbers", [])]
+    said = beside(found, waited=verdict["disturbed"] > 0) or "nothing"
+    names = [one.name for one in found if f"{one.name} ran beside" in said]
+    return (names.index(plant.name) + 1 if plant.name in names else 0), said
+
+
+def main(words: argparse.Namespace) -> None:
+    """Print both tables."""
+    others = sorted(os.sched_getaffinity(0) - {words.processor}) or [words.processor]
+    with tempfile.TemporaryDirectory() as name, stoppable():
+        folder = Path(name)
+        program = build(folder / "work", ROUNDS)
+        blocks = weigh(program, words.seconds, words.processor)
+        rows = [(metric, *blocks.verdict(getattr(blocks, metric))) for metric in ("active", "wall")]
+        print(table(("metric", f"watched, margin {MARGIN:.1%}", "change", "interval at 99 %", "pairs of blocks"), rows))
+        each_ms, share = blocks.cost_ns / max(1, blocks.looks) / 1e6, blocks.cost_ns / max(1, blocks.watched_ns)
+        print(f"\n{blocks.looks} looks of {each_ms:.2f} ms: {share:.2%} of a processor\n")
+        plants = [
+            Plant(NAMES[n % len(NAMES)], KINDS[n % len(KINDS)], words.processor if n % 2 else others[-1])
+            for n in range(words.planted)
+        ]
+        places: list[int] = []
+        shown: list[tuple[object, ...]] = []
+        for plant in plants:
+            place, said = tried(plant, program, words.processor, folder)
+            places.append(place)
+            where = "the same" if plant.processor == words.processor else "another"
+            shown.append((plant.name, plant.kind, where, place or "not named", said))
+        print(table(("planted", "works", "processor", "named at place", "the report"), shown))
+        print(f"\nnamed: {sum(map(bool, places))} of {len(places)}, first: {places.count(1)}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=120.0, help="of the comparison of watched with unwatched")
+    parser.add_argument("--planted", type=int, default=20, help="disturbers that are planted")
+    parser.add_argument("--processor", type=int, default=0, help="that the launches are pinned to")
+    main(parser.parse_args())

@@ -1,0 +1,1 @@
+"""The watch: what goes on beside the launches while they run."""

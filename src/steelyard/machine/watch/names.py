@@ -1,0 +1,60 @@
+"""What a process is called where it is told of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from steelyard.machine.moments import Process, Processes
+from steelyard.machine.readings import Tree
+
+_KERNEL_THREADS = (2, "kthreadd")
+_INTERPRETER = re.compile(r"(python|perl|ruby|node|php|bash|dash|zsh|sh)[\d.]*")
+_LONGEST = 40
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of processes that are running."""
+
+    tree: Tree
+    has_kernel_threads: bool
+
+    @classmethod
+    def among(cls, tree: Tree, processes: Processes) -> Names:
+        """Of processes, among which those below number 2 are the kernel's threads if they can be seen."""
+        number, name = _KERNEL_THREADS
+        return cls(tree, any(key[0] == number and one.name == name for key, one in processes.items()))
+
+    def of(self, number: int, process: Process) -> str:
+        """That of the kernel, with the script that an interpreter runs; a thread of the kernel in brackets.
+
+        Such a thread is told without its processor, or what it does just now: `kworker/3:1-events`. Of command lines
+        no more than the script's name is taken: they may hold secrets.
+        """
+        if self.has_kernel_threads and process.parent == _KERNEL_THREADS[0]:
+            return f"[{_plain(process.name.partition('/')[0])}]"
+        if _INTERPRETER.fullmatch(process.name):
+            words = (self.tree.text(f"proc/{number}/cmdline") or "").split("\0")
+            script = _script(words[1:])
+            if script is not None and script != process.name:
+                return _plain(f"{process.name} {script}")
+        return _plain(process.name)
+
+
+def _script(words: Sequence[str]) -> str | None:
+    """The script among an interpreter's arguments, or Python's module; None where it runs what is not in a file."""
+    for place, word in enumerate(words):
+        if word == "-m" and place + 1 < len(words):
+            return f"-m {words[place + 1]}"
+        if word in ("-c", "-e") or not word:
+            return None
+        if not word.startswith("-"):
+            return PurePath(word).name
+    return None
+
+
+def _plain(name: str) -> str:
+    return "".join(char if char.isprintable() else "?" for char in name)[:_LONGEST]

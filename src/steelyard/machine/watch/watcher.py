@@ -1,0 +1,137 @@
+"""Looks at the machine now and then while launches run, in a thread of the process that drives them.
+
+A look takes 1.3 ms where there are 105 processes, and 11 µs for each more. The time to the next one is such that all
+looks together take less than a two-hundredth of one processor, however many processes there are.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from steelyard.machine.moments import Moment, read_moment
+from steelyard.machine.readings import Tree
+from steelyard.machine.watch.gauges import Gauge, Gauges
+from steelyard.machine.watch.names import Names
+from steelyard.machine.watch.strangers import Time, ours, ran_between, strangers
+from steelyard.model.watch import Stretch
+
+# Of one processor, for all looks together; the bar is 0.5 %, and what is around a look is not counted.
+_MOST_SHARE = 0.004
+_SHORTEST_S = 0.25
+_WORKING = ("user", "nice", "system")
+
+
+class Watcher:
+    """Watches for as long as its context lasts.
+
+    What belongs to the process `launcher`, and the one that it is told by, is ours; launches run on `processor`, if
+    that is said: then the looks are taken on others.
+    """
+
+    def __init__(
+        self,
+        launcher: int,
+        processor: int | None = None,
+        *,
+        tree: Tree = Tree(),  # noqa: B008 - a frozen value
+        clock_ns: Callable[[], int] = time.monotonic_ns,
+        tick_ns: int | None = None,
+    ) -> None:
+        self._launcher, self._processor = launcher, processor
+        self._tree, self._clock_ns = tree, clock_ns
+        self._tick_ns = tick_ns or 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+        self._gauges = Gauges.found(tree, processor)
+        self._taken: deque[Stretch] = deque()
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="steelyard-watch", daemon=True)
+
+    def __enter__(self) -> Self:
+        self.begin()
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end.set()
+        self._thread.join()
+        self.look()
+
+    def taken(self) -> list[Stretch]:
+        """What was seen since this was last asked."""
+        found = []
+        with suppress(IndexError):
+            while True:
+                found.append(self._taken.popleft())
+        return found
+
+    def look(self) -> int:
+        """End a stretch, and begin the next; the processor time that it took, ns."""
+        begun_ns = time.thread_time_ns()
+        moment, gauge = self._now()
+        stretch = self._between(moment, gauge)
+        self._moment, self._gauge = moment, gauge
+        cost_ns = time.thread_time_ns() - begun_ns
+        self._taken.append(stretch.model_copy(update={"cost_ns": cost_ns}))
+        return cost_ns
+
+    def begin(self) -> None:
+        """Take the first look."""
+        begun_ns = time.thread_time_ns()
+        self._moment, self._gauge = self._now()
+        self._first_ns = time.thread_time_ns() - begun_ns
+
+    def _now(self) -> tuple[Moment, Gauge]:
+        return read_moment(self._tree, self._clock_ns() / 1e9), self._gauges.read()
+
+    def _watch(self) -> None:
+        self._leave_processor()
+        cost_ns = self._first_ns
+        while not self._end.wait(self.pause_s(cost_ns)):
+            cost_ns = self.look()
+
+    @staticmethod
+    def pause_s(cost_ns: int) -> float:
+        """How long to wait after a look that took so much."""
+        return max(_SHORTEST_S, cost_ns / _MOST_SHARE / 1e9)
+
+    def _leave_processor(self) -> None:
+        """Have this thread run elsewhere than the launches, where there is another processor."""
+        if self._processor is not None:
+            with suppress(OSError):  # none is left, or they may not be chosen
+                os.sched_setaffinity(0, os.sched_getaffinity(0) - {self._processor})
+
+    def _between(self, moment: Moment, gauge: Gauge) -> Stretch:
+        before, length_s = self._moment, max(moment.seconds - self._moment.seconds, 1e-9)
+        ran = ran_between(before.processes, moment.processes)
+        own = ours(moment.processes, self._launcher, os.getpid())
+        time_gone = Time(length_s * 1e9 / self._tick_ns, self._tick_ns)
+        ticks = {name: moment.ticks.get(name, 0) - before.ticks.get(name, 0) for name in moment.ticks}
+        working = sum(ticks[name] for name in _WORKING) if ticks else None
+        hidden = None if working is None else max(0, working - sum(ran.values()))
+        waiting_us = _growth(before.waiting_us, moment.waiting_us)
+        return Stretch(
+            start_ns=round(before.seconds * 1e9),
+            end_ns=round(moment.seconds * 1e9),
+            beside=strangers(moment.processes, ran, own, time_gone, Names.among(self._tree, moment.processes)),
+            hidden_ns=None if hidden is None else hidden * self._tick_ns,
+            pressure_ns=None if waiting_us is None else 1000 * waiting_us,
+            steal_ns=max(0, ticks["steal"]) * self._tick_ns if "steal" in ticks else None,
+            stopped_ns=_growth(self._gauge.stopped_ns, gauge.stopped_ns),
+            slowed=_growth(self._gauge.slowed, gauge.slowed),
+            interrupts=_growth(before.interrupts, moment.interrupts),
+            mhz=gauge.mhz,
+            celsius=gauge.celsius,
+        )
+
+
+def _growth(before: int | None, now: int | None) -> int | None:
+    """How much a count has grown; None where it is not told."""
+    return None if before is None or now is None else max(0, now - before)

@@ -1,0 +1,104 @@
+"""What went on beside the launches: looks at the machine while they ran, and what took place between two of them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+from pydantic import Field
+
+from steelyard.model.kept import Record
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+_Number = Annotated[int, Field(ge=0, lt=2**63)]
+# Of the usual clock rate; what follows a governor moves by a few percent all the time.
+_LOW_CLOCK = 0.9
+
+Kind = Literal["program", "hidden", "steal", "limit", "heat", "clock"]
+Cause: TypeAlias = tuple[Kind, str]
+"""What disturbs, and a program's name."""
+
+
+class Beside(Record):
+    """The processes of one name that were no part of the measuring."""
+
+    name: str = Field(
+        description="as the kernel has it, with an interpreter's script; that of a kernel thread in brackets"
+    )
+    processes: _Number = Field(description="how many of that name ran")
+    ran_ns: _Number = Field(description="processor time of all of them, and of children that ended unseen, ns")
+    cpu: _Number | None = Field(default=None, description="processor on which the busiest of them was last seen")
+
+
+class Stretch(Record):
+    """What went on between two looks. What the machine does not tell is null."""
+
+    start_ns: _Number = Field(description="the first look, by the clock of the launches' `start_ns`")
+    end_ns: _Number = Field(description="the second look")
+    beside: list[Beside] = Field(default_factory=list, description="who ran beside the launches, the busiest first")
+    hidden_ns: _Number | None = Field(
+        default=None, description="processor time that no process seen here had: of other containers, mostly"
+    )
+    pressure_ns: _Number | None = Field(default=None, description="some task waited for a processor")
+    steal_ns: _Number | None = Field(default=None, description="all processors: given to other machines of the host")
+    stopped_ns: _Number | None = Field(default=None, description="our control group stood still at its limit")
+    slowed: _Number | None = Field(default=None, description="times that the processor was slowed, as it was too hot")
+    interrupts: _Number | None = Field(default=None, description="on all processors")
+    mhz: float | None = Field(default=None, gt=0, description="clock rate at the end, MHz")
+    celsius: float | None = Field(default=None, description="temperature at the end, °C")
+    cost_ns: _Number = Field(default=0, description="processor time that the second look took")
+
+
+class Watch(Record):
+    """All that was seen while a record's launches ran, in its order."""
+
+    stretches: list[Stretch] = Field(default_factory=list)
+
+    @cached_property
+    def edges_ns(self) -> npt.NDArray[np.float64]:
+        """Start and end of every stretch, shape (stretches, 2)."""
+        import numpy as np
+
+        return np.array([(one.start_ns, one.end_ns) for one in self.stretches], dtype=np.float64).reshape(-1, 2)
+
+    @cached_property
+    def amounts(self) -> dict[Cause, npt.NDArray[np.float64]]:
+        """How much there was of each cause in every stretch: ns, and for heat and a low clock rate all of it or none.
+
+        The cause ("clock", "") is where the clock rate was below nine tenths of its usual one.
+        """
+        import numpy as np
+
+        found: dict[Cause, npt.NDArray[np.float64]] = {}
+        rates = [one.mhz for one in self.stretches if one.mhz is not None]
+        slow = _LOW_CLOCK * float(np.median(rates)) if rates else 0.0
+        for place, one in enumerate(self.stretches):
+            length_ns = one.end_ns - one.start_ns
+            told: list[tuple[Cause, float | None]] = [
+                *((("program", each.name), float(each.ran_ns)) for each in one.beside),
+                (("hidden", ""), one.hidden_ns),
+                (("steal", ""), one.steal_ns),
+                (("limit", ""), one.stopped_ns),
+                (("heat", ""), length_ns if one.slowed else 0),
+                (("clock", ""), length_ns if one.mhz is not None and one.mhz < slow else 0),
+            ]
+            for cause, amount in told:
+                if amount:
+                    found.setdefault(cause, np.zeros(len(self.stretches)))[place] += amount
+        return found
+
+
+class Disturber(Record):
+    """Something that went on beside some launches of a benchmark; derived from what was watched."""
+
+    kind: Kind = Field(
+        description="a program; hidden: work that is not seen from here; steal: the host's other machines; limit: our "
+        "control group was stopped; heat, clock: the processor was slowed, or its clock rate was low"
+    )
+    name: str = Field(default="", description="of a program")
+    launches: _Number = Field(description="beside which it went on")
+    of: _Number = Field(description="launches that were watched, those of repeated pairs too")
+    share: float = Field(ge=0, description="how much of a processor, or of the time, beside these on average")

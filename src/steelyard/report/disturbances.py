@@ -1,0 +1,104 @@
+"""Noise in words: how long launches waited for a processor, and who and what was beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from steelyard.report import figures
+
+if TYPE_CHECKING:
+    from steelyard.model.records import Summary, Verdict
+    from steelyard.model.watch import Disturber
+
+_MOST_NAMED = 3
+# What was beside fewer launches cannot move a median or a rank test by much.
+_FEW = 0.05
+# Where no launch waited, others can disturb by the caches and the clock rate, which takes a good part of a processor.
+_BUSY = 0.5
+_BESIDE: Final = {
+    "program": "{name} ran beside {launches}",
+    "hidden": "programs that cannot be seen from here ran beside {launches}",
+    "steal": "the host gave time to its other machines during {launches}",
+    "limit": "this control group stood still at its limit during {launches}",
+    "heat": "the processor was slowed, being too hot, during {launches}",
+    "clock": "the clock rate was low during {launches}",
+}
+
+
+def noise(verdict: Verdict | Summary) -> str:
+    """Say what disturbed the launches: how many waited for a processor, the worst; repeats; who was beside."""
+    from steelyard.model.records import Verdict  # whoever asks has one, or a summary
+
+    repeated = verdict.repeated if isinstance(verdict, Verdict) else 0
+    if verdict.worst_delay is None and not verdict.disturbed:
+        text = "not known, this machine does not tell how long a launch waited for a processor"
+    elif not verdict.disturbed:
+        text = "quiet, no launch waited long for a processor"
+    else:
+        text = waited(_of_launches(verdict), verdict.worst_delay)
+    if repeated:
+        text += f"; {figures.count(repeated, 'disturbed pair')} repeated"
+    return with_beside(text, verdict.disturbers, waited=verdict.disturbed > 0)
+
+
+def with_beside(text: str, disturbers: Sequence[Disturber], *, waited: bool) -> str:
+    """Behind what is said of waits, who and what was beside the launches, where that matters."""
+    told = beside(disturbers, waited=waited)
+    return text if told is None else f"{text}; {told}"
+
+
+def waited(launches: str, worst_delay: float | None) -> str:
+    """Say that so many launches waited for a processor, and for which part of its time the worst did."""
+    text = f"{launches} waited for a processor"
+    return text if worst_delay is None else f"{text}, the worst for {figures.percent(worst_delay)} of its time"
+
+
+def _of_launches(verdict: Verdict | Summary) -> str:
+    launches = _launches(verdict)
+    if launches < verdict.disturbed:
+        return figures.count(verdict.disturbed, "launch", "launches")
+    return f"{verdict.disturbed:,} of {figures.count(launches, 'launch', 'launches')}"
+
+
+def _launches(verdict: Verdict | Summary) -> int:
+    from steelyard.model.records import Verdict
+
+    if isinstance(verdict, Verdict):
+        return sum(part.launches for part in (verdict.baseline, verdict.candidate) if part)
+    return verdict.launches
+
+
+def beside(disturbers: Sequence[Disturber], *, waited: bool) -> str | None:
+    """Name who and what was beside the launches, some of which `waited`; None where that does not matter."""
+    told = [one for one in disturbers if one.launches >= _FEW * one.of]
+    if not waited:
+        told = [one for one in told if one.share >= _BUSY or one.kind not in ("program", "hidden")]
+    if not told:
+        return None
+    named = [
+        _BESIDE[one.kind].format(name=one.name, launches=_part(one, is_first=place == 0))
+        for place, one in enumerate(told[:_MOST_NAMED])
+    ]
+    more = len(told) - _MOST_NAMED
+    return ", ".join(named) + (f" and {more} more" if more > 0 else "")
+
+
+def _part(one: Disturber, *, is_first: bool) -> str:
+    if not is_first:
+        return f"{one.launches:,}"
+    launches = figures.count(one.of, "launch", "launches")
+    return f"all {launches}" if one.launches == one.of > 1 else f"{one.launches:,} of {launches}"
+
+
+def together(verdicts: Sequence[Verdict]) -> list[Disturber]:
+    """Who and what was beside the launches of several benchmarks, what took most of their time first."""
+    found: dict[tuple[str, str], Disturber] = {}
+    for one in (one for verdict in verdicts for one in verdict.disturbers):
+        before = found.get((one.kind, one.name))
+        launches = one.launches + (before.launches if before else 0)
+        share = one.share * one.launches + (before.share * before.launches if before else 0.0)
+        found[one.kind, one.name] = one.model_copy(update={"launches": launches, "share": share / launches})
+    watched = sum(max((one.of for one in verdict.disturbers), default=_launches(verdict)) for verdict in verdicts)
+    told = [one.model_copy(update={"of": watched}) for one in found.values()]
+    return sorted(told, key=lambda one: (-one.share * one.launches, one.name))

@@ -1,0 +1,24 @@
+"""How much of something that went on at a known rate falls into stretches of time."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def rates_within(spans: FloatArray, edges: FloatArray, amounts: FloatArray) -> FloatArray:
+    """The rate at which something went on in each of the `spans`, shape (n, 2) of start and end, per unit of time.
+
+    It is known of windows, `edges` of shape (m, 2) in order of time, how much there was in each: `amounts` (m,),
+    spread evenly over the window. Between windows there was none. A span without length has the rate at its place: 0.
+    """
+    if not len(edges):
+        return np.zeros(len(spans))
+    so_far = np.concatenate([[0.0], np.cumsum(amounts)])
+    reached = np.stack([so_far[:-1], so_far[1:]], axis=1).reshape(-1)
+    grown = np.diff(np.interp(spans, edges.reshape(-1), reached), axis=1)[:, 0]
+    lengths = spans[:, 1] - spans[:, 0]
+    rates: FloatArray = np.divide(grown, lengths, out=np.zeros(len(spans)), where=lengths > 0)
+    return rates

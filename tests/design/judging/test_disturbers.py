@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from steelyard.design.judging.disturbers import disturbers
+from steelyard.design.judging.judgement import verdicts
+from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.records import Benchmark, Part, Weighing
+from steelyard.model.watch import Beside, Disturber, Stretch, Watch
+from tests.model.samples import DISTURBED, MACHINE, TRIED, WARM_UP, pairs, row, run, weighing
+
+MS = 1_000_000
+# A launch of 10 ms every 20 ms, from 1 s on; a look every 100 ms, so that there are five launches in a stretch.
+BEGIN, LENGTH = 1_000 * MS, 100 * MS
+
+
+def stretch(number: int, *programs: tuple[str, float], **others: Any) -> Stretch:
+    """That of such a number, with programs that took such a share of a processor."""
+    start_ns = BEGIN + number * LENGTH
+    beside = [Beside(name=name, processes=1, ran_ns=round(share * LENGTH)) for name, share in programs]
+    return Stretch(start_ns=start_ns, end_ns=start_ns + LENGTH, beside=beside, **others)
+
+
+def told(stretches: list[Stretch], rows: list[LaunchRow] | None = None) -> list[Disturber]:
+    return disturbers(Launches.of_rows(pairs(10) if rows is None else rows), 0, Watch(stretches=stretches))
+
+
+def counts(found: list[Disturber]) -> list[tuple[str, str, int, int]]:
+    return [(one.kind, one.name, one.launches, one.of) for one in found]
+
+
+def test_a_program_is_tied_to_the_launches_of_its_time() -> None:
+    (found,) = told([stretch(0), stretch(1, ("cc1plus", 0.8)), stretch(2), stretch(3)])
+    assert counts([found]) == [("program", "cc1plus", 5, 20)]
+    assert found.share == pytest.approx(0.8)
+
+
+def test_what_took_most_is_told_first_and_what_took_next_to_nothing_not_at_all() -> None:
+    quiet = ("cron", 0.05)
+    found = told([stretch(0, ("a", 0.2), quiet), stretch(1, ("a", 0.2)), stretch(2, ("b", 1.5)), stretch(3, quiet)])
+    assert [name for _, name, *_ in counts(found)] == ["b", "a"]
+
+
+def test_a_launch_over_many_stretches_has_their_mean() -> None:
+    long = [row(0, side, start_ns=BEGIN + side * 2 * LENGTH, wall_ns=2 * LENGTH) for side in (0, 1)]
+    found = told([stretch(0, ("a", 0.3)), stretch(1), stretch(2, ("a", 0.15)), stretch(3)], long)
+    assert counts(found) == [("program", "a", 1, 2)]  # 15 % of the first, 7.5 % of the second
+    assert found[0].share == pytest.approx(0.15)
+
+
+def test_only_launches_that_were_watched_count() -> None:
+    assert counts(told([stretch(1, ("a", 1.0)), stretch(2)])) == [("program", "a", 5, 10)]
+
+
+def test_repeated_pairs_count_and_those_that_are_no_measurement_do_not() -> None:
+    roles = {0: WARM_UP, 1: DISTURBED, 2: TRIED}
+    rows = [row(pair, side, role=roles.get(pair, row().role)) for pair in range(5) for side in (0, 1)]
+    assert counts(told([stretch(0, ("a", 1.0)), stretch(1, ("a", 1.0))], rows)) == [("program", "a", 6, 6)]
+
+
+def test_what_the_machine_did_is_told_by_its_kind() -> None:
+    found = told(
+        [
+            stretch(0, mhz=3000.0, steal_ns=10 * MS),
+            stretch(1, mhz=3000.0, stopped_ns=5 * MS),
+            stretch(2, mhz=2000.0, slowed=2),
+            stretch(3, mhz=3010.0, hidden_ns=80 * MS),
+        ]
+    )
+    assert {(one.kind, one.launches) for one in found} == {
+        ("steal", 5),
+        ("limit", 5),
+        ("clock", 5),
+        ("heat", 5),
+        ("hidden", 5),
+    }
+
+
+def test_a_clock_that_began_anew_ties_nothing() -> None:
+    beside = ("a", 1.0)
+    rows = [*pairs(5), row(5, 0, start_ns=BEGIN), row(5, 1, start_ns=BEGIN + 20 * MS)]
+    assert told([stretch(0, beside), stretch(1)], rows) == []
+    assert told([stretch(2, beside), stretch(1, beside)]) == []
+
+
+def test_without_a_watch_or_launches_there_is_nothing_to_tell() -> None:
+    assert disturbers(Launches.of_rows(pairs(3)), 0, None) == []
+    assert told([]) == []
+    assert told([stretch(0, ("a", 1.0))], [row(0, 0, benchmark=1)]) == []
+
+
+def watched(**changes: Any) -> Weighing:
+    return weighing(pairs(20), **changes)
+
+
+def test_a_verdict_has_them_and_how_often_another_was_given_the_processor() -> None:
+    watch = Watch(stretches=[stretch(number, ("make", 0.5 if number < 4 else 0.0)) for number in range(8)])
+    (verdict,) = verdicts(watched(watch=watch))
+    assert counts(verdict.disturbers) == [("program", "make", 20, 40)]
+    assert verdict.switches_per_s == pytest.approx(5 / 0.010, rel=0.01)  # five in each launch of 10 ms
+    assert verdicts(watched())[0].disturbers == []
+
+
+def test_of_merged_weighings_each_benchmark_has_those_of_its_machine() -> None:
+    def part(name: str, benchmarks: list[int]) -> Part:
+        watch = Watch(stretches=[stretch(number, (name, 1.0)) for number in range(8)])
+        machine = {"created": "2026-01-01", "tool": "0", "machine": MACHINE, "seed": 1, "seconds": 1.0}
+        return Part.model_validate({**machine, "benchmarks": benchmarks, "watch": watch})
+
+    parts = [part("other", [1]), part("mine", [0])]
+    benchmarks = [Benchmark(name="one"), Benchmark(name="two")]
+    rows = [*pairs(20), *(one._replace(benchmark=1) for one in pairs(20))]
+    record = weighing(rows, parts=parts, benchmarks=benchmarks, stop=["decided", "decided"])
+    assert [[one.name for one in verdict.disturbers] for verdict in verdicts(record)] == [["mine"], ["other"]]
+
+
+def test_a_run_has_them_too() -> None:
+    watch = Watch(stretches=[stretch(0, ("make", 0.5))])
+    record = run(watch=watch)
+    assert record.watch_of(0) is watch
+    assert counts(disturbers(record.launches, 0, record.watch_of(0))) == [("program", "make", 2, 2)]

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import os
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from steelyard.machine.watch.watcher import Watcher
+from steelyard.model.watch import Beside, Stretch
+from tests.machine.trees import CONTAINER, CPUS, LAPTOP, made
+from tests.machine.watch.processes import stat
+
+MS = 1_000_000
+
+
+def seen(root: Path, before: dict[str, str], after: dict[str, str], *, processor: int | None = None) -> Stretch:
+    """What goes on between two looks at a machine, a second apart; 30 is the launch server."""
+    times = iter((5_000 * MS, 6_000 * MS))
+    watcher = Watcher(30, processor, tree=made(root, before), clock_ns=lambda: next(times), tick_ns=10 * MS)
+    watcher.begin()
+    made(root, after)
+    watcher.look()
+    (stretch,) = watcher.taken()
+    assert watcher.taken() == []
+    return stretch
+
+
+def test_who_ran_and_what_the_machine_did(tmp_path: Path) -> None:
+    before = {
+        **LAPTOP,
+        "proc/stat": "cpu  100 0 50 1000 0 0 0 3 0 0\nintr 1000 1 2\n",
+        "proc/self/cgroup": "0::/inner\n",
+        "sys/fs/cgroup/inner/cpu.stat": "nr_throttled 3\nthrottled_usec 1000\n",
+        "proc/30/stat": stat("steelyard-launc", number=30, parent=5),
+        "proc/40/stat": stat("cc1plus", number=40, ticks=500, started=7, processor=1),
+        f"{CPUS}/cpu0/cpufreq/scaling_cur_freq": "2000000\n",
+        f"{CPUS}/cpu1/cpufreq/scaling_cur_freq": "3000000\n",
+        f"{CPUS}/cpu0/thermal_throttle/package_throttle_count": "2\n",
+    }
+    after = {
+        "proc/stat": "cpu  270 0 70 1010 0 0 0 5 0 0\nintr 1800 1 2\n",
+        "proc/pressure/cpu": "some avg10=0.00 avg60=0.00 avg300=0.00 total=301000\n",
+        "sys/fs/cgroup/inner/cpu.stat": "nr_throttled 4\nthrottled_usec 21000\n",
+        "proc/31/stat": stat("target", number=31, parent=30, ticks=95, started=8),
+        f"proc/{os.getpid()}/stat": stat("steelyard", number=os.getpid(), ticks=5, started=8),
+        "proc/40/stat": stat("cc1plus", number=40, ticks=560, started=7, processor=1),
+        f"{CPUS}/cpu0/thermal_throttle/package_throttle_count": "3\n",
+    }
+    stretch = seen(tmp_path, before, after)
+    assert stretch == Stretch(
+        start_ns=5_000 * MS,
+        end_ns=6_000 * MS,
+        beside=[Beside(name="cc1plus", processes=1, ran_ns=600 * MS, cpu=1)],
+        hidden_ns=300 * MS,  # 190 ticks of work, of which 160 are seen
+        pressure_ns=300 * MS,
+        steal_ns=20 * MS,
+        stopped_ns=20 * MS,
+        slowed=1,
+        interrupts=800,
+        mhz=2500.0,
+        celsius=96.0,
+        cost_ns=stretch.cost_ns,
+    )
+    assert stretch.cost_ns > 0
+
+
+def test_the_clock_rate_is_that_of_the_processor_of_the_launches(tmp_path: Path) -> None:
+    rates = {f"{CPUS}/cpu{n}/cpufreq/scaling_cur_freq": f"{n + 1}000000\n" for n in range(8)}
+    assert seen(tmp_path / "a", rates, {}, processor=6).mhz == 7000.0
+    assert seen(tmp_path / "b", rates, {}).mhz == 2500.0  # of the first four: asking wakes them
+
+
+def test_groups_of_the_first_version_tell_in_ns(tmp_path: Path) -> None:
+    limit = "sys/fs/cgroup/cpu/user/cpu.stat"
+    before = {"proc/self/cgroup": "4:cpu,cpuacct:/user\n", limit: "nr_throttled 1\nthrottled_time 5\n"}
+    assert seen(tmp_path, before, {limit: "nr_throttled 2\nthrottled_time 12\n"}).stopped_ns == 7
+
+
+@pytest.mark.parametrize("machine", [{}, CONTAINER])
+def test_what_a_machine_does_not_tell_is_not_known(tmp_path: Path, machine: dict[str, str]) -> None:
+    stretch = seen(tmp_path, machine, {})
+    unknown = ("pressure_ns", "slowed", "interrupts", "mhz", "celsius", "stopped_ns")
+    assert [getattr(stretch, name) for name in unknown] == [None] * len(unknown)
+    assert stretch.beside == []
+
+
+def test_looks_are_the_rarer_the_more_they_cost(tmp_path: Path) -> None:
+    watcher = Watcher(30, tree=made(tmp_path, {}))
+    assert watcher.pause_s(0) == watcher.pause_s(1 * MS) == 0.25
+    assert watcher.pause_s(4 * MS) == pytest.approx(1.0)
+    assert watcher.pause_s(100 * MS) == pytest.approx(25.0)
+
+
+def test_all_of_the_time_is_in_a_stretch(tmp_path: Path) -> None:
+    begun_ns = time.monotonic_ns()
+    with Watcher(30, tree=made(tmp_path, LAPTOP)) as watcher:
+        time.sleep(0.3)
+        during_ns = time.monotonic_ns()
+    stretches = watcher.taken()
+    assert len(stretches) >= 2
+    assert all(one.end_ns == other.start_ns for one, other in pairwise(stretches))
+    assert begun_ns <= stretches[0].start_ns
+    assert stretches[-1].end_ns >= during_ns

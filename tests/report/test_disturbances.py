@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+
+from steelyard.model.watch import Disturber, Kind
+from steelyard.report import disturbances
+
+from .records import SLOWER, SUMMARY, verdict
+
+
+def program(name: str, launches: int, of: int = 60, share: float = 0.5) -> Disturber:
+    return Disturber(kind="program", name=name, launches=launches, of=of, share=share)
+
+
+CC1PLUS = program("cc1plus", 14)
+
+
+def test_noise_counts_the_disturbed_names_the_worst_and_the_repeated() -> None:
+    text = disturbances.noise(SLOWER)
+    assert "14 of 66 launches" in text
+    assert "43 %" in text
+    assert "2 disturbed pairs repeated" in text
+    assert disturbances.noise(verdict(disturbed=0, worst_delay=0.002, repeated=0)).startswith("quiet")
+    assert "does not tell" in disturbances.noise(verdict(disturbed=0, worst_delay=None, repeated=0))
+    assert "5 of 50 launches" in disturbances.noise(SUMMARY)
+
+
+def test_noise_ends_with_who_was_beside() -> None:
+    assert disturbances.noise(verdict(disturbed=9, repeated=2, disturbers=[CC1PLUS])).endswith(
+        "2 disturbed pairs repeated; cc1plus ran beside 14 of 60 launches"
+    )
+
+
+def test_of_many_the_first_are_named() -> None:
+    many = [program("make", 60), CC1PLUS, program("[kswapd0]", 5), program("rsync", 4), program("cron", 3)]
+    told = disturbances.beside(many, waited=True)
+    assert told == "make ran beside all 60 launches, cc1plus ran beside 14, [kswapd0] ran beside 5 and 2 more"
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("steal", "the host gave time to its other machines during 9 of 60 launches"),
+        ("limit", "this control group stood still at its limit during 9 of 60 launches"),
+        ("heat", "the processor was slowed, being too hot, during 9 of 60 launches"),
+        ("clock", "the clock rate was low during 9 of 60 launches"),
+        ("hidden", "programs that cannot be seen from here ran beside 9 of 60 launches"),
+    ],
+)
+def test_what_is_no_program_is_said_in_words(kind: Kind, said: str) -> None:
+    assert disturbances.beside([Disturber(kind=kind, launches=9, of=60, share=0.6)], waited=False) == said
+
+
+def test_what_does_not_matter_is_not_said() -> None:
+    assert disturbances.beside([], waited=True) is None
+    assert disturbances.beside([program("cron", 2)], waited=True) is None
+    assert disturbances.beside([program("cron", 40, share=0.2)], waited=False) is None
+    assert disturbances.beside([program("cron", 40, share=0.2)], waited=True) is not None
+    assert disturbances.beside([program("make", 40, share=0.9)], waited=False) is not None
+
+
+def test_several_benchmarks_are_told_of_together() -> None:
+    first = verdict(disturbers=[program("make", 10, of=20, share=0.4), program("cron", 9, of=20)])
+    second = verdict(disturbers=[program("make", 20, of=20, share=1.0)])
+    unwatched = verdict()
+    together = disturbances.together([first, second, unwatched])
+    assert [(one.name, one.launches, one.of) for one in together] == [("make", 30, 106), ("cron", 9, 106)]
+    assert together[0].share == pytest.approx(0.8)
