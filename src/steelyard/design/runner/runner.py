@@ -43,6 +43,8 @@ class LaunchServer(TargetLauncher, Protocol):
     """The native launch server, or a scripted one in tests."""
 
     version: str
+    pid: int
+    """Of its process; what it launches begins in the control group of that."""
     offers: dict[str, bool]
     """What it can read on this machine."""
 
