@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,6 +22,9 @@ import pytest
 from steelyard.cli.app import run
 from steelyard.design.runner import pool
 from steelyard.design.world import World
+from steelyard.machine.isolation.groups import Reach
+from steelyard.machine.isolation.isolation import isolated
+from steelyard.machine.quietest import Choice
 from steelyard.machine.readings import Tree
 from steelyard.machine.tuning.hand import Hand
 from steelyard.machine.tuning.tuner import Tuner
@@ -91,7 +95,7 @@ def kill() -> None:
 class ScriptedServer:
     """Stands in the place of the launch server."""
 
-    version, pid = "scripted", 1
+    version, pid = "scripted", 0
     offers = OFFERS
 
     def __init__(
@@ -222,6 +226,11 @@ class ScriptedWorld:
             "COLUMNS": "100",
         }
 
+    @property
+    def hand(self) -> Hand:
+        """Sets the machine's files, which are in the folder too."""
+        return Hand(Tree(self.folder / "machine"))
+
     def outside(self) -> World:
         """Everything that a command takes from outside."""
         return World(
@@ -233,12 +242,15 @@ class ScriptedWorld:
             facts=lambda: MACHINE,
             settle=self._settle,
             watch_over=lambda launcher, processor: ScriptedWatch(self),  # noqa: ARG005
-            tuner=lambda: Tuner(Hand(Tree(self.folder / "machine"))),
+            tuner=lambda: Tuner(self.hand),
             examine=lambda: [Condition(code="load", severity="fine", evidence="nothing else runs")],
             valgrind=lambda _: VALGRIND,
             new_seed=lambda: SEED,
             sweep=lambda: None,
             processors=lambda: self.processors,
+            kept_free=lambda: {3},
+            quietest=lambda: Choice(3, "0 % busy over half a second"),
+            isolated=partial(isolated, reach=Reach(self.hand), clock=lambda: self.seconds),
         )
 
     def __call__(self, *arguments: str | Path) -> Done:

@@ -12,6 +12,7 @@ from steelyard.cli.app import run
 from steelyard.design import session
 from steelyard.design.request import Request
 from steelyard.design.world import World
+from steelyard.machine.quietest import Choice
 from steelyard.model.records import Settings
 from tests.world import MACHINE, SEED
 
@@ -60,5 +61,12 @@ def command_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[
     monkeypatch.setattr(session, "measure", measure)
     monkeypatch.setattr(session, "resume", measure)
     monkeypatch.chdir(HERE)
-    world = World(environment=ENVIRONMENT, facts=lambda: MACHINE, new_seed=lambda: SEED, processors=lambda: {0, 3})
+    world = World(
+        environment=ENVIRONMENT,
+        facts=lambda: MACHINE,
+        new_seed=lambda: SEED,
+        processors=lambda: {0, 3},
+        kept_free=set,
+        quietest=lambda: Choice(3, "0 % busy over half a second"),
+    )
     return CommandLine(world, capsys)

@@ -117,6 +117,7 @@ def test_what_a_command_does_not_show_cannot_be_given(
         ("-i", {"ignore_failure": True}),
         ("--timeout 2", {"timeout_s": 2.0}),
         ("--cpu 3", {"cpu": 3}),
+        ("--cpu auto --isolate", {"cpu": 3, "cpu_choice": "0 % busy over half a second", "isolate": True}),
         ("--env OURS", {"environment": [*NAMES[:1], "OURS", *NAMES[1:]]}),
         ("--env A=b", {"variables": {"A": "b"}}),
         ("--inherit-env", {"environment": sorted(ENVIRONMENT)}),

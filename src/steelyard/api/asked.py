@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,8 @@ class Launching:
     ignore_failure: bool = False
     timeout: float | None = None
     """Seconds."""
-    cpu: int | None = None
+    cpu: int | Literal["auto"] | None = None
+    isolate: bool = False
     env: list[str] | None = None
     """NAME or NAME=VALUE."""
     inherit_env: bool = False

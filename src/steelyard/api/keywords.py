@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from steelyard.api.asked import Asked, Describing
 from steelyard.api.parameters import listed
@@ -42,6 +42,7 @@ KEYS: Mapping[str, tuple[str, str]] = {
     "ignore_failure": ("launch", "ignore_failure"),
     "timeout": ("launch", "timeout"),
     "cpu": ("launch", "cpu"),
+    "isolate": ("launch", "isolate"),
     "environment": ("launch", "env"),
     "inherit_environment": ("launch", "inherit_env"),
     "wait_quiet": ("launch", "wait_quiet"),
@@ -94,7 +95,8 @@ class Measuring(TypedDict, total=False):
     shell: bool
     ignore_failure: bool
     timeout: float
-    cpu: int
+    cpu: int | Literal["auto"]
+    isolate: bool
     environment: Mapping[str, str | None] | Sequence[str]
     """Variables: with a value, or None for that of this process."""
     inherit_environment: bool

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from steelyard.api.asked import Asked, Judging, Launching
 from steelyard.api.counting import count_settings, jobs_checked
@@ -17,7 +17,7 @@ from steelyard.api.parameters import arguments_of
 from steelyard.api.suites import harness_checked, heap_launches, selection_of
 from steelyard.api.throughput import processed
 from steelyard.model.errors import UsageError
-from steelyard.model.values import alpha_checked, in_range, metric_names, relative_margin, seconds_in_range
+from steelyard.model.values import AUTO, alpha_checked, in_range, metric_names, relative_margin, seconds_in_range
 
 if TYPE_CHECKING:
     from steelyard.design.request import Request
@@ -94,6 +94,7 @@ def settings_of(
     _check_numbers(judging, launch, judged=judged)
     metrics = metric_names(judging.metric)
     pairing = _pairing(options.weighing.pairing)
+    processor, chosen = processor_of(launch.cpu, world)
     names, values = environment_names(launch.env or [], world.environment, inherit=launch.inherit_env)
     settings = Settings(
         margin=margin,
@@ -107,7 +108,9 @@ def settings_of(
         warm_up=launch.warm_up,
         seed=world.new_seed() if launch.seed is None else in_range("--seed", launch.seed, 0, 2**63 - 1),
         timeout_s=launch.timeout,
-        cpu=_processor(launch.cpu, world),
+        cpu=processor,
+        cpu_choice=chosen,
+        isolate=launch.isolate,
         ignore_failure=launch.ignore_failure,
         environment=names,
         variables=values,
@@ -214,11 +217,15 @@ def _check_pairing(settings: Settings) -> None:
         raise UsageError(f"--pairing tandem runs both launches of a pair at the same time: {why}")
 
 
-def _processor(number: int | None, world: World) -> int | None:
-    if number is not None and number not in (processors := world.processors()):
+def processor_of(asked: int | Literal["auto"] | None, world: World) -> tuple[int | None, str | None]:
+    """The processor of launches, if they are to have one, and why this one if it was chosen; raises UsageError."""
+    if asked == AUTO:
+        choice = world.quietest()
+        return choice.processor, choice.why
+    if asked is not None and asked not in (processors := world.processors() | world.kept_free()):
         allowed = ", ".join(str(cpu) for cpu in sorted(processors))
-        raise UsageError(f"--cpu {number} is not a processor that may be used here: choose from {allowed}")
-    return number
+        raise UsageError(f"--cpu {asked} is not a processor that may be used here: choose from {allowed}")
+    return asked, None
 
 
 def current_folder() -> str:

@@ -12,7 +12,7 @@ import typer
 
 from steelyard.api.kept import kept_by_name
 from steelyard.api.names import check_no_files, names_of, usual_names
-from steelyard.api.settings import check_budget, current_folder, weighing_of_commands
+from steelyard.api.settings import check_budget, current_folder, processor_of, weighing_of_commands
 from steelyard.cli.command import command
 from steelyard.cli.counting import CountingOptions
 from steelyard.cli.heap import HeapOptions
@@ -129,7 +129,8 @@ def compare(options: CompareOptions, world: World) -> int:
     from steelyard.report.figures import shown_in
 
     check_files(options.files, options.launch.output)
-    with shown_in(options.unit or {}), tuned(options.tuned, options.launch.cpu, world):
+    processor = processor_of(options.launch.cpu, world)[0] if options.tuned else None
+    with shown_in(options.unit or {}), tuned(options.tuned, processor, world):
         return _compared(options, world)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import typer
 
@@ -12,7 +12,7 @@ from steelyard.api.asked import Judging, Launching, Plan
 from steelyard.cli.command import Options
 from steelyard.cli.inputs import input_of_launches, output_of_launches
 from steelyard.cli.values import ReadBy
-from steelyard.model.values import natural, seconds, share
+from steelyard.model.values import natural, processor, seconds, share
 
 WHAT_IS_JUDGED, WHAT_IS_RUN, OUTPUT = "What is judged", "What is run", "Output"
 
@@ -234,9 +234,20 @@ class LaunchOptions(Options, Launching):
         ReadBy(seconds),
     ] = None
     cpu: Annotated[
-        int | None,
-        typer.Option("--cpu", metavar="N", help="Pin every launch to processor N (one-threaded programs)."),
+        int | Literal["auto"] | None,
+        typer.Option(
+            "--cpu", metavar="N", help="Pin every launch to processor N, or auto: the quietest (one-threaded programs)."
+        ),
+        ReadBy(processor),
     ] = None
+    isolate: Annotated[
+        bool,
+        typer.Option(
+            "--isolate",
+            help="Run the launches in a control group of their own, and with --cpu on a processor that is taken from "
+            "all others, as far as you may (steelyard docs isolation).",
+        ),
+    ] = False
     env: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME[=VALUE]", help="Pass on (or set) an environment variable; may be repeated."),

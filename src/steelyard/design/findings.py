@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
+from steelyard.machine.conditions.words import ranges
 from steelyard.model.kept import IDENTICAL, Finding
 from steelyard.report import figures
 from steelyard.subjects.shell_words import shell_words
 
 if TYPE_CHECKING:
+    from steelyard.model.isolation import Isolation
     from steelyard.model.records import Benchmark, Settings, Subject
 
 _MOST_NAMES = 10
@@ -122,6 +124,35 @@ def cold_finding(names: Sequence[str], of: int) -> list[Finding]:
 def adjacent_finding(why: str) -> Finding:
     """Say why pairs were not weighed in tandem, or not any more."""
     return Finding(code="adjacent", message=f"{why}, so the launches of a pair ran one after the other")
+
+
+def chosen_processor_finding(settings: Settings) -> list[Finding]:
+    """Say which processor was chosen."""
+    if settings.cpu_choice is None:
+        return []
+    message = f"--cpu auto chose processor {settings.cpu}: {settings.cpu_choice}"
+    return [Finding(code="chosen-processor", message=message)]
+
+
+ISOLATED, NOT_ISOLATED = "isolated", "not-isolated"
+
+
+def isolation_findings(isolation: Isolation) -> list[Finding]:
+    """Say how far the launches ran apart from everything else."""
+    found = []
+    if isolation.group is not None:
+        where = "in a control group of their own"
+        if isolation.processors:
+            where += f", confined to processors {ranges(isolation.processors)}"
+            where += ", which were taken from all others" if isolation.alone else ""
+        waited = ""
+        if isolation.waited_us is not None and isolation.seconds > 0:
+            share = min(1.0, isolation.waited_us / 1e6 / isolation.seconds)
+            waited = f"; some task in it waited for a processor for {figures.percent(share)} of the time"
+        found.append(Finding(code=ISOLATED, message=f"the launches ran {where}{waited}"))
+    if isolation.missing is not None:
+        found.append(Finding(code=NOT_ISOLATED, message=f"--isolate: {isolation.missing}"))
+    return found
 
 
 def longer_finding(settings: Settings) -> list[Finding]:

@@ -12,7 +12,14 @@ from typing import Any
 import steelyard
 from steelyard.design.control import with_control
 from steelyard.design.counting.stage import CountingStage, CountingTools, is_complete, with_tool
-from steelyard.design.findings import shell_words_findings, survivors
+from steelyard.design.findings import (
+    ISOLATED,
+    NOT_ISOLATED,
+    chosen_processor_finding,
+    isolation_findings,
+    shell_words_findings,
+    survivors,
+)
 from steelyard.design.heap import HeapStage, check_heap
 from steelyard.design.identical import is_identical, known, of_one_program
 from steelyard.design.keeping import kept_in_place, unmeasured
@@ -36,6 +43,7 @@ from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.recorder import Recorder
 from steelyard.design.timing.watched import Watched
 from steelyard.design.world import World
+from steelyard.machine.isolation.isolation import Isolated
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
 from steelyard.model.journal import Journal, is_journal
@@ -59,6 +67,8 @@ class _Session:
     launcher: LaunchServer
     interrupt: Interrupt
     cleaning: CleanUp
+    isolated: Isolated | None = None
+    """The control group of what is launched, if it has one."""
     jobs: int | None = None
     cancels: list[Callable[[], None]] = field(default_factory=list)
     """What a signal calls, to end the launches in flight."""
@@ -80,7 +90,7 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
 
     Raises SteelyardError if it cannot even start.
     """
-    with _session(world, watch, request.jobs) as session:
+    with _session(world, watch, request.settings, request.jobs) as session:
         if is_identical(request):
             return unmeasured(of_one_program(_header(request, session)), world)
         _set_up(request.settings, request.subjects, session)
@@ -108,7 +118,7 @@ def resume(
     with Journal.carried_on(path) if more is None and is_journal(path) else nullcontext() as journal:
         if journal is not None:
             record = resumable(path, trusted=trusted)  # again, now that nobody else writes it
-        with in_its_folder(record, path), _session(world, watch) as session:
+        with in_its_folder(record, path), _session(world, watch, record.settings) as session:
             if _facts(session).key != record.machine.key:
                 raise UsageError(f"{path} was measured on another machine: pairs of two machines cannot be mixed")
             shared_environment(record.settings, world.environment)  # it asks for values that no record holds
@@ -120,18 +130,21 @@ def resume(
 
 
 @contextmanager
-def _session(world: World, watch: Watch, jobs: int | None = None) -> Iterator[_Session]:
+def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = None) -> Iterator[_Session]:
     cancels: list[Callable[[], None]] = []
     world.sweep()
     with (
+        world.isolated(settings.cpu) if settings.isolate else nullcontext() as isolated,
         world.launcher() as launcher,
         Interrupt(partial(_call_all, cancels), world.clock) as interrupt,
         no_collector(),
     ):
+        if isolated is not None:
+            isolated.admit(launcher.pid)
         cancels.append(launcher.cancel)
         cleaning = CleanUp(launcher, world.launcher, cancels)
         try:
-            yield _Session(world, watch, launcher, interrupt, cleaning, jobs, cancels)
+            yield _Session(world, watch, launcher, interrupt, cleaning, isolated, jobs, cancels)
         except SteelyardError:
             with suppress(SteelyardError, Interrupted):  # what went before says more
                 cleaning.run()
@@ -159,8 +172,9 @@ def _measured(
                 record = _as_cut_short(record, header, error) if isinstance(error, UnwrittenError) else record
                 break
         record, error = _cleaned_up(record, error, session)
+        record = _with_isolation(record, session.isolated)
         with suppress(MeasurementError):  # the record says it too
-            journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings"}))
+            journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings", "isolation"}))
     return kept_in_place(judged(record, error), journal.path, kept, store)
 
 
@@ -192,6 +206,7 @@ def _header(request: Request, session: _Session) -> Weighing | Run:
         "seconds": 0.0,
         "findings": [
             *known(request, subjects),
+            *chosen_processor_finding(request.settings),
             *equal_layouts(subjects, request.settings),
             *shell_words_findings(subjects, request.settings),
         ],
@@ -298,6 +313,15 @@ def _cleaned_up(
             error = error or failure
     seconds = record.seconds + session.world.clock() - started
     return record.model_copy(update={"seconds": seconds, "findings": [*record.findings, *found]}), error
+
+
+def _with_isolation(record: Weighing | Run, isolated: Isolated | None) -> Weighing | Run:
+    """The record, with what the control group of its launches was; of one that was carried on the latest."""
+    if isolated is None:
+        return record
+    facts = isolated.facts()
+    before = [finding for finding in record.findings if finding.code not in (ISOLATED, NOT_ISOLATED)]
+    return record.model_copy(update={"isolation": facts, "findings": [*before, *isolation_findings(facts)]})
 
 
 def _as_interrupted(record: Weighing | Run) -> Weighing | Run:

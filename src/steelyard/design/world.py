@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from steelyard.history.store import Store, utc_now
@@ -18,6 +19,8 @@ from steelyard.history.store import Store, utc_now
 if TYPE_CHECKING:
     from steelyard.design.runner.runner import LaunchServer
     from steelyard.design.timing.watched import Watching
+    from steelyard.machine.isolation.isolation import Isolated
+    from steelyard.machine.quietest import Choice
     from steelyard.machine.tuning.tuner import Tuner
     from steelyard.measure.count.valgrind import Valgrind
     from steelyard.model.conditions import Condition
@@ -78,9 +81,12 @@ def _new_seed() -> int:
 
 
 def _sweep() -> None:
+    from steelyard.machine.isolation.groups import Reach
+    from steelyard.machine.isolation.groups import sweep as sweep_groups
     from steelyard.measure.scratch import sweep
 
     sweep()
+    sweep_groups(Reach())
 
 
 def _examine() -> list[Condition]:
@@ -93,6 +99,26 @@ def _tuner() -> Tuner:
     from steelyard.machine.tuning.tuner import Tuner
 
     return Tuner()
+
+
+def _quietest() -> Choice:
+    from steelyard.machine.isolation.groups import Reach, in_use
+    from steelyard.machine.quietest import kept_free, quietest
+
+    taken = set[int]().union(*in_use(Reach()).values())
+    return quietest(os.sched_getaffinity(0) | kept_free(), taken=taken)
+
+
+def _kept_free() -> set[int]:
+    from steelyard.machine.quietest import kept_free
+
+    return kept_free()
+
+
+def _isolated(processor: int | None) -> AbstractContextManager[Isolated]:
+    from steelyard.machine.isolation.isolation import isolated
+
+    return isolated(processor)
 
 
 @dataclass(frozen=True)
@@ -119,8 +145,14 @@ class World:
     """By a search path, None for that of this process; raises MeasurementError where there is none."""
     new_seed: Callable[[], int] = _new_seed
     sweep: Callable[[], None] = _sweep
-    """Removes what processes that were killed have left among the temporary files."""
+    """Removes what processes that were killed have left among the temporary files, and among the control groups."""
     processors: Callable[[], set[int]] = lambda: os.sched_getaffinity(0)
+    kept_free: Callable[[], set[int]] = _kept_free
+    """Processors that only those run on who ask for one of them."""
+    quietest: Callable[[], Choice] = field(default_factory=lambda: cache(_quietest))
+    """The processor that is quietest when it is first asked: all weighings of a command have the same."""
+    isolated: Callable[[int | None], AbstractContextManager[Isolated]] = _isolated
+    """A control group for what is launched on a processor, or on all, for as long as the context lasts."""
 
     def store(self) -> Store:
         """Where the user's records are kept; raises UsageError where none can be."""

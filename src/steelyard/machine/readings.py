@@ -43,10 +43,13 @@ class Tree:
         """The numbers of the processes of that name."""
         return [int(path.parent.name) for path in self.below("proc", "[0-9]*/comm") if self.text(path) == name]
 
-    def waited_us(self) -> int | None:
-        """For how long some task has waited for a processor so far; None where there is no pressure information."""
-        words = (self.text("proc/pressure/cpu") or "").split()
-        return whole(next((word.removeprefix("total=") for word in words if word.startswith("total=")), None))
+    def waited_us(self, path: str | Path = "proc/pressure/cpu", tasks: str = "some") -> int | None:
+        """For how long `some` task has waited for a processor so far, or the `full` number of those that could run.
+
+        Of the machine, or of a control group; None where there is no pressure information.
+        """
+        line = next((line for line in (self.text(path) or "").splitlines() if line.startswith(tasks)), "")
+        return whole(next((word.removeprefix("total=") for word in line.split() if word.startswith("total=")), None))
 
     def fields(self, path: str | Path) -> dict[str, str]:
         """Lines of a name and a value, as in /proc/meminfo (`Name: value`) and cpu.stat (`name value`)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
@@ -12,6 +11,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from steelyard.model.locks import lock
 
 _NAME = re.compile(r"steelyard-[a-z]+-scratch-[a-z0-9_]{8}")
 _MODE = 0o700
@@ -26,7 +27,7 @@ class Scratch:
         """Make it among the temporary files; raises OSError where that is not possible."""
         self.path = Path(tempfile.mkdtemp(prefix=f"steelyard-{what_for}-scratch-"))
         self._lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        _lock(self._lock)
+        lock(self._lock)
 
     def remove(self) -> None:
         """Remove it, as far as that is possible; once."""
@@ -60,16 +61,7 @@ def _remove_if_left(path: Path) -> None:
         return
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
-        if _lock(handle):
+        if lock(handle):
             shutil.rmtree(path, ignore_errors=True)
     finally:
         os.close(handle)
-
-
-def _lock(handle: int) -> bool:
-    """Whether this process has the folder for itself now; never where the file system has no locks."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -15,6 +15,7 @@ from steelyard.model.values import (
     alpha_checked,
     in_range,
     metric_names,
+    processor,
     relative_margin,
     seconds,
     seconds_in_range,
@@ -112,7 +113,12 @@ def _whole(low: int, high: int) -> tuple[BeforeValidator, WithJsonSchema]:
 
 
 _PAIRS, _LAYOUTS, _WARM_UP = _whole(1, 1_000_000), _whole(1, MOST_LAYOUTS), _whole(0, 1000)
-_REPEAT, _PROCESSOR = _whole(1, 1_000_000), _whole(0, 1_000_000)
+_REPEAT = _whole(1, 1_000_000)
+Processor = Annotated[
+    int | Literal["auto"],
+    _by(processor),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0}, {"const": "auto"}]}),
+]
 
 
 class _Section(BaseModel):
@@ -155,7 +161,8 @@ class Measuring(_Section):
     shell: bool | None = Field(default=None, description="run the commands by /bin/sh -c")
     ignore_failure: bool | None = Field(default=None, description="accept launches that fail")
     timeout: Time | None = Field(default=None, description="longest time of one launch")
-    cpu: Annotated[int, *_PROCESSOR] | None = Field(default=None, description="processor of every launch")
+    cpu: Processor | None = Field(default=None, description="processor of every launch, or auto for the quietest")
+    isolate: bool | None = Field(default=None, description="run the launches in a control group of their own")
     environment: list[str] | None = Field(
         default=None, description="NAME to pass on, NAME=VALUE to set, beside the small usual environment"
     )

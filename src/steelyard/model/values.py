@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Final, Literal, TypeVar
 
 from steelyard.model.errors import UsageError
 
@@ -35,6 +35,15 @@ def whole(option: str, text: str) -> int:
 def natural(option: str, text: str) -> int:
     """A whole number from 0 on; raises UsageError naming the option."""
     return in_range(option, whole(option, text), 0, 1_000_000)
+
+
+AUTO: Final = "auto"
+"""In the place of a processor's number: the quietest."""
+
+
+def processor(option: str, text: str) -> int | Literal["auto"]:
+    """The number of a processor, or `auto`; raises UsageError naming the option."""
+    return AUTO if text == AUTO else in_range(option, whole(option, text), 0, 1_000_000)
 
 
 _UNITS_S = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}

@@ -44,7 +44,7 @@ class LaunchServer(TargetLauncher, Protocol):
 
     version: str
     pid: int
-    """Of the process that all launches descend from."""
+    """Of its process, from which all launches descend, and in whose control group they begin."""
     offers: dict[str, bool]
     """What it can read on this machine."""
 

@@ -1,0 +1,76 @@
+"""Where control groups are mounted, and in which of them this process is (man 7 cgroups)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.machine.readings import Tree
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """One tree of control groups; its folders are relative to the root of the machine's files."""
+
+    top: Path
+    """Where it is mounted."""
+    own: Path
+    """The group of this process."""
+
+    def upwards(self) -> Iterator[Path]:
+        """The group of this process, those above it, and the top."""
+        folder = self.own
+        while True:
+            yield folder
+            if folder == self.top:
+                return
+            folder = folder.parent
+
+
+def second_version(tree: Tree) -> Hierarchy | None:
+    """The one tree of the second version, whatever it controls here; None where it is not mounted."""
+    return _hierarchy(tree, "cgroup2", "", "")
+
+
+def first_version(tree: Tree, controller: str) -> Hierarchy | None:
+    """The tree of the first version that has a controller."""
+    return _hierarchy(tree, "cgroup", controller, controller)
+
+
+def _hierarchy(tree: Tree, kind: str, option: str, controller: str) -> Hierarchy | None:
+    within = next(
+        (path for names, path in _memberships(tree) if controller in names and (controller or names == [""])), None
+    )
+    if within is None:
+        return None
+    for root, mounted, options in _mounts(tree, kind):
+        # A container may see the mount from its own group on, and yet be told of groups above.
+        if (option in options or not option) and within.is_relative_to(root):
+            top = Path(mounted.lstrip("/"))
+            return Hierarchy(top, top / within.relative_to(root))
+    return None
+
+
+def _memberships(tree: Tree) -> Iterator[tuple[list[str], Path]]:
+    """The groups of this process, with the controllers of each; of the second version these are not named."""
+    for line in (tree.text("proc/self/cgroup") or "").splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if path.startswith("/") and ".." not in Path(path).parts:
+            yield controllers.split(","), Path(path)
+
+
+def _mounts(tree: Tree, kind: str) -> Iterator[tuple[Path, str, list[str]]]:
+    """Which part of a file system of some kind is mounted where, with the file system's options (man 5 proc)."""
+    for line in (tree.text("proc/self/mountinfo") or "").splitlines():
+        mount, dash, system = line.partition(" - ")
+        words, told = mount.split(), system.split()
+        if dash and len(words) >= 5 and len(told) >= 3 and told[0] == kind:
+            yield Path(_unescaped(words[3])), _unescaped(words[4]), told[2].split(",")
+
+
+def _unescaped(path: str) -> str:
+    """Blanks and the like stand there as octal numbers."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), path)

@@ -1,0 +1,161 @@
+"""The quietest processor: how busy each is, and those beside it, over a moment; and what else it is there for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from steelyard.machine.readings import CPUS, Tree, processor_numbers
+
+# Half a second is 50 ticks of a processor.
+_APART_S = 0.5
+# Less than this is taken for nothing: what runs now and then runs on any.
+_BUSY = 0.05
+# Slow ones, as the small cores of some, are of another kind; the best of one kind differ by less (turbo by 5 %).
+_OF_ONE_KIND = 0.9
+# Of all devices' interrupts, times an even share: who has so many is the one that takes them.
+_UNEVEN = 1.5
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A processor, and why this one: a clause for a sentence."""
+
+    processor: int
+    why: str
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What was seen of a processor."""
+
+    number: int
+    busy: float
+    beside: float
+    """How busy the busiest of those was that share its core."""
+    is_isolated: bool
+    is_slow: bool
+    takes_interrupts: bool
+
+    def rank(self) -> tuple[float, ...]:
+        """The lowest is the quietest: first whom it would be shared with, then what it is, then its number.
+
+        Processor 0 is last among equals: the kernel's own chores are begun there.
+        """
+        return (
+            _load(self.busy),
+            self.is_slow,
+            _load(self.beside),
+            not self.is_isolated,
+            self.takes_interrupts,
+            self.busy,
+            self.number == 0,
+            -self.number,
+        )
+
+    def why(self, *, shares_core: bool) -> str:
+        """What speaks for it, and what does not."""
+        said = [f"{100 * self.busy:.0f} % busy over half a second"]
+        if shares_core:
+            said.append(f"{100 * self.beside:.0f} % beside it on its core")
+        if self.is_isolated:
+            said.append("kept free by isolcpus")
+        if self.takes_interrupts:
+            said.append("though it takes the devices' interrupts")
+        if self.is_slow:
+            said.append("though it is a slow one")
+        return ", ".join(said)
+
+
+def kept_free(tree: Tree = Tree()) -> set[int]:  # noqa: B008 - a frozen value
+    """Those that isolcpus keeps free for whoever asks for one of them: no process may run there unasked."""
+    return tree.processor_list(f"{CPUS}/isolated") & tree.processor_list(f"{CPUS}/online")
+
+
+def quietest(
+    allowed: Collection[int],
+    *,
+    taken: Collection[int] = (),
+    tree: Tree = Tree(),  # noqa: B008 - a frozen value
+    sleep: Callable[[float], None] = time.sleep,
+) -> Choice:
+    """The quietest of the processors that launches may run on, one at least; it takes half a second to look.
+
+    Those that are `taken` are left out, as long as there are others.
+    """
+    choices = {*allowed} - {*taken} or {*allowed}
+    if len(choices) == 1:
+        return Choice(min(choices), "the only one that may be used")
+    before = _ticks(tree)
+    sleep(_APART_S)
+    after = _ticks(tree)
+    if not after:
+        return Choice(max(choices), "the system does not tell how busy they are")
+    seen = _seen(tree, choices, {number: _share(before.get(number, (0, 0)), ticks) for number, ticks in after.items()})
+    best = min(seen, key=_Seen.rank)
+    return Choice(best.number, best.why(shares_core=bool(siblings(tree, best.number))))
+
+
+def siblings(tree: Tree, processor: int) -> set[int]:
+    """The other processors of its core that are on."""
+    told = tree.text(f"{CPUS}/cpu{processor}/topology/thread_siblings_list") or ""
+    return processor_numbers(told) - {processor}
+
+
+def _seen(tree: Tree, choices: Collection[int], busy: Mapping[int, float]) -> list[_Seen]:
+    isolated, interrupts = tree.processor_list(f"{CPUS}/isolated"), _interrupts(tree)
+    speeds = {number: _speed(tree, number) for number in choices}
+    return [
+        _Seen(
+            number,
+            busy.get(number, 0.0),
+            max((busy.get(other, 0.0) for other in siblings(tree, number)), default=0.0),
+            number in isolated,
+            speeds[number] < _OF_ONE_KIND * max(speeds.values()),
+            interrupts.get(number, 0) * len(interrupts) > _UNEVEN * sum(interrupts.values()),
+        )
+        for number in sorted(choices)
+    ]
+
+
+def _load(share: float) -> int:
+    """In tenths, but for what is as good as nothing."""
+    return 0 if share < _BUSY else 1 + int(10 * share)
+
+
+def _ticks(tree: Tree) -> dict[int, tuple[int, int]]:
+    """Of each processor that is on: the ticks for which it worked, or was taken away by a hypervisor; and all."""
+    found = {}
+    for line in (tree.text("proc/stat") or "").splitlines():
+        name, *words = line.split()
+        number = name.removeprefix("cpu")
+        if number.isdigit() and len(words) >= 8 and all(word.isdigit() for word in words[:8]):
+            ticks = [int(word) for word in words[:8]]  # user nice system idle iowait irq softirq steal
+            found[int(number)] = (sum(ticks) - ticks[3] - ticks[4], sum(ticks))
+    return found
+
+
+def _share(before: tuple[int, int], after: tuple[int, int]) -> float:
+    """One that was only switched on meanwhile had no ticks before."""
+    worked, passed = (max(0, late - early) for early, late in zip(before, after, strict=True))
+    return worked / passed if passed else 0.0
+
+
+def _interrupts(tree: Tree) -> dict[int, int]:
+    """Those of devices since the start, by the processor that took them. Timers and the like have every processor."""
+    head, *rows = (tree.text("proc/interrupts") or "").splitlines() or [""]
+    numbers = [int(name[3:]) for name in head.split() if name.startswith("CPU") and name[3:].isdigit()]
+    counts = dict.fromkeys(numbers, 0)
+    for row in rows:
+        label, *words = row.split()
+        if label.rstrip(":").isdigit() and "timer" not in row:
+            for number, word in zip(numbers, words, strict=False):
+                counts[number] += int(word) if word.isdigit() else 0
+    return counts
+
+
+def _speed(tree: Tree, processor: int) -> int:
+    """In whatever unit there is: the same for all processors of a machine."""
+    folder = f"{CPUS}/cpu{processor}"
+    return tree.number(f"{folder}/cpu_capacity") or tree.number(f"{folder}/cpufreq/cpuinfo_max_freq") or 0

@@ -1,0 +1,60 @@
+"""--cpu auto and --isolate, from the command line to the record."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.machine.isolation.groups import Reach, in_use
+from tests.tool import Tool, sh
+from tests.world import ScriptedWorld
+
+
+def record(scripted: ScriptedWorld, *options: str) -> dict[str, Any]:
+    done = scripted("run", "./old", "--launches", "3", *options, "-o", "record.json")
+    assert done.status == 0, done
+    found: dict[str, Any] = json.loads((scripted.folder / "record.json").read_text())
+    return found
+
+
+def test_the_quietest_processor_is_said_and_kept(scripted: ScriptedWorld) -> None:
+    kept = record(scripted, "--cpu", "auto")
+    assert {spec.cpus for spec in scripted.launched} == {(3,)}
+    assert (kept["settings"]["cpu"], kept["settings"]["cpu_choice"]) == (3, "0 % busy over half a second")
+    assert [one["message"] for one in kept["findings"]] == ["--cpu auto chose processor 3: 0 % busy over half a second"]
+
+
+def test_one_that_isolcpus_keeps_free_may_be_asked_for(scripted: ScriptedWorld) -> None:
+    assert record(scripted, "--cpu", "3")["settings"]["cpu"] == 3
+    assert "--cpu 2 is not a processor that may be used here: choose from 0, 3" in scripted.refuses(
+        "run", "./old", "--cpu", "2"
+    )
+
+
+def test_what_is_missing_is_one_sentence_and_no_error(scripted: ScriptedWorld) -> None:
+    kept = record(scripted, "--isolate")
+    assert kept["settings"]["isolate"] is True
+    missing = "this system shows no control groups below /sys/fs/cgroup"
+    assert kept["isolation"]["missing"] == missing
+    assert [one["message"] for one in kept["findings"]] == [f"--isolate: {missing}"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may make control groups everywhere")
+def test_launches_run_in_a_group_of_their_own_that_is_removed(tool: Tool) -> None:
+    processor = max(os.sched_getaffinity(0))
+    command = sh("cat /proc/self/cgroup; grep Cpus_allowed_list /proc/self/status")
+    options = ("--launches", "2", "--isolate", "--cpu", str(processor), "--output", "out", "-o", "record.json")
+    assert tool("run", command, *options).status == 0
+    isolation = json.loads((tool.folder / "record.json").read_text())["isolation"]
+    if isolation["group"] is None:
+        pytest.skip(isolation["missing"])
+    out = (tool.folder / "out").read_text()
+    assert Path(isolation["group"]).name in out
+    assert out.split()[-1] == str(processor)
+    assert isolation["waited_us"] is not None
+    assert not Path(isolation["group"]).exists()
+    assert in_use(Reach()) == {}

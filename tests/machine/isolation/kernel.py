@@ -1,0 +1,121 @@
+"""A kernel's control groups, in a folder: made, written to and removed by the rules of the second version."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from steelyard.machine.isolation.groups import Reach
+from steelyard.machine.readings import Tree
+from steelyard.machine.tuning.hand import Hand
+from tests.machine.trees import CPUS, made
+
+TOP = "sys/fs/cgroup"
+MOUNTED = f"31 23 0:28 / /{TOP} rw,relatime - cgroup2 cgroup2 rw,nsdelegate\n"
+HYBRID = (
+    f"31 23 0:28 / /{TOP} rw - tmpfs tmpfs rw,mode=755\n"
+    f"34 31 0:31 / /{TOP}/cpuset rw,relatime - cgroup cgroup rw,cpuset\n"
+    f"41 31 0:38 / /{TOP}/unified rw,relatime - cgroup2 cgroup2 rw\n"
+)
+PRESSURE = "some avg10=0.00 avg60=0.00 avg300=0.00 total=250000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=1000\n"
+
+
+def failed(number: int) -> OSError:
+    """As the system refuses."""
+    return OSError(number, os.strerror(number))
+
+
+@dataclass
+class Groups:
+    """A machine whose control groups are below a folder. This process is in one of them, alone if not said."""
+
+    root: Path
+    own: str = "user.slice/app.scope"
+    controllers: str = "cpuset cpu memory"
+    top: str = TOP
+    denied: list[str] = field(default_factory=list)
+    """Groups to which this user may not write."""
+    refuses: int | None = None
+    """The error of every folder that is made."""
+    writes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Have the groups that lead to our own, in which this process is, and only in that."""
+        self.machine(MOUNTED, f"0::/{self.own}\n")
+        folder = self.root / self.top
+        self.fill(folder, self.controllers)
+        for name in Path(self.own).parts:
+            folder /= name
+            self.make(folder)
+        (folder / "cgroup.procs").write_text("1\n")
+
+    def machine(self, mounted: str, membership: str) -> None:
+        made(
+            self.root,
+            {
+                "proc/self/mountinfo": mounted,
+                "proc/self/cgroup": membership,
+                f"{CPUS}/online": "0-3\n",
+                **{f"{CPUS}/cpu{n}/topology/thread_siblings_list": f"{n % 2},{n % 2 + 2}\n" for n in range(4)},
+            },
+        )
+
+    @property
+    def reach(self) -> Reach:
+        return Reach(Hand(Tree(self.root), write=self.write), self.make, self.remove, self.may_write)
+
+    def ours(self) -> list[Path]:
+        """Folders that we have made and not removed."""
+        return sorted(self.root.rglob("steelyard-isolated-*"))
+
+    def make(self, path: Path) -> None:
+        if self.refuses is not None and "steelyard" in path.name:
+            raise failed(self.refuses)
+        path.mkdir()
+        self.fill(path, (path.parent / "cgroup.subtree_control").read_text())
+
+    def fill(self, path: Path, controllers: str) -> None:
+        """Write the files of a group that may have these controllers."""
+        path.mkdir(parents=True, exist_ok=True)
+        for name, text in {
+            "cgroup.procs": "",
+            "cgroup.controllers": controllers,
+            "cgroup.subtree_control": "cpuset cpu" if path.name == "user.slice" else "cpu",
+            "cpu.pressure": PRESSURE,
+            **({"cpuset.cpus": "", "cpuset.cpus.partition": "member"} if "cpuset" in controllers else {}),
+        }.items():
+            (path / name).write_text(text)
+
+    def remove(self, path: Path) -> None:
+        if not path.exists():
+            raise FileNotFoundError(path)
+        if (path / "cgroup.procs").read_text():
+            raise failed(errno.EBUSY)
+        shutil.rmtree(path)
+
+    def may_write(self, path: Path) -> bool:
+        return str(path.parent.relative_to(self.root)) not in self.denied
+
+    def write(self, path: Path, text: str) -> None:
+        group, name = path.parent, path.name
+        self.writes.append(f"{name} {text}")
+        if not self.may_write(path):
+            raise failed(errno.EACCES)
+        if not path.exists():
+            raise failed(errno.ENOENT)
+        if name == "cgroup.subtree_control":
+            text = self._controlled(group, text)
+        elif name == "cpuset.cpus.partition" and group.parent != self.root / self.top:
+            text += " invalid (Parent is not a partition root)"
+        path.write_text(text)
+
+    def _controlled(self, group: Path, text: str) -> str:
+        """No processes beside groups with controllers, but at the top; of which groups get the files then."""
+        if group != self.root / self.top and (group / "cgroup.procs").read_text():
+            raise failed(errno.EBUSY)
+        words = {*(group / "cgroup.subtree_control").read_text().split()}
+        words = words | {text[1:]} if text.startswith("+") else words - {text[1:]}
+        return " ".join(sorted(words))

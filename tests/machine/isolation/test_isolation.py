@@ -1,0 +1,237 @@
+"""Control groups of weighings: the best that there can be, what is lacking said, and nothing left behind."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from steelyard.machine.isolation import groups
+from steelyard.machine.isolation.groups import Folder, in_use, sweep
+from steelyard.machine.isolation.hierarchies import first_version, second_version
+from steelyard.machine.isolation.isolation import isolated
+from steelyard.machine.readings import Tree
+from steelyard.model.errors import UsageError
+from steelyard.model.isolation import Isolation
+from tests.machine.isolation.kernel import HYBRID, MOUNTED, TOP, Groups
+from tests.machine.trees import made
+
+SERVER = 4711
+
+
+@contextmanager
+def running(kernel: Groups, processor: int | None) -> Iterator[Isolation]:
+    """A weighing whose launch server is in its group until the context's end; an hour passes for each look."""
+    hours = iter(range(0, 36000, 3600))
+    with isolated(processor, reach=kernel.reach, sleep=lambda _: None, clock=lambda: next(hours)) as made_for:
+        made_for.admit(SERVER)
+        yield made_for.facts()
+        for path in kernel.ours():
+            (path / "cgroup.procs").write_text("")
+
+
+def test_root_takes_the_core_from_all_others(tmp_path: Path) -> None:
+    kernel = Groups(tmp_path)
+    with running(kernel, 1) as told:
+        (path,) = kernel.ours()
+        assert path.parent == tmp_path / TOP
+        assert (path / "cpuset.cpus").read_text() == "1,3"  # the other processor of its core is to be idle
+        assert (path / "cpuset.cpus.partition").read_text() == "root"
+        assert (path / "cgroup.procs").read_text() == str(SERVER)
+        assert (tmp_path / TOP / "cgroup.subtree_control").read_text() == "cpu cpuset"
+        assert told == Isolation(
+            group=f"/{TOP}/{path.name}",
+            processors=[1, 3],
+            alone=True,
+            seconds=3600,
+            waited_us=250_000,
+            stalled_us=1000,
+        )
+    assert kernel.ours() == []
+    assert (tmp_path / TOP / "cgroup.subtree_control").read_text() == "cpu"
+
+
+def test_a_user_with_a_part_of_the_tree_is_confined_but_not_alone(tmp_path: Path) -> None:
+    kernel = Groups(tmp_path, denied=[TOP])
+    with running(kernel, 1) as told:
+        (path,) = kernel.ours()
+        assert path.parent == tmp_path / TOP / "user.slice"
+        assert (told.processors, told.alone) == ([1, 3], False)
+        assert (path / "cpuset.cpus.partition").read_text() == "member"
+        assert told.missing == (
+            f"others may run on processors 1,3 too: this user may not change /{TOP}; as root it can"
+        )
+    assert kernel.ours() == []
+
+
+def test_without_a_processor_the_group_is_beside_us(tmp_path: Path) -> None:
+    kernel = Groups(tmp_path)
+    with running(kernel, None) as told:
+        (path,) = kernel.ours()
+        assert path.parent == tmp_path / TOP / kernel.own
+        assert (told.processors, told.missing, told.waited_us) == ([], None, 250_000)
+        assert kernel.writes == [f"cgroup.procs {SERVER}"]
+    assert kernel.ours() == []
+
+
+def test_a_kernel_without_cpusets_gives_a_group_all_the_same(tmp_path: Path) -> None:
+    with running(Groups(tmp_path, controllers="cpu memory", own=""), 1) as told:
+        assert (told.processors, told.waited_us) == ([], 250_000)
+        assert told.missing == f"no processors of its own: the cpuset controller is not to be had there (/{TOP})"
+
+
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [
+        (errno.EROFS, "can only be read here, as in most containers"),
+        (errno.EACCES, "this user may not change"),
+        (errno.EAGAIN, "Resource temporarily unavailable"),  # more groups than are allowed
+    ],
+)
+def test_nothing_can_be_made(tmp_path: Path, number: int, why: str) -> None:
+    kernel = Groups(tmp_path, refuses=number)
+    for processor in (None, 1):
+        with running(kernel, processor) as told:
+            assert told.group is None
+            assert told.missing is not None
+            assert told.missing.startswith("no control group of its own: ")
+            assert why in told.missing
+        # What was let be had in vain is not any more.
+        assert (tmp_path / TOP / "cgroup.subtree_control").read_text() in ("cpu", "")
+
+
+def test_no_control_groups_at_all(tmp_path: Path) -> None:
+    kernel = Groups(tmp_path)
+    (tmp_path / "proc/self/mountinfo").write_text("1 1 0:1 / / rw - ext4 /dev/vda rw\n")
+    with running(kernel, 1) as told:
+        assert told == Isolation(group=None, missing="this system shows no control groups below /sys/fs/cgroup")
+
+
+def test_one_is_not_left_that_has_a_limit(tmp_path: Path) -> None:
+    kernel = Groups(tmp_path)
+    made(tmp_path, {f"{TOP}/{kernel.own}/cpu.max": "50000 100000\n"})
+    with running(kernel, 1) as told:
+        assert [path.parent for path in kernel.ours()] == [tmp_path / TOP / kernel.own]
+        assert told.missing is not None
+        assert told.missing.startswith("no processors of its own: other processes are in")
+
+
+def hybrid(root: Path) -> Groups:
+    kernel = Groups(root, own="", controllers="", top=f"{TOP}/unified")
+    kernel.machine(HYBRID, "3:cpuset:/\n2:cpu:/\n0::/\n")
+    made(root, {f"{TOP}/cpuset/{name}": "" for name in ("cgroup.procs", "cgroup.subtree_control")})
+    made(root, {f"{TOP}/cpuset/cpuset.effective_mems": "0-1\n", f"{TOP}/cpuset/cgroup.controllers": "cpuset"})
+    kernel.fill(root / TOP / "cpuset", "cpuset")
+    (root / TOP / "cpuset/cgroup.subtree_control").write_text("cpuset")
+    return kernel
+
+
+def test_of_two_versions_each_gives_what_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = hybrid(tmp_path)
+    fill = Groups.fill
+    monkeypatch.setattr(
+        Groups, "fill", lambda self, path, names: (fill(self, path, names), (path / "cpuset.mems").write_text(""))
+    )
+    with running(kernel, 1) as told:
+        cpuset, unified = kernel.ours()
+        assert (cpuset / "cpuset.cpus").read_text() == "1,3"
+        assert (cpuset / "cpuset.mems").read_text() == "0-1"
+        assert (cpuset / "cgroup.procs").read_text() == (unified / "cgroup.procs").read_text() == str(SERVER)
+        assert told.group == f"/{TOP}/unified/{unified.name}"
+        assert (told.processors, told.alone, told.waited_us) == ([1, 3], False, 250_000)
+        assert "one of the first version here" in (told.missing or "")
+    assert kernel.ours() == []
+
+
+def test_a_server_that_cannot_be_put_there_runs_where_it_was(tmp_path: Path) -> None:
+    kernel = Groups(tmp_path)
+    with isolated(1, reach=kernel.reach, sleep=lambda _: None) as made_for:
+        kernel.denied.append(str(kernel.ours()[0].relative_to(tmp_path)))
+        made_for.admit(SERVER)
+        told = made_for.facts()
+    assert told.group is None
+    assert told.missing is not None
+    assert told.missing.startswith("the launch server could not be put into it: this user may not change")
+    assert kernel.ours() == []
+
+
+def test_a_processor_of_another_weighing_is_refused(tmp_path: Path) -> None:
+    kernel = Groups(tmp_path)
+    with running(kernel, 1):
+        assert {3} < next(iter(in_use(kernel.reach).values()))
+        with pytest.raises(UsageError, match="--isolate: processor 1,3 belongs to another weighing"):
+            isolated(3, reach=kernel.reach).__enter__()
+        with isolated(0, reach=kernel.reach) as other:
+            assert other.facts().alone
+        # Its end takes nothing from the one that goes on.
+        assert (tmp_path / TOP / "cgroup.subtree_control").read_text() == "cpu cpuset"
+
+
+def test_what_a_killed_one_has_left_is_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = Groups(tmp_path)
+    left = Folder.made(kernel.reach, Path(TOP))
+    held = Folder.made(kernel.reach, Path(TOP) / kernel.own)
+    assert left._lock is not None
+    os.close(left._lock)  # as the kernel does at the end of its owner
+    sweep(kernel.reach)  # it may only just have been made
+    assert len(kernel.ours()) == 2
+    monkeypatch.setattr(groups, "_UNLOCKED_S", -60.0)
+    (tmp_path / left.path / "cgroup.procs").write_text("5\n")  # in which something still runs
+    sweep(kernel.reach)
+    assert len(kernel.ours()) == 2
+    (tmp_path / left.path / "cgroup.procs").write_text("")
+    sweep(kernel.reach)
+    assert kernel.ours() == [tmp_path / held.path]
+    assert held.remove()
+
+
+def test_one_that_still_holds_something_is_left_to_a_later_command(tmp_path: Path) -> None:
+    kernel = Groups(tmp_path)
+    slept: list[float] = []
+    with isolated(None, reach=kernel.reach, sleep=slept.append) as made_for:
+        made_for.admit(SERVER)
+    assert len(kernel.ours()) == 1
+    assert slept
+    assert in_use(kernel.reach) == {}
+
+
+def test_a_processor_that_goes_away_meanwhile_changes_nothing_of_the_end(tmp_path: Path) -> None:
+    kernel = Groups(tmp_path)
+    with running(kernel, 1):
+        (path,) = kernel.ours()
+        for name in ("cpuset.cpus", "cpuset.cpus.partition"):
+            (path / name).unlink()
+    assert kernel.ours() == []
+
+
+@pytest.mark.parametrize(
+    ("mounted", "membership", "own"),
+    [
+        (MOUNTED, "0::/a/b\n", f"{TOP}/a/b"),
+        (MOUNTED, "0::/\n", TOP),
+        (MOUNTED, "0::/../other\n", None),  # a group outside of what a container sees
+        (MOUNTED.replace(" / ", " /docker/1 "), "0::/docker/1/a\n", f"{TOP}/a"),
+        (MOUNTED.replace(" / ", " /docker/1 "), "0::/docker/2\n", None),
+        (MOUNTED.replace(f"/{TOP}", r"/sys\040fs/cgroup"), "0::/a\n", "sys fs/cgroup/a"),
+        (MOUNTED, "2:cpu,cpuacct:/a\n", None),
+        ("", "0::/a\n", None),
+        ("nonsense\n- cgroup2\n", "nonsense\n", None),
+    ],
+)
+def test_where_we_are_in_the_second_version(tmp_path: Path, mounted: str, membership: str, own: str | None) -> None:
+    tree = made(tmp_path, {"proc/self/mountinfo": mounted, "proc/self/cgroup": membership})
+    found = second_version(tree)
+    assert (str(found.own) if found else None) == own
+
+
+def test_where_we_are_in_the_first_version(tmp_path: Path) -> None:
+    tree = made(tmp_path, {"proc/self/mountinfo": HYBRID, "proc/self/cgroup": "3:cpu,cpuset:/a/b\n0::/\n"})
+    found = first_version(tree, "cpuset")
+    assert found is not None
+    assert [str(path) for path in found.upwards()] == [f"{TOP}/cpuset/a/b", f"{TOP}/cpuset/a", f"{TOP}/cpuset"]
+    assert first_version(tree, "memory") is None
+    assert second_version(Tree(tmp_path / "empty")) is None
