@@ -15,6 +15,7 @@ SAMPLE_RATE = "proc/sys/kernel/perf_event_max_sample_rate"
 # Waking up from a deeper state takes as long as a short launch varies: 100 us of 10 ms are 1 %.
 DEEP_SLEEP_US = 100
 _PROCESSOR = re.compile(r"cpu\d+")
+_SPENT_ON = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,12 @@ class Tree:
         """For how long some task has waited for a processor so far; None where there is no pressure information."""
         words = (self.text("proc/pressure/cpu") or "").split()
         return whole(next((word.removeprefix("total=") for word in words if word.startswith("total=")), None))
+
+    def ticks(self) -> dict[str, int]:
+        """What all processors have spent their time on so far, in ticks: `user`, `steal`, ..."""
+        first = (self.text("proc/stat") or "").partition("\n")[0].split()
+        numbers = [int(word) for word in first[1:9] if word.isdigit()]
+        return dict(zip(_SPENT_ON, numbers, strict=False))
 
     def fields(self, path: str | Path) -> dict[str, str]:
         """Lines of a name and a value, as in /proc/meminfo (`Name: value`) and cpu.stat (`name value`)."""

@@ -30,16 +30,11 @@ class Moment:
     """Name and ticks of every process, by its number and the time of its start."""
 
 
-_SPENT_ON = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
-
-
 def read_moment(tree: Tree, seconds: float) -> Moment:
     """Read it; `seconds` is the time of a monotonic clock."""
-    first = (tree.text("proc/stat") or "").partition("\n")[0].split()
-    numbers = [int(word) for word in first[1:9] if word.isdigit()]
     return Moment(
         seconds=seconds,
-        ticks=dict(zip(_SPENT_ON, numbers, strict=False)),
+        ticks=tree.ticks(),
         waiting_us=tree.waited_us(),
         processes=dict(found for path in tree.below("proc", "[0-9]*/stat") if (found := _process(tree, path))),
     )
