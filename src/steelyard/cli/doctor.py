@@ -11,41 +11,78 @@ import typer
 
 from steelyard import __version__
 from steelyard.cli.command import Options, command
+from steelyard.cli.options import OUTPUT
 from steelyard.cli.outputs import check_writable, is_printed, write
+from steelyard.cli.status import INTERRUPTED
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
+    from steelyard.model.noise import Noise
 
 
 @dataclass(frozen=True, kw_only=True)
 class DoctorOptions(Options):
     """What `doctor` is asked."""
 
-    panel: ClassVar[str] = "Output"
+    panel: ClassVar[str] = "What is looked at"
 
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure", help="Weigh identical programs too, for half a minute: how many pairs a change takes."
+        ),
+    ] = False
     json: Annotated[
-        Path | None, typer.Option("--json", "-o", metavar="FILE", help="Write the findings as JSON; - is stdout.")
+        Path | None,
+        typer.Option(
+            "--json", "-o", metavar="FILE", rich_help_panel=OUTPUT, help="Write the findings as JSON; - is stdout."
+        ),
     ] = None
 
 
-@command(DoctorOptions, examples=("steelyard doctor", "steelyard doctor --json -"))
+@command(
+    DoctorOptions,
+    examples=("steelyard doctor", "steelyard doctor --json -", "steelyard doctor --measure -o noise.json"),
+)
 def doctor(options: DoctorOptions, world: World) -> int:
     """Look what on this machine disturbs measurements, and what can be done about it (steelyard docs doctor).
 
-    Nothing is changed, and no rights are needed. Exit status: 0, whatever is found.
+    Nothing is changed, and no rights are needed. With --measure programs that are known are weighed against
+    themselves, which tells how many pairs a change of 1 % will take here.
+
+    Exit status: 0, whatever is found; 3 the programs of --measure cannot be run; 130 interrupted (what was measured
+    by then is shown).
     """
     from steelyard.cli.screen import output
     from steelyard.model.conditions import Examination
     from steelyard.report.doctor import examination
 
     check_writable(options.json)
+    conditions, noise = world.examine(), None
+    if options.measure:
+        from steelyard.design.noise.findings import findings
+
+        noise = _measured(world)
+        conditions += findings(noise)
     found = Examination(
         tool=__version__,
-        created=world.now().isoformat(timespec="seconds"),
+        created=world.created(),
         machine=world.facts(),
-        conditions=world.examine(),
+        conditions=conditions,
+        noise=noise,
     )
     if options.json is not None:
         write(options.json, f"{json.dumps(found.model_dump(mode='json'), indent=1)}\n")
     examination(output(world.environment, beside_data=is_printed(options.json)), found)
-    return 0
+    return INTERRUPTED if noise is not None and noise.interrupted else 0
+
+
+def _measured(world: World) -> Noise:
+    from steelyard.cli.say import say
+    from steelyard.cli.screen import watching
+    from steelyard.design.noise.plan import MEASURED_S
+    from steelyard.design.noise.session import measure_noise
+
+    say(f"weighs identical programs for about {MEASURED_S:.0f} seconds; Ctrl-C shows what was measured by then")
+    with watching(world) as watch:
+        return measure_noise(world, watch)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from steelyard.measure.count.valgrind import Valgrind
     from steelyard.model.conditions import Condition
     from steelyard.model.launches import LaunchSpec
+    from steelyard.model.noise import Counted, Timer
     from steelyard.model.records import MachineFacts
 
 
@@ -95,6 +96,24 @@ def _examine() -> list[Condition]:
     return examine()
 
 
+def _counted() -> Counted:
+    from steelyard.machine.meanwhile import read_counted
+
+    return read_counted()
+
+
+def _timer() -> Timer:
+    from steelyard.machine.meanwhile import read_timer
+
+    return read_timer()
+
+
+def _cores() -> list[frozenset[int]]:
+    from steelyard.machine.conditions.processors import cores
+
+    return cores()
+
+
 def _tuner() -> Tuner:
     from steelyard.machine.tuning.tuner import Tuner
 
@@ -140,6 +159,11 @@ class World:
     """Looks who else runs while the context lasts: by the launch server's process, and the processor of launches."""
     examine: Callable[[], list[Condition]] = _examine
     """Looks at what on the machine disturbs measurements."""
+    counted: Callable[[], Counted] = _counted
+    """What the system counts while others measure."""
+    timer: Callable[[], Timer] = _timer
+    cores: Callable[[], list[frozenset[int]]] = _cores
+    """The processors of each core; nothing where the system does not tell."""
     tuner: Callable[[], Tuner] = _tuner
     valgrind: Callable[[str | None], Valgrind] = _valgrind
     """By a search path, None for that of this process; raises MeasurementError where there is none."""

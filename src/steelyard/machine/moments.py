@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from steelyard.machine.readings import Tree
 
-_SPENT_ON = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 # A line of /proc/PID/stat has up to 52 numbers and a name of 15 bytes.
 _LONGEST = 2048
 
@@ -47,13 +46,10 @@ class Moment:
 
 def read_moment(tree: Tree, seconds: float) -> Moment:
     """Read it; `seconds` is the time of a monotonic clock. It takes 11 µs of processor time a process."""
-    lines = (tree.text("proc/stat") or "").splitlines()
-    numbers = [int(word) for word in (lines[0].split() if lines else [])[1:9] if word.isdigit()]
-    interrupts = next((line.split(None, 2)[1] for line in lines if line.startswith("intr ")), "")
     return Moment(
         seconds=seconds,
-        ticks=dict(zip(_SPENT_ON, numbers, strict=False)),
-        interrupts=int(interrupts) if interrupts.isdigit() else None,
+        ticks=tree.ticks(),
+        interrupts=tree.interrupts(),
         waiting_us=tree.waited_us(),
         processes=read_processes(tree.root / "proc"),
     )

@@ -15,6 +15,7 @@ SAMPLE_RATE = "proc/sys/kernel/perf_event_max_sample_rate"
 # Waking up from a deeper state takes as long as a short launch varies: 100 us of 10 ms are 1 %.
 DEEP_SLEEP_US = 100
 _PROCESSOR = re.compile(r"cpu\d+")
+_SPENT_ON = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,17 @@ class Tree:
         """
         line = next((line for line in (self.text(path) or "").splitlines() if line.startswith(tasks)), "")
         return whole(next((word.removeprefix("total=") for word in line.split() if word.startswith("total=")), None))
+
+    def ticks(self) -> dict[str, int]:
+        """What all processors have spent their time on so far, in ticks: `user`, `steal`, ..."""
+        first = (self.text("proc/stat") or "").partition("\n")[0].split()
+        numbers = [int(word) for word in first[1:9] if word.isdigit()]
+        return dict(zip(_SPENT_ON, numbers, strict=False))
+
+    def interrupts(self) -> int | None:
+        """How many there have been so far, on all processors."""
+        lines = (self.text("proc/stat") or "").splitlines()
+        return whole(next((line.split(None, 2)[1] for line in lines if line.startswith("intr ")), None))
 
     def fields(self, path: str | Path) -> dict[str, str]:
         """Lines of a name and a value, as in /proc/meminfo (`Name: value`) and cpu.stat (`name value`)."""

@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from steelyard.model.noise import Noise
 from steelyard.model.records import MachineFacts
 
 DOCTOR_FORMAT: Final = "steelyard-doctor"
@@ -35,6 +36,7 @@ class Examination(BaseModel):
     created: str = Field(description="when, UTC, ISO 8601")
     machine: MachineFacts
     conditions: list[Condition]
+    noise: Noise | None = Field(default=None, description="what was measured, where that was asked for")
 
     def of(self, severity: Severity) -> list[Condition]:
         """The conditions of one severity, in the order in which they were looked at."""

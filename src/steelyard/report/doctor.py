@@ -7,6 +7,7 @@ from rich.text import Text
 
 from steelyard.model.conditions import Condition, Examination
 from steelyard.report import figures
+from steelyard.report.noise import noise
 from steelyard.report.sheet import Sheet
 
 _STYLES = {"serious": "bold red", "slight": "yellow", "fine": "green", "unknown": "dim"}
@@ -31,6 +32,9 @@ def examination(console: Console, found: Examination) -> None:
     if unknown:
         sheet.row("unknown", Text(f"{unknown}: the system does not tell", "dim"))
     sheet.blank()
+    if found.noise is not None:
+        noise(sheet, found.noise)
+        sheet.blank()
     sheet.row("in all", _in_all(len(found.of("serious")), len(found.of("slight"))))
 
 

@@ -7,13 +7,18 @@ from steelyard.machine.readings import CPUS, Tree, processor_numbers
 from steelyard.model.conditions import Condition
 
 
+def cores(tree: Tree = Tree()) -> list[frozenset[int]]:  # noqa: B008 - a frozen value
+    """Of each core its processors; nothing where the system does not tell which share one."""
+    told = tree.of_processors("topology/thread_siblings_list")
+    return sorted({frozenset(processor_numbers(text)) for text in told.values()}, key=sorted)
+
+
 def siblings(tree: Tree) -> Condition:
     """Processors that are one core's: each is slowed down by what the other does."""
-    told = tree.of_processors("topology/thread_siblings_list")
+    told = cores(tree)
     if not told:
         return unknown("siblings", "the system does not tell which processors share a core")
-    cores = {frozenset(processor_numbers(text)) for text in told.values()}
-    shared = sorted((core for core in cores if len(core) > 1), key=min)
+    shared = [core for core in told if len(core) > 1]
     if not shared:
         return fine("siblings", "no two processors share a core, as far as the system tells")
     names = ", ".join(f"{ranges(core)}" for core in shared[:4]) + (", ..." if len(shared) > 4 else "")

@@ -1,0 +1,156 @@
+"""Whether weighings need as many pairs as `steelyard doctor --measure` says: on this machine, alone and under loads.
+
+    python benchmarks/doctor_measure.py [--minutes M] [--loads A,B] [--works A,B] [--lengths 10,30,100]
+
+For each load: one measurement, then for M minutes weighings of a probe against itself with 1 % more to do, of each
+kind and length in turn, at default settings but for `--max-time 20`. Loads: `alone`; `loops`, three busy loops;
+`memory`, a program that walks through 64 MiB all the time on the last processor. One that ends undecided needs more
+pairs than it had.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import random
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from math import inf, log
+from pathlib import Path
+from typing import Any, get_args
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.load import busy
+from benchmarks.processes import STEELYARD, read_record, run, with_own_store
+from benchmarks.simulation import table
+from steelyard.design.noise.probes import Probes, Rate
+from steelyard.design.runner.runner import Runner
+from steelyard.measure import native
+from steelyard.measure.launch import Launcher
+from steelyard.model.launches import Draw
+from steelyard.model.noise import Work
+
+LOADS = ("alone", "loops", "memory")
+CHANGE = 0.01
+HEADER = ("load", "program", "ms", "predicted", "9 in 10", "weighings", "not slower", "needed", "factor")
+_NEIGHBOUR = ("random-u64", "2097143", str(10**15))
+
+
+@dataclass
+class Cell:
+    """The weighings of one kind and length under one load."""
+
+    pairs: list[float] = field(default_factory=list)
+    others: int = 0
+    """How many were not found slower."""
+
+    def needed(self) -> float:
+        """The pairs after which half of them had found the change."""
+        return statistics.median(self.pairs)
+
+
+@contextmanager
+def neighbour() -> Iterator[None]:
+    """Somebody else's work on the last processor, who needs the caches that all share."""
+    last = max(os.sched_getaffinity(0))
+    process = subprocess.Popen(
+        [native.PROBES, *_NEIGHBOUR], stdout=subprocess.DEVNULL, preexec_fn=lambda: os.sched_setaffinity(0, {last})
+    )
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def load_of(name: str) -> AbstractContextManager[object]:
+    """Other work on the machine."""
+    return {"alone": nullcontext, "loops": lambda: busy(3, apart=True), "memory": neighbour}[name]()
+
+
+def rates() -> dict[Work, Rate]:
+    """What the probes take here."""
+    probes = Probes(os.environ)
+    with Launcher() as launcher:
+        return {work: probes.rate(work, Runner(launcher)) for work in get_args(Work)}
+
+
+def commands(work: Work, ms: float, rate: Rate) -> list[str]:
+    """A probe, and the same one that takes so much longer."""
+    probes = Probes(os.environ)
+    return [
+        shlex.join(map(os.fsdecode, probes.targets(work, rate.iterations(length))(Draw(1, 0)).spec.argv))
+        for length in (ms, ms * (1 + CHANGE))
+    ]
+
+
+def measured(folder: Path) -> Mapping[str, Any]:
+    """What `doctor --measure` says now."""
+    run([STEELYARD, "doctor", "--measure", "--json", str(folder / "noise.json")], with_own_store(folder))
+    noise: Mapping[str, Any] = json.loads((folder / "noise.json").read_text())["noise"]
+    return noise
+
+
+def weigh(cell: Cell, two: Sequence[str], folder: Path) -> None:
+    """One weighing."""
+    record = folder / "record.json"
+    run([STEELYARD, "compare", *two, "--max-time", "20", "--json", str(record)], with_own_store(folder), accept=(0, 1))
+    seen = read_record(record)
+    is_found = seen["verdict"] == "slower"
+    cell.pairs.append(seen["pairs"] if is_found else inf)
+    cell.others += not is_found
+
+
+def predicted(noise: Mapping[str, Any], work: str, ms: float) -> Mapping[str, Any]:
+    """What it said of the kind and length that is nearest."""
+    kind = [
+        one for one in noise["expected"] if (one["work"], one["pairing"], one["change"]) == (work, "adjacent", CHANGE)
+    ]
+    return min(kind, key=lambda one: abs(log(one["ms"] / ms)))  # type: ignore[no-any-return]
+
+
+def rows(load: str, noise: Mapping[str, Any], cells: Mapping[tuple[Work, float], Cell]) -> Iterator[list[object]]:
+    """For the table."""
+    for (work, ms), cell in sorted(cells.items()):
+        told, needed = predicted(noise, work, ms), cell.needed()
+        factor = f"{told['pairs'] / needed:.2f}" if needed < inf else "-"
+        shown = f"{needed:.0f}" if needed < inf else "more"
+        limits = f"{told['low']} to {told['high']}"
+        yield [load, work, f"{ms:g}", told["pairs"], limits, len(cell.pairs), cell.others, shown, factor]
+
+
+def main(asked: argparse.Namespace) -> None:
+    """Print the table as it stands after each load."""
+    taken, done = rates(), []
+    for load in asked.loads.split(","):
+        places = list(itertools.product(asked.works.split(","), map(float, asked.lengths.split(","))))
+        cells: dict[tuple[Work, float], Cell] = {}
+        with tempfile.TemporaryDirectory() as name, load_of(load):
+            folder = Path(name)
+            noise = measured(folder)
+            end = time.monotonic() + 60 * asked.minutes
+            while time.monotonic() < end:
+                for work, ms in random.sample(places, len(places)):
+                    if time.monotonic() < end or (work, ms) not in cells:
+                        weigh(cells.setdefault((work, ms), Cell()), commands(work, ms, taken[work]), folder)
+        done += rows(load, noise, cells)
+        print(table(HEADER, done) + "\n", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=2.5, help="how long to weigh under each load")
+    parser.add_argument("--loads", default=",".join(LOADS))
+    parser.add_argument("--works", default=",".join(get_args(Work)))
+    parser.add_argument("--lengths", default="10,30,100", help="in ms")
+    main(parser.parse_args())

@@ -1,0 +1,146 @@
+"""What was measured, as findings: what it costs, and what can be done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from steelyard.design.noise.advice import CLEARLY, pinned_costs, tandem_cost
+from steelyard.design.noise.spreads import CHANGES, TOLD_MS, Kind, kinds
+from steelyard.machine.conditions.words import fine, serious, slight, unknown
+from steelyard.model.conditions import Condition
+from steelyard.model.noise import Beside, Expected, Noise, Way, Work
+
+# Pairs for a change of 1 %: twice, and sixteen times, what a quiet machine takes.
+_MANY, _VERY_MANY = 25, 200
+# A launch ten times as long varies a third as much, where what disturbs comes and goes; where it varies this much...
+_PLATEAU, _SHORT_MS, _LONG_MS = 0.7, 30.0, 300.0
+_WORTH_TELLING = 0.003
+_SLOWED, _MUCH_SLOWED = 0.02, 0.2
+_STEP_NS = 1_000.0
+_STOLEN, _MUCH_STOLEN = 0.005, 0.05
+_INTERRUPTS = 2_000.0
+_FEWEST_PAIRS = 4
+
+_Kinds = Mapping[tuple[Work, Way], Kind]
+_NAMES: Mapping[Work, str] = {"loop": "loop", "memory": "walk through memory"}
+_WORKS: Sequence[Work] = ("loop", "memory")
+
+
+def findings(noise: Noise) -> list[Condition]:
+    """All of them, in the order in which they are told."""
+    found = kinds(noise.spreads)
+    return [
+        *(_resolution(noise, work) for work in _WORKS),
+        *(_phases(found, work) for work in _WORKS),
+        _pairing(noise, found),
+        _pinning(noise),
+        _neighbours(noise.beside),
+        _meanwhile(noise),
+        _timer(noise),
+    ]
+
+
+def _resolution(noise: Noise, work: Work) -> Condition:
+    code = f"noise-{work}"
+    told = {one.change: one for one in noise.expected if (one.work, one.pairing, one.ms) == (work, "adjacent", TOLD_MS)}
+    if not told:
+        return unknown(code, "it was not measured")
+    evidence = (
+        f"{CHANGES[0]:.0%} changes of a {_NAMES[work]} of {TOLD_MS:.0f} ms need {_pairs(told[CHANGES[0]])}, "
+        f"{CHANGES[1]:.1%} {_pairs(told[CHANGES[1]])}"
+    )
+    pairs = told[CHANGES[0]].pairs
+    if pairs <= _MANY:
+        return fine(code, evidence)
+    make = slight if pairs <= _VERY_MANY else serious
+    return make(code, evidence, "what helps is below; or count instead (steelyard count), which no noise reaches")
+
+
+def _pairs(one: Expected) -> str:
+    return f"about {one.pairs:,} pairs ({one.low:,} to {one.high:,})"
+
+
+def _phases(found: _Kinds, work: Work) -> Condition:
+    code = f"phases-{work}"
+    kind = found.get((work, "adjacent"))
+    if kind is None or max(one.median_ns for one in kind.spreads) < _LONG_MS * 0.9e6:
+        return unknown(code, "programs of such length were not measured")
+    short, long = (kind.deviation(ms) for ms in (_SHORT_MS, _LONG_MS))
+    evidence = f"pairs of {_SHORT_MS:.0f} ms differ by {short:.2%}, of {_LONG_MS:.0f} ms by {long:.2%}"
+    if long < _WORTH_TELLING or long < _PLATEAU * short:
+        return fine(code, f"{evidence}: longer programs vary less")
+    return slight(
+        code,
+        f"{evidence}: what disturbs lasts longer than a launch, and longer programs gain nothing",
+        "shorter programs, and more pairs of them; --pairing auto",
+    )
+
+
+def _pairing(noise: Noise, found: _Kinds) -> Condition:
+    costs = {work: cost for work in _WORKS if (cost := tandem_cost(found, work)) is not None}
+    if not costs:
+        return unknown("pairing", "pairs in tandem were not measured")
+    told = ", ".join(f"of a {_NAMES[work]} {cost:.2g}" for work, cost in costs.items())
+    evidence = f"in tandem a verdict takes this part of the time: {told}"
+    if noise.pairing == "tandem":
+        return slight("pairing", evidence, "--pairing auto, for programs of 20 ms and more (steelyard docs tandem)")
+    if min(costs.values()) < CLEARLY:
+        return fine("pairing", f"{evidence}; --pairing auto finds out what a program gains")
+    return fine("pairing", f"{evidence}: pairs one after the other are as good")
+
+
+def _pinning(noise: Noise) -> Condition:
+    costs = pinned_costs([one for one in noise.spreads if len(one.differences) >= _FEWEST_PAIRS])
+    if not costs:
+        return unknown("pinning", "there is but one processor, or none may be chosen")
+    told = ", ".join(f"to processor {cpu} {cost:.2g}" for cpu, cost in sorted(costs.items()))
+    evidence = f"pinned, a verdict takes this part of the time: {told}"
+    if noise.cpu is not None:
+        return slight("pinning", evidence, f"--cpu {noise.cpu}")
+    if min(costs.values()) > 1 / CLEARLY:
+        return fine("pinning", f"{evidence}: leave launches to the scheduler, without --cpu")
+    return fine("pinning", f"{evidence}: the scheduler does as well")
+
+
+def _neighbours(beside: Sequence[Beside]) -> Condition:
+    if not beside:
+        return unknown("neighbours", "there is but one processor, or none may be chosen")
+    slowed = [(median(one.beside_ns) / median(one.alone_ns) - 1, one) for one in beside]
+    told = ", ".join(
+        f"a {_NAMES[one.work]} by {max(by, 0):.1%} (processors {one.cpus[0]} and {one.cpus[1]})" for by, one in slowed
+    )
+    evidence = f"its like on another processor slows down {told}"
+    most = max(by for by, _ in slowed)
+    if most < _SLOWED:
+        return fine("neighbours", evidence)
+    remedy = "leave the other processors idle while you measure; --pairing tandem has both sides share what disturbs"
+    return (serious if most > _MUCH_SLOWED else slight)("neighbours", evidence, remedy)
+
+
+def _meanwhile(noise: Noise) -> Condition:
+    told = [f"processor {cpu} {rate:,.0f}" for cpu, rate in sorted(noise.interrupts_per_s.items())]
+    parts = [f"interrupts a second: {', '.join(told[:8])}{', ...' if len(told) > 8 else ''}"] if told else []
+    if noise.stolen is not None:
+        parts.append(f"{noise.stolen:.1%} of the processors' time went to other machines of the host")
+    if not parts:
+        return unknown("meanwhile", "the system counts neither interrupts nor stolen time")
+    evidence = "; ".join(parts)
+    if noise.stolen is not None and noise.stolen > _STOLEN:
+        return (serious if noise.stolen > _MUCH_STOLEN else slight)("meanwhile", evidence, "another hour, or machine")
+    rates = noise.interrupts_per_s
+    if len(rates) > 1 and max(rates.values()) > _INTERRUPTS + 2 * min(rates.values()):
+        quietest = min(rates, key=lambda cpu: rates[cpu])
+        return slight("meanwhile", evidence, f"--cpu {quietest}, which has the fewest")
+    return fine("meanwhile", evidence)
+
+
+def _timer(noise: Noise) -> Condition:
+    timer = noise.timer
+    if not timer.step_ns:
+        return unknown("clock-step", "the clock did not move while it was read")
+    evidence = f"the clock moves in steps of {timer.step_ns:,.0f} ns at most, and takes {timer.cost_ns:,.0f} ns to read"
+    if max(timer.step_ns, timer.cost_ns) <= _STEP_NS:
+        return fine("clock-step", evidence)
+    remedy = "programs of 10 ms and more; see `clock` for its source"
+    return slight("clock-step", evidence, remedy)

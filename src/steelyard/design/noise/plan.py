@@ -1,0 +1,71 @@
+"""What is measured, and which of it next: each has its share of the time, whatever the machine does meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final, get_args
+
+from steelyard.model.noise import Way, Work
+
+MEASURED_S: Final = 24.0
+"""What all launches take together; the last one may take longer."""
+
+# Of the time of each kind of work, by how long a launch takes in ms. Most is for what is weighed most, and for what
+# takes few pairs only because it is long there is little: the curve through all tells the rest.
+_ADJACENT = {1.0: 0.05, 3.0: 0.07, 10.0: 0.15, 30.0: 0.2, 100.0: 0.25, 300.0: 0.1, 1000.0: 0.02}
+# Below 20 ms the turns of the scheduler are not short against a launch (docs/tandem.md).
+_TANDEM = {30.0: 0.08, 100.0: 0.12}
+_PINNED_MS, _PINNED = 10.0, 0.04
+BESIDE_MS: Final = 20.0
+_BESIDE = 0.06
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Pairs of identical programs: of one kind and length, run one way, on one processor if that is said."""
+
+    work: Work
+    ms: float
+    share: float
+    pairing: Way = "adjacent"
+    cpu: int | None = None
+
+
+@dataclass(frozen=True)
+class Two:
+    """A launch alone, and one beside another of its like: on two processors."""
+
+    work: Work
+    share: float
+    cpus: tuple[int, int]
+    ms: float = BESIDE_MS
+
+
+Task = Cell | Two
+
+
+def plan(processors: Collection[int], cores: Sequence[frozenset[int]], shortest_ms: dict[Work, float]) -> list[Task]:
+    """Everything that is measured, where programs of each kind cannot be shorter than is said.
+
+    Of the `processors` that may be used, as many as share a core are in one of the `cores`.
+    """
+    ordered = sorted(processors)
+    tasks: list[Task] = []
+    for work in get_args(Work):
+        ways: Sequence[tuple[Way, dict[float, float]]] = (("adjacent", _ADJACENT), ("tandem", _TANDEM))
+        tasks += [
+            Cell(work, ms, share, way) for way, each in ways for ms, share in each.items() if ms >= shortest_ms[work]
+        ]
+        tasks += [Two(work, _BESIDE, (ordered[0], other)) for other in neighbours(ordered, cores)]
+    if len(ordered) > 1:
+        tasks += [Cell("loop", _PINNED_MS, _PINNED, cpu=cpu) for cpu in dict.fromkeys([ordered[0], ordered[-1]])]
+    return tasks
+
+
+def neighbours(ordered: Sequence[int], cores: Sequence[frozenset[int]]) -> list[int]:
+    """Whom the first processor is tried beside: one of its own core, and one of another."""
+    first, *others = ordered
+    own = next((core for core in cores if first in core), frozenset({first}))
+    inside, outside = ([one for one in others if (one in own) == shares] for shares in (True, False))
+    return [*inside[:1], *outside[:1]]

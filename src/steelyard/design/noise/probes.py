@@ -1,0 +1,72 @@
+"""The programs that are weighed: of known length, and what they do is nothing but a loop, or a walk over memory."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from steelyard.design.runner.draws import draw_pair
+from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.target import Target
+from steelyard.measure import native
+from steelyard.model.errors import MeasurementError
+from steelyard.model.launches import Draw, LaunchSpec
+from steelyard.model.noise import Work
+from steelyard.model.records import Settings
+from steelyard.subjects.command import command_subject, launch_maker, shared_environment
+
+# The loop stays in the first level. The walk over 4 MiB needs the cache that processors share, or the last one of its
+# own, and takes but 1 ms to set up.
+_ELEMENTS: Final[Mapping[Work, tuple[str, int]]] = {"loop": ("linear-i32", 61), "memory": ("random-u64", 131_071)}
+_TRIED = 500_000
+_TRIES = 4
+# Hundreds of times what a probe takes: one that takes longer hangs.
+_LONGEST_S = 60.0
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What the start of a probe takes, and each of its iterations."""
+
+    start_ns: float
+    each_ns: float
+
+    def iterations(self, ms: float) -> int:
+        """Those of a launch that takes so long."""
+        return max(0, round((ms * 1e6 - self.start_ns) / self.each_ns))
+
+
+class Probes:
+    """Launches of the probes; raises MeasurementError where they are missing."""
+
+    def __init__(self, source: Mapping[str, str]) -> None:
+        if not native.PROBES.is_file():
+            raise MeasurementError(f"the probes are missing, {native.PROBES}: reinstall steelyard")
+        self._source = source
+
+    def targets(self, work: Work, iterations: int, cpu: int | None = None) -> Callable[[Draw], Target]:
+        """The launches of one of them, by what their pair draws; all on one processor, if it is given."""
+        pattern, elements = _ELEMENTS[work]
+        settings = Settings(timeout_s=_LONGEST_S, cpu=cpu)
+        command = shlex.join([str(native.PROBES), pattern, str(elements), str(iterations)])
+        subject = command_subject(command, "probe", "probe", shell=False)
+        make: Callable[[Draw], LaunchSpec] = launch_maker(subject, settings, shared_environment(settings, self._source))
+        return lambda draw: Target(f"the probe {pattern}", make(draw), program=subject.program, remedy=_REMEDY)
+
+    def rate(self, work: Work, runner: Runner) -> Rate:
+        """Told from the shortest of some launches; raises as a launch does."""
+        start, tried = (
+            min(self._own_ns(work, iterations, runner) for _ in range(_TRIES)) for iterations in (0, _TRIED)
+        )
+        if tried <= start:
+            raise MeasurementError("the probe takes no time here, or the clock stands still: nothing can be weighed")
+        return Rate(start, (tried - start) / _TRIED)
+
+    def _own_ns(self, work: Work, iterations: int, runner: Runner) -> float:
+        measured = runner.trial(self.targets(work, iterations)(draw_pair(0, 0, 0))).measured
+        return measured.wall_ns - (measured.delay_ns or 0)
+
+
+_REMEDY = "is there memory for it? Else reinstall steelyard"

@@ -1,0 +1,116 @@
+"""From the pairs of every length to the noise of programs of any, and to the pairs that a change will take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log1p
+
+import numpy as np
+
+from steelyard.design.judging.pairs import MetricPairs
+from steelyard.design.noise.measuring import Measuring, Turn
+from steelyard.design.noise.plan import Cell
+from steelyard.model.metrics import DEFAULT_METRIC
+from steelyard.model.noise import Expected, Spread, Way, Work
+from steelyard.model.records import Settings
+from steelyard.stats.prospects import Deviations, Point, deviation, pairs_to_find
+
+CHANGES = (0.01, 0.001)
+TOLD_MS = 20.0
+"""The length of program that is told beside those that were measured: the nearest round one to what people weigh."""
+
+# So often the same is measured anew by drawing from its pairs, of which so many parts on each side are left out.
+_AGAIN = 100
+_LEFT_OUT = 5
+
+
+def spreads(measuring: Measuring) -> list[Spread]:
+    """What was measured in pairs, shortest first; what was not reached or refused is left out."""
+    found = [_spread(turn, turn.task, measuring) for turn in measuring.turns if isinstance(turn.task, Cell)]
+    return sorted(
+        filter(None, found), key=lambda one: (one.work, one.pairing, -1 if one.cpu is None else one.cpu, one.wanted_ms)
+    )
+
+
+def _spread(turn: Turn, cell: Cell, measuring: Measuring) -> Spread | None:
+    launches = measuring.recorder.rows.launches_of(turn.number)
+    pairs = MetricPairs(launches, turn.number, DEFAULT_METRIC)
+    if not pairs.count():
+        return None
+    first, second = pairs.first(pairs.count())
+    differences = np.log(second / first)
+    return Spread(
+        work=cell.work,
+        pairing=cell.pairing,
+        cpu=cell.cpu,
+        wanted_ms=cell.ms,
+        median_ns=float(np.median(np.concatenate([first, second]))),
+        seconds_per_pair=turn.each_s,
+        differences=differences.tolist(),
+        deviation=deviation(differences),
+    )
+
+
+@dataclass(frozen=True)
+class Kind:
+    """All lengths of one kind of work, run one way."""
+
+    spreads: Sequence[Spread]
+
+    def expected(self, seed: int) -> list[Expected]:
+        """For each length that was measured, and for TOLD_MS, the pairs that each change takes."""
+        generator = np.random.default_rng(seed)
+        again = [self._deviations(generator) for _ in range(_AGAIN)]
+        lengths = sorted({one.median_ns / 1e6 for one in self.spreads} | {TOLD_MS})
+        return [self._expected(ms, change, again) for ms in lengths for change in CHANGES]
+
+    def _expected(self, ms: float, change: float, again: Sequence[Deviations]) -> Expected:
+        def pairs(deviation: float) -> int:
+            return pairs_to_find(deviation, log1p(change), Settings.model_fields["alpha"].default)
+
+        told = pairs(self.deviation(ms))
+        low, high = np.percentile([each.at(ms / 1e3) for each in again], [_LEFT_OUT, 100 - _LEFT_OUT])
+        return Expected(
+            work=self.spreads[0].work,
+            pairing=self.spreads[0].pairing,
+            ms=ms,
+            change=change,
+            pairs=told,
+            low=min(told, pairs(float(low))),
+            high=max(told, pairs(float(high))),
+            seconds=told * self.seconds_per_pair(ms),
+        )
+
+    def deviation(self, ms: float) -> float:
+        """Of a pair of programs that take so long."""
+        return self._as_measured.at(ms / 1e3)
+
+    def seconds_per_pair(self, ms: float) -> float:
+        """Told from those measured, of which the elapsed time is a line over the length."""
+        lengths = [one.median_ns / 1e6 for one in self.spreads]
+        taken = [one.seconds_per_pair for one in self.spreads]
+        if ms > lengths[-1]:
+            return taken[-1] * ms / lengths[-1]
+        return float(np.interp(ms, lengths, taken))
+
+    @cached_property
+    def _as_measured(self) -> Deviations:
+        return Deviations([_point(one, one.deviation) for one in self.spreads])
+
+    def _deviations(self, generator: np.random.Generator) -> Deviations:
+        """Those of as many pairs, drawn anew from the pairs of each length."""
+        drawn = [generator.choice(one.differences, len(one.differences)) for one in self.spreads]
+        return Deviations([_point(one, deviation(d)) for one, d in zip(self.spreads, drawn, strict=True)])
+
+
+def kinds(found: Sequence[Spread]) -> dict[tuple[Work, Way], Kind]:
+    """Those that were measured wherever the scheduler put them."""
+    free = [one for one in found if one.cpu is None]
+    ways = dict.fromkeys((one.work, one.pairing) for one in free)
+    return {way: Kind([one for one in free if (one.work, one.pairing) == way]) for way in ways}
+
+
+def _point(one: Spread, deviation: float) -> Point:
+    return Point(one.median_ns / 1e9, deviation, len(one.differences))

@@ -1,0 +1,44 @@
+"""What the system counts while something is measured: interrupts, and time that a hypervisor takes; and its clock."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from statistics import median
+
+from steelyard.machine.readings import Tree
+from steelyard.model.noise import Counted, Timer
+
+_READINGS = 20_000
+
+
+def read_counted(tree: Tree = Tree()) -> Counted:  # noqa: B008 - a frozen value
+    """What is counted now."""
+    return Counted(interrupts=_interrupts(tree), ticks=tree.ticks())
+
+
+def _interrupts(tree: Tree) -> dict[int, int]:
+    """Those of all kinds by processor: a row a kind, a column a processor that is on."""
+    head, *rows = (tree.text("proc/interrupts") or "").splitlines() or [""]
+    processors = [int(word[3:]) for word in head.split() if word.startswith("CPU") and word[3:].isdigit()]
+    found = dict.fromkeys(processors, 0)
+    for row in rows:
+        numbers = row.partition(":")[2].split()[: len(processors)]
+        if len(numbers) == len(processors) and all(word.isdigit() for word in numbers):  # ERR and MIS have but one
+            for processor, word in zip(processors, numbers, strict=True):
+                found[processor] += int(word)
+    return found
+
+
+def read_timer(clock: Callable[[], int] = time.monotonic_ns) -> Timer:
+    """The step of the clock and what a reading takes, from some milliseconds of readings."""
+    readings = [clock() for _ in range(_READINGS)]
+    steps = [later - earlier for earlier, later in pairwise(readings)]
+    return Timer(step_ns=min(filter(None, steps), default=0), cost_ns=_cost(steps))
+
+
+def _cost(steps: list[int]) -> float:
+    """The usual one: a mean of those in the middle, as a coarse clock shows most readings at no time at all."""
+    usual = median(steps)
+    return float(usual) if usual else sum(steps) / len(steps)

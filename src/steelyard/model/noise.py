@@ -1,0 +1,79 @@
+"""What `steelyard doctor --measure` measured of a machine's noise, and how many pairs follow from it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Work = Literal["loop", "memory"]
+"""A loop of arithmetic, or a walk over 4 MiB of memory in random order."""
+Way = Literal["adjacent", "tandem"]
+
+
+class _Measured(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Timer(_Measured):
+    """The clock that launches are timed by."""
+
+    step_ns: float = Field(description="smallest difference of two readings that are not the same")
+    cost_ns: float = Field(description="what a reading takes, the driver's part of it included")
+
+
+class Counted(_Measured):
+    """What the system has counted since its start, at one moment."""
+
+    interrupts: dict[int, int] = Field(default_factory=dict, description="by processor; empty where it does not tell")
+    ticks: dict[str, int] = Field(default_factory=dict, description="of all processors, by what they were spent on")
+
+
+class Spread(_Measured):
+    """How far the two launches of a pair of identical programs lie apart."""
+
+    work: Work
+    pairing: Way
+    cpu: int | None = Field(description="the processor that they were pinned to")
+    wanted_ms: float = Field(description="how long a launch was to take")
+    median_ns: float = Field(description="how long it took: the metric that a weighing would judge")
+    seconds_per_pair: float = Field(description="elapsed, all that lies between launches included")
+    differences: list[float] = Field(description="ln(second side / first side) of each pair, in the order they ran")
+    deviation: float = Field(description="of a pair, as the test weighs it: a normal noise that takes as many pairs")
+
+
+class Expected(_Measured):
+    """The pairs that a change of a program of this kind and length takes here."""
+
+    work: Work
+    pairing: Way
+    ms: float = Field(description="how long the program takes")
+    change: float = Field(description="relative")
+    pairs: int = Field(description="after which half of the weighings find it")
+    low: int = Field(description="9 times in 10 it would be at least as many, had the same been measured again")
+    high: int = Field(description="and at most as many")
+    seconds: float = Field(description="that `pairs` take")
+
+
+class Beside(_Measured):
+    """A launch alone on a processor, against one with another of its like on a second processor."""
+
+    work: Work
+    cpus: tuple[int, int]
+    alone_ns: list[int] = Field(description="time on the processor")
+    beside_ns: list[int]
+
+
+class Noise(_Measured):
+    """All of it."""
+
+    seconds: float
+    interrupted: bool = Field(description="whether the user stopped it before its time was up")
+    timer: Timer
+    interrupts_per_s: dict[int, float] = Field(description="by processor, meanwhile")
+    stolen: float | None = Field(description="share of the processors' time that a hypervisor gave to others meanwhile")
+    spreads: list[Spread]
+    beside: list[Beside]
+    expected: list[Expected]
+    pairing: Way = Field(description="the way of pairing that is worth taking here")
+    cpu: int | None = Field(description="the processor that is worth taking; null where the scheduler does as well")
