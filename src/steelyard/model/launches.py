@@ -159,10 +159,15 @@ class Launches(_Columns):
         return cls.model_construct(**packed, samples=kept)
 
     def by_benchmark(self, count: int) -> list[Launches]:
-        """The launches of each of `count` benchmarks, apart: what asks for one of them need not search them all."""
+        """The launches of each of `count` benchmarks, apart: what asks for one of them need not search them all.
+
+        They are the same ones each time, so that what is computed of them is computed once.
+        """
         if count == 1:
             return [self]
-        return [self._at(positions) for positions in places_of(self.benchmark, count)]
+        if count not in self._parts:
+            self._parts[count] = [self._at(positions) for positions in places_of(self.benchmark, count)]
+        return self._parts[count]
 
     def _at(self, positions: npt.NDArray[np.intp]) -> Launches:
         columns: dict[str, Any] = {name: picked(getattr(self, name), positions) for name in COLUMNS}
@@ -198,6 +203,10 @@ class Launches(_Columns):
 
     @cached_property
     def _computed(self) -> dict[str, FloatArray]:
+        return {}
+
+    @cached_property
+    def _parts(self) -> dict[int, list[Launches]]:
         return {}
 
     def metric(self, name: str) -> FloatArray:
@@ -341,5 +350,5 @@ def tells_active(row: LaunchRow) -> bool:
 
 def _of_iteration(samples: Sequence[Sequence[Any]], metric: str) -> float:
     """The median over a launch's samples of one iteration's time in ns; NaN where a sample does not tell it."""
-    times = times_ns(judged_samples(samples), metric)
+    times = times_ns(samples[1:] or samples, metric)
     return median(times) if times else nan

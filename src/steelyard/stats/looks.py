@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from math import sqrt
+from typing import NamedTuple
 
 FIRST_LOOK = 12
 # Pairs that are too few for a look tell of their noise from so many on.
@@ -33,8 +34,7 @@ RESERVE = 0.5
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(NamedTuple):
     """One look: at how many pairs, between which shares of alpha it may spend, and whether it ends the budget."""
 
     pairs: int

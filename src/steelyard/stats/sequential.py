@@ -379,6 +379,7 @@ def _typical_sums(pairs: int) -> joint.Flipped:
     return joint.flipped(np.asarray(0.7 + 0.3 * spread, dtype=np.float64))
 
 
+@lru_cache(maxsize=1024)
 def level_at_end(pairs: int, alpha: float, budgets: Budgets = ONE_BUDGET) -> float:
     """About the level at which a budget of so many pairs, earlier ones included, is judged at its end.
 

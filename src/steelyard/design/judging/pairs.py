@@ -51,7 +51,7 @@ class MetricPairs:
 
     def count(self) -> int:
         """How many complete pairs there are."""
-        return len(self._wall[0])
+        return len(self.launches.complete_pairs(self.benchmark, self.role))
 
     def layouts(self) -> npt.NDArray[np.int64]:
         """Which layout each complete pair is of, shape (pairs,)."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import starmap
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignBenchmark, ForeignResults
-from steelyard.model.launches import ROLES, USED, Launches, Sample, judged_samples, times_ns
+from steelyard.model.launches import ROLES, USED, Launches, judged_samples, times_ns
 from steelyard.model.metrics import METRICS, PER_ITERATION, of_one_process, timed
 from steelyard.model.records import Benchmark, Run, Weighing
 
@@ -129,7 +128,7 @@ def _of_samples(samples: Sequence[Sequence[Any]], metric: str, about: dict[str, 
     judged = judged_samples(samples)
     times, cpu = times_ns(judged, metric), times_ns(judged, "cpu")
     if times:
-        first = times_ns(starmap(Sample, samples[: -len(judged)]), metric)
+        first = times_ns(samples[: -len(judged)], metric)
         yield Process(_in_seconds(times), _in_seconds(first), judged[0].loops, _in_seconds(cpu) if cpu else None, about)
 
 

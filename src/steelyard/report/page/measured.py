@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import starmap
-
 import numpy as np
 
-from steelyard.model.launches import FloatArray, Launches, Sample, times_ns
+from steelyard.model.launches import FloatArray, Launches, times_ns
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import MachineFacts, Run, Settings, Subject, Weighing
 from steelyard.report import figures, heap, sentences
@@ -103,7 +101,7 @@ def inside(
 
 def _times(launches: Launches, position: int, metric: str) -> FloatArray:
     """The time of an iteration in each sample of a launch, the first one too; none where a sample does not tell."""
-    return np.array(times_ns(starmap(Sample, launches.samples[position]), metric), dtype=np.float64)
+    return np.array(times_ns(launches.samples[position], metric), dtype=np.float64)
 
 
 def heap_table(record: Weighing | Run, benchmark: int) -> list[Markup]:
