@@ -40,8 +40,8 @@ from steelyard.report.disturbances import beside
 from steelyard.stats.paired import judge
 
 MARGIN, ALPHA = 0.002, 0.01
-# 4,700 rounds of the demo's program take about 20 ms; so many last half a second, in which there are one or two looks.
-ROUNDS, A_BLOCK = 4700, 25
+# 4,700 rounds of the demo's program take about 20 ms; so many last a second, in which there are two or three looks.
+ROUNDS, A_BLOCK = 4700, 50
 NAMES = (
     "cc1plus", "rustc", "chrome", "node", "java", "postgres", "mysqld", "ffmpeg", "gzip", "rsync",
     "updatedb", "dockerd", "clamscan", "runner", "webpack", "ld.lld", "gopls", "tracker-miner", "make", "backup",

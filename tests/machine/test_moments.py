@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.machine.moments import Process, read_moment, read_processes
+from steelyard.machine.moments import Lines, Process, read_moment, read_processes
 from tests.machine.trees import LAPTOP, made
 from tests.machine.watch.processes import stat
 
 
 def test_a_process_is_read_whatever_its_name(tmp_path: Path) -> None:
     made(tmp_path, {"proc/7/stat": stat("a) (b c", parent=3, ticks=12, ended=8, started=99, processor=2, number=7)})
-    assert read_processes(tmp_path / "proc") == {(7, 99): Process("a) (b c", 3, 12, 8, 2)}
+    assert read_processes(tmp_path / "proc", {}) == {(7, 99): Process("a) (b c", 3, 12, 8, 2)}
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,19 @@ def test_a_process_is_read_whatever_its_name(tmp_path: Path) -> None:
 def test_what_is_no_process_is_left_out(tmp_path: Path, text: str) -> None:
     made(tmp_path, {"proc/7/stat": text, "proc/8/stat": stat("y", number=8), "proc/self/stat": stat("z")})
     (tmp_path / "proc/9").mkdir()  # one that has ended between the two calls
-    assert [number for number, _ in read_processes(tmp_path / "proc")] == [8]
+    assert [number for number, _ in read_processes(tmp_path / "proc", {})] == [8]
+
+
+def test_only_lines_that_changed_are_read_again(tmp_path: Path) -> None:
+    made(tmp_path, {"proc/7/stat": stat("x", number=7, ticks=1), "proc/8/stat": stat("y", number=8)})
+    known: Lines = {}
+    before = read_processes(tmp_path / "proc", known)
+    made(tmp_path, {"proc/7/stat": stat("x", number=7, ticks=3)})
+    (tmp_path / "proc/9").mkdir()
+    after = read_processes(tmp_path / "proc", known)
+    assert after[7, 1].ticks == 3
+    assert after[8, 1] is before[8, 1]
+    assert len(known) == 3  # what has ended is forgotten, but for what nobody could read
 
 
 def test_a_moment_has_what_the_kernel_counts(tmp_path: Path) -> None:

@@ -65,6 +65,13 @@ class Watch(Record):
         return np.array([(one.start_ns, one.end_ns) for one in self.stretches], dtype=np.float64).reshape(-1, 2)
 
     @cached_property
+    def ran_ns(self) -> npt.NDArray[np.float64]:
+        """The processor time that all programs beside had in every stretch, as far as they are named."""
+        import numpy as np
+
+        return np.array([sum(each.ran_ns for each in one.beside) for one in self.stretches], dtype=np.float64)
+
+    @cached_property
     def amounts(self) -> dict[Cause, npt.NDArray[np.float64]]:
         """How much there was of each cause in every stretch: ns, and for heat and a low clock rate all of it or none.
 

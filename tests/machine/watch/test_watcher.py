@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.machine.watch.watcher import Watcher
+from steelyard.machine.watch.watcher import Watcher, pause_s
 from steelyard.model.watch import Beside, Stretch
 from tests.machine.trees import CONTAINER, CPUS, LAPTOP, made
 from tests.machine.watch.processes import stat
@@ -86,11 +86,14 @@ def test_what_a_machine_does_not_tell_is_not_known(tmp_path: Path, machine: dict
     assert stretch.beside == []
 
 
-def test_looks_are_the_rarer_the_more_they_cost(tmp_path: Path) -> None:
-    watcher = Watcher(30, tree=made(tmp_path, {}))
-    assert watcher.pause_s(0) == watcher.pause_s(1 * MS) == 0.25
-    assert watcher.pause_s(4 * MS) == pytest.approx(1.0)
-    assert watcher.pause_s(100 * MS) == pytest.approx(25.0)
+@pytest.mark.parametrize("cost_ns", [MS // 2, 2 * MS, 100 * MS])
+def test_looks_are_the_rarer_the_more_they_cost(cost_ns: int) -> None:
+    elapsed_s, looks = 0.0, 0
+    while looks < 50:
+        elapsed_s += pause_s(elapsed_s, (looks + 1) * cost_ns)
+        looks += 1
+        assert looks * cost_ns / 1e9 < 0.005 * elapsed_s
+    assert elapsed_s == pytest.approx(max(50 * 0.25, 50 * cost_ns / 0.004 / 1e9))
 
 
 def test_all_of_the_time_is_in_a_stretch(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from steelyard.report import printable
 from steelyard.report.page.elements import Markup
 
 Draw = Literal["points", "rings", "crosses", "line", "dashes", "steps", "bars", "range"]
-Role = Literal["baseline", "candidate", "change", "wait", "steal", "pressure", "fit", "aside", "zero"]
+Role = Literal["baseline", "candidate", "change", "wait", "steal", "pressure", "beside", "fit", "aside", "zero"]
 FloatArray = npt.NDArray[np.float64]
 
 # Finer than a screen shows of an axis.

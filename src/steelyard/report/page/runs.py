@@ -99,7 +99,9 @@ def _run_figures(record: Run, launches: Launches, summary: Summary, room: budget
     quantity = units.of_metric(summary.metric, values)
     role: Role = "baseline"
     return [
-        sequences.launches_of(launches, summary.index, values, positions, quantity, room.points),
+        sequences.launches_of(
+            launches, summary.index, values, positions, quantity, room.points, record.watch_of(summary.index)
+        ),
         distributions.both_sides([distributions.Sample("launches", role, values)], quantity, room.points),
         distributions.four_plot("4-plot of the launches", quantity.along(values), quantity.axis, room.points, role),
         measured.inside(launches, {"launches": (role, positions)}, summary.metric, quantity, room),

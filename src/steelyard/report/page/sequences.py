@@ -12,12 +12,14 @@ import numpy.typing as npt
 from steelyard.model.launches import DISTURBED, DISTURBED_FROM, TRIED, USED, WARM_UP, Launches
 from steelyard.model.looks import LookBack
 from steelyard.model.records import Verdict
+from steelyard.model.watch import Watch
 from steelyard.report import figures
 from steelyard.report.page.data import Axis, Draw, Figure, Mark, Panel, Role, Series
 from steelyard.report.page.distributions import thinned
 from steelyard.report.page.units import Quantity
 from steelyard.stats.bins import ends
 from steelyard.stats.changes import relative_changes
+from steelyard.stats.overlap import rates_within
 from steelyard.stats.thinning import evenly, extremes
 
 FloatArray = npt.NDArray[np.float64]
@@ -29,6 +31,7 @@ _EVIDENCE: tuple[tuple[Role, str], ...] = (
     ("wait", "waited for a processor"),
     ("steal", "stolen by the host"),
     ("pressure", "others waited (pressure)"),
+    ("beside", "other programs, 100 % is a processor"),
 )
 
 
@@ -39,6 +42,7 @@ class _Units:
     launches: Launches
     positions: npt.NDArray[np.intp]
     benchmark: int
+    watch: Watch | None = None
 
     @property
     def began_s(self) -> FloatArray:
@@ -49,6 +53,8 @@ class _Units:
 
     def share(self, role: Role) -> FloatArray:
         """The largest share of its time that one of the launches lost; NaN where nobody told."""
+        if role == "beside":
+            return self._beside()
         if role == "wait":
             share = self.launches.waiting_share()
         else:
@@ -57,10 +63,19 @@ class _Units:
         # The kernel adds pressure up late, and then more than passed meanwhile.
         return np.asarray(np.where(np.isnan(of_each).any(axis=1), np.nan, of_each.max(axis=1).clip(max=1.0)))
 
+    def _beside(self) -> FloatArray:
+        """How much of a processor other programs had meanwhile."""
+        if self.watch is None or not self.watch.stretches:
+            return np.full(len(self.positions), np.nan)
+        starts_ns = self.launches.column("start_ns")[self.positions]
+        ends_ns = starts_ns + self.launches.column("wall_ns")[self.positions]
+        spans = np.stack([starts_ns.min(axis=1), ends_ns.max(axis=1)], axis=1)
+        return rates_within(spans, self.watch.edges_ns, self.watch.ran_ns)
 
-def pairs(verdict: Verdict, judged: LookBack, most: int) -> Figure:
+
+def pairs(verdict: Verdict, judged: LookBack, most: int, watch: Watch | None = None) -> Figure:
     """The change of every pair over time, what was set aside among them, and the noise evidence below."""
-    units = _Units(judged.launches, judged.launches.complete_pairs(verdict.index, USED), verdict.index)
+    units = _Units(judged.launches, judged.launches.complete_pairs(verdict.index, USED), verdict.index, watch)
     changes = 100 * relative_changes(judged.baseline, judged.candidate)
     limits, disturbed = _limits(changes), units.share("wait") > DISTURBED_FROM
     within = np.clip(changes, *limits)
@@ -127,11 +142,12 @@ def launches_of(
     positions: npt.NDArray[np.intp],
     quantity: Quantity,
     most: int,
+    watch: Watch | None = None,
 ) -> Figure | None:
     """The values of one side's launches over time, and the noise evidence below."""
     if not len(positions):
         return None
-    units = _Units(launches, positions[:, None], benchmark)
+    units = _Units(launches, positions[:, None], benchmark, watch)
     disturbed = units.share("wait") > DISTURBED_FROM
     shown = quantity.along(values)
     series = [

@@ -163,7 +163,7 @@ class _Weighed:
         drawn: list[Figure | None] = []
         tables: list[Markup] = []
         if back is not None:
-            drawn += _timed(verdict, back, record.settings.repeat, self.room)
+            drawn += _timed(verdict, back, record, self.room)
         if is_counted(verdict.metric):
             drawn.append(functions.icicle(record, verdict.index, verdict.metric, self.room.functions))
             tables += functions.changes(record, verdict, self.room.functions)
@@ -181,16 +181,18 @@ def _noise(verdict: Verdict) -> list[str]:
     return [counting.equality(verdict) if is_counted(verdict.metric) else disturbances.noise(verdict)]
 
 
-def _timed(verdict: Verdict, back: LookBack, repeat: int, room: budget.Budget) -> list[Figure | None]:
-    launches = back.launches
-    sides = [of_one_process(values, verdict.metric, repeat) for values in (back.baseline, back.candidate)]
+def _timed(verdict: Verdict, back: LookBack, record: Weighing, room: budget.Budget) -> list[Figure | None]:
+    launches, watch = back.launches, record.watch_of(verdict.index)
+    sides = [
+        of_one_process(values, verdict.metric, record.settings.repeat) for values in (back.baseline, back.candidate)
+    ]
     quantity = units.of_metric(verdict.metric, *sides)
     samples = [distributions.Sample(label, role, values) for (label, role), values in zip(SIDES, sides, strict=True)]
     changes = 100 * relative_changes(back.baseline, back.candidate)
     used = launches.complete_pairs(verdict.index, USED)
     positions = {label: (role, used[:, side]) for side, (label, role) in enumerate(SIDES)}
     return [
-        sequences.pairs(verdict, back, room.points),
+        sequences.pairs(verdict, back, room.points, watch),
         distributions.both_sides(samples, quantity, room.points),
         sequences.looks(back, verdict.margin),
         distributions.four_plot("4-plot of the pairs' changes", changes, _CHANGE, room.points, "change"),

@@ -6,7 +6,7 @@ import { unpacked } from "./data.js";
 
 const FONT = "12px system-ui, sans-serif";
 const WHOLE = [1, 2, 5].flatMap((one) => [0, 1, 2, 3, 4, 5, 6, 7].map((power) => one * 10 ** power)).sort((a, b) => a - b);
-const DASHES = { candidate: [7, 4], steal: [6, 4], pressure: [2, 3], fit: [6, 5] };
+const DASHES = { candidate: [7, 4], steal: [6, 4], pressure: [2, 3], beside: [10, 3], fit: [6, 5] };
 const BAND_FROM = 30;
 
 function colour(name) {
