@@ -53,8 +53,8 @@ def test_the_group_is_told_of_and_is_gone(scripted: ScriptedWorld, tmp_path: Pat
     }
     assert "cgroup.procs 0" in kernel.writes
     assert [one["message"] for one in kept["findings"]] == [
-        "the launches ran in a control group of their own, confined to processors 1,3, taken from all others; some task "
-        "in it waited for a processor for 100 % of the time"
+        "the launches ran in a control group of their own, confined to processors 1,3, taken from all others; "
+        "some task in it waited for a processor for 100 % of the time"
     ]
 
 

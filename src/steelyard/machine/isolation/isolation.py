@@ -117,8 +117,8 @@ def _check_free(reach: Reach, wanted: set[int]) -> None:
     for path, processors in in_use(reach).items():
         if common := processors & wanted:
             raise UsageError(
-                f"--isolate: {named(common)} belong{'s' if len(common) == 1 else ''} to another weighing that runs right now (/{path}): "
-                "wait for its end, or choose another by --cpu"
+                f"--isolate: another weighing that runs right now has {named(common)} (/{path}): wait for its end, or "
+                "choose another by --cpu"
             )
 
 
