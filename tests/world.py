@@ -95,7 +95,7 @@ class ScriptedServer:
     """Stands in the place of the launch server."""
 
     version = "scripted"
-    pid = 0
+    server_pid = 0
     offers = OFFERS
 
     def __init__(

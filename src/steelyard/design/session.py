@@ -139,7 +139,7 @@ def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = 
         no_collector(),
     ):
         if isolated is not None:
-            isolated.admit(launcher.pid)
+            isolated.admit(launcher.server_pid)
         cancels.append(launcher.cancel)
         cleaning = CleanUp(launcher, world.launcher, cancels)
         try:

@@ -43,7 +43,7 @@ class LaunchServer(TargetLauncher, Protocol):
     """The native launch server, or a scripted one in tests."""
 
     version: str
-    pid: int
+    server_pid: int
     """Of its process; what it launches begins in the control group of that."""
     offers: dict[str, bool]
     """What it can read on this machine."""
