@@ -95,7 +95,7 @@ def kill() -> None:
 class ScriptedServer:
     """Stands in the place of the launch server."""
 
-    version, pid = "scripted", 0
+    version, server_pid = "scripted", 0
     offers = OFFERS
 
     def __init__(
@@ -208,6 +208,8 @@ class ScriptedWorld:
     """How many of them might have run at the same time."""
     launches: int = 0
     """By all of them."""
+    reach: Reach | None = None
+    """Of control groups, where there are any."""
     is_paired: bool = False
     """Whether the launch that the script is asked for runs at the same time as another."""
     pairs_at_once: int = 0
@@ -250,7 +252,9 @@ class ScriptedWorld:
             processors=lambda: self.processors,
             kept_free=lambda: {3},
             quietest=lambda: Choice(3, "0 % busy over half a second"),
-            isolated=partial(isolated, reach=Reach(self.hand), clock=lambda: self.seconds),
+            isolated=partial(
+                isolated, reach=self.reach or Reach(self.hand), sleep=lambda _: None, clock=lambda: self.seconds
+            ),
         )
 
     def __call__(self, *arguments: str | Path) -> Done:

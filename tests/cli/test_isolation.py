@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from steelyard.machine.isolation.groups import Reach, in_use
+from tests.machine.isolation.kernel import TOP, Groups
 from tests.tool import Tool, sh
 from tests.world import ScriptedWorld
 
@@ -33,6 +34,28 @@ def test_one_that_isolcpus_keeps_free_may_be_asked_for(scripted: ScriptedWorld) 
     assert "--cpu 2 is not a processor that may be used here: choose from 0, 3" in scripted.refuses(
         "run", "./old", "--cpu", "2"
     )
+
+
+def test_the_group_is_told_of_and_is_gone(scripted: ScriptedWorld, tmp_path: Path) -> None:
+    kernel = Groups(tmp_path / "groups")
+    scripted.reach = kernel.reach
+    kept = record(scripted, "--isolate", "--cpu", "3")
+    name = Path(kept["isolation"]["group"]).name
+    # The clock stands still while nothing is launched.
+    assert kept["isolation"] == {
+        "group": f"/{TOP}/{name}",
+        "processors": [1, 3],
+        "alone": True,
+        "seconds": pytest.approx(0.048, rel=1e-3),
+        "waited_us": 250_000,
+        "stalled_us": 1000,
+        "missing": None,
+    }
+    assert "cgroup.procs 0" in kernel.writes
+    assert [one["message"] for one in kept["findings"]] == [
+        "the launches ran in a control group of their own, confined to processors 1,3, taken from all others; "
+        "some task in it waited for a processor for 100 % of the time"
+    ]
 
 
 def test_what_is_missing_is_one_sentence_and_no_error(scripted: ScriptedWorld) -> None:

@@ -187,7 +187,7 @@ class Server:
     interrupted_at: int | None = None
     """The launch that is cut short, from 0."""
     version: str = "scripted"
-    pid: int = 0
+    server_pid: int = 0
     offers: dict[str, bool] = field(default_factory=dict)
     cancelled: bool = False
 

@@ -222,6 +222,8 @@ def processor_of(asked: int | Literal["auto"] | None, world: World) -> tuple[int
     if asked == AUTO:
         choice = world.quietest()
         return choice.processor, choice.why
+    if asked is not None and asked not in world.processors() | world.kept_free():
+        world.sweep()  # what was killed may have left a group that has it
     if asked is not None and asked not in (processors := world.processors() | world.kept_free()):
         allowed = ", ".join(str(cpu) for cpu in sorted(processors))
         raise UsageError(f"--cpu {asked} is not a processor that may be used here: choose from {allowed}")

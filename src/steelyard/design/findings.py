@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from steelyard.machine.conditions.words import ranges
+from steelyard.machine.conditions.words import processors
 from steelyard.model.kept import IDENTICAL, Finding
 from steelyard.report import figures
 from steelyard.subjects.shell_words import shell_words
@@ -143,8 +143,8 @@ def isolation_findings(isolation: Isolation) -> list[Finding]:
     if isolation.group is not None:
         where = "in a control group of their own"
         if isolation.processors:
-            where += f", confined to processors {ranges(isolation.processors)}"
-            where += ", which were taken from all others" if isolation.alone else ""
+            where += f", confined to {processors(isolation.processors)}"
+            where += ", taken from all others" if isolation.alone else ""
         waited = ""
         if isolation.waited_us is not None and isolation.seconds > 0:
             share = min(1.0, isolation.waited_us / 1e6 / isolation.seconds)

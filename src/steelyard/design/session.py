@@ -140,7 +140,7 @@ def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = 
         no_collector(),
     ):
         if isolated is not None:
-            isolated.admit(launcher.pid)
+            isolated.admit(launcher.server_pid)
         cancels.append(launcher.cancel)
         cleaning = CleanUp(launcher, world.launcher, cancels)
         try:
@@ -396,7 +396,7 @@ def _watching(watched: Watched, settings: Settings, session: _Session) -> Iterat
     if not settings.watch:
         yield
         return
-    with session.world.watch_over(session.launcher.pid, settings.cpu) as watched.by:
+    with session.world.watch_over(session.launcher.server_pid, settings.cpu) as watched.by:
         yield
     with suppress(UnwrittenError):  # the end of the journal cannot be written either, which is said
         watched.keep()

@@ -74,7 +74,7 @@ class Launcher:
         self._arrivals.register(ours, select.POLLIN)
         self._replies = ours.makefile("rb")
         self._in_flight = self._cancel_wanted = False
-        self.pid = 0
+        self.server_pid = 0
         try:
             hello = self._receive()
         except ServerLostError as error:
@@ -86,7 +86,7 @@ class Launcher:
         except BaseException:
             self.close()
             raise
-        self.pid = int(hello.get("pid", 0))
+        self.server_pid = int(hello.get("pid", 0))
         self.version = str(hello.get("version"))
         self.offers: dict[str, bool] = {name: value for name, value in hello.items() if isinstance(value, bool)}
 
@@ -234,15 +234,15 @@ class Launcher:
         while not self._arrivals.poll(_LONGEST_DEAF_MS):
             # Looks and not seconds are counted: we may have been stopped as well.
             late += 1
-            stopped = stopped + 1 if _is_stopped(self.pid) else 0
+            stopped = stopped + 1 if _is_stopped(self.server_pid) else 0
             if stopped > _MOST_LOOKS_STOPPED:
                 raise ServerLostError(
-                    f"the launch server (process {self.pid}) was stopped by a signal and does not go on: "
+                    f"the launch server (process {self.server_pid}) was stopped by a signal and does not go on: "
                     "look what stops it, and begin anew"
                 )
             if longest_ns is not None and (late - _MOST_LOOKS_LATE) * _LONGEST_DEAF_MS * 1_000_000 > longest_ns:
                 raise ServerLostError(
-                    f"the launch server (process {self.pid}) does not answer: is this machine out of memory, "
+                    f"the launch server (process {self.server_pid}) does not answer: is this machine out of memory, "
                     "or a command waiting for a disk that is gone?"
                 )
         try:

@@ -78,7 +78,7 @@ class ProbeMachine:
     insisted_after: int | None = None
     """How many launches end before the second one, which is an exception."""
     version: str = "scripted"
-    pid: int = 0
+    server_pid: int = 0
     offers: dict[str, bool] = field(default_factory=dict)
     servers: int = 0
     """How many launch servers were opened."""

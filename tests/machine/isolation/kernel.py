@@ -65,7 +65,7 @@ class Groups:
 
     @property
     def reach(self) -> Reach:
-        return Reach(Hand(Tree(self.root), write=self.write), self.make, self.remove, self.may_write)
+        return Reach(Hand(Tree(self.root), write=self.write), self.make, self.remove, self.check_writable)
 
     def ours(self) -> list[Path]:
         """Folders that we have made and not removed."""
@@ -96,14 +96,14 @@ class Groups:
             raise failed(errno.EBUSY)
         shutil.rmtree(path)
 
-    def may_write(self, path: Path) -> bool:
-        return str(path.parent.relative_to(self.root)) not in self.denied
+    def check_writable(self, path: Path) -> None:
+        if str(path.parent.relative_to(self.root)) in self.denied:
+            raise failed(errno.EACCES)
 
     def write(self, path: Path, text: str) -> None:
         group, name = path.parent, path.name
         self.writes.append(f"{name} {text}")
-        if not self.may_write(path):
-            raise failed(errno.EACCES)
+        self.check_writable(path)
         if not path.exists():
             raise failed(errno.ENOENT)
         if name == "cgroup.subtree_control":

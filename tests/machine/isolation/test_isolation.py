@@ -163,7 +163,7 @@ def test_a_processor_of_another_weighing_is_refused(tmp_path: Path) -> None:
     kernel = Groups(tmp_path)
     with running(kernel, 1):
         assert {3} < next(iter(in_use(kernel.reach).values()))
-        with pytest.raises(UsageError, match="--isolate: processor 1,3 belongs to another weighing"):
+        with pytest.raises(UsageError, match="another weighing that runs right now has processors 1,3"):
             isolated(3, reach=kernel.reach).__enter__()
         with isolated(0, reach=kernel.reach) as other:
             assert other.facts().alone

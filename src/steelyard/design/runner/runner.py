@@ -43,7 +43,7 @@ class LaunchServer(TargetLauncher, Protocol):
     """The native launch server, or a scripted one in tests."""
 
     version: str
-    pid: int
+    server_pid: int
     """Of its process, from which all launches descend, and in whose control group they begin."""
     offers: dict[str, bool]
     """What it can read on this machine."""

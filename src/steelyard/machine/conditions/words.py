@@ -27,6 +27,11 @@ def unknown(code: str, evidence: str) -> Condition:
     return Condition(code=code, severity="unknown", evidence=evidence)
 
 
+def processors(numbers: Collection[int]) -> str:
+    """Processors in a sentence: `processor 3`, `processors 0-3,7`."""
+    return f"processor{'' if len(numbers) == 1 else 's'} {ranges(numbers)}"
+
+
 def ranges(processors: Collection[int]) -> str:
     """Processors as the kernel lists them: `0-3,7`."""
     parts: list[str] = []

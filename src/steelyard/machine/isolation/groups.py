@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import time
@@ -22,6 +21,10 @@ _NAME = re.compile(r"steelyard-isolated-[0-9a-f]{12}")
 _UNLOCKED_S = 1.0
 
 
+def _check_writable(path: Path) -> None:
+    os.close(os.open(path, os.O_WRONLY | os.O_CLOEXEC))
+
+
 @dataclass(frozen=True)
 class Reach:
     """What is done with control groups below one root."""
@@ -29,7 +32,7 @@ class Reach:
     hand: Hand = field(default_factory=Hand)
     make: Callable[[Path], None] = os.mkdir
     remove: Callable[[Path], None] = os.rmdir
-    may_write: Callable[[Path], bool] = lambda path: os.access(path, os.W_OK)
+    check_writable: Callable[[Path], None] = _check_writable
 
     @property
     def tree(self) -> Tree:
@@ -60,10 +63,12 @@ class Folder:
     def made(cls, reach: Reach, parent: Path) -> Folder:
         """Make it in another; raises OSError, also where this process could not be put there from its own group."""
         # Who moves a process writes to the group that is above both (man 7 cgroups, "Delegation Containment Rules").
-        if not reach.may_write(reach.tree.root / parent / "cgroup.procs"):
-            raise OSError(errno.EACCES, os.strerror(errno.EACCES), f"/{parent}")
-        folder = cls(reach, parent / f"steelyard-isolated-{uuid4().hex[:12]}")
-        reach.make(reach.tree.root / folder.path)
+        try:
+            reach.check_writable(reach.tree.root / parent / "cgroup.procs")
+            folder = cls(reach, parent / f"steelyard-isolated-{uuid4().hex[:12]}")
+            reach.make(reach.tree.root / folder.path)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, f"/{parent}") from error
         with suppress(OSError):
             folder._lock = os.open(reach.tree.root / folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             lock(folder._lock)

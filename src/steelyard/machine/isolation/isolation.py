@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from steelyard.machine.conditions.words import processors as named
 from steelyard.machine.conditions.words import ranges
 from steelyard.machine.isolation.groups import Folder, Reach, in_use
 from steelyard.machine.isolation.hierarchies import Hierarchy, first_version, second_version
@@ -116,8 +117,8 @@ def _check_free(reach: Reach, wanted: set[int]) -> None:
     for path, processors in in_use(reach).items():
         if common := processors & wanted:
             raise UsageError(
-                f"--isolate: processor {ranges(common)} belongs to another weighing that runs right now (/{path}): "
-                "wait for its end, or choose another by --cpu"
+                f"--isolate: another weighing that runs right now has {named(common)} (/{path}): wait for its end, or "
+                "choose another by --cpu"
             )
 
 
@@ -151,7 +152,7 @@ def _make_first(isolated: Isolated, hierarchy: Hierarchy, wanted: set[int]) -> N
     isolated.folders.append(folder)
     isolated.processors = wanted
     isolated.missing.append(
-        f"others may run on {_named(wanted)} too: the cpuset controller is one of the first version here, "
+        f"others may run on {named(wanted)} too: the cpuset controller is one of the first version here, "
         "which takes no processor away from them"
     )
 
@@ -160,7 +161,7 @@ def _make_second(isolated: Isolated, hierarchy: Hierarchy, wanted: set[int], und
     """A group of the second version: a partition, or one that is confined to its processors, or just a group."""
     reach, parents = isolated.reach, _parents(isolated.reach, hierarchy)
     for is_alone, is_confined, lacking in (
-        (True, True, f"others may run on {_named(wanted)} too"),
+        (True, True, f"others may run on {named(wanted)} too"),
         (False, True, "no processors of its own"),
         (False, False, "no control group of its own"),
     ):
@@ -234,10 +235,6 @@ def _parents(reach: Reach, hierarchy: Hierarchy) -> Sequence[Path]:
         if any(words and words[0] != "max" for words in limits):
             break
     return found
-
-
-def _named(processors: set[int]) -> str:
-    return f"processor{'' if len(processors) == 1 else 's'} {ranges(processors)}"
 
 
 def _reason(error: OSError, way_out: str = _AS_USER) -> str:
