@@ -28,6 +28,7 @@ from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.conditions import Condition
 from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.launches import NUMBERS, Frame, LaunchSpec, Measured
+from steelyard.model.noise import Counted, Timer
 from steelyard.model.records import MachineFacts
 from tests.tool import Done
 
@@ -173,6 +174,10 @@ class ScriptedWorld:
     """What the clock shows."""
     quiet_after_s: list[float] = field(default_factory=list)
     """How long each wait for quiet will take; none if it is empty."""
+    processors: set[int] = field(default_factory=lambda: {0})
+    """Those that may be used, each a core."""
+    counted: list[Counted] = field(default_factory=list)
+    """What the system has counted, whenever it is asked; nothing once they are used up."""
     launched: list[LaunchSpec] = field(default_factory=list)
     """By the latest command line."""
     at_once: int = 1
@@ -210,7 +215,10 @@ class ScriptedWorld:
             valgrind=lambda _: VALGRIND,
             new_seed=lambda: SEED,
             sweep=lambda: None,
-            processors=lambda: {0},
+            processors=lambda: self.processors,
+            counted=lambda: self.counted.pop(0) if self.counted else Counted(),
+            timer=lambda: Timer(step_ns=1, cost_ns=20),
+            cores=lambda: [frozenset({number}) for number in self.processors],
         )
 
     def __call__(self, *arguments: str | Path) -> Done:

@@ -22,9 +22,9 @@ CHANGES = (0.01, 0.001)
 TOLD_MS = 20.0
 """The length of program that is told beside those that were measured: the nearest round one to what people weigh."""
 
-# So often the same is measured anew by drawing from its pairs, of which so many parts on each side are left out.
-_AGAIN = 50
-_LEFT_OUT = 5
+# So often the same is measured anew by drawing from its pairs, of which so many percent on each side are left out.
+_AGAIN = 40
+_LEFT_OUT = 10
 
 
 def spreads(measuring: Measuring) -> list[Spread]:
