@@ -75,7 +75,9 @@ def neighbour() -> Iterator[None]:
 
 def load_of(name: str) -> AbstractContextManager[object]:
     """Other work on the machine."""
-    return {"alone": nullcontext, "loops": lambda: busy(3, apart=True), "memory": neighbour}[name]()
+    if name == "loops":
+        return busy(3, apart=True)
+    return neighbour() if name == "memory" else nullcontext()
 
 
 def rates() -> dict[Work, Rate]:
@@ -116,7 +118,7 @@ def predicted(noise: Mapping[str, Any], work: str, ms: float) -> Mapping[str, An
     kind = [
         one for one in noise["expected"] if (one["work"], one["pairing"], one["change"]) == (work, "adjacent", CHANGE)
     ]
-    return min(kind, key=lambda one: abs(log(one["ms"] / ms)))  # type: ignore[no-any-return]
+    return min(kind, key=lambda one: abs(log(one["ms"] / ms)))
 
 
 def rows(load: str, noise: Mapping[str, Any], cells: Mapping[tuple[Work, float], Cell]) -> Iterator[list[object]]:
@@ -131,7 +133,7 @@ def rows(load: str, noise: Mapping[str, Any], cells: Mapping[tuple[Work, float],
 
 def main(asked: argparse.Namespace) -> None:
     """Print the table as it stands after each load."""
-    taken, done = rates(), []
+    taken, done = rates(), list[list[object]]()
     for load in asked.loads.split(","):
         places = list(itertools.product(asked.works.split(","), map(float, asked.lengths.split(","))))
         cells: dict[tuple[Work, float], Cell] = {}

@@ -32,6 +32,7 @@ from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.conditions import Condition
 from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.launches import NUMBERS, Frame, LaunchSpec, Measured
+from steelyard.model.noise import Counted, Timer
 from steelyard.model.records import MachineFacts
 from steelyard.model.watch import Stretch
 from tests.tool import Done
@@ -202,6 +203,10 @@ class ScriptedWorld:
     """What goes on beside the launches, in order of time."""
     watches: int = 0
     """How many command lines have watched."""
+    processors: set[int] = field(default_factory=lambda: {0})
+    """Those that may be used, each a core."""
+    counted: list[Counted] = field(default_factory=list)
+    """What the system has counted, whenever it is asked; nothing once they are used up."""
     launched: list[LaunchSpec] = field(default_factory=list)
     """By the latest command line."""
     at_once: int = 1
@@ -214,8 +219,6 @@ class ScriptedWorld:
     """Whether the launch that the script is asked for runs at the same time as another."""
     pairs_at_once: int = 0
     """How many did, of all pairs."""
-    processors: set[int] = field(default_factory=lambda: {0})
-    """Those that may be used."""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -255,6 +258,9 @@ class ScriptedWorld:
             isolated=partial(
                 isolated, reach=self.reach or Reach(self.hand), sleep=lambda _: None, clock=lambda: self.seconds
             ),
+            counted=lambda: self.counted.pop(0) if self.counted else Counted(),
+            timer=lambda: Timer(step_ns=1, cost_ns=20),
+            cores=lambda: [frozenset({number}) for number in self.processors],
         )
 
     def __call__(self, *arguments: str | Path) -> Done:

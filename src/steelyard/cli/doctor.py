@@ -83,6 +83,8 @@ def _measured(world: World) -> Noise:
     from steelyard.design.noise.plan import MEASURED_S
     from steelyard.design.noise.session import measure_noise
 
-    say(f"weighs identical programs for about {MEASURED_S:.0f} seconds; Ctrl-C shows what was measured by then")
+    def announce() -> None:
+        say(f"weighs identical programs for about {MEASURED_S:.0f} seconds; Ctrl-C shows what was measured by then")
+
     with watching(world) as watch:
-        return measure_noise(world, watch)
+        return measure_noise(world, watch, announce)

@@ -50,7 +50,7 @@ class Expected(_Measured):
     ms: float = Field(description="how long the program takes")
     change: float = Field(description="relative")
     pairs: int = Field(description="after which half of the weighings find it")
-    low: int = Field(description="9 times in 10 it would be at least as many, had the same been measured again")
+    low: int = Field(description="8 times in 10 it would be at least as many, had the same been measured again")
     high: int = Field(description="and at most as many")
     seconds: float = Field(description="that `pairs` take")
 

@@ -47,8 +47,8 @@ def _resolution(noise: Noise, work: Work) -> Condition:
     if not told:
         return unknown(code, "it was not measured")
     evidence = (
-        f"{CHANGES[0]:.0%} changes of a {_NAMES[work]} of {TOLD_MS:.0f} ms need {_pairs(told[CHANGES[0]])}, "
-        f"{CHANGES[1]:.1%} {_pairs(told[CHANGES[1]])}"
+        f"{100 * CHANGES[0]:g} % changes of a {_NAMES[work]} of {TOLD_MS:.0f} ms need {_pairs(told[CHANGES[0]])}, "
+        f"{100 * CHANGES[1]:g} % {_pairs(told[CHANGES[1]])}"
     )
     pairs = told[CHANGES[0]].pairs
     if pairs <= _MANY:
@@ -67,7 +67,7 @@ def _phases(found: _Kinds, work: Work) -> Condition:
     if kind is None or max(one.median_ns for one in kind.spreads) < _LONG_MS * 0.9e6:
         return unknown(code, "programs of such length were not measured")
     short, long = (kind.deviation(ms) for ms in (_SHORT_MS, _LONG_MS))
-    evidence = f"pairs of {_SHORT_MS:.0f} ms differ by {short:.2%}, of {_LONG_MS:.0f} ms by {long:.2%}"
+    evidence = f"pairs of {_SHORT_MS:.0f} ms differ by {100 * short:.2f} %, of {_LONG_MS:.0f} ms by {100 * long:.2f} %"
     if long < _WORTH_TELLING or long < _PLATEAU * short:
         return fine(code, f"{evidence}: longer programs vary less")
     return slight(
@@ -108,7 +108,8 @@ def _neighbours(beside: Sequence[Beside]) -> Condition:
         return unknown("neighbours", "there is but one processor, or none may be chosen")
     slowed = [(median(one.beside_ns) / median(one.alone_ns) - 1, one) for one in beside]
     told = ", ".join(
-        f"a {_NAMES[one.work]} by {max(by, 0):.1%} (processors {one.cpus[0]} and {one.cpus[1]})" for by, one in slowed
+        f"a {_NAMES[one.work]} by {100 * max(by, 0):.1f} % (processors {one.cpus[0]} and {one.cpus[1]})"
+        for by, one in slowed
     )
     evidence = f"its like on another processor slows down {told}"
     most = max(by for by, _ in slowed)
@@ -122,7 +123,7 @@ def _meanwhile(noise: Noise) -> Condition:
     told = [f"processor {cpu} {rate:,.0f}" for cpu, rate in sorted(noise.interrupts_per_s.items())]
     parts = [f"interrupts a second: {', '.join(told[:8])}{', ...' if len(told) > 8 else ''}"] if told else []
     if noise.stolen is not None:
-        parts.append(f"{noise.stolen:.1%} of the processors' time went to other machines of the host")
+        parts.append(f"{100 * noise.stolen:.1f} % of the processors' time went to other machines of the host")
     if not parts:
         return unknown("meanwhile", "the system counts neither interrupts nor stolen time")
     evidence = "; ".join(parts)

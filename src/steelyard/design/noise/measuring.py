@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from steelyard.design.noise.plan import Task, Two
+from steelyard.design.noise.plan import LONGEST, Cell, Task, Two
 from steelyard.design.noise.probes import Probes, Rate
 from steelyard.design.runner.draws import draw_pair, draw_places
 from steelyard.design.runner.failure import Interrupted
@@ -17,13 +17,19 @@ from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.disturbance import Repeats
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import SteelyardError
-from steelyard.model.launches import USED, Draw, LaunchRow
+from steelyard.model.launches import USED, Draw, Frame, LaunchRow, LaunchSpec, Measured
 from steelyard.model.metrics import DEFAULT_METRIC
 from steelyard.model.noise import Work
 from steelyard.model.progress import Progress
 
 # The partner of a launch goes on for longer, so that it is there all the time.
 _PARTNER_TAKES = 1.5
+# Short pairs are measured several at once, for so many seconds, behind a launch of their own kind.
+_AT_ONCE_S = 0.2
+_WARMED_BY_MS = 10.0
+# Of shorter launches much is their start, which is no part of their length.
+_LONG_ENOUGH_MS = 30.0
+_NO_FRAME = Frame("", "")
 
 
 class NoSink:
@@ -51,6 +57,8 @@ class Turn:
     repeats: Repeats
     attempts: int = 0
     spent_s: float = 0.0
+    paired_s: float = 0.0
+    """What its pairs took of that."""
     alone_ns: list[int] = field(default_factory=list)
     beside_ns: list[int] = field(default_factory=list)
     refused: str | None = None
@@ -60,6 +68,11 @@ class Turn:
     def each_s(self) -> float:
         """What a turn takes, as far as is known."""
         return self.spent_s / self.attempts if self.attempts else 0.0
+
+    @property
+    def seconds_per_pair(self) -> float:
+        """What a pair takes, without what goes before several of them."""
+        return self.paired_s / self.attempts if self.attempts else 0.0
 
 
 @dataclass
@@ -81,8 +94,15 @@ class Measuring:
         self.turns = [
             Turn(task, number, Repeats(DEFAULT_METRIC, self.processors)) for number, task in enumerate(self.tasks)
         ]
-        self._makers = {number: self._maker(task) for number, task in enumerate(self.tasks)}
-        self.recorder = Recorder(Targets(self._target), self.runner, NoSink(), together=self.launcher.launch_together)
+        self._makers = [self._maker(task, task.ms) for task in self.tasks]
+        self._warming = [self._maker(task, min(task.ms, _WARMED_BY_MS)) for task in self.tasks]
+        self.recorder = Recorder(
+            Targets(self._target),
+            self.runner,
+            NoSink(),
+            series=lambda _: self._series,
+            together=self.launcher.launch_together,
+        )
         self.is_interrupted = False
 
     def run(self, seconds: float) -> None:
@@ -90,7 +110,8 @@ class Measuring:
         end = self.clock() + seconds
         try:
             while (left_s := end - self.clock()) > 0:
-                fitting = [one for one in self.turns if one.refused is None and self._length_s(one) <= left_s]
+                longest_s = min(left_s, LONGEST * seconds)
+                fitting = [one for one in self.turns if one.refused is None and self._length_s(one) <= longest_s]
                 if not fitting:
                     break
                 self._take(min(fitting, key=lambda one: (one.spent_s / one.task.share, one.task.ms)))
@@ -99,7 +120,12 @@ class Measuring:
             self.is_interrupted = True
 
     def _length_s(self, turn: Turn) -> float:
-        return max(turn.each_s, 2 * turn.task.ms / 1e3)
+        """What it will take; of one that had no turn yet as much longer than its launches as those that had one."""
+        if turn.attempts:
+            return turn.each_s
+        had = [one for one in self.turns if one.attempts and one.task.ms >= _LONG_ENOUGH_MS]
+        slowed = sum(one.spent_s for one in had) / sum(one.attempts * _alone_s(one.task) for one in had) if had else 1.0
+        return _alone_s(turn.task) * max(1.0, slowed)
 
     def _progress(self, seconds: float, left_s: float) -> tuple[int, int]:
         """In pairs, of which the number is known in the end alone."""
@@ -112,22 +138,37 @@ class Measuring:
             if isinstance(turn.task, Two):
                 self._take_two(turn, turn.task)
             else:
-                self._take_pair(turn, tandem=turn.task.pairing == "tandem")
+                self._take_pairs(turn, turn.task)
         except SteelyardError as error:
             if not _may_be_refused(turn.task):
                 raise
             turn.refused = str(error)
-        turn.attempts += 1
         turn.spent_s += max(self.clock() - started, 1e-9)
 
-    def _take_pair(self, turn: Turn, *, tandem: bool) -> None:
-        places = draw_places(self.seed, turn.number, turn.attempts, USED, tandem=tandem)
+    def _take_pairs(self, turn: Turn, task: Cell) -> None:
+        """As a weighing does it: many short ones behind each other, and what runs first is in nobody's wake."""
+        number = turn.attempts
+        draw = draw_pair(self.seed, turn.number, number)
+        self.runner.trial(self._warming[turn.number](draw))
+        many = max(1, min(self.recorder.most_pairs(), int(_AT_ONCE_S / self._length_s(turn))))
+        places = [
+            place
+            for pair in range(number, number + many)
+            for place in draw_places(self.seed, turn.number, pair, USED, tandem=task.pairing == "tandem")
+        ]
+        turn.attempts += many
+        started = self.clock()
         for rows in self.recorder.pairs(places):
             if turn.repeats.is_to_repeat(*rows):
                 self.recorder.discard_pair(turn.number, rows[0].pair)
+        turn.paired_s += self.clock() - started
+
+    def _series(self, specs: Sequence[LaunchSpec]) -> Sequence[Measured | SteelyardError]:
+        return self.launcher.launch_series(specs, [_NO_FRAME] * (len(specs) - 1))
 
     def _take_two(self, turn: Turn, task: Two) -> None:
         draw = draw_pair(self.seed, turn.number, turn.attempts)
+        turn.attempts += 1
         mine = self._pinned(task, task.cpus[0], 1.0)(draw)
         partner = self._pinned(task, task.cpus[1], _PARTNER_TAKES)(draw)
         alone_ns = self._on_processor_ns(mine, self.runner)
@@ -144,12 +185,17 @@ class Measuring:
     def _pinned(self, task: Two, cpu: int, times: float) -> Callable[[Draw], Target]:
         return self.probes.targets(task.work, self.rates[task.work].iterations(times * task.ms), cpu)
 
-    def _maker(self, task: Task) -> Callable[[Draw], Target]:
+    def _maker(self, task: Task, ms: float) -> Callable[[Draw], Target]:
         cpu = None if isinstance(task, Two) else task.cpu
-        return self.probes.targets(task.work, self.rates[task.work].iterations(task.ms), cpu)
+        return self.probes.targets(task.work, self.rates[task.work].iterations(ms), cpu)
 
     def _target(self, benchmark: int, side: int, draw: Draw) -> Target:
         return replace(self._makers[benchmark](draw), side=side)
+
+
+def _alone_s(task: Task) -> float:
+    """What two launches take that nobody disturbs."""
+    return 2 * task.ms / 1e3
 
 
 def _may_be_refused(task: Task) -> bool:

@@ -45,13 +45,15 @@ class Probes:
         if not native.PROBES.is_file():
             raise MeasurementError(f"the probes are missing, {native.PROBES}: reinstall steelyard")
         self._source = source
+        # Its digest is asked for once, and not for each length.
+        self._subject = command_subject(shlex.quote(str(native.PROBES)), "probe", "probe", shell=False)
 
     def targets(self, work: Work, iterations: int, cpu: int | None = None) -> Callable[[Draw], Target]:
         """The launches of one of them, by what their pair draws; all on one processor, if it is given."""
         pattern, elements = _ELEMENTS[work]
         settings = Settings(timeout_s=_LONGEST_S, cpu=cpu)
-        command = shlex.join([str(native.PROBES), pattern, str(elements), str(iterations)])
-        subject = command_subject(command, "probe", "probe", shell=False)
+        words = [pattern, str(elements), str(iterations)]
+        subject = self._subject.model_copy(update={"argv": [*self._subject.argv, *words]})
         make: Callable[[Draw], LaunchSpec] = launch_maker(subject, settings, shared_environment(settings, self._source))
         return lambda draw: Target(f"the probe {pattern}", make(draw), program=subject.program, remedy=_REMEDY)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import get_args
 
 from steelyard.design.noise.advice import pairing_of, processor_of
@@ -25,8 +27,8 @@ _SHORTEST = 0.9
 _NOTHING = "interrupted before anything was measured"
 
 
-def measure_noise(world: World, watch: Callable[[Progress], None], seconds: float = MEASURED_S) -> Noise:
-    """Measure for so many seconds; if the user stops it, what was measured until then is judged.
+def measure_noise(world: World, watch: Callable[[Progress], None], announce: Callable[[], None]) -> Noise:
+    """Measure for MEASURED_S, `announced` when the probes are known to run; if the user stops it, judge what there is.
 
     Raises InterruptedBeforeStart if that is nothing, MeasurementError where the probes are missing or fail.
     """
@@ -38,7 +40,8 @@ def measure_noise(world: World, watch: Callable[[Progress], None], seconds: floa
             launcher.cancel()
             pool.cancel()
 
-        with Interrupt(cancel, world.clock) as interrupt, no_collector():
+        with Interrupt(cancel, world.clock) as interrupt, no_collector(), Path(os.devnull).open("wb") as nowhere:
+            launcher.keep_rows_in(nowhere.fileno())  # nobody carries this on
             runner = Runner(launcher, interrupt.is_requested)
             try:
                 rates = {work: probes.rate(work, runner) for work in get_args(Work)}
@@ -49,8 +52,9 @@ def measure_noise(world: World, watch: Callable[[Progress], None], seconds: floa
             measuring = Measuring(
                 tasks, probes, rates, launcher, runner, pool, world.clock, watch, world.new_seed(), len(processors)
             )
+            announce()
             before, since = world.counted(), world.clock()
-            measuring.run(seconds)
+            measuring.run(MEASURED_S)
             after, took = world.counted(), world.clock() - since
     found = spreads(measuring)
     if not found:

@@ -12,18 +12,19 @@ import numpy as np
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.noise.measuring import Measuring, Turn
 from steelyard.design.noise.plan import Cell
+from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import DEFAULT_METRIC
 from steelyard.model.noise import Expected, Spread, Way, Work
 from steelyard.model.records import Settings
-from steelyard.stats.prospects import Deviations, Point, deviation, pairs_to_find
+from steelyard.stats.prospects import Deviations, Sample, deviation, pairs_to_find
 
 CHANGES = (0.01, 0.001)
 TOLD_MS = 20.0
 """The length of program that is told beside those that were measured: the nearest round one to what people weigh."""
 
-# So often the same is measured anew by drawing from its pairs, of which so many parts on each side are left out.
-_AGAIN = 100
-_LEFT_OUT = 5
+# So often the same is measured anew by drawing from its pairs, of which so many percent on each side are left out.
+_AGAIN = 40
+_LEFT_OUT = 10
 
 
 def spreads(measuring: Measuring) -> list[Spread]:
@@ -47,7 +48,7 @@ def _spread(turn: Turn, cell: Cell, measuring: Measuring) -> Spread | None:
         cpu=cell.cpu,
         wanted_ms=cell.ms,
         median_ns=float(np.median(np.concatenate([first, second]))),
-        seconds_per_pair=turn.each_s,
+        seconds_per_pair=turn.seconds_per_pair,
         differences=differences.tolist(),
         deviation=deviation(differences),
     )
@@ -97,12 +98,13 @@ class Kind:
 
     @cached_property
     def _as_measured(self) -> Deviations:
-        return Deviations([_point(one, one.deviation) for one in self.spreads])
+        return Deviations([_sample(one, np.array(one.differences)) for one in self.spreads])
 
     def _deviations(self, generator: np.random.Generator) -> Deviations:
         """Those of as many pairs, drawn anew from the pairs of each length."""
-        drawn = [generator.choice(one.differences, len(one.differences)) for one in self.spreads]
-        return Deviations([_point(one, deviation(d)) for one, d in zip(self.spreads, drawn, strict=True)])
+        return Deviations(
+            [_sample(one, generator.choice(one.differences, len(one.differences))) for one in self.spreads]
+        )
 
 
 def kinds(found: Sequence[Spread]) -> dict[tuple[Work, Way], Kind]:
@@ -112,5 +114,5 @@ def kinds(found: Sequence[Spread]) -> dict[tuple[Work, Way], Kind]:
     return {way: Kind([one for one in free if (one.work, one.pairing) == way]) for way in ways}
 
 
-def _point(one: Spread, deviation: float) -> Point:
-    return Point(one.median_ns / 1e9, deviation, len(one.differences))
+def _sample(one: Spread, differences: FloatArray) -> Sample:
+    return Sample(one.median_ns / 1e9, differences)

@@ -1,0 +1,190 @@
+"""`steelyard doctor --measure`, on scripted machines."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+
+from steelyard.measure import native
+from steelyard.model.errors import UsageError
+from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.noise import Counted
+from tests.design.noise.machine import Machine, is_loop
+from tests.world import ScriptedWorld, ctrl_c, measured
+
+
+def slowed(told: dict[str, Any], work: str) -> float:
+    (one,) = [one for one in told["noise"]["beside"] if one["work"] == work]
+    return float(median(one["beside_ns"]) / median(one["alone_ns"])) - 1
+
+
+@pytest.fixture
+def world(scripted: ScriptedWorld) -> ScriptedWorld:
+    scripted.script = Machine()
+    scripted.processors = {0, 1}
+    return scripted
+
+
+def found(world: ScriptedWorld, status: int = 0) -> dict[str, Any]:
+    done = world("doctor", "--measure", "--json", "noise.json")
+    assert done.status == status, done
+    return kept(world)
+
+
+def kept(world: ScriptedWorld) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads((world.folder / "noise.json").read_text())
+    return told
+
+
+def condition(told: dict[str, Any], code: str) -> dict[str, str]:
+    return next(one for one in told["conditions"] if one["code"] == code)
+
+
+def pairs(told: dict[str, Any], work: str, ms: float, change: float = 0.01) -> int:
+    (one,) = [
+        one["pairs"]
+        for one in told["noise"]["expected"]
+        if (one["work"], one["pairing"], one["change"]) == (work, "adjacent", change) and abs(one["ms"] / ms - 1) < 0.05
+    ]
+    return int(one)
+
+
+def test_the_pairs_follow_from_the_noise_of_each_kind_and_length(world: ScriptedWorld) -> None:
+    world.script = Machine(relative=0.015, start_ms=0.05)
+    told = found(world)
+    # 1.5 % of a launch are 2.1 % of a pair: half of simulated weighings have found 1 % after 55 pairs.
+    assert 28 <= pairs(told, "loop", 20) <= 110
+    assert pairs(told, "loop", 1) > 2 * pairs(told, "loop", 20)
+    assert 80 < pairs(told, "loop", 20, 0.001) / pairs(told, "loop", 20) < 130
+    assert condition(told, "noise-loop")["severity"] == "slight"
+    assert condition(told, "phases-loop")["severity"] == "slight"
+
+
+def test_a_quiet_machine_takes_the_fewest(world: ScriptedWorld) -> None:
+    begun = world.seconds
+    done = world("doctor", "--measure", "--json", "noise.json")
+    assert done.status == 0
+    assert b"about 26 seconds" in done.err
+    assert 20 < world.seconds - begun < 30
+    told = kept(world)
+    assert pairs(told, "loop", 20) < 20
+    codes = ("noise-loop", "noise-memory", "pairing", "pinning", "neighbours", "clock-step")
+    assert {condition(told, code)["severity"] for code in codes} == {"fine"}
+    assert (told["noise"]["pairing"], told["noise"]["cpu"]) == ("adjacent", None)
+
+
+def test_tandem_and_a_processor_are_advised_where_they_help(world: ScriptedWorld) -> None:
+    noisy, calm = Machine(relative=0.02), Machine(relative=0.004)
+    world.script = lambda spec, number: (calm if world.is_paired or spec.cpus == (1,) else noisy)(spec, number)
+    told = found(world)
+    assert (told["noise"]["pairing"], told["noise"]["cpu"]) == ("tandem", 1)
+    assert "--pairing auto" in condition(told, "pairing")["remedy"]
+    assert condition(told, "pinning")["remedy"] == "--cpu 1"
+
+
+def test_what_disturbs_is_told_of_what_it_disturbs(world: ScriptedWorld) -> None:
+    # The partner is on processor 1, and runs before the launch that is measured beside it.
+    newest: list[LaunchSpec] = []
+    noisy, calm = Machine(relative=0.1), Machine(relative=0.003)
+
+    def crowded(spec: LaunchSpec, number: int) -> Measured:
+        newest.append(spec)
+        if is_loop(spec):
+            return calm(spec, number)
+        is_beside = newest[-2].cpus == (1,) and spec.cpus == (0,)
+        one = noisy(spec, number)
+        return replace(one, cpu_ns=round((one.cpu_ns or 0) * (1.3 if is_beside else 1)))
+
+    world.script = crowded
+    world.counted = [
+        Counted(interrupts={0: 0, 1: 0}, ticks={"user": 0, "steal": 0}),
+        Counted(interrupts={0: 260_000, 1: 2_600}, ticks={"user": 900, "steal": 100}),
+    ]
+    told = found(world)
+    beside = condition(told, "neighbours")
+    assert beside["severity"] == "serious"
+    assert "a loop by 0" in beside["evidence"]
+    assert 0.15 < slowed(told, "memory") < 0.45
+    meanwhile = condition(told, "meanwhile")
+    assert meanwhile["severity"] == "serious"
+    assert "10.0 % of" in meanwhile["evidence"]
+    assert "processor 1 100" in meanwhile["evidence"]
+    # What disturbs memory alone is told of memory alone.
+    assert pairs(told, "loop", 20) < 20
+    assert pairs(told, "memory", 20) > 500
+    assert condition(told, "noise-memory")["severity"] == "serious"
+
+
+def test_one_processor_is_neither_pinned_to_nor_beside_another(world: ScriptedWorld) -> None:
+    world.processors = {0}
+    told = found(world)
+    assert {condition(told, code)["severity"] for code in ("pinning", "neighbours")} == {"unknown"}
+    assert not any(spec.cpus for spec in world.launched)
+
+
+def test_no_right_to_pin_leaves_the_rest(world: ScriptedWorld) -> None:
+    machine = Machine()
+
+    def refusing(spec: LaunchSpec, number: int) -> Measured:
+        if spec.cpus is not None:
+            raise UsageError("cannot be pinned")
+        return machine(spec, number)
+
+    world.script = refusing
+    told = found(world)
+    assert {condition(told, code)["severity"] for code in ("pinning", "neighbours")} == {"unknown"}
+    assert condition(told, "noise-loop")["severity"] == "fine"
+
+
+def test_ctrl_c_shows_what_was_measured_until_then(world: ScriptedWorld) -> None:
+    machine = Machine()
+
+    def interrupted(spec: LaunchSpec, number: int) -> Measured:
+        if number == 300:
+            ctrl_c()
+        return machine(spec, number)
+
+    world.script = interrupted
+    told = found(world, status=130)
+    assert told["noise"]["interrupted"]
+    assert world.launches < 310
+    assert pairs(told, "loop", 20) < 60
+
+
+def test_ctrl_c_before_anything_was_measured_says_so(world: ScriptedWorld) -> None:
+    def interrupted(spec: LaunchSpec, number: int) -> Measured:  # noqa: ARG001
+        ctrl_c()
+        return measured(1)
+
+    world.script = interrupted
+    assert "before anything" in world.refuses("doctor", "--measure", status=130)
+
+
+def test_probes_that_are_missing_are_named(world: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "PROBES", Path("/absent/probes"))
+    assert "/absent/probes: reinstall" in world.refuses("doctor", "--measure", status=3)
+
+
+def test_probes_that_fail_are_an_error(world: ScriptedWorld) -> None:
+    world.script = lambda spec, number: measured(1, exit_code=3)  # noqa: ARG005
+    assert "the probe linear-i32 failed" in world.refuses("doctor", "--measure", status=3)
+
+
+def test_a_clock_that_stands_is_an_error(world: ScriptedWorld) -> None:
+    world.script = lambda spec, number: measured(1)  # noqa: ARG005
+    assert "nothing can be weighed" in world.refuses("doctor", "--measure", status=3)
+
+
+def test_nothing_is_measured_for_a_file_that_cannot_be_written(world: ScriptedWorld) -> None:
+    assert "absent" in world.refuses("doctor", "--measure", "--json", "absent/noise.json")
+    assert world.launches == 0
+
+
+def test_without_measure_nothing_is_launched(world: ScriptedWorld) -> None:
+    assert world("doctor").status == 0
+    assert world.launches == 0
