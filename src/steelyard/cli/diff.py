@@ -137,12 +137,13 @@ def _check_markdown(options: DiffOptions) -> None:
 
 def _shown(found: Difference, options: DiffOptions, world: World) -> int:
     from steelyard.model.foreign import ForeignReport
-    from steelyard.model.records import Weighing
 
     if isinstance(found, ForeignReport):
         from steelyard.cli.foreign import shown_diff
 
         return shown_diff(found, world, markdown=options.markdown, strict=options.strict)
+    from steelyard.model.records import Weighing
+
     if not isinstance(found, Weighing):
         return _shown_times(found, options, world)
     from steelyard.cli.outcome import shown
