@@ -6,10 +6,13 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from steelyard.model.files import as_saved
 from steelyard.model.foreign import ForeignBenchmark, ForeignFile, ForeignResults, Provenance
+from steelyard.model.structs import validated
 
 Values = dict[str, list[list[float]]]
 
@@ -28,18 +31,28 @@ def foreign_results(
 ) -> ForeignResults:
     """An import of these benchmarks."""
     told = repr((name, benchmarks)).encode()
+    files = [ForeignFile(name=name, sha256=hashlib.sha256(told).hexdigest())]
     return ForeignResults(
         tool="0",
         created=CREATED,
-        provenance=Provenance(
-            format=format, tool=format, files=[ForeignFile(name=name, sha256=hashlib.sha256(told).hexdigest())]
-        ),
+        provenance=Provenance(format=format, tool=format, files=files),
         machine=machine or {},
         benchmarks=[
-            ForeignBenchmark(name=title, unit=unit, higher_is_better=higher_is_better, values=values, seconds=seconds)
+            benchmark_of(name=title, unit=unit, higher_is_better=higher_is_better, values=values, seconds=seconds)
             for title, values in benchmarks.items()
         ],
     )
+
+
+def benchmark_of(**told: Any) -> ForeignBenchmark:
+    """A benchmark as a file tells it, validated; its samples packed."""
+    return validated(ForeignBenchmark, told)
+
+
+def fields_in_file(record: ForeignResults) -> dict[str, Any]:
+    """What the file of an import holds."""
+    fields: dict[str, Any] = json.loads(b"".join(as_saved(record, Path("a.json"))))
+    return fields
 
 
 def processes(

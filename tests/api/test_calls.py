@@ -38,6 +38,7 @@ def test_a_weighing_is_that_of_the_command_line(scripted: ScriptedWorld, capsys:
     scripted.seconds, scripted.launches = 1000.0, 0
     scripted("compare", *BOTH, "--margin", "2%", "--pairs", "14", "--metric", "wall,max_rss", "-o", "cli.json")
     theirs = steelyard.load("cli.json", world=scripted.outside())
+    assert isinstance(theirs.data, Weighing)
     assert theirs.data.model_dump_json() == found.data.model_dump_json()
     assert found.path is not None
     assert steelyard.load(found.path, world=scripted.outside()).verdicts == found.verdicts

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -23,7 +24,7 @@ from steelyard.model.records import Benchmark, Settings, Weighing
 from steelyard.model.soundness import Soundness
 from steelyard.subjects.formats.recognise import FORMATS as IMPORTED
 from tests.calibrations import calibration
-from tests.foreign import CREATED, foreign_results
+from tests.foreign import CREATED, fields_in_file, foreign_results
 from tests.report.data.test_samples import counted_run
 from tests.report.records import row, run, weighing
 from tests.report.test_check import looked, trouble
@@ -181,13 +182,13 @@ def test_of_chosen_benchmarks_and_of_several_files(tmp_path: Any) -> None:
 
 
 def test_an_older_import_is_written_by_its_values(tmp_path: Any) -> None:
-    record = imported(tmp_path, DOCUMENT).model_copy(update={"originals": []})
+    record = replace(imported(tmp_path, DOCUMENT), originals=[])
     assert suite(written(record, "pyperf")).get_benchmark("a").get_values() == (1.0e-5, 1.1e-5, 0.1 + 0.2)
 
 
 @pytest.mark.parametrize("damaged", ["AAAA", "no base64", "eJyrrgUAAXUA+Q=="])
 def test_what_was_kept_of_the_file_may_be_damaged(tmp_path: Any, damaged: str) -> None:
-    record = imported(tmp_path, DOCUMENT).model_copy(update={"originals": [damaged]})
+    record = replace(imported(tmp_path, DOCUMENT), originals=[damaged])
     with pytest.raises(UsageError, match=r"damaged|does not fit"):
         exported(record, "pyperf")
 
@@ -301,7 +302,8 @@ def test_a_bisection_is_a_row_for_each_pair_of_commits() -> None:
 def test_every_kind_is_read_again(tmp_path: Any, kind: str) -> None:
     path = tmp_path / "kept.json"
     record = RECORDS[kind]
-    path.write_text(json.dumps(record.model_dump(mode="json")))
+    told = fields_in_file(record) if isinstance(record, ForeignResults) else record.model_dump(mode="json")
+    path.write_text(json.dumps(told))
     assert type(load_document(path)) is type(record)
 
 

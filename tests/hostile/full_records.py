@@ -7,7 +7,7 @@ from struct import pack
 from typing import Any
 
 from steelyard.model.original import packed
-from tests.foreign import foreign_results, processes
+from tests.foreign import fields_in_file, foreign_results, processes
 from tests.report.records import MACHINE, run, weighing
 
 BENCHMARKS = [
@@ -137,7 +137,7 @@ def _counted(record: Any, *, sides: int) -> dict[str, Any]:
 
 def _imported() -> dict[str, Any]:
     record = foreign_results({"one": processes(3), "two": processes(3)}, machine={"processor": "Abacus", "cores": "2"})
-    fields = record.model_dump(mode="json")
+    fields = fields_in_file(record)
     fields["provenance"] |= {"version": "1.2", "measured": ["yesterday"]}
     fields["benchmarks"][0] |= {"params": {"n": "1"}}
     fields["benchmarks"][1] |= {"values": {"lengths": [2, 1], "float64": b64encode(pack("<3d", 1, 2.5, 3)).decode()}}

@@ -10,7 +10,7 @@ import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from pydantic import BaseModel
@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from steelyard.model.files import load_any
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.records import Derived, Run, Summary, Verdict, Weighing
+from steelyard.model.structs import Kept
 from tests.hostile.full_records import full_records
 from tests.hostile.json_places import Place, found, places, replaced
 from tests.in_process import InProcess
@@ -89,33 +90,41 @@ def test_the_records_have_every_field_that_may_hold_a_text(tmp_path: Path) -> No
         write(tmp_path / "record.json", record)
         for part in parts(load_any(tmp_path / "record.json")):
             filled |= {
-                (type(part), name) for name in type(part).model_fields if getattr(part, name) not in (None, [], {}, "")
+                (type(part), name) for name in fields_of(type(part)) if getattr(part, name) not in (None, [], {}, "")
             }
     missing = {one for one in text_fields({Weighing, Run, ForeignResults}) if one not in filled}
     assert not missing, "give them a text in full_records.py"
 
 
-def parts(value: Any) -> Iterator[BaseModel]:
+def parts(value: Any) -> Iterator[BaseModel | Kept]:
     """All parts of a record."""
-    if isinstance(value, BaseModel):
+    if isinstance(value, BaseModel | Kept):
         yield value
-        value = [getattr(value, name) for name in type(value).model_fields]
+        value = [getattr(value, name) for name in fields_of(type(value))]
     if isinstance(value, list):
         for one in value:
             yield from parts(one)
 
 
-def text_fields(kinds: set[type[BaseModel]]) -> set[tuple[type, str]]:
+def fields_of(kind: Any) -> dict[str, Any]:
+    """The type of each field of a part of a record."""
+    if issubclass(kind, Kept):
+        return get_type_hints(kind)
+    return {name: declared.annotation for name, declared in kind.model_fields.items()}
+
+
+def text_fields(kinds: set[type]) -> set[tuple[type, str]]:
     """The fields of these and of what they are made of whose type is, or holds, `str`."""
-    known: set[type[BaseModel]] = set()
+    known: set[type] = set()
     fields: set[tuple[type, str]] = set()
     while kinds:
         kind = kinds.pop()
         known.add(kind)
-        for name, declared in kind.model_fields.items():
-            types = set(types_in(declared.annotation))
+        for name, declared in fields_of(kind).items():
+            types = set(types_in(declared))
             fields |= {(kind, name)} if str in types else set()
-            kinds |= {one for one in types if isinstance(one, type) and issubclass(one, BaseModel)} - known - DERIVED
+            inner = {one for one in types if isinstance(one, type) and issubclass(one, BaseModel | Kept)}
+            kinds |= inner - known - DERIVED
     return fields
 
 

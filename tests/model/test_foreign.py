@@ -9,8 +9,9 @@ from pydantic import ValidationError
 
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load, load_any, save, schema
-from steelyard.model.foreign import ForeignBenchmark, ForeignResults, NotMeasuredError
-from tests.foreign import foreign_results, processes
+from steelyard.model.foreign import ForeignResults, NotMeasuredError
+from steelyard.model.structs import validated
+from tests.foreign import benchmark_of, fields_in_file, foreign_results, processes
 
 RECORD = foreign_results({"x": processes(2), "größe <日本>": [[1e-100], [1e100]]}, machine={"host": "h"})
 
@@ -49,9 +50,9 @@ def test_cut_prefixes_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("values", [[], [[]], [[0.0]], [[-1.0]], [[float("nan")]], [[float("inf")]]])
 def test_values_are_numbers_above_0(values: list[list[float]]) -> None:
     with pytest.raises(ValidationError):
-        ForeignBenchmark(name="x", unit="s", values=values)
+        benchmark_of(name="x", unit="s", values=values)
 
 
 def test_nothing_is_no_import() -> None:
     with pytest.raises(ValidationError):
-        ForeignResults.model_validate({**RECORD.model_dump(), "benchmarks": []})
+        validated(ForeignResults, {**fields_in_file(RECORD), "benchmarks": []})

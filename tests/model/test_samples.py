@@ -15,21 +15,20 @@ from pydantic import ValidationError
 
 from steelyard.model import samples
 from steelyard.model.files import load_any, save, schema
-from steelyard.model.foreign import ForeignBenchmark
 from steelyard.model.numbers import LEAST_VALUE, MOST_VALUE
 from steelyard.model.samples import samples_of
-from tests.foreign import foreign_results
+from tests.foreign import benchmark_of, foreign_results
 
 
 def taken(told: Any) -> list[list[float]]:
-    return [list(process) for process in ForeignBenchmark(name="x", unit="s", values=told).values]
+    return [list(process) for process in benchmark_of(name="x", unit="s", values=told).values]
 
 
 @pytest.mark.parametrize("told", [[[1, 2.5], [3.0]], [[True, "2"]], [array("d", [1.0])]], ids=str)
 def test_samples_that_are_taken(told: Any) -> None:
-    found = ForeignBenchmark(name="x", unit="s", values=told).values
+    found = benchmark_of(name="x", unit="s", values=told).values
     assert [list(process) for process in found] == [[float(value) for value in process] for process in told]
-    assert ForeignBenchmark(name="x", unit="s", values=found).values == found
+    assert benchmark_of(name="x", unit="s", values=found).values == found
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, float("nan"), float("inf"), 10**400, None, "x", []], ids=repr)
@@ -37,7 +36,7 @@ def test_samples_that_are_refused(bad: Any) -> None:
     for told in ([[1.0], [1.0, bad]], [[bad, 1.0]]):
         assert samples_of(told) is None
         with pytest.raises(ValidationError):
-            ForeignBenchmark(name="x", unit="s", values=told)
+            benchmark_of(name="x", unit="s", values=told)
     assert samples_of([]) is samples_of([[1.0], []]) is samples_of("12") is None
 
 

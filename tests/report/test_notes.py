@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -25,19 +26,19 @@ def printed(show: Callable[[Console], None]) -> str:
 def of_two_benchmarks(*findings: list[Finding], metric: str = "active") -> list[Note]:
     record = weighing(benchmarks=("sort", "parse"), findings=(ONE,))
     told = [
-        verdict(benchmark=name, index=place, metric=metric, findings=[one.model_dump() for one in mine])
+        verdict(benchmark=name, index=place, metric=metric, findings=mine)
         for place, (name, mine) in enumerate(zip(("sort", "parse"), findings, strict=True))
     ]
     return notes.of_weighing(record, told)
 
 
 def test_what_was_seen_while_measuring_comes_first_and_nothing_twice() -> None:
-    found = notes.of_weighing(weighing(findings=(ONE, ONE)), [verdict(findings=[TWO.model_dump(), ONE.model_dump()])])
+    found = notes.of_weighing(weighing(findings=(ONE, ONE)), [verdict(findings=[TWO, ONE])])
     assert found == [Note(ONE.message, ONE.remedy), Note(TWO.message, TWO.remedy)]
 
 
 def test_several_metrics_say_the_same_once() -> None:
-    told = [verdict(metric=metric, findings=[TWO.model_dump()]) for metric in ("active", "wall")]
+    told = [verdict(metric=metric, findings=[TWO]) for metric in ("active", "wall")]
     assert notes.of_weighing(weighing(), told) == [Note(TWO.message, TWO.remedy)]
 
 
@@ -48,7 +49,7 @@ def test_of_several_benchmarks_a_note_names_those_that_it_is_about() -> None:
 
 
 def test_another_remedy_is_another_note() -> None:
-    other = TWO.model_copy(update={"remedy": None})
+    other = replace(TWO, remedy=None)
     assert of_two_benchmarks([TWO, other], [])[1:] == [
         Note(TWO.message, TWO.remedy, about=("sort",)),
         Note(TWO.message, None, about=("sort",)),
@@ -71,17 +72,17 @@ def test_a_noisy_metric_cautions_unless_that_is_said_already() -> None:
     assert caution.message.startswith("user: ")
     assert "--metric cpu" in caution.message
     said = Finding(code="noisy-metric", message=caution.message.removeprefix("user: "))
-    assert notes.of_weighing(weighing(), [verdict(metric="user", findings=[said.model_dump()])]) == [Note(said.message)]
+    assert notes.of_weighing(weighing(), [verdict(metric="user", findings=[said])]) == [Note(said.message)]
     assert notes.of_weighing(weighing(findings=(said,)), [verdict(metric="user")]) == [Note(said.message)]
     assert notes.of_weighing(weighing(), [SLOWER]) == []
 
 
 def test_a_control_has_no_notes_of_its_own() -> None:
-    assert notes.of_weighing(weighing(), [SLOWER, verdict(control=True, findings=[TWO.model_dump()])]) == []
+    assert notes.of_weighing(weighing(), [SLOWER, verdict(control=True, findings=[TWO])]) == []
 
 
 def test_each_format_shows_the_same_notes_in_the_same_order() -> None:
-    record, told = weighing(findings=(ONE,)), [verdict(findings=[TWO.model_dump()])]
+    record, told = weighing(findings=(ONE,)), [verdict(findings=[TWO])]
     measured, described = run().model_copy(update={"findings": [ONE]}), [SUMMARY.model_copy(update={"findings": [TWO]})]
     for text in (
         printed(lambda console: terminal.weighing(console, record, told)),

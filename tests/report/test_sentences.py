@@ -139,7 +139,7 @@ def test_where_nobody_would_wait_the_margin_is_named_that_would_do() -> None:
 
 
 def test_no_budget_sees_through_a_coarse_clock() -> None:
-    coarse = Finding(code="coarse-clock", message="ticks").model_dump()
+    coarse = Finding(code="coarse-clock", message="ticks")
     text = sentences.budget(verdict(verdict="undecided", margin_needed=0.1, findings=[coarse]), SETTINGS, "futile")
     assert "what a clock's ticks may hide, no number of pairs shows" in text
     assert "--" not in text

@@ -140,12 +140,13 @@ def _check_outputs(options: DiffOptions) -> None:
 def _shown(found: Difference, options: DiffOptions, world: World) -> int:
     files = FileOptions(markdown=options.markdown, html=options.html)
     from steelyard.model.foreign import ForeignReport
-    from steelyard.model.records import Weighing
 
     if isinstance(found, ForeignReport):
         from steelyard.cli.foreign import shown_diff
 
         return shown_diff(found, files, world, strict=options.strict)
+    from steelyard.model.records import Weighing
+
     if not isinstance(found, Weighing):
         return _shown_times(found, files, world, strict=options.strict)
     from steelyard.cli.outcome import shown

@@ -93,6 +93,8 @@ def sorted_outcome(outcome: Outcome, by: str | None) -> Outcome:
 
 def sorted_import(record: ForeignResults, by: str | None) -> ForeignResults:
     """As `sorted_outcome`, of an import."""
+    from dataclasses import replace
+
     from steelyard.report.order import BY_NAME, by_names
 
     if by is None:
@@ -100,4 +102,4 @@ def sorted_import(record: ForeignResults, by: str | None) -> ForeignResults:
     if by != BY_NAME:
         raise UsageError(f"--sort {by} is of verdicts, and an import has none: choose --sort name")
     places = by_names([benchmark.name for benchmark in record.benchmarks])
-    return record.model_copy(update={"benchmarks": [record.benchmarks[place] for place in places]})
+    return replace(record, benchmarks=[record.benchmarks[place] for place in places])

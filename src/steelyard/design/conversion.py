@@ -68,7 +68,7 @@ def convert_files(
     if not listed:
         raise UsageError(f"cannot import {paths[0]}: no benchmark was measured in it")
     chosen = chosen_benchmarks([Listed(one) for one in listed], patterns, whose="the files'")
-    return ForeignResults.model_construct(
+    return ForeignResults(
         tool=steelyard.__version__,
         created=created,
         provenance=_provenance(wanted, files, sources),
@@ -91,7 +91,7 @@ def _alike(path: Path, before: Format | None) -> tuple[Format, Contents, list[Fo
 
 def _provenance(format_: Format, files: list[_File], sources: list[ForeignFile]) -> Provenance:
     versions = dict.fromkeys(file.contents.version for file in files if file.contents.version)
-    return Provenance.model_construct(
+    return Provenance(
         format=format_.name,
         tool=format_.tool,
         version=", ".join(versions) or None,
@@ -145,7 +145,7 @@ def _benchmark(name: str, files: list[_File]) -> ForeignBenchmark:
     for file, one in zip(having, found, strict=True):
         _check_alike(having[0].path, found[0], file.path, one)
     values: list[Any] = [samples for file, one in zip(having, found, strict=True) for samples in _values(file, one)]
-    return ForeignBenchmark.model_construct(
+    return ForeignBenchmark(
         name=name,
         params=found[0].params,
         unit=found[0].unit,

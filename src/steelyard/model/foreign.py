@@ -6,72 +6,68 @@ and compared with each other, but never with what Steelyard measured.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Final, Literal
-
-from pydantic import Field
+from dataclasses import dataclass, field
+from typing import Final, Literal
 
 from steelyard.model.errors import UsageError
-from steelyard.model.kept import FORMAT, VERSION, Finding, Record, VerdictName
-from steelyard.model.numbers import LEAST_VALUE, MOST_VALUE, Seconds
-from steelyard.model.samples import PACKED
-from steelyard.model.throughput import Processed, is_empty
+from steelyard.model.kept import FORMAT, VERSION, Finding, VerdictName
+from steelyard.model.numbers import Seconds
+from steelyard.model.samples import Samples
+from steelyard.model.structs import Kept, said
+from steelyard.model.throughput import Processed
 
 PROCESSOR: Final = "processor"
 CORES: Final = "cores"
 """What tells in `machine` that results are of two different machines; other facts of it may be called anything."""
 
-Value = Annotated[float, Field(ge=LEAST_VALUE, le=MOST_VALUE)]
 
-
-class ForeignFile(Record):
+@dataclass(frozen=True, kw_only=True)
+class ForeignFile(Kept):
     """One file that was read: what it was called, and what was in it."""
 
     name: str
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$", description="of the file as it stood there")
+    sha256: str = said("of the file as it stood there", pattern=r"^[0-9a-f]{64}$")
 
 
-class Provenance(Record):
+@dataclass(frozen=True, kw_only=True)
+class Provenance(Kept):
     """Where the results come from."""
 
-    format: str = Field(description="as --format names it")
-    tool: str = Field(description="the program that measured")
-    version: str | None = Field(default=None, description="its version, if it says so")
-    measured: list[str] = Field(default_factory=list, description="when, of each file that says so, in its own words")
-    files: list[ForeignFile] = Field(min_length=1)
+    format: str = said("as --format names it")
+    tool: str = said("the program that measured")
+    version: str | None = said("its version, if it says so", default=None)
+    measured: list[str] = said("when, of each file that says so, in its own words", default_factory=list)
+    files: list[ForeignFile] = said(min_length=1)
 
 
-class ForeignBenchmark(Record):
+@dataclass(frozen=True, kw_only=True)
+class ForeignBenchmark(Kept):
     """One benchmark: its values in the unit and with the direction that the tool measured it in."""
 
-    name: str = Field(min_length=1)
-    params: dict[str, str] = Field(default_factory=dict)
-    unit: str = Field(min_length=1, description='such as "ns", "s" or "ops/s"; of one iteration')
+    name: str = said(min_length=1)
+    params: dict[str, str] = field(default_factory=dict)
+    unit: str = said('such as "ns", "s" or "ops/s"; of one iteration', min_length=1)
     higher_is_better: bool = False
-    values: Annotated[list[Annotated[list[Value], Field(min_length=1)]], *PACKED] = Field(
-        min_length=1, description="one list of samples for each process, in the order in which they ran"
-    )
-    processed: list[Processed] = Field(
-        default_factory=list, exclude_if=is_empty, description="what one iteration processes"
-    )
-    seconds: Seconds | None = Field(default=None, description="what the samples took in all, as far as that is told")
+    values: Samples = said("one list of samples for each process, in the order in which they ran")
+    processed: list[Processed] = said("what one iteration processes", default_factory=list)
+    seconds: Seconds | None = said("what the samples took in all, as far as that is told", default=None)
 
 
-class ForeignResults(Record):
+@dataclass(frozen=True, kw_only=True)
+class ForeignResults(Kept):
     """Results of another tool, kept to look at them and to compare them with more of its results."""
 
     kind: Literal["import"] = "import"
     format: Literal["steelyard"] = FORMAT
     version: Literal[2] = VERSION
-    tool: str = Field(description="the Steelyard version that imported")
-    created: str = Field(description="when it was imported, ISO 8601 in UTC")
+    tool: str = said("the Steelyard version that imported")
+    created: str = said("when it was imported, ISO 8601 in UTC")
     provenance: Provenance
-    machine: dict[str, str] = Field(default_factory=dict, description="as the files describe it")
-    benchmarks: list[ForeignBenchmark] = Field(min_length=1)
-    findings: list[Finding] = Field(default_factory=list, description="seen while importing")
-    originals: list[str] = Field(
-        default_factory=list,
-        description="of pyperf: what each file told beside the values, as JSON, compressed by zlib, in base64",
+    machine: dict[str, str] = said("as the files describe it", default_factory=dict)
+    benchmarks: list[ForeignBenchmark] = said(min_length=1)
+    findings: list[Finding] = said("seen while importing", default_factory=list)
+    originals: list[str] = said(
+        "of pyperf: what each file told beside the values, as JSON, compressed by zlib, in base64", default_factory=list
     )
 
 

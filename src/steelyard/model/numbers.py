@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, get_type_hints
 
-from pydantic import Field
+from steelyard.model.structs import Within
 
 # What a kernel can count. More would be no measurement, and has no place in an array of floats either.
-Count = Annotated[int, Field(ge=0, lt=2**63)]
-Time = Annotated[int, Field(gt=0, lt=2**63)]
+Count = Annotated[int, Within(ge=0, lt=2**63)]
+Time = Annotated[int, Within(gt=0, lt=2**63)]
 # Thirty thousand years: longer is no time, and the sum of such need not be finite.
 MOST_SECONDS = 1e12
-Seconds = Annotated[float, Field(ge=0, le=MOST_SECONDS, allow_inf_nan=False)]
+Seconds = Annotated[float, Within(ge=0, le=MOST_SECONDS, allow_inf_nan=False)]
 # No unit makes a result of anything else, and of these the ratio and the square are finite.
 LEAST_VALUE = 1e-100
 MOST_VALUE = 1e100

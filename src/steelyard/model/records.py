@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+import os
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_serializer, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_validator
 
 from steelyard.model.columns import highest
 from steelyard.model.counting import Counting, CountSettings
@@ -14,7 +15,6 @@ from steelyard.model.kept import FORMAT as FORMAT
 from steelyard.model.kept import IDENTICAL as IDENTICAL
 from steelyard.model.kept import VERSION as VERSION
 from steelyard.model.kept import Finding as Finding
-from steelyard.model.kept import Record as _Record
 from steelyard.model.kept import VerdictName as VerdictName
 from steelyard.model.launches import Launches
 from steelyard.model.layouts import MOST_LAYOUTS, LayoutFacts
@@ -29,6 +29,25 @@ Margin = Annotated[float, Field(gt=0, lt=1)]
 # Of the counts of one program: equal; within 1e-5 of each other; anything else.
 Stability = Literal["exact", "stable", "noisy"]
 StopReason = Literal["decided", "pairs", "time", "futile", "interrupted", "failed"]
+
+_DISABLE = "PYDANTIC_DISABLE_PLUGINS"
+
+
+class _Record(BaseModel):
+    """What is kept, or a part of it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    @classmethod
+    def model_rebuild(cls, **options: Any) -> bool | None:
+        """As pydantic does; but without the plugins of whatever is installed here: to look for any takes 10 ms."""
+        before = os.environ.get(_DISABLE)
+        os.environ[_DISABLE] = "1"
+        try:
+            return super().model_rebuild(**options)
+        finally:
+            os.environ.pop(_DISABLE)
+            os.environ.update({} if before is None else {_DISABLE: before})
 
 
 class RevisionFacts(_Record):

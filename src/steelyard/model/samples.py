@@ -12,19 +12,14 @@ from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import accumulate
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
-from pydantic import (
-    GetJsonSchemaHandler,
-    PlainSerializer,
-    SerializationInfo,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-)
-from pydantic_core import CoreSchema, SchemaValidator, ValidationError
-from pydantic_core.core_schema import CoreConfig, bytes_schema
+from pydantic_core import CoreSchema, SchemaValidator, ValidationError, core_schema
 
 from steelyard.model.numbers import LEAST_VALUE, MOST_VALUE
+
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
 
 FLOATS: Final = "d"
 """The type code of floats."""
@@ -33,7 +28,7 @@ FEWEST_ENCODED = 1000
 """Samples of a benchmark. Fewer take no time to read and write, and can be seen by whoever opens the file."""
 
 _LENGTHS, _BITS = "lengths", "float64"
-_BASE64 = SchemaValidator(bytes_schema(), CoreConfig(val_json_bytes="base64"))
+_BASE64 = SchemaValidator(core_schema.bytes_schema(), core_schema.CoreConfig(val_json_bytes="base64"))
 # Not `list | array` where it is asked for: of 20,000 processes that is made 20,000 times.
 _LIST_OR_PACKED = (list, array)
 
@@ -97,7 +92,7 @@ def _are_results(numbers: bytes | array[float]) -> bool:
     return bool(every.min() >= LEAST_VALUE and every.max() <= MOST_VALUE)  # neither is true of NaN
 
 
-def _packed(told: Any, one_by_one: ValidatorFunctionWrapHandler) -> list[array[float]]:
+def _packed(told: Any, one_by_one: core_schema.ValidatorFunctionWrapHandler) -> list[array[float]]:
     if isinstance(told, dict):
         return _decoded(told)
     if (found := samples_of(told)) is not None:
@@ -106,14 +101,20 @@ def _packed(told: Any, one_by_one: ValidatorFunctionWrapHandler) -> list[array[f
     return [array(FLOATS, one) for one in one_by_one(plain)]
 
 
-def _unpacked(samples: Any, information: SerializationInfo) -> Any:
-    return [list(one) for one in samples] if information.mode == "json" else samples
+class _Packed:
+    """What is said of a field of lists of samples: they become packed ones, at once where all of them are results."""
 
+    def core_schema(self) -> CoreSchema:
+        """By which they are validated."""
+        value = core_schema.float_schema(ge=LEAST_VALUE, le=MOST_VALUE)
+        lists = core_schema.list_schema(core_schema.list_schema(value, min_length=1), min_length=1)
+        return core_schema.no_info_wrap_validator_function(_packed, lists)
 
-class _InFiles:
-    """Both forms that samples have in a file, for the JSON Schema."""
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        return self.core_schema()
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Both forms that samples have in a file."""
         many = {
             "type": "object",
             "description": f"of {FEWEST_ENCODED:,} samples or more: those of one process behind those of the other",
@@ -136,5 +137,5 @@ class _InFiles:
         return {"anyOf": [handler(core), many]}
 
 
-PACKED: Final = (WrapValidator(_packed), PlainSerializer(_unpacked, return_type=Any), _InFiles())
-"""What is said of a field of lists of samples: they become packed ones, at once where all of them are results."""
+Samples = Annotated[list[list[float]], _Packed()]
+"""The samples of each process; packed in memory."""

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Final, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from steelyard.model.numbers import LEAST_VALUE, MOST_VALUE
+from steelyard.model.structs import Kept, Within, said, validated
 
 WorkUnit = Literal["bytes", "items", "chars", "cycles"]
 WORK_UNITS: Final[tuple[str, ...]] = get_args(WorkUnit)
 _OF_TIME: Final = ("active", "wall", "cpu")
 """The metrics in which a launch, or an iteration, takes its time: other times are parts of these."""
 
-_Amount = Annotated[float, Field(ge=LEAST_VALUE, le=MOST_VALUE)]
+_Amount = Annotated[float, Within(ge=LEAST_VALUE, le=MOST_VALUE)]
 
 
 def is_empty(told: object) -> bool:
@@ -22,14 +22,13 @@ def is_empty(told: object) -> bool:
     return not told
 
 
-class Processed(BaseModel):
+@dataclass(frozen=True, kw_only=True)
+class Processed(Kept):
     """So much that one execution processes: an iteration with a harness, else the command, run once."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
     unit: WorkUnit
-    amount: _Amount = Field(description="of the baseline, or of the only side")
-    candidate: _Amount | None = Field(default=None, description="of the candidate, where that is another amount")
+    amount: _Amount = said("of the baseline, or of the only side")
+    candidate: _Amount | None = said("of the candidate, where that is another amount", default=None)
 
     def of(self, side: int) -> float:
         """The amount of a side: 0 is the baseline, 1 the candidate."""
@@ -47,8 +46,9 @@ def processed_of(amounts: Mapping[str, float], candidate: Mapping[str, float] | 
     """What both sides process, by unit; a candidate that tells nothing is taken to process as much."""
     other = candidate or {}
     return [
-        Processed.model_validate(
-            {"unit": unit, "amount": amount, "candidate": other.get(unit) if other.get(unit) != amount else None}
+        validated(
+            Processed,
+            {"unit": unit, "amount": amount, "candidate": other.get(unit) if other.get(unit) != amount else None},
         )
         for unit, amount in amounts.items()
     ]

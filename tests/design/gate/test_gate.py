@@ -78,7 +78,7 @@ def test_without_a_limit_the_verdict_decides(held: Held, name: str, standing: st
 
 def test_what_the_control_withholds_is_no_reason_to_fail(held: Held) -> None:
     alarm = Finding(code="control-alarm", message="the control found ...")
-    withheld = of(0.3, 0.2, 0.4, "undecided", findings=[alarm.model_dump()])
+    withheld = of(0.3, 0.2, 0.4, "undecided", findings=[alarm])
     assert held([withheld], "1%").verdict == "undecided"
 
 

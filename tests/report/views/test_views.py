@@ -12,11 +12,12 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from steelyard.model.errors import UsageError
-from steelyard.model.foreign import ForeignBenchmark, ForeignFile, ForeignResults, Provenance
+from steelyard.model.foreign import ForeignFile, ForeignResults, Provenance
 from steelyard.model.launches import Launches, LaunchRow
 from steelyard.model.records import Derived, Run, Weighing
 from steelyard.report.figures import shown_in
 from steelyard.report.views.view import HIST, PAIRS, RUNS, VIEWS, prepared, show
+from tests.foreign import benchmark_of
 from tests.report import records
 from tests.report.records import SLOWER, SUMMARY, pair_rows, row
 
@@ -28,9 +29,7 @@ def import_of(unit: str = "ns", *processes: list[float], name: str = "parse") ->
         tool="0.1.0",
         created="2026-01-01T00:00:00Z",
         provenance=Provenance(format="x", tool="x", files=[ForeignFile(name="x.json", sha256="0" * 64)]),
-        benchmarks=[
-            ForeignBenchmark.model_validate({"name": name, "unit": unit, "values": processes or [[1e6, 2e6], [3e6]]})
-        ],
+        benchmarks=[benchmark_of(name=name, unit=unit, values=list(processes) or [[1e6, 2e6], [3e6]])],
     )
 
 

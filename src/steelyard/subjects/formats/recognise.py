@@ -132,7 +132,7 @@ def _digest(data: bytes) -> _Digest:
 
 
 def _file(path: Path, digest: str) -> ForeignFile:
-    return ForeignFile.model_construct(name=str(path).encode(errors="replace").decode(), sha256=digest)
+    return ForeignFile(name=str(path).encode(errors="replace").decode(), sha256=digest)
 
 
 def _json(path: Path, data: bytes) -> Any:

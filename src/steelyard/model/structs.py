@@ -1,0 +1,101 @@
+"""Records that are dataclasses: held to what their fields say by pydantic's core alone.
+
+To import pydantic and to have it build its validators takes 70 ms, a quarter of a command that only reads imports. It
+understands the same declarations, and writes the JSON Schema from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import MISSING, field, fields, is_dataclass
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from pydantic_core import CoreSchema, SchemaValidator, core_schema
+
+Struct = TypeVar("Struct")
+
+_PLAIN: Final[dict[Any, Any]] = {
+    str: core_schema.str_schema,
+    bool: core_schema.bool_schema,
+    float: core_schema.float_schema,
+}
+_DESCRIPTION: Final = "description"
+
+
+class Within:
+    """Limits of a number, by pydantic's words for them, without its `Field`."""
+
+    # By this pydantic knows what stands for several of its own limits.
+    __is_annotated_types_grouped_metadata__: ClassVar[Literal[True]] = True
+
+    def __init__(self, **limits: Any) -> None:
+        self.limits = limits
+
+    def __iter__(self) -> Iterator[object]:
+        from pydantic import Field
+
+        return iter(Field(**self.limits).metadata)
+
+
+class Kept:
+    """What a dataclass is that is kept in files."""
+
+    # Read by pydantic, as a model's `model_config`.
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+
+def said(
+    description: str | None = None, *, default: Any = MISSING, default_factory: Any = MISSING, **limits: Any
+) -> Any:
+    """A field of which more is said than its type, as by pydantic's `Field`."""
+    told = limits if description is None else {_DESCRIPTION: description, **limits}
+    return field(default=default, default_factory=default_factory, metadata=told)
+
+
+def validated(kind: type[Struct], told: Any) -> Struct:
+    """One of these, of what a file tells; raises pydantic's ValidationError where it is none."""
+    made: Struct = _validator(kind).validate_python(told)  # type: ignore[arg-type] # a class can be hashed
+    return made
+
+
+@cache
+def _validator(kind: Any) -> SchemaValidator:
+    return SchemaValidator(_schema_of(kind))
+
+
+def _schema_of(hint: Any) -> Any:
+    """What pydantic would make of a type; such types only as there are in these dataclasses."""
+    if is_dataclass(hint):
+        return _schema_of_struct(hint)
+    origin, (first, *others) = get_origin(hint), get_args(hint) or (hint,)
+    if origin is Annotated:
+        by: Any = others[0]
+        return {**_schema_of(first), **by.limits} if isinstance(by, Within) else by.core_schema()
+    if origin in (Union, UnionType):
+        return core_schema.nullable_schema(_schema_of(first))
+    if origin is list:
+        return core_schema.list_schema(_schema_of(first))
+    if origin is dict:
+        return core_schema.dict_schema(_schema_of(first), _schema_of(others[0]))
+    if origin is Literal:
+        return core_schema.literal_schema([first, *others])
+    return _PLAIN[hint]()
+
+
+def _schema_of_struct(kind: Any) -> CoreSchema:
+    hints = get_type_hints(kind, include_extras=True)
+    declared = [_schema_of_field(one, hints[one.name]) for one in fields(kind)]
+    arguments = core_schema.dataclass_args_schema(kind.__name__, declared, extra_behavior="forbid")
+    return core_schema.dataclass_schema(kind, arguments, [one["name"] for one in declared])
+
+
+def _schema_of_field(one: Any, hint: Any) -> core_schema.DataclassField:
+    limits = {name: limit for name, limit in one.metadata.items() if name != _DESCRIPTION}
+    schema: Any = {**_schema_of(hint), **limits}
+    if one.default is not MISSING:
+        schema = core_schema.with_default_schema(schema, default=one.default)
+    elif one.default_factory is not MISSING:
+        schema = core_schema.with_default_schema(schema, default_factory=one.default_factory)
+    return core_schema.dataclass_field(one.name, schema)
