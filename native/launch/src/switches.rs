@@ -10,8 +10,9 @@ use std::cell::RefCell;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Of each ring: a busy processor fills it in some tenths of a second, and half of it wakes us.
-const PAGES: usize = 128;
+/// Of all rings together, as they are part of the least that any target is reported to have used. A processor that
+/// switches a thousand times a second fills 128 in three seconds, and half of them wake us.
+const PAGES: usize = 256;
 
 /// A record of one processor may be written this much later than a later one of another.
 const SETTLED_NS: u64 = 1_000_000;
@@ -41,8 +42,10 @@ impl Switches {
     /// If that is not to be had.
     pub fn open() -> io::Result<Self> {
         let waking = Waking::find().ok_or(io::ErrorKind::PermissionDenied)?;
-        let size = PAGES * sys::page_size();
-        let rings: Vec<_> = online()?
+        let online = online()?;
+        let pages = (PAGES / online.len().max(1)).next_power_of_two();
+        let size = pages.max(8) * sys::page_size();
+        let rings: Vec<_> = online
             .into_iter()
             .map(|cpu| Ring::open(cpu, waking.id, size))
             .collect::<io::Result<_>>()?;
