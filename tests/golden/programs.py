@@ -31,6 +31,7 @@ PLAIN = Measured(
     others_ns=0,
     pressure_ns=0,
     steal_ns=0,
+    lost_ns=None,
     exit_code=0,
     signal=None,
 )

@@ -7,7 +7,17 @@ import pytest
 from pydantic import ValidationError
 
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import COLUMNS, IN_TANDEM, NUMBERS, Launches, LaunchRow, Sample
+from steelyard.model.launches import (
+    COLUMNS,
+    IN_TANDEM,
+    NUMBERS,
+    Launches,
+    LaunchRow,
+    Sample,
+    knows_waits,
+    tells_active,
+    waited_ns,
+)
 from steelyard.model.metrics import METRICS, timed
 from tests.model.samples import DISTURBED, USED, WARM_UP, row
 
@@ -72,6 +82,29 @@ def test_a_value_that_the_machine_could_not_tell_is_nan() -> None:
 def test_a_metric_of_each_kind_of_launch(metric: str, alone: float, helped: float, unknown: float) -> None:
     values = of(ALONE, HELPED, UNKNOWN).metric(metric)
     assert np.array_equal(values, [alone, helped, unknown], equal_nan=True)
+
+
+FOLLOWED = HELPED._replace(lost_ns=1_000_000)
+
+
+def test_active_of_more_than_the_main_thread_is_without_what_all_of_it_lost() -> None:
+    alone = row(lost_ns=1_000_000)
+    assert of(FOLLOWED, alone, HELPED).metric("active").tolist()[:2] == [9_000_000, 9_600_000]
+    assert of(FOLLOWED, alone, HELPED).waited_ns().tolist() == [1_000_000, 400_000, 400_000]
+    assert of(FOLLOWED).waiting_share().tolist() == [0.1]
+
+
+@pytest.mark.parametrize(("launch", "waited"), [(ALONE, 400_000), (FOLLOWED, 1_000_000), (HELPED, None)])
+def test_whether_it_is_known_what_a_launch_waited(launch: LaunchRow, waited: int | None) -> None:
+    assert knows_waits(launch) == tells_active(launch) == (waited is not None)
+    assert waited_ns(launch) == (waited or launch.delay_ns)
+    assert of(launch).metric("active").tolist() == pytest.approx([10_000_000 - (waited or np.nan)], nan_ok=True)
+
+
+def test_columns_from_before_threads_were_followed_do_not_tell_what_they_lost() -> None:
+    told = columns(ALONE)
+    del told["lost_ns"]
+    assert Launches.model_validate(told) == Launches.model_validate(columns(ALONE))
 
 
 def test_the_start_of_a_shell_is_no_part_of_a_launch() -> None:
@@ -196,7 +229,8 @@ def test_a_launch_that_took_no_time_is_refused() -> None:
 @pytest.mark.parametrize("name", COLUMNS)
 def test_only_what_a_machine_may_not_tell_can_be_missing(name: str) -> None:
     damaged = columns(row()) | {name: [None]}
-    optional = {"cpu_ns", "delay_ns", "timeslices", "others_ns", "pressure_ns", "steal_ns", "exit_code", "signal"}
+    optional = {"cpu_ns", "delay_ns", "timeslices", "others_ns", "pressure_ns", "steal_ns"}
+    optional |= {"lost_ns", "exit_code", "signal"}
     if name in optional:
         assert Launches.model_validate(damaged)
     else:

@@ -8,14 +8,15 @@ import pytest
 from steelyard.model.launches import NUMBERS, Measured
 from tests.model.samples import row
 
-FIRST = Measured.of_row(row(0, 0))
-LATER = Measured.of_row(row(0, 1))
+ROW = row(0, 0, lost_ns=13)
+FIRST = Measured.of_row(ROW)
+LATER = Measured.of_row(ROW._replace(side=1, start_ns=ROW.start_ns + 10**9))
 # Of what is not summed over the processes of a launch.
 APART = {"start_ns", "max_rss_bytes", "exit_code", "signal"}
 
 
 def test_what_a_row_has_of_a_launch_are_its_numbers() -> None:
-    assert {name: getattr(FIRST, name) for name in NUMBERS} == {name: getattr(row(0, 0), name) for name in NUMBERS}
+    assert {name: getattr(FIRST, name) for name in NUMBERS} == {name: getattr(ROW, name) for name in NUMBERS}
     assert (FIRST.timed_out, FIRST.cancelled, FIRST.stdout, FIRST.left_behind) == (False, False, None, ())
 
 

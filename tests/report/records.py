@@ -52,6 +52,7 @@ def row(pair: int, side: int, wall_ns: int, *, benchmark: int = 0, order: int = 
         others_ns=0,
         pressure_ns=None,
         steal_ns=0,
+        lost_ns=None,
         exit_code=0,
         signal=None,
         overhead_ns=0,

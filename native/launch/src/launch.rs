@@ -5,6 +5,7 @@ use crate::covariates::{Gauges, Reading, Schedule};
 use crate::leftovers::Leftovers;
 use crate::protocol::{latin1_encode, Failure, Report, Request, Stage};
 use crate::spawn::{self, Started};
+use crate::switches::Switches;
 use crate::sys::{self, Ended, SignalFd};
 use crate::tail::Capture;
 use crate::wait::{self, Outcome, Stop, Wait};
@@ -18,6 +19,8 @@ pub struct Means {
     pub signals: SignalFd,
     /// SIGCHLD.
     pub child_signal: SignalFd,
+    /// The scheduler's records, where they are to be had.
+    pub switches: Option<Switches>,
     /// Whether to watch through pidfds.
     pub pidfd: bool,
     /// The signals that a target is not to find as they are here.
@@ -49,6 +52,9 @@ pub fn run(
     // That of the launch before: it would wake us for nothing.
     let _ = means.child_signal.take();
     let delay_ns = means.gauges.own_delay_ns();
+    if let Some(switches) = &means.switches {
+        switches.begin(processors_for(request));
+    }
     let started = spawn::start(request, streams, &means.changed_signals)?;
     let wait = Wait::new(started, request.timeout_ns, captures, means.pidfd);
     let running = Running {
@@ -59,6 +65,21 @@ pub fn run(
     };
     let counters = (before, delay_ns);
     to_the_end(vec![running], counters, means, channel, leftovers)
+}
+
+/// On how many processors a target may run.
+fn processors_for(request: &Request) -> u64 {
+    let allowed = || sys::own_affinity().unwrap_or_default();
+    let count = request.cpus.as_ref().map(Vec::len);
+    count.map_or_else(
+        || {
+            allowed()
+                .iter()
+                .map(|word| u64::from(word.count_ones()))
+                .sum()
+        },
+        |count| count as u64,
+    )
 }
 
 /// A target that is executing.
@@ -98,6 +119,8 @@ pub fn to_the_end(
             return stop.map_or(Err(failure), |stop| Ok(Launched::Stopped(stop)));
         }
     }
+    let ended_ns = waits.iter().map(|wait| wait.outcome.end_ns).max();
+    let lost_ns = ended_ns.and_then(|end_ns| means.switches.as_ref()?.lost_ns(end_ns));
     // The targets are zombies now, so their numbers can still be read.
     let ended: Vec<_> = of_each
         .iter()
@@ -132,6 +155,7 @@ pub fn to_the_end(
             growth,
             &ended.map_err(failed)?,
         );
+        report.lost_ns = lost_ns.map(|lost_ns| lost_ns.min(report.wall_ns));
         // Whose they were nobody can tell any more; they are told of once.
         (report.left_behind, report.not_killed) =
             (take(&mut cleared.killed), take(&mut cleared.surviving));
@@ -176,6 +200,7 @@ fn report(
         others_ns: schedule.map(others),
         pressure_ns: growth.pressure_ns,
         steal_ns: growth.steal_ns,
+        lost_ns: None,
         exit_code: ended.exit_code,
         signal: ended.signal,
         timed_out: outcome.timed_out,

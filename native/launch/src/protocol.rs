@@ -235,6 +235,8 @@ pub struct Hello {
     pub pressure: bool,
     /// `/proc/stat` has a steal column.
     pub steal: bool,
+    /// The scheduler's switches and wake-ups can be followed.
+    pub switches: bool,
 }
 
 /// What a launch cost and how it ended. Times are in nanoseconds.
@@ -275,6 +277,8 @@ pub struct Report {
     pub pressure_ns: Option<u64>,
     /// Growth of the machine's stolen time over the launch.
     pub steal_ns: Option<u64>,
+    /// What the target as a whole lost by waiting for CPUs.
+    pub lost_ns: Option<u64>,
     /// The exit code, if it exited.
     pub exit_code: Option<i32>,
     /// The signal, if one killed it.
@@ -332,6 +336,7 @@ impl Report {
             self.others_ns,
             self.pressure_ns,
             self.steal_ns,
+            self.lost_ns,
             known(self.exit_code),
             known(self.signal),
         ];

@@ -9,6 +9,7 @@ use crate::leftovers::Leftovers;
 use crate::protocol::{
     is_cancel, is_journal, Failure, Hello, Next, Refusal, Reply, Report, Request,
 };
+use crate::switches::Switches;
 use crate::sys::{self, SignalFd};
 use crate::together;
 use crate::wait::Stop;
@@ -18,6 +19,9 @@ use std::os::fd::AsFd;
 
 /// Set to 1, makes the server do without pidfds, as on an old kernel or under a strict filter.
 const NO_PIDFD: &str = "STEELYARD_LAUNCH_NO_PIDFD";
+
+/// Set to 1, makes the server do without the scheduler's records, as without root's rights.
+const NO_SWITCHES: &str = "STEELYARD_LAUNCH_NO_SWITCHES";
 
 /// A request of more than this leaves a mark on the server's peak memory.
 const LARGE: usize = 256 << 10;
@@ -47,8 +51,10 @@ impl Server {
             gauges: Gauges::open(),
             signals: SignalFd::new(&ENDING)?,
             child_signal: SignalFd::new(&[libc::SIGCHLD])?,
-            pidfd: std::env::var_os(NO_PIDFD).map_or(true, |value| value != "1")
-                && sys::pidfd_open(sys::own_pid()).is_ok(),
+            pidfd: is_allowed(NO_PIDFD) && sys::pidfd_open(sys::own_pid()).is_ok(),
+            switches: is_allowed(NO_SWITCHES)
+                .then(|| Switches::open().ok())
+                .flatten(),
             changed_signals: sys::changed_signals(),
         };
         let mut channel = Channel::new(socket);
@@ -170,6 +176,11 @@ impl Server {
     }
 }
 
+/// Whether a variable does not forbid it.
+fn is_allowed(forbidding: &str) -> bool {
+    std::env::var_os(forbidding).map_or(true, |value| value != "1")
+}
+
 /// Appends a line, or nothing of it: half a line would spoil those that follow. Whether it is there.
 fn append(mut journal: &File, line: &[u8]) -> io::Result<bool> {
     let written = journal.write(line)?;
@@ -190,6 +201,7 @@ fn hello(means: &Means) -> Hello {
         schedstat: Schedule::of("self").is_some(),
         pressure: reading.pressure_ns.is_some(),
         steal: reading.steal_ns.is_some(),
+        switches: means.switches.is_some(),
     }
 }
 

@@ -96,7 +96,7 @@ struct Woken {
 
 /// Entries to poll for one target, and for all.
 const OF_ONE: usize = 5;
-const OF_ALL: usize = 3;
+const OF_ALL: usize = 4;
 
 impl Wait {
     /// For what has just been started, watched through a pidfd if that is wanted and can be had.
@@ -290,6 +290,7 @@ fn next_event(
         sys::poll_entry(Some(means.child_signal.as_fd())),
         sys::poll_entry(listen.then(|| channel.as_fd())),
         sys::poll_entry(listen.then(|| means.signals.as_fd())),
+        sys::poll_entry(means.switches.as_ref().map(AsFd::as_fd)),
     ];
     entries.extend(waits.iter().flat_map(Wait::entries));
     let delay_ns = at_start.unwrap_or_else(|| means.gauges.own_delay_ns());
@@ -311,6 +312,9 @@ fn next_event(
         wait.look(ready(first), child, woken, means)?;
         wait.meet_deadlines(now_ns);
         wait.receive(ready(first + 1), ready(first + 2), ready(first + 3));
+    }
+    if let (true, Some(switches)) = (ready(3), &means.switches) {
+        switches.drain();
     }
     if socket {
         channel.receive();

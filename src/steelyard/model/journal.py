@@ -42,9 +42,10 @@ _COMPACT = json.JSONEncoder(separators=(",", ":"))
 _ROWS: Final = re.compile(rb"(?:\[N(?:\[N(?:\[N\]N)*+\]N)?+\]\n)++".replace(b"N", rb'[^][{}"\r\n]*+'))
 _AT_ONCE: Final = 4 << 20
 _NO_SAMPLES: Final[list[Any]] = []
-# How long a launch's line is: now, before there were layouts, and before there were harnesses.
-_LENGTHS: Final = {len(LaunchRow._fields), len(LaunchRow._fields) - 1, len(LaunchRow._fields) - 2}
+# How long a launch's line is: now, before there was `lost_ns`, before there were layouts, and before harnesses.
+_LENGTHS: Final = {len(LaunchRow._fields) - lacking for lacking in range(4)}
 _LAYOUT: Final = COLUMNS.index("layout")
+_LOST: Final = COLUMNS.index("lost_ns")
 
 
 class Journal:
@@ -287,11 +288,15 @@ def _whole_lines(lines: list[bytes], *, is_end: bool = True) -> Iterator[Any]:
 
 
 def _as_now(entry: list[Any]) -> list[Any]:
-    """A launch as it was journaled before there were layouts, or harnesses (version 1), with what it lacks."""
-    if len(entry) == len(LaunchRow._fields):
+    """A launch as it was journaled once, before there were harnesses (version 1) or later, with what it lacks."""
+    lacking = len(LaunchRow._fields) - len(entry)
+    if not lacking:
         return entry
-    samples = entry[-1] if len(entry) == len(COLUMNS) else _NO_SAMPLES
-    return [*entry[:_LAYOUT], 0, *entry[_LAYOUT : len(COLUMNS) - 1], samples]
+    *numbers, samples = entry if lacking < 3 else [*entry, _NO_SAMPLES]
+    if lacking > 1:
+        numbers.insert(_LAYOUT, 0)
+    numbers.insert(_LOST, None)
+    return [*numbers, samples]
 
 
 class _Columns:

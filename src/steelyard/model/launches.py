@@ -66,9 +66,11 @@ __all__ = [
     "Place",
     "Sample",
     "judged_samples",
+    "knows_waits",
     "most_of_others",
     "tells_active",
     "times_ns",
+    "waited_ns",
     "worked_alone",
 ]
 
@@ -130,10 +132,11 @@ class Launches(_Columns):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_layouts(cls, told: Any) -> Any:
-        """Records from before there were layouts have none in any pair."""
-        if isinstance(told, dict) and "layout" not in told and isinstance(told.get("pair"), list):
-            return {**told, "layout": [0] * len(told["pair"])}
+    def _with_later_columns(cls, told: Any) -> Any:
+        """Records from before there were layouts have none in any pair; older ones tell of their main threads only."""
+        if isinstance(told, dict) and isinstance(told.get("pair"), list):
+            launches = len(told["pair"])
+            return {"layout": [0] * launches, "lost_ns": [None] * launches, **told}
         return told
 
     @model_validator(mode="after")
@@ -213,10 +216,10 @@ class Launches(_Columns):
         """A metric of every launch, in its unit, not to be changed; NaN where it is not defined for a launch.
 
         `wall` is what was measured less the start of an empty shell, where a shell was asked for; `active` is
-        wall - delay and is defined only where the main thread did all the work (`worked_alone`); `cpu` is the
-        scheduler's exact run time there, and the kernel's total of user and sys elsewhere. With a harness these
-        three are of one iteration: the median over a launch's samples. The `wall` of a launch that ran at the same
-        time as its partner is no time of its own, and not defined, unless their samples took turns.
+        wall - delay where the main thread did all the work (`worked_alone`), and else wall - lost, where that is known;
+        `cpu` is the scheduler's exact run time in the first case, and the kernel's total of user and sys in the other.
+        With a harness these three are of one iteration: the median over a launch's samples. The `wall` of a launch that
+        ran at the same time as its partner is no time of its own, and not defined, unless their samples took turns.
         """
         return self._once(f"metric {name}", lambda: self._metric(name))
 
@@ -230,7 +233,8 @@ class Launches(_Columns):
             case "wall":
                 return np.where(self.in_tandem(), np.nan, self._elapsed())
             case "active":
-                return np.where(self.worked_alone(), self._elapsed() - self.column("delay_ns"), np.nan)
+                waits = np.where(self.worked_alone(), self.column("delay_ns"), self.column("lost_ns"))
+                return self._elapsed() - waits
             case "cpu":
                 total = self.column("user_ns") + self.column("sys_ns")
                 return np.where(self.worked_alone(), self.column("cpu_ns"), total)
@@ -275,9 +279,9 @@ class Launches(_Columns):
         import numpy as np
 
         tandem = self.in_tandem()
+        share = self.waited_ns() / self.column("wall_ns")
         if not tandem.any():
-            return self.share_of_elapsed("delay_ns")
-        share = self.share_of_elapsed("delay_ns").copy()
+            return share
         places = np.asarray([self.benchmark, self.pair], dtype=np.int64)[:, tandem]
         pairs = np.unique(places, axis=1, return_inverse=True)[1].reshape(-1)
         longest_ns = np.zeros(len(pairs))
@@ -285,6 +289,13 @@ class Launches(_Columns):
         ran_ns = np.bincount(pairs, (self.column("user_ns") + self.column("sys_ns"))[tandem], len(pairs))
         share[tandem] = np.maximum(0.0, 1 - ran_ns[pairs] / longest_ns[pairs])
         return share
+
+    def waited_ns(self) -> FloatArray:
+        """How long each launch waited for a processor, as `waited_ns` says of one; NaN where that is not known."""
+        import numpy as np
+
+        delay, lost = self.column("delay_ns"), self.column("lost_ns")
+        return np.where(self.worked_alone() | np.isnan(lost), delay, lost)
 
     def worked_alone(self) -> npt.NDArray[np.bool_]:
         """Whether the main thread did all of a launch's work, so that its delay is the launch's delay."""
@@ -341,11 +352,21 @@ def worked_alone(launch: Numbers) -> bool:
     return launch.others_ns <= most_of_others(launch.cpu_ns)
 
 
+def waited_ns(launch: Numbers) -> int | None:
+    """How long a launch waited for a processor: as a whole where that is known, and else its main thread."""
+    return launch.delay_ns if launch.lost_ns is None or worked_alone(launch) else launch.lost_ns
+
+
+def knows_waits(launch: Numbers) -> bool:
+    """Whether that is what the whole launch waited, whoever did its work."""
+    return launch.lost_ns is not None or (launch.delay_ns is not None and worked_alone(launch))
+
+
 def tells_active(row: LaunchRow) -> bool:
     """Whether `active` is defined for a launch, as `Launches.metric` has it of many."""
     if row.samples:
         return all(sample.time_ns("active") is not None for sample in judged_samples(row.samples))
-    return row.delay_ns is not None and worked_alone(row)
+    return knows_waits(row)
 
 
 def _of_iteration(samples: Sequence[Sequence[Any]], metric: str) -> float:

@@ -58,6 +58,10 @@ class Numbers:
     others_ns: Annotated[Count | None, Column("cpu of other threads and children, ns", adds_up=True)]
     pressure_ns: Annotated[Count | None, Column("machine's CPU pressure meanwhile, ns", adds_up=True)]
     steal_ns: Annotated[Count | None, Column("machine's stolen time meanwhile, ns", adds_up=True)]
+    lost_ns: Annotated[
+        Count | None,
+        Column("lost by waiting for processors, all threads and processes as a whole, ns", adds_up=True),
+    ]
     exit_code: Annotated[Count | None, Column("exit status; null if a signal ended it")]
     signal: Annotated[Count | None, Column("the signal that ended it; else null")]
 

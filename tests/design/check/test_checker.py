@@ -381,3 +381,4 @@ def test_a_command_s_waits_are_no_part_of_its_time() -> None:
     assert launch_ns(waited) == 12_000_000
     assert launch_ns(replace(waited, others_ns=5_000_000)) == 20_000_000
     assert launch_ns(replace(waited, delay_ns=None)) == 20_000_000
+    assert launch_ns(replace(waited, others_ns=5_000_000, lost_ns=2_000_000)) == 18_000_000

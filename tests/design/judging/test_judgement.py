@@ -45,6 +45,18 @@ def test_threads_or_children_make_it_fall_back_to_wall_and_say_so() -> None:
     assert "metric-fallback" in codes(verdict)
 
 
+def test_threads_and_children_that_were_followed_are_corrected_too() -> None:
+    plain = noisy(0.05)
+
+    def script(number: int, spec: LaunchSpec) -> Measured:
+        measured, lost_ns = plain(number, spec), number * 7919 % 13 * 10**6
+        return replace(measured, wall_ns=measured.wall_ns + lost_ns, lost_ns=lost_ns, others_ns=5_000_000)
+
+    verdict = verdicts(weigh(script)[0])[0]
+    assert (verdict.metric, verdict.verdict) == ("active", "slower")
+    assert "metric-fallback" not in codes(verdict)
+
+
 def test_a_thread_that_shows_late_changes_the_metric_of_later_looks_only() -> None:
     plain = noisy(0.004, 0.02)
 

@@ -26,6 +26,8 @@ OTHERS = CALM._replace(others_ns=5_000_000)
         ("active", {"delay_ns": 9_000_000}, False),  # corrected for
         ("wall", {"delay_ns": 9_000_000}, True),
         ("wall", {"delay_ns": 400_000}, False),
+        ("wall", {"others_ns": 5_000_000, "lost_ns": 9_000_000}, True),
+        ("active", {"others_ns": 5_000_000, "lost_ns": 9_000_000}, False),
         ("wall", {"delay_ns": None, "steal_ns": None}, False),
         ("delay", {"delay_ns": 9_000_000}, False),  # its own value
         ("delay", {"steal_ns": 2 * STEAL_TICK_NS}, True),

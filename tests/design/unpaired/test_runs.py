@@ -86,9 +86,18 @@ def test_active_undefined_in_one_makes_it_wall_in_both() -> None:
         assert "metric-fallback" in notes(report)
     assert diff().verdicts[0].metric == "active"
     assert "metric-fallback" not in notes(diff())
+    followed = measured(scripted(12e6 * 1.1, seed=2, others_ns=5_000_000, pressure_ns=0, lost_ns=0))
+    assert diff(A, followed).verdicts[0].metric == "active"
 
 
-@pytest.mark.parametrize("fields", [{"delay_ns": 12_000_000}, {"others_ns": 5_000_000, "pressure_ns": 12_000_000}])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"delay_ns": 12_000_000},
+        {"others_ns": 5_000_000, "pressure_ns": 12_000_000},
+        {"others_ns": 5_000_000, "lost_ns": 12_000_000},
+    ],
+)
 def test_a_change_of_wall_time_that_waiting_explains_is_undecided(fields: dict[str, object]) -> None:
     kept_waiting = measured(scripted(24e6, seed=2, **fields))
     report = diff(A, kept_waiting, metrics=["wall"])

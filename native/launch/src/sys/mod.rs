@@ -3,6 +3,7 @@
 
 mod descriptors;
 mod gate;
+mod perf;
 mod processes;
 mod spawner;
 
@@ -11,6 +12,7 @@ pub use descriptors::{
     SignalFd,
 };
 pub use gate::{Executing, Gated};
+pub use perf::{mount_for_this_thread, page_size, Any, Ring};
 pub use processes::{
     block_signals, change_of, enterable, exit_is_pending, fix_addresses, fork, kill, kill_group,
     next_signal, own_affinity, own_pid, own_processor, peek_child, randomize_addresses, reap,

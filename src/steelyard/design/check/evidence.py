@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.model.launches import Measured, Sample, judged_samples, worked_alone
+from steelyard.model.launches import Measured, Sample, judged_samples, knows_waits, waited_ns
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -154,13 +154,13 @@ def observed(place: tuple[str, int, int | None, int], measured: Measured, sample
 def _waits_ns(measured: Measured, samples: Sequence[Sample]) -> float:
     if all(sample.time_ns("active") is not None for sample in samples):
         return 0.0
-    waited = measured.delay_ns if worked_alone(measured) else measured.pressure_ns
+    waited = waited_ns(measured) if knows_waits(measured) else measured.pressure_ns
     return float((waited or 0) + (measured.steal_ns or 0))
 
 
 def launch_ns(measured: Measured) -> float:
-    """How long a launch took, without its waits for a processor where it worked in one thread."""
-    waited = (measured.delay_ns or 0) if worked_alone(measured) else 0
+    """How long a launch took, without its waits for a processor where these are known."""
+    waited = (waited_ns(measured) or 0) if knows_waits(measured) else 0
     return float(max(measured.wall_ns - waited, 1))
 
 

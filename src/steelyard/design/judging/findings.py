@@ -92,6 +92,8 @@ def _fallback(record: Weighing | Run, asked: str, shown: str) -> Finding | None:
     if shown == "cpu":
         return Finding(code="metric-fallback", message=f"{why}, so the processor time of all was judged, not active")
     remedy = "that is right for such programs; waits for a processor are not corrected"
+    if not record.machine.offers.get("switches", True):
+        remedy += ", which takes root's rights to follow all threads"
     return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active", remedy=remedy)
 
 
@@ -208,7 +210,8 @@ def _went_on(record: Weighing | Run, benchmark: int) -> Finding | None:
 
 
 def _pinned_threads(record: Weighing | Run, shown: str) -> Finding | None:
-    if record.settings.cpu is None or shown != "wall" or "active" not in record.settings.metrics:
+    asked = shown == "active" or (shown == "wall" and "active" in record.settings.metrics)
+    if record.settings.cpu is None or not asked or record.launches.worked_alone().all():
         return None
     return Finding(
         code="pinned-threads",

@@ -28,7 +28,7 @@ def waits_finding(launches: Launches, benchmark: int, metric: str, alpha: float)
         return []
     if metric == "wall" and ROLES.index(DISTURBED) not in launches.role:
         return []
-    found = lean(launches.column("wall_ns")[pairs], launches.column("delay_ns")[pairs])
+    found = lean(launches.column("wall_ns")[pairs], launches.waited_ns()[pairs])
     times = launches.metric("wall")[pairs]
     if found is None or not (times > 0).all():
         return []

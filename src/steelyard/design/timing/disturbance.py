@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from steelyard.model.launches import IN_TANDEM, LaunchRow, tells_active
+from steelyard.model.launches import IN_TANDEM, LaunchRow, tells_active, waited_ns
 from steelyard.model.metrics import METRICS
 
 # A pair is disturbed if this share of its time went to other work in a way that its metric does not correct for.
@@ -29,7 +29,7 @@ def is_disturbed(first: LaunchRow, second: LaunchRow, metric: str, processors: i
     together = max if first.order >= IN_TANDEM else sum  # at the same time both see the same
     lost_ns = surely_stolen_ns(together((first.steal_ns or 0, second.steal_ns or 0)), processors)
     if metric == "wall" and first.order < IN_TANDEM:  # there the turns of the partner are most of it
-        lost_ns += (first.delay_ns or 0) + (second.delay_ns or 0)
+        lost_ns += (waited_ns(first) or 0) + (waited_ns(second) or 0)
     return lost_ns > DISTURBED_SHARE * together((first.wall_ns, second.wall_ns))
 
 

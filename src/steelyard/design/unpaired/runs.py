@@ -263,7 +263,8 @@ def _unwaited(run: Run, chosen: list[int]) -> FloatArray | None:
     launches = run.launches
     wall = launches.column("wall_ns")[chosen] - launches.column("overhead_ns")[chosen]
     pressed = np.minimum(launches.column("pressure_ns")[chosen], _MOST_PRESSURE * wall)
-    waited = np.where(launches.worked_alone()[chosen], launches.column("delay_ns")[chosen], pressed)
+    is_known = launches.worked_alone() | ~np.isnan(launches.column("lost_ns"))
+    waited = np.where(is_known[chosen], launches.waited_ns()[chosen], pressed)
     rest = (wall - waited) / run.settings.repeat
     if launches.samples:
         # A harness tells of its samples how long they waited; else they waited as long as the whole launch did.

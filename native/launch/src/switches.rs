@@ -1,0 +1,239 @@
+//! The scheduler's doings while a target runs, as the kernel records them on every processor.
+//!
+//! It takes root's rights (`CAP_PERFMON`, `CAP_SYS_ADMIN` on old kernels) to listen to all of a machine, which is what
+//! tells when a thread was woken: the kernel tells a process's own records only when it ran.
+
+use crate::sys::{self, Any, Ring};
+use crate::tracepoint::Waking;
+use crate::tree::{Event, Tree};
+use std::cell::RefCell;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// Of all rings together, as they are part of the least that any target is reported to have used. A processor that
+/// switches a thousand times a second fills 128 in three seconds, and half of them wake us.
+const PAGES: usize = 256;
+
+/// A record of one processor may be written this much later than a later one of another.
+const SETTLED_NS: u64 = 1_000_000;
+
+/// What is listened to, and the target that is followed.
+pub struct Switches {
+    rings: Vec<Ring>,
+    any: Any,
+    tid_at: usize,
+    followed: RefCell<Option<Followed>>,
+}
+
+struct Followed {
+    tree: Tree,
+    /// What was taken and not yet followed, with its time.
+    ahead: Vec<(u64, Event)>,
+    /// Whether records are missing.
+    incomplete: bool,
+    /// Of each ring whether a record has been seen: what was lost before the first of them was so before the start.
+    begun: Vec<bool>,
+}
+
+impl Switches {
+    /// Begins to listen on all processors.
+    ///
+    /// # Errors
+    /// If that is not to be had.
+    pub fn open() -> io::Result<Self> {
+        let waking = Waking::find().ok_or(io::ErrorKind::PermissionDenied)?;
+        let online = online()?;
+        let pages = (PAGES / online.len().max(1)).next_power_of_two();
+        let size = pages.max(8) * sys::page_size();
+        let rings: Vec<_> = online
+            .into_iter()
+            .map(|cpu| Ring::open(cpu, waking.id, size))
+            .collect::<io::Result<_>>()?;
+        let any = Any::of(rings.iter().map(AsFd::as_fd))?;
+        Ok(Self {
+            rings,
+            any,
+            tid_at: waking.tid_at,
+            followed: RefCell::new(None),
+        })
+    }
+
+    /// Follows what this process starts from now on, on so many processors.
+    pub fn begin(&self, processors: u64) {
+        for ring in &self.rings {
+            ring.clear();
+        }
+        *self.followed.borrow_mut() = Some(Followed {
+            tree: Tree::new(sys::own_pid(), sys::now_ns(), processors),
+            ahead: Vec::new(),
+            incomplete: false,
+            begun: vec![false; self.rings.len()],
+        });
+    }
+
+    /// Makes room for more records.
+    pub fn drain(&self) {
+        let settled_ns = sys::now_ns().saturating_sub(SETTLED_NS);
+        if let Some(followed) = self.followed.borrow_mut().as_mut() {
+            self.take(followed);
+            followed.follow_until(settled_ns);
+        }
+    }
+
+    /// What was lost until then, when the end of the target had woken this process; None where that is not known.
+    pub fn lost_ns(&self, end_ns: u64) -> Option<u64> {
+        let mut followed = self.followed.borrow_mut().take()?;
+        self.take(&mut followed);
+        followed.follow_until(end_ns);
+        followed.tree.lost_ns().filter(|_| !followed.incomplete)
+    }
+
+    fn take(&self, followed: &mut Followed) {
+        let mut records = Vec::new();
+        for (cpu, ring) in self.rings.iter().enumerate() {
+            records.clear();
+            ring.take(&mut records);
+            for record in Records(&records) {
+                match record.told(cpu, self.tid_at) {
+                    Some(Told::Event(time_ns, event)) => followed.ahead.push((time_ns, event)),
+                    Some(Told::Missing) if followed.begun[cpu] => followed.incomplete = true,
+                    _ => {}
+                }
+                followed.begun[cpu] = true;
+            }
+        }
+        // Stable: of one time on one processor they stay as they were.
+        followed.ahead.sort_by_key(|&(time_ns, _)| time_ns);
+    }
+}
+
+impl AsFd for Switches {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.any.as_fd()
+    }
+}
+
+impl Followed {
+    fn follow_until(&mut self, until_ns: u64) {
+        let count = self
+            .ahead
+            .partition_point(|&(time_ns, _)| time_ns <= until_ns);
+        for (time_ns, event) in self.ahead.drain(..count) {
+            self.tree.follow(time_ns, event);
+        }
+    }
+}
+
+/// The numbers of the processors that are there.
+fn online() -> io::Result<Vec<usize>> {
+    let text = std::fs::read_to_string("/sys/devices/system/cpu/online")?;
+    parse_list(text.trim()).ok_or(io::ErrorKind::InvalidData.into())
+}
+
+fn parse_list(text: &str) -> Option<Vec<usize>> {
+    let mut numbers = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        numbers.extend(first.parse::<usize>().ok()?..=last.parse().ok()?);
+    }
+    Some(numbers)
+}
+
+/// What a record tells.
+#[derive(Debug, PartialEq, Eq)]
+enum Told {
+    Event(u64, Event),
+    /// There was no room for others.
+    Missing,
+}
+
+const LOST: u32 = 2;
+const EXIT: u32 = 4;
+const FORK: u32 = 7;
+const SAMPLE: u32 = 9;
+const SWITCH_CPU_WIDE: u32 = 15;
+const SWITCH_OUT: u16 = 1 << 13;
+const SWITCH_OUT_PREEMPT: u16 = 1 << 14;
+/// Of a tracepoint's flags, that it is in an interrupt of a device or a timer.
+const HARD_INTERRUPT: u8 = 1 << 3;
+const HEADER: usize = 8;
+
+/// The records in what was taken of a ring.
+struct Records<'a>(&'a [u8]);
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Record<'a>;
+
+    fn next(&mut self) -> Option<Record<'a>> {
+        let whole = Record(self.0);
+        let size = usize::from(whole.number::<2>(6).map(u16::from_ne_bytes)?);
+        if size < HEADER || size > self.0.len() {
+            return None;
+        }
+        let (record, rest) = self.0.split_at(size);
+        self.0 = rest;
+        Some(Record(record))
+    }
+}
+
+/// One record (`perf_event_open(2)` has their layouts).
+struct Record<'a>(&'a [u8]);
+
+impl Record<'_> {
+    fn told(&self, cpu: usize, tid_at: usize) -> Option<Told> {
+        let flags = u16::from_ne_bytes(self.number(4)?);
+        let (time_ns, event) = match self.u32(0)? {
+            LOST => return Some(Told::Missing),
+            kind @ (FORK | EXIT) => {
+                let (pid, tid) = (self.i32(HEADER)?, self.i32(HEADER + 8)?);
+                let parent = self.i32(HEADER + 12)?;
+                let event = if kind == FORK {
+                    Event::Fork { parent, pid, tid }
+                } else {
+                    Event::Exit { pid, tid }
+                };
+                (self.u64(HEADER + 16)?, event)
+            }
+            SWITCH_CPU_WIDE => {
+                // Behind the number of the other one there are those of this one.
+                let tid = self.i32(HEADER + 12)?;
+                let event = if flags & SWITCH_OUT == 0 {
+                    Event::In { tid, cpu }
+                } else {
+                    let runnable = flags & SWITCH_OUT_PREEMPT != 0;
+                    Event::Out { tid, cpu, runnable }
+                };
+                (self.u64(HEADER + 16)?, event)
+            }
+            SAMPLE => {
+                const DATA: usize = HEADER + 20;
+                let by = self.i32(HEADER + 4)?;
+                let in_interrupt = self.number::<1>(DATA + 2)?[0] & HARD_INTERRUPT != 0;
+                let event = Event::Wake {
+                    by: (!in_interrupt).then_some(by),
+                    cpu,
+                    tid: self.i32(DATA + tid_at)?,
+                };
+                (self.u64(HEADER + 8)?, event)
+            }
+            _ => return None,
+        };
+        Some(Told::Event(time_ns, event))
+    }
+
+    fn number<const SIZE: usize>(&self, place: usize) -> Option<[u8; SIZE]> {
+        self.0.get(place..place + SIZE)?.try_into().ok()
+    }
+
+    fn u32(&self, place: usize) -> Option<u32> {
+        self.number(place).map(u32::from_ne_bytes)
+    }
+
+    fn i32(&self, place: usize) -> Option<i32> {
+        self.number(place).map(i32::from_ne_bytes)
+    }
+
+    fn u64(&self, place: usize) -> Option<u64> {
+        self.number(place).map(u64::from_ne_bytes)
+    }
+}

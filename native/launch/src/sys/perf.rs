@@ -1,0 +1,272 @@
+//! What the kernel writes of the scheduler's doings into memory that it shares with us (`perf_event_open(2)`).
+
+use super::check;
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// `perf_event_attr`, as of Linux 4.1; newer ones take it as it is.
+#[repr(C)]
+#[derive(Default)]
+struct Attributes {
+    kind: u32,
+    size: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup_watermark: u32,
+    breakpoint_type: u32,
+    configs: [u64; 2],
+    branch_sample_type: u64,
+    sample_regs_user: u64,
+    sample_stack_user: u32,
+    clock: i32,
+    sample_regs_intr: u64,
+}
+
+const KIND_SOFTWARE: u32 = 1;
+const KIND_TRACEPOINT: u32 = 2;
+const SOFTWARE_DUMMY: u64 = 9;
+const SAMPLE_TID: u64 = 1 << 1;
+const SAMPLE_TIME: u64 = 1 << 2;
+const SAMPLE_RAW: u64 = 1 << 10;
+const EXCLUDE_KERNEL: u64 = 1 << 5;
+const TASK: u64 = 1 << 13;
+const WATERMARK: u64 = 1 << 14;
+const SAMPLE_ID_ALL: u64 = 1 << 18;
+const USE_CLOCK: u64 = 1 << 25;
+const CONTEXT_SWITCH: u64 = 1 << 26;
+const CLOSE_ON_EXEC: libc::c_ulong = 8;
+const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
+
+// In `perf_event_mmap_page`, which is the first page of the memory.
+const HEAD_AT: usize = 1024;
+const TAIL_AT: usize = 1032;
+
+/// What one processor's scheduler does, and whom it wakes.
+pub struct Ring {
+    fd: OwnedFd,
+    _wakes: OwnedFd,
+    memory: NonNull<u8>,
+    page: usize,
+    /// Of the data behind the first page; a power of two.
+    size: usize,
+}
+
+impl Ring {
+    /// Listens on a processor: to its switches, to who is made and who ends, and to `tracepoint`. When half of so
+    /// many bytes, a power of two of pages, are full it is ready to be polled.
+    ///
+    /// # Errors
+    /// If the system refuses: we lack the rights, or a filter is in between.
+    pub fn open(cpu: usize, tracepoint: u64, size: usize) -> io::Result<Self> {
+        let page = page_size();
+        let common = Attributes {
+            size: u32::try_from(std::mem::size_of::<Attributes>()).unwrap_or(0),
+            wakeup_watermark: u32::try_from(size / 2).unwrap_or(u32::MAX),
+            clock: libc::CLOCK_MONOTONIC,
+            ..Attributes::default()
+        };
+        let fd = event(
+            cpu,
+            &Attributes {
+                kind: KIND_SOFTWARE,
+                config: SOFTWARE_DUMMY,
+                sample_type: SAMPLE_TID | SAMPLE_TIME,
+                flags: EXCLUDE_KERNEL
+                    | TASK
+                    | WATERMARK
+                    | SAMPLE_ID_ALL
+                    | USE_CLOCK
+                    | CONTEXT_SWITCH,
+                ..common
+            },
+        )?;
+        let wakes = event(
+            cpu,
+            &Attributes {
+                kind: KIND_TRACEPOINT,
+                config: tracepoint,
+                sample_period: 1,
+                sample_type: SAMPLE_TID | SAMPLE_TIME | SAMPLE_RAW,
+                flags: WATERMARK | USE_CLOCK,
+                ..common
+            },
+        )?;
+        // SAFETY: maps new memory, of which nobody else knows.
+        let memory = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                page + size,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                fd.as_raw_fd(),
+                0,
+            )
+        };
+        if memory == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let memory = NonNull::new(memory.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        let ring = Self {
+            fd,
+            _wakes: wakes,
+            memory,
+            page,
+            size,
+        };
+        // SAFETY: takes two open descriptors.
+        check(unsafe {
+            libc::ioctl(
+                ring._wakes.as_raw_fd(),
+                IOC_SET_OUTPUT as _,
+                ring.fd.as_raw_fd(),
+            )
+        })?;
+        Ok(ring)
+    }
+
+    /// Appends the records that came since the last time, each whole, to `records`.
+    pub fn take(&self, records: &mut Vec<u8>) {
+        let (from, to) = self.new_part();
+        // SAFETY: the kernel has written up to `to`, and writes over nothing before the tail is moved there.
+        let data =
+            unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(self.page), self.size) };
+        let begin = at(from, self.size);
+        let count = usize::try_from(to - from).unwrap_or(0).min(self.size);
+        let first = count.min(self.size - begin);
+        records.extend_from_slice(&data[begin..begin + first]);
+        records.extend_from_slice(&data[..count - first]);
+        self.counter(TAIL_AT).store(to, Ordering::Release);
+    }
+
+    /// Drops the records that there are.
+    pub fn clear(&self) {
+        let (_, to) = self.new_part();
+        self.counter(TAIL_AT).store(to, Ordering::Release);
+    }
+
+    fn new_part(&self) -> (u64, u64) {
+        let tail = self.counter(TAIL_AT).load(Ordering::Relaxed);
+        (tail, self.counter(HEAD_AT).load(Ordering::Acquire))
+    }
+
+    fn counter(&self, place: usize) -> &AtomicU64 {
+        // SAFETY: within the first page, aligned, and changed by the kernel as an atomic would be.
+        unsafe { &*self.memory.as_ptr().add(place).cast::<AtomicU64>() }
+    }
+}
+
+impl AsFd for Ring {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `open` at this length, and used by nobody any more.
+        unsafe { libc::munmap(self.memory.as_ptr().cast(), self.page + self.size) };
+    }
+}
+
+/// Where in a ring of so many bytes a count of bytes stands.
+fn at(count: u64, size: usize) -> usize {
+    usize::try_from(count % (size as u64)).unwrap_or(0)
+}
+
+fn event(cpu: usize, attributes: &Attributes) -> io::Result<OwnedFd> {
+    const ANY_PROCESS: libc::pid_t = -1;
+    const NO_GROUP: libc::c_int = -1;
+    let cpu = libc::c_int::try_from(cpu).unwrap_or(libc::c_int::MAX);
+    // SAFETY: the attributes outlive the call, and say how long they are.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            std::ptr::addr_of!(*attributes),
+            ANY_PROCESS,
+            cpu,
+            NO_GROUP,
+            CLOSE_ON_EXEC,
+        )
+    };
+    let fd = check(libc::c_int::try_from(result).unwrap_or(-1))?;
+    // SAFETY: the descriptor is new, so nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// How many bytes a page of memory has.
+#[must_use]
+pub fn page_size() -> usize {
+    // SAFETY: sysconf takes no pointers.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
+/// Descriptors of which one is ready, as one.
+pub struct Any(OwnedFd);
+
+impl Any {
+    /// Of all of these, which have to stay open.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn of<'a>(descriptors: impl Iterator<Item = BorrowedFd<'a>>) -> io::Result<Self> {
+        // SAFETY: takes a number, and its result is a new descriptor that nobody else owns.
+        let any = unsafe { OwnedFd::from_raw_fd(check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?) };
+        for descriptor in descriptors {
+            let mut event = libc::epoll_event {
+                events: libc::EPOLLIN as u32,
+                u64: 0,
+            };
+            // SAFETY: both are open, and the event outlives the call.
+            check(unsafe {
+                libc::epoll_ctl(
+                    any.as_raw_fd(),
+                    libc::EPOLL_CTL_ADD,
+                    descriptor.as_raw_fd(),
+                    &mut event,
+                )
+            })?;
+        }
+        Ok(Self(any))
+    }
+}
+
+impl AsFd for Any {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Mounts a file system of the kernel's over a directory, seen by nobody but the calling thread and what it makes.
+///
+/// # Errors
+/// If we may not.
+pub fn mount_for_this_thread(kind: &CStr, over: &CStr) -> io::Result<()> {
+    let (none, nothing) = (std::ptr::null(), std::ptr::null());
+    let private = libc::MS_REC | libc::MS_PRIVATE;
+    // SAFETY: all that is pointed to outlives the calls, and ends in NUL. Everything is made private first, or the
+    // mount would be everybody's.
+    unsafe {
+        check(libc::unshare(libc::CLONE_NEWNS))?;
+        check(libc::mount(
+            none,
+            b"/\0".as_ptr().cast(),
+            none,
+            private,
+            nothing,
+        ))?;
+        check(libc::mount(
+            kind.as_ptr(),
+            over.as_ptr(),
+            kind.as_ptr(),
+            0,
+            nothing,
+        ))
+        .map(drop)
+    }
+}
