@@ -93,7 +93,7 @@ def weigh(program: Path, seconds: float, processor: int | None) -> Blocks:
 
 
 def _block(launcher: Launcher, spec: LaunchSpec, blocks: Blocks, *, is_watched: bool) -> None:
-    watcher = Watcher(launcher.pid, spec.cpus[0] if spec.cpus else None)
+    watcher = Watcher(launcher.server_pid, spec.cpus[0] if spec.cpus else None)
     with watcher if is_watched else nullcontext():
         launched = [launcher.launch(spec) for _ in range(A_BLOCK)]
     blocks.wall[is_watched].append(float(np.mean([one.wall_ns for one in launched])))

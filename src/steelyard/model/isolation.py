@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from steelyard.model.kept import Record
 from steelyard.model.numbers import Count, Seconds
+from steelyard.model.parts import Record
 
 
 class Isolation(Record):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_validator
+from pydantic import Field, field_serializer, model_validator
 
 from steelyard.model.columns import highest
 from steelyard.model.counting import Counting, CountSettings
@@ -20,6 +19,7 @@ from steelyard.model.launches import Launches
 from steelyard.model.layouts import MOST_LAYOUTS, LayoutFacts
 from steelyard.model.metrics import DEFAULT_METRIC, METRICS
 from steelyard.model.numbers import Count, Seconds
+from steelyard.model.parts import Record
 from steelyard.model.patterns import said_of
 from steelyard.model.secrecy import is_secret
 from steelyard.model.throughput import Processed, is_empty
@@ -30,27 +30,8 @@ Margin = Annotated[float, Field(gt=0, lt=1)]
 Stability = Literal["exact", "stable", "noisy"]
 StopReason = Literal["decided", "pairs", "time", "futile", "interrupted", "failed"]
 
-_DISABLE = "PYDANTIC_DISABLE_PLUGINS"
 
-
-class _Record(BaseModel):
-    """What is kept, or a part of it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-    @classmethod
-    def model_rebuild(cls, **options: Any) -> bool | None:
-        """As pydantic does; but without the plugins of whatever is installed here: to look for any takes 10 ms."""
-        before = os.environ.get(_DISABLE)
-        os.environ[_DISABLE] = "1"
-        try:
-            return super().model_rebuild(**options)
-        finally:
-            os.environ.pop(_DISABLE)
-            os.environ.update({} if before is None else {_DISABLE: before})
-
-
-class RevisionFacts(_Record):
+class RevisionFacts(Record):
     """The revision of a git repository that a subject was built from."""
 
     name: str = Field(description="as it was asked for, or found: main, work tree")
@@ -60,7 +41,7 @@ class RevisionFacts(_Record):
     layout: int | None = Field(default=None, description="which of several builds, from 0")
 
 
-class Subject(_Record):
+class Subject(Record):
     """One side of a weighing: a command as the user gave it, and what is executed for it."""
 
     name: str
@@ -76,7 +57,7 @@ class Subject(_Record):
     revision: RevisionFacts | None = None
 
 
-class Benchmark(_Record):
+class Benchmark(Record):
     """One named piece of work inside the subjects; a plain command is one benchmark.
 
     Of more than two subjects, each candidate's comparison with its baseline is a benchmark of its own.
@@ -106,7 +87,7 @@ class Benchmark(_Record):
         return [self.name, *([self.entry] if self.entry else [])]
 
 
-class Shard(_Record):
+class Shard(Record):
     """One part of a suite that several machines share: `number` of `of`, from 1."""
 
     number: Count = Field(gt=0)
@@ -120,7 +101,7 @@ class Shard(_Record):
         return self
 
 
-class Settings(_Record):
+class Settings(Record):
     """How it was measured: whatever would be needed to measure the same again."""
 
     margin: Margin = Field(default=0.005, description="relative change that matters")
@@ -198,7 +179,7 @@ class Settings(_Record):
         return self
 
 
-class MachineFacts(_Record):
+class MachineFacts(Record):
     """One host. `key` is made of stable facts only: model, cores, caches, microcode; never clock rates."""
 
     key: str
@@ -218,7 +199,7 @@ class MachineFacts(_Record):
     offers: dict[str, bool] = Field(default_factory=dict, description="what the launcher could read here")
 
 
-class Side(_Record):
+class Side(Record):
     """One side's summary in one metric, in the metric's unit."""
 
     median: float
@@ -229,7 +210,7 @@ class Side(_Record):
     )
 
 
-class Verdict(_Record):
+class Verdict(Record):
     """What the launches say of one benchmark in one metric. Derived: `steelyard show` derives it anew."""
 
     benchmark: str
@@ -266,7 +247,7 @@ class Verdict(_Record):
     layouts: LayoutFacts | None = Field(default=None, description="of several builds of each side: how they differ")
 
 
-class Summary(_Record):
+class Summary(Record):
     """What a run says of one benchmark in one metric; derived, and no verdict."""
 
     benchmark: str
@@ -295,7 +276,7 @@ class Summary(_Record):
     findings: list[Finding] = Field(default_factory=list)
 
 
-class _Kept(_Record):
+class _Kept(Record):
     format: Literal["steelyard"] = FORMAT
     version: Literal[2] = VERSION
     tool: str = Field(description="the Steelyard version that measured")
@@ -345,7 +326,7 @@ class _Kept(_Record):
         return self
 
 
-class Part(_Record):
+class Part(Record):
     """One of the weighings that a merged one was made of."""
 
     created: str = Field(description="start, ISO 8601 in UTC")
@@ -357,7 +338,7 @@ class Part(_Record):
     watch: Watch | None = Field(default=None, exclude_if=is_empty, description="what went on beside its launches")
 
 
-class Derived(_Record):
+class Derived(Record):
     """What was worked out from the launches; kept for other programs, never read back by Steelyard."""
 
     note: str = "derived from `launches`; `steelyard show` derives it anew"

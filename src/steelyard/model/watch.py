@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from steelyard.model.kept import Record
+from steelyard.model.parts import Record
 
 if TYPE_CHECKING:
     import numpy as np
