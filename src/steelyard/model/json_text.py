@@ -12,7 +12,7 @@ import json
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, groupby
 from math import isfinite
 from typing import Any
 
@@ -58,9 +58,16 @@ def pieces(value: Any) -> Iterator[bytes]:
     elif not _holds_packed(value):
         yield _encoded(value)
     elif isinstance(value, dict):
-        for number, (name, one) in enumerate(value.items()):
-            yield b"%b%b: " % (b", " if number else b"{", _encoded(name))
-            yield from pieces(one)
+        before = b"{"
+        for is_packed, fields in groupby(value.items(), lambda field: _holds_packed(field[1])):
+            if not is_packed:
+                yield before + _encoded(dict(fields))[1:-1]
+                before = b", "
+                continue
+            for name, one in fields:
+                yield b"%b%b: " % (before, _encoded(name))
+                yield from pieces(one)
+                before = b", "
         yield b"}"
     else:
         for number, one in enumerate(value):
