@@ -23,9 +23,7 @@ def _recognises(opened: Opened) -> bool:
 
 
 def _read(opened: Opened) -> Contents:
-    from steelyard.subjects.adapters.google_benchmark import (
-        repetitions_of,
-    )  # whatever else is recognised waits for none
+    from steelyard.subjects.adapters.google_benchmark import repetitions_of
 
     aggregated = [one for one in entries(opened, "benchmarks") if one.get("run_type") == "aggregate"]
     if aggregated and len(aggregated) == len(opened.json["benchmarks"]):

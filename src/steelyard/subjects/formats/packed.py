@@ -11,9 +11,8 @@ import os
 import pickle
 import stat
 from array import array
-from io import BufferedReader
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, BinaryIO, Final, NoReturn
 
 from steelyard.measure.native import READER
 from steelyard.model.files import MOST_LISTS, MOST_TEXTS, MOST_VALUES, is_too_large
@@ -64,14 +63,14 @@ def _told_of(file: int) -> tuple[Any, str] | None:
             os.waitpid(reader, 0)
 
 
-def _read(told: BufferedReader) -> tuple[Any, str]:
+def _read(told: BinaryIO) -> tuple[Any, str]:
     """What the program writes (`native/read`); raises EOFError where that ends too soon."""
     digest = _exactly(told, _DIGEST_BYTES).hex()
     lists, length = array(_COUNTS, _exactly(told, 2 * _NUMBER_BYTES))
     rest = _exactly(told, length)
     lengths = array(_COUNTS, _exactly(told, _NUMBER_BYTES * lists))
     numbers = array(FLOATS, bytes(_NUMBER_BYTES)) * sum(lengths)
-    if told.readinto(numbers) < _NUMBER_BYTES * len(numbers):
+    if told.readinto(numbers) < _NUMBER_BYTES * len(numbers):  # type: ignore[attr-defined] # of any that is buffered
         raise EOFError
     with without_collection():
         return _Plain(io.BytesIO(rest), buffers=parted(numbers, lengths)).load(), digest
@@ -85,7 +84,7 @@ class _Plain(pickle.Unpickler):
         raise EOFError(f"{module}.{name} is no data")
 
 
-def _exactly(told: BufferedReader, length: int) -> bytes:
+def _exactly(told: BinaryIO, length: int) -> bytes:
     if len(found := told.read(length)) < length:
         raise EOFError
     return found

@@ -47,7 +47,7 @@ def _read(opened: Opened) -> Contents:
 
 
 def _without_values(found: dict[str, Any]) -> dict[str, Any]:
-    """The file, whose values have been read, with the number of each run's in their place: not in a copy of all runs."""
+    """The file, once its values have been read, with their number in each run in their place."""
     for benchmark in found["benchmarks"]:
         for run in benchmark["runs"]:
             if values := run.get("values"):
