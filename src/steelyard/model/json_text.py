@@ -12,7 +12,7 @@ import json
 from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, groupby
 from math import isfinite
 from typing import Any
 
@@ -58,15 +58,27 @@ def pieces(value: Any) -> Iterator[bytes]:
     elif not _holds_packed(value):
         yield _encoded(value)
     elif isinstance(value, dict):
-        for number, (name, one) in enumerate(value.items()):
-            yield b"%b%b: " % (b", " if number else b"{", _encoded(name))
-            yield from pieces(one)
-        yield b"}"
+        yield from _of_fields(value)
     else:
         for number, one in enumerate(value):
             yield b", " if number else b"["
             yield from pieces(one)
         yield b"]"
+
+
+def _of_fields(fields: dict[str, Any]) -> Iterator[bytes]:
+    """Those of an object; fields that are next to each other and have nothing packed in them are encoded together."""
+    before = b"{"
+    for is_packed, some in groupby(fields.items(), lambda field: _holds_packed(field[1])):
+        if not is_packed:
+            yield before + _encoded(dict(some))[1:-1]
+            before = b", "
+            continue
+        for name, one in some:
+            yield b"%b%b: " % (before, _encoded(name))
+            yield from pieces(one)
+            before = b", "
+    yield b"}"
 
 
 def _encoded(value: Any) -> bytes:

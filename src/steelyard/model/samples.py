@@ -49,6 +49,11 @@ def joined(parts: Iterable[Any]) -> bytes:
     return b"".join(parts)
 
 
+def parted(numbers: array[float], lengths: Sequence[int]) -> list[array[float]]:
+    """Packed samples of these lengths, of numbers that stand one behind the other."""
+    return [numbers[end - length : end] for length, end in zip(lengths, accumulate(lengths), strict=True)]
+
+
 def encoded(samples: Sequence[Any]) -> Any:
     """What a file holds of packed samples: the same lists, or for many an object with their lengths and their bits."""
     if sum(map(len, samples)) < FEWEST_ENCODED:
@@ -73,7 +78,7 @@ def _decoded(told: dict[str, Any]) -> list[array[float]]:
         numbers.byteswap()
     if not _are_results(numbers):
         raise ValueError(f"a sample is a number from {LEAST_VALUE:g} to {MOST_VALUE:g}")
-    return [numbers[end - length : end] for length, end in zip(lengths, accumulate(lengths), strict=True)]
+    return parted(numbers, lengths)
 
 
 def _from_base64(text: str) -> bytes:

@@ -154,7 +154,7 @@ def _results(found: dict[str, Any]) -> Iterator[Result]:
             # Not one dictionary of both: of 20,000 processes, that took an eighth of the time of parsing all.
             own = run.get("metadata") or {}
             loops, inner_loops = own.get("loops", of_all[0]), own.get("inner_loops", of_all[1])
-            if type(loops) is not int or type(inner_loops) is not int or min(loops, inner_loops) < 1:
+            if type(loops) is not int or type(inner_loops) is not int or loops < 1 or inner_loops < 1:
                 raise LaunchError(
                     f"wrote {shown(loops)} loops and {shown(inner_loops)} inner loops, not integers above 0"
                 )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.foreign import CORES
 from steelyard.model.kept import Finding
-from steelyard.subjects.adapters.google_benchmark import Repetition, repetitions_of
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, entries, facts, grouped, text
 from steelyard.subjects.responses import shown
+
+if TYPE_CHECKING:
+    from steelyard.subjects.adapters.google_benchmark import Repetition
 
 _WAY_OUT = "leave out ReportAggregatesOnly and --benchmark_report_aggregates_only, for the repetitions themselves"
 
@@ -21,6 +23,8 @@ def _recognises(opened: Opened) -> bool:
 
 
 def _read(opened: Opened) -> Contents:
+    from steelyard.subjects.adapters.google_benchmark import repetitions_of
+
     aggregated = [one for one in entries(opened, "benchmarks") if one.get("run_type") == "aggregate"]
     if aggregated and len(aggregated) == len(opened.json["benchmarks"]):
         raise LaunchError(f"wrote only aggregates: {_WAY_OUT}")

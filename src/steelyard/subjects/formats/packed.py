@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final, NoReturn
 from steelyard.measure.native import READER
 from steelyard.model.files import MOST_LISTS, MOST_TEXTS, MOST_VALUES, is_too_large
 from steelyard.model.json_text import without_collection
-from steelyard.model.samples import FLOATS
+from steelyard.model.samples import FLOATS, parted
 
 # To start it takes 2 ms.
 _FEWEST_BYTES = 4 << 20
@@ -69,9 +69,11 @@ def _read(told: BinaryIO) -> tuple[Any, str]:
     lists, length = array(_COUNTS, _exactly(told, 2 * _NUMBER_BYTES))
     rest = _exactly(told, length)
     lengths = array(_COUNTS, _exactly(told, _NUMBER_BYTES * lists))
-    packed = (array(FLOATS, _exactly(told, _NUMBER_BYTES * length)) for length in lengths)
+    numbers = array(FLOATS, bytes(_NUMBER_BYTES)) * sum(lengths)
+    if told.readinto(numbers) < _NUMBER_BYTES * len(numbers):  # type: ignore[attr-defined] # of any that is buffered
+        raise EOFError
     with without_collection():
-        return _Plain(io.BytesIO(rest), buffers=packed).load(), digest
+        return _Plain(io.BytesIO(rest), buffers=parted(numbers, lengths)).load(), digest
 
 
 class _Plain(pickle.Unpickler):

@@ -42,20 +42,17 @@ def _read(opened: Opened) -> Contents:
             python=first.get("python_version"),
             **{PROCESSOR: first.get("cpu_model_name"), CORES: first.get("cpu_count")},
         ),
-        rest=_rest(opened.json),
+        rest=_without_values(opened.json),
     )
 
 
-def _rest(found: dict[str, Any]) -> dict[str, Any]:
-    """The file with the number of values in the place of each run's."""
-    return {
-        **found,
-        "benchmarks": [{**one, "runs": list(map(_without_values, one["runs"]))} for one in found["benchmarks"]],
-    }
-
-
-def _without_values(run: dict[str, Any]) -> dict[str, Any]:
-    return {**run, "values": len(run["values"])} if run.get("values") else run
+def _without_values(found: dict[str, Any]) -> dict[str, Any]:
+    """The file, once its values have been read, with their number in each run in their place."""
+    for benchmark in found["benchmarks"]:
+        for run in benchmark["runs"]:
+            if values := run.get("values"):
+                run["values"] = len(values)
+    return found
 
 
 def _check_names(benchmarks: list[dict[str, Any]]) -> None:

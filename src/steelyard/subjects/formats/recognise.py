@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
@@ -116,6 +115,8 @@ def _data(path: Path) -> tuple[bytes, _Digest]:
 
 def _digest(data: bytes) -> _Digest:
     """What tells the SHA-256 of data, which is worked out on another processor while they are parsed."""
+    import hashlib  # not for large files: `packed` tells theirs, and to load OpenSSL takes 3 ms
+
     found = hashlib.sha256()
     beside = Thread(target=found.update, args=(data,), daemon=True)
     try:
