@@ -356,3 +356,9 @@ def test_the_launches_of_each_benchmark_are_those_of_its_rows() -> None:
     parts = Launches.of_rows(rows).by_benchmark(3)
     assert [part.rows() for part in parts] == [rows[1:2], [rows[0], rows[2]], []]
     assert parts == [Launches.of_rows(part.rows()) for part in parts]
+
+
+def test_what_is_computed_of_one_benchmark_s_launches_is_computed_once() -> None:
+    launches = Launches.of_rows([row(0, 0, benchmark=1), row(0, 0)])
+    assert launches.by_benchmark(2)[1].metric("wall") is launches.by_benchmark(2)[1].metric("wall")
+    assert launches == Launches.of_rows(launches.rows())

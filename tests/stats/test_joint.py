@@ -87,3 +87,40 @@ def test_equal_sums_are_dropped_together_or_not_at_all() -> None:
 
 def test_differences_of_zero_reject_nothing() -> None:
     assert not joint.look(joint.BEGUN, joint.flipped(np.zeros(30)), 1000).rejected
+
+
+def plainly(dropped: set[int], sizes: FloatArray, may_drop: int) -> tuple[set[int], float]:
+    """What a look drops of all flips, one by one, and its bound."""
+    left = np.array([flip for flip in range(joint.FLIPS) if flip not in dropped])
+    bound = float(np.sort(sizes[left])[-may_drop - 1])
+    return dropped | set(left[sizes[left] > bound].tolist()), bound
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_few_pairs_the_first_flips_stand_for_all(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    test, dropped = joint.BEGUN, set[int]()
+    for size in (5, 12, 13, 14, 17, 18, 40, 200):
+        may_drop = int(generator.integers(1, 700))
+        whole = joint.rounded(np.exp(generator.normal(size=(2, size))) * generator.choice([-1, 1], size))
+        one, other = (np.abs(joint.sums(scores)) / root for scores, root in zip(whole, joint.roots(whole), strict=True))
+        dropped, bound = plainly(dropped, np.maximum(one, 0.9 * other), may_drop)
+        test = joint.look(test, joint.larger(whole, 0.9), may_drop)
+        assert set(test.dropped.tolist()) == dropped
+        assert test.bound == pytest.approx(bound, rel=1e-6)
+        assert test.rejected == (0 in dropped)
+
+
+@pytest.mark.parametrize("pairs", [5, 12, 13, 14, 17, 20, 100, 129, 700])
+def test_a_subgroup_never_has_more_flips_with_sums_as_large_than_there_are(pairs: int) -> None:
+    generator = np.random.default_rng(pairs)
+    whole = joint.rounded(generator.normal(size=(30, 2, pairs)))
+    whole[0] = np.abs(whole[0])  # no other flip has sums as large as that
+    at_least = joint.at_least_as_large(whole, 0.9)
+    all_flips = np.array([joint.larger(both, 0.9).as_large() for both in whole])
+    assert (at_least <= all_flips).all()
+    assert all_flips[0] == joint.FLIPS >> joint.bits_of(pairs)
+    if pairs <= 13:
+        assert (at_least == all_flips).all()
+    else:  # it is like them, or it would spare nothing
+        assert at_least.sum() * joint.FLIPS / 4096 == pytest.approx(all_flips.sum(), rel=0.2)

@@ -76,6 +76,29 @@ def test_a_look_says_the_same_whether_the_earlier_ones_are_remembered_or_not() -
     assert {one[0].rejected for one in step_by_step} == {False, True}
 
 
+def by_all_flips(d: FloatArray, levels: FloatArray, change: float, alpha: float) -> bool:
+    """The joint test, whose every look sees all flips."""
+    test = joint.BEGUN
+    for look in plan_looks(len(d), ended=True):
+        seen, among = d[: look.pairs], levels[: look.pairs]
+        both = np.stack([weighted.signed_scores(seen, among, [change])[0], weighted.signed_ranks(seen, [change])[0]])
+        test = joint.look(test, joint.larger(joint.rounded(both), 0.9), sequential.units(look, alpha))
+    return test.rejected
+
+
+@pytest.mark.parametrize(("pairs", "alpha", "reach"), [(30, 0.05, 0.012), (13, 0.2, 0.015)])
+def test_a_look_that_asks_few_flips_says_what_all_of_them_say(pairs: int, alpha: float, reach: float) -> None:
+    """Of changes about where they begin to be rejected, as what is far from there needs no flip's history."""
+    says = []
+    for seed in range(8):
+        d, levels = values(0.0, 0.01, pairs, seed)
+        asked = [Hypothesis(float(change), alpha) for change in np.linspace(-reach, reach, 9)]
+        found = [one.rejected for one in sequential.tested(d, levels, plan_looks(pairs, ended=True), asked, keep=False)]
+        assert found == [by_all_flips(d, levels, one.change, alpha) for one in asked]
+        says += found
+    assert 10 < sum(says) < len(says) - 10
+
+
 def test_other_values_at_an_earlier_look_are_not_taken_for_those_that_are_remembered() -> None:
     d, levels = values(0.05, 0.01, 30, 5)
     assert is_rejected(d, levels, 30, 0.0, 0.01, ended=False)

@@ -21,10 +21,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from steelyard.stats.quantiles import normal_quantile
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -45,8 +47,8 @@ _UNITS, _EXACT = 1023, 1 << 24
 # So many bits has a subgroup of the flips, which is asked first; these are the words in it of the other bits: any that
 # are no other's would do.
 _SUBGROUP, _OTHERS = 12, (0x0F3, 0x335, 0x556, 0x969)
-# Sums beyond so many roots of their squares: the only ones that a look may drop, mostly.
-_LARGE = 2.0
+# A look drops none but the largest sums, mostly of so many times as many as are dropped by then.
+_MORE = 3.0
 
 
 class Test(NamedTuple):
@@ -85,7 +87,8 @@ def bits_of(pairs: int) -> int:
 def flipped(signed: FloatArray) -> Flipped:
     """Flip signed scores (n,)."""
     whole = rounded(signed)
-    return _of_whole(whole, float(roots(whole)))
+    sizes = sums(whole, bits_of(len(whole)))
+    return Flipped(np.abs(sizes, out=sizes), float(roots(whole)))
 
 
 def roots(whole: FloatArray) -> FloatArray:
@@ -93,39 +96,31 @@ def roots(whole: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(np.sqrt((whole**2).sum(axis=-1)), 1.0))
 
 
-def larger_of(whole: FloatArray, counts: float) -> Flipped:
-    """Flip two kinds of whole scores, (2, n): after each flip the larger sum by its root, the second counts less."""
-    one, other = (_of_whole(scores, float(root)) for scores, root in zip(whole, roots(whole), strict=True))
-    return larger(one, other, counts)
-
-
-def _of_whole(whole: FloatArray, root: float) -> Flipped:
-    sizes = sums(whole, bits_of(len(whole)))
-    return Flipped(np.abs(sizes, out=sizes), root)
-
-
-def larger(one: Flipped, other: Flipped, counts: float) -> Flipped:
-    """Of two kinds of scores, after each flip the larger sum by its root, where one of the other kind `counts` less."""
-    sizes = np.divide(one.sizes, np.float32(one.root), out=one.sizes)
-    others = np.multiply(other.sizes, np.float32(counts / other.root), out=other.sizes)
-    return Flipped(np.maximum(sizes, others, out=sizes), 1.0)
+def larger(whole: FloatArray, counts: float) -> Flipped:
+    """Flip two kinds of whole scores, (2, n): after each flip the larger sum by its root, the second `counts` less."""
+    return Flipped(_larger(whole[None], counts, bits_of(whole.shape[1]), _words)[0], 1.0)
 
 
 def at_least_as_large(whole: FloatArray, counts: float) -> IntArray:
-    """After how many flips at least the larger of two sums is as large as what was observed, (r,); of whole (r, 2, n).
+    """After how many flips, at least, the larger sum is as large as what was observed: of whole (r, 2, n), shape (r,).
 
-    Only a subgroup of the flips is asked, which takes a tenth of the time that all take. What this says is the same as
-    theirs, not merely about the same: no flip of it is another one of them.
+    A subgroup of the flips is asked, which takes a tenth of the time: each of its flips is another one of all.
     """
+    bits, needed = min(_SUBGROUP, bits_of(whole.shape[2])), bits_of(whole.shape[2])
+    sizes = _larger(whole, counts, bits, _folded)
+    times = FLIPS >> bits if bits == needed else 1  # of so few pairs it is all that can be told apart
+    return np.asarray(np.count_nonzero(sizes >= sizes[:, :1], axis=1) * times)
+
+
+def _larger(whole: FloatArray, counts: float, bits: int, words: Callable[[int], IntArray]) -> Totals:
+    """The larger sums by their roots, (r, 2 ** bits), of two kinds of whole scores, (r, 2, n)."""
     rows, _, n = whole.shape
-    bits = min(_SUBGROUP, bits_of(n))
-    sizes = np.abs(_sums(whole.reshape(-1, n), bits, _folded)).reshape(rows, 2, -1)
+    sizes = _sums(whole.reshape(-1, n), bits, words).reshape(rows, 2, -1)
+    np.abs(sizes, out=sizes)
     by_root = roots(whole)
-    one = sizes[:, 0] / by_root[:, :1].astype(np.float32)
-    other = sizes[:, 1] * (counts / by_root[:, 1:]).astype(np.float32)
-    largest = np.maximum(one, other, out=one)
-    times = FLIPS >> bits if bits == bits_of(n) else 1
-    return np.asarray(np.count_nonzero(largest >= largest[:, :1], axis=1) * times)
+    sizes[:, 0] /= by_root[:, :1].astype(np.float32)
+    sizes[:, 1] *= (counts / by_root[:, 1:]).astype(np.float32)
+    return np.asarray(np.maximum(sizes[:, 0], sizes[:, 1]))
 
 
 def p_value(seen: Flipped) -> float:
@@ -154,10 +149,12 @@ def look(test: Test, seen: Flipped, may_drop: int) -> Test:
     if may_drop <= 0:
         return test._replace(bound=inf)
     told_apart = len(seen.sizes)
+    # The only ones that it may drop, mostly, which spares most of the sorting.
+    large = normal_quantile(min(1.0, _MORE * (len(test.dropped) + may_drop) / FLIPS))
     may_drop //= FLIPS // told_apart
     is_left = np.ones(told_apart, dtype=np.bool_)
     is_left[test.dropped[test.dropped < told_apart]] = False
-    places = np.flatnonzero(seen.sizes > _LARGE * seen.root)  # a twentieth of them or so, which spares most sorting
+    places = np.flatnonzero(seen.sizes > large * seen.root)
     places = places[is_left[places]]
     if len(places) <= may_drop:
         places = np.flatnonzero(is_left)
@@ -186,22 +183,17 @@ def _sums(signed: FloatArray, bits: int, words: Callable[[int], IntArray]) -> To
     rows, n = signed.shape
     if n <= _FEW:
         left, right = _halves(bits, words)
-        turned = (left[:, :n] * signed.astype(np.float32)[:, None, :]).reshape(
-            -1, min(len(left), _SMALL // right.shape[1]), n
-        )
-        return np.asarray((turned @ right[:n]).reshape(rows, -1))
-    at = words(n)
-    return np.stack([_transformed(np.bincount(at, weights=row, minlength=1 << bits)) for row in signed])
-
-
-def _transformed(by_word: npt.NDArray[Any]) -> Totals:
-    """The Walsh-Hadamard transform."""
-    bits = len(by_word).bit_length() - 1
-    block = min(_BLOCK, bits // 2)
+        turned = left[:, :n] * signed.astype(np.float32)[:, None, :]
+        at_once = min(len(left), _SMALL // right.shape[1])
+        return np.asarray((turned.reshape(-1, at_once, n) @ right[:n]).reshape(rows, -1))
+    at, block = words(n), min(_BLOCK, bits // 2)
     inner, outer = _hadamard(block), _hadamard(bits - 2 * block)
-    blocks = inner @ by_word.astype(np.float32).reshape(-1, 1 << block, 1 << block) @ inner
-    across = blocks.reshape(len(outer), 1 << block, 1 << block).swapaxes(0, 1)
-    return np.asarray((outer @ across).swapaxes(0, 1).reshape(-1))
+    found = np.empty((rows, len(outer), 1 << block, 1 << block), dtype=np.float32)
+    for scores, of_row in zip(signed, found, strict=True):  # a Walsh-Hadamard transform
+        by_word = np.bincount(at, weights=scores, minlength=1 << bits).astype(np.float32)
+        blocks = inner @ by_word.reshape(of_row.shape) @ inner
+        np.matmul(outer, blocks.swapaxes(0, 1), out=of_row.swapaxes(0, 1))
+    return found.reshape(rows, -1)
 
 
 @lru_cache(maxsize=2 * BITS)

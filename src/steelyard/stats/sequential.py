@@ -68,7 +68,10 @@ class Standing(NamedTuple):
     ahead: tuple[WholeScores, ...] = ()
     """The scores and ranks of the looks behind those, (2, pairs) each, from which it can be told."""
     exact: float = inf
-    """The least p-value of the looks with exact tests, by the share of alpha that each may spend."""
+    """The least p-value of the looks with exact tests, by the share of alpha that each may spend.
+
+    Of a change other than 0 only until it is rejected.
+    """
     alone: float = inf
     """The same of a budget that ended with its first look, whose exact test has all that this end may spend."""
     total: float = 0.0
@@ -128,10 +131,13 @@ def _next(
         return [one._replace(tests=alone, alone=_exact(both) / share) for one, both in zip(newest, signed, strict=True)]
     share = _share_of_exact(looks)
     taken = []
-    for before, one, both in zip(standings, newest, signed, strict=True):
-        exact = min(before.exact, _tail(both, one.total) / share) if share else before.exact
-        taken.append(before._replace(exact=exact, total=one.total, is_opposed=one.is_opposed))
-    return _flip(taken, whole, looks, hypotheses)
+    flips = _flip(standings, whole, looks, hypotheses)
+    for flip, one, both, asked in zip(flips, newest, signed, hypotheses, strict=True):
+        # What is rejected anyhow needs no p-value, unless it is that of "no change", which is shown.
+        is_asked = share > 0 and not (flip.is_dropped and asked.change)
+        exact = min(flip.exact, _tail(both, one.total) / share) if is_asked else flip.exact
+        taken.append(flip._replace(exact=exact, total=one.total, is_opposed=one.is_opposed))
+    return taken
 
 
 def _flip(
@@ -190,6 +196,7 @@ def _standing(sums: Sequence[float]) -> Standing:
     return Standing(total=larger, is_opposed=smaller * larger < 0)
 
 
+@lru_cache(maxsize=4096)
 def units(look: Look, alpha: float) -> int:
     """How many flips a look may drop of those that alpha allows, but for what goes to the exact tests.
 
@@ -232,7 +239,7 @@ def _exact(both: FloatArray) -> float:
 
 def _flipped(whole: WholeScores | FloatArray) -> joint.Flipped:
     """Flip signed scores and signed ranks in whole units, (2, n)."""
-    return joint.larger_of(whole.astype(np.float64), _RANKS_COUNT)
+    return joint.larger(whole.astype(np.float64), _RANKS_COUNT)
 
 
 def _sums(whole: FloatArray) -> FloatArray:
