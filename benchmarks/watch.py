@@ -6,8 +6,8 @@ First blocks of launches of the demo's program (20 ms), watched and not, in adja
 seconds: the mean of a block is judged as `steelyard compare` judges a pair, at a margin of 0.2 %. The processor time of
 the looks is from the same blocks. Then N weighings of the installed `steelyard`, each with a disturber planted beside
 the middle of it: a program of a name of its own that works all the time, in bursts of 0.05 to 1.5 s, or by children of
-0.1 s; pinned to the processor of the launches or to another one. It is named if the report has its name among those
-who ran beside, and first if it is the first of these.
+0.1 s; pinned to the processor of the launches or to another one. It is named if the report has its name among the
+three that it tells of at most, and first if it is the first of these; it is in the record if it was tied to launches.
 """
 
 from __future__ import annotations
@@ -148,8 +148,17 @@ def growing(plant: Plant, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
         process.wait()
 
 
-def tried(plant: Plant, program: Path, processor: int, folder: Path) -> tuple[int, str]:
-    """At which place the report names the plant (0 for not at all), and what it says."""
+@dataclass(frozen=True)
+class Told:
+    """What is said of a plant: at which place it is named, 0 for not at all; whether the record has it; the report."""
+
+    place: int
+    in_record: bool
+    said: str
+
+
+def tried(plant: Plant, program: Path, processor: int, folder: Path) -> Told:
+    """Weigh beside a plant."""
     out = folder / "weighing.json"
     words = [STEELYARD, "compare", str(program), str(program), "--cpu", str(processor), "--json", str(out)]
     words += ["--max-time", str(LASTS_S), "--margin", "0.001%"]
@@ -158,8 +167,9 @@ def tried(plant: Plant, program: Path, processor: int, folder: Path) -> tuple[in
     verdict = read_record(out)["derived"]["verdicts"][0]
     found = [Disturber.model_validate(one) for one in verdict.get("disturbers", [])]
     said = beside(found, waited=verdict["disturbed"] > 0) or "nothing"
-    names = [one.name for one in found if f"{one.name} ran beside" in said]
-    return (names.index(plant.name) + 1 if plant.name in names else 0), said
+    names = [one.name for one in found]
+    is_named = plant.name in names and f"{plant.name} ran beside" in said
+    return Told(names.index(plant.name) + 1 if is_named else 0, plant.name in names, said)
 
 
 def main(words: argparse.Namespace) -> None:
@@ -177,15 +187,21 @@ def main(words: argparse.Namespace) -> None:
             Plant(NAMES[n % len(NAMES)], KINDS[n % len(KINDS)], words.processor if n % 2 else others[-1])
             for n in range(words.planted)
         ]
-        places: list[int] = []
-        shown: list[tuple[object, ...]] = []
-        for plant in plants:
-            place, said = tried(plant, program, words.processor, folder)
-            places.append(place)
-            where = "the same" if plant.processor == words.processor else "another"
-            shown.append((plant.name, plant.kind, where, place or "not named", said))
+        told = [(plant, tried(plant, program, words.processor, folder)) for plant in plants]
+        shown = [
+            (
+                plant.name,
+                plant.kind,
+                "the same" if plant.processor == words.processor else "another",
+                one.place or "not named",
+                one.said,
+            )
+            for plant, one in told
+        ]
         print(table(("planted", "works", "processor", "named at place", "the report"), shown))
-        print(f"\nnamed: {sum(map(bool, places))} of {len(places)}, first: {places.count(1)}")
+        named, first = sum(one.place > 0 for _, one in told), sum(one.place == 1 for _, one in told)
+        kept = sum(one.in_record for _, one in told)
+        print(f"\nnamed: {named} of {len(told)}, first: {first}, in the record: {kept}")
 
 
 if __name__ == "__main__":

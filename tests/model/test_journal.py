@@ -20,6 +20,7 @@ from steelyard.model.journal import Journal
 from steelyard.model.json_text import parse
 from steelyard.model.launches import COLUMNS, Launches, LaunchRow, Measured, Place, Sample
 from steelyard.model.records import Run, Settings, Weighing
+from steelyard.model.watch import Beside, Stretch, Watch
 from tests.model.samples import DISTURBED, TRIED, USED, WARM_UP, row, run, subject, weighing
 
 HEADER = weighing([], stop=["interrupted"], subjects=(subject("\udcff\u2028"), subject("ünï\n")))
@@ -71,6 +72,22 @@ def test_launches_whose_heap_was_watched_are_kept_one_by_one(path: Path) -> None
     assert load(path).heap == Heap(launches=launches)
     path.write_bytes(path.read_bytes().replace(b'"side":1', b'"side":7'))
     with pytest.raises(UsageError, match="heap"):
+        load(path)
+
+
+def test_what_was_seen_beside_launches_is_kept_among_them(path: Path) -> None:
+    beside = [Beside(name='a "b" ü', processes=2, ran_ns=5, cpu=1)]
+    stretches = [Stretch(start_ns=1, end_ns=2, beside=beside, mhz=2.5, steal_ns=3), Stretch(start_ns=2, end_ns=9)]
+    with Journal(path, HEADER) as journal:
+        journal.append(ROWS[0])
+        journal.stretch(stretches[0])
+        journal.append(ROWS[1])
+        journal.stretch(stretches[1])
+    record = load(path)
+    assert record.watch == Watch(stretches=stretches)
+    assert record.launches == Launches.of_rows(ROWS[:2])
+    path.write_bytes(path.read_bytes().replace(b'"ran_ns":5', b'"ran_ns":-5'))
+    with pytest.raises(UsageError, match=r"watch\.stretches\.0\.beside\.0\.ran_ns"):
         load(path)
 
 

@@ -51,6 +51,13 @@ def test_what_is_no_program_is_said_in_words(kind: Kind, said: str) -> None:
     assert disturbances.beside([Disturber(kind=kind, launches=9, of=60, share=0.6)], waited=False) == said
 
 
+def test_any_name_is_fit_to_print() -> None:
+    told = disturbances.beside([program("\x1b[2J" + "x" * 500, 60)], waited=True)
+    assert told is not None
+    assert told.isprintable()
+    assert len(told) < 90
+
+
 def test_what_does_not_matter_is_not_said() -> None:
     assert disturbances.beside([], waited=True) is None
     assert disturbances.beside([program("cron", 2)], waited=True) is None

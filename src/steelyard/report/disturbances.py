@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from steelyard.report import figures
+from steelyard.report.printable import plain, shorten
 
 if TYPE_CHECKING:
     from steelyard.model.records import Summary, Verdict
     from steelyard.model.watch import Disturber
 
 _MOST_NAMED = 3
+# In columns. The kernel's own names have 15 bytes, but a record may hold any.
+_LONGEST = 48
 # What was beside fewer launches cannot move a median or a rank test by much.
 _FEW = 0.05
 # Where no launch waited, others can disturb by the caches and the clock rate, which takes a good part of a processor.
@@ -77,7 +80,7 @@ def beside(disturbers: Sequence[Disturber], *, waited: bool) -> str | None:
     if not told:
         return None
     named = [
-        _BESIDE[one.kind].format(name=one.name, launches=_part(one, is_first=place == 0))
+        _BESIDE[one.kind].format(name=shorten(plain(one.name), _LONGEST), launches=_part(one, is_first=place == 0))
         for place, one in enumerate(told[:_MOST_NAMED])
     ]
     more = len(told) - _MOST_NAMED

@@ -39,15 +39,14 @@ def test_a_program_is_tied_to_the_launches_of_its_time() -> None:
 
 def test_what_took_most_is_told_first_and_what_took_next_to_nothing_not_at_all() -> None:
     quiet = ("cron", 0.05)
-    found = told([stretch(0, ("a", 0.2), quiet), stretch(1, ("a", 0.2)), stretch(2, ("b", 1.5)), stretch(3, quiet)])
+    found = told([stretch(0, ("a", 0.4), quiet), stretch(1, ("a", 0.4)), stretch(2, ("b", 1.5)), stretch(3, quiet)])
     assert [name for _, name, *_ in counts(found)] == ["b", "a"]
 
 
 def test_a_launch_over_many_stretches_has_their_mean() -> None:
     long = [row(0, side, start_ns=BEGIN + side * 2 * LENGTH, wall_ns=2 * LENGTH) for side in (0, 1)]
-    found = told([stretch(0, ("a", 0.3)), stretch(1), stretch(2, ("a", 0.15)), stretch(3)], long)
-    assert counts(found) == [("program", "a", 1, 2)]  # 15 % of the first, 7.5 % of the second
-    assert found[0].share == pytest.approx(0.15)
+    found = told([stretch(0, ("a", 0.5)), stretch(1), stretch(2, ("a", 0.5)), stretch(3, ("b", 0.3))], long)
+    assert {(one.name, one.launches, round(one.share, 3)) for one in found} == {("a", 2, 0.25), ("b", 1, 0.15)}
 
 
 def test_only_launches_that_were_watched_count() -> None:
@@ -63,7 +62,7 @@ def test_repeated_pairs_count_and_those_that_are_no_measurement_do_not() -> None
 def test_what_the_machine_did_is_told_by_its_kind() -> None:
     found = told(
         [
-            stretch(0, mhz=3000.0, steal_ns=10 * MS),
+            stretch(0, mhz=3000.0, steal_ns=30 * MS),
             stretch(1, mhz=3000.0, stopped_ns=5 * MS),
             stretch(2, mhz=2000.0, slowed=2),
             stretch(3, mhz=3010.0, hidden_ns=80 * MS),
@@ -76,6 +75,12 @@ def test_what_the_machine_did_is_told_by_its_kind() -> None:
         ("heat", 5),
         ("hidden", 5),
     }
+
+
+def test_a_tick_or_two_of_a_short_stretch_say_nothing() -> None:
+    short = Stretch(start_ns=BEGIN, end_ns=BEGIN + 20 * MS, beside=[Beside(name="a", processes=1, ran_ns=20 * MS)])
+    stolen = Stretch(start_ns=short.end_ns, end_ns=BEGIN + LENGTH, steal_ns=10 * MS, hidden_ns=20 * MS)
+    assert told([short, stolen]) == []
 
 
 def test_a_clock_that_began_anew_ties_nothing() -> None:

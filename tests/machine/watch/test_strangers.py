@@ -86,6 +86,7 @@ def test_parents_in_a_circle_end_too() -> None:
         ("python3", "/usr/bin/python3\0-S\0/home/a/train.py\0--token\0secret\0", "python3 train.py"),
         ("python3.11", "python3.11\0-m\0http.server\0", "python3.11 -m http.server"),
         ("python3", "python3\0-c\0secret\0", "python3"),
+        ("python3", "python3\0-W\0ignore\0app.py\0", "python3 app.py"),
         ("node", "node\0server.js\0", "node server.js"),
         ("node", "/bin/sh\0/opt/node\0", "node"),
         ("bash", "-bash\0", "bash"),

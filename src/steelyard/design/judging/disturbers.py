@@ -7,12 +7,11 @@ from typing import Final
 
 import numpy as np
 
-from steelyard.model.launches import DISTURBED, ROLES, USED, Launches
+from steelyard.model.launches import DISTURBED, ROLES, USED, FloatArray, Launches
 from steelyard.model.watch import Disturber, Kind, Watch
 from steelyard.stats.overlap import rates_within
 
 # From which rate on something was beside a launch, by its kind: of one processor, and for a limit of the launch's time.
-# The kernel tells stolen and processor time in ticks of 10 ms, of which there are 4 % in the shortest stretch.
 _FROM: Final[Mapping[Kind, float]] = {
     "program": 0.1,
     "hidden": 0.5,
@@ -21,6 +20,9 @@ _FROM: Final[Mapping[Kind, float]] = {
     "heat": 0.5,
     "clock": 0.5,
 }
+# The kernel tells these in ticks of 10 ms, and the last stretch may be as short: two of them may be less than one.
+_IN_TICKS: Final[frozenset[Kind]] = frozenset({"program", "hidden", "steal"})
+_FEW_TICKS_NS = 25_000_000
 # Of the time of a launch that has to have been watched.
 _COVERED = 0.5
 
@@ -30,28 +32,31 @@ def disturbers(launches: Launches, benchmark: int, watch: Watch | None) -> list[
 
     Nothing is told where the clock began anew between the launches, as it does when the machine starts.
     """
-    roles = [ROLES.index(USED), ROLES.index(DISTURBED)]
-    chosen = np.flatnonzero((np.asarray(launches.benchmark) == benchmark) & np.isin(np.asarray(launches.role), roles))
-    if watch is None or not watch.stretches or not len(chosen):
+    spans = _spans(launches, benchmark)
+    if watch is None or not watch.stretches or not len(spans) or not _is_in_order(spans[:, 0], watch.edges_ns):
         return []
-    starts = launches.column("start_ns")[chosen]
-    edges = watch.edges_ns
-    if (np.diff(starts) < 0).any() or (np.diff(edges.reshape(-1)) < 0).any():
-        return []
-    spans = np.stack([starts, starts + launches.column("wall_ns")[chosen]], axis=1)
-    covered = rates_within(spans, edges, edges[:, 1] - edges[:, 0]) >= _COVERED
+    lengths = watch.edges_ns[:, 1] - watch.edges_ns[:, 0]
+    spans = spans[rates_within(spans, watch.edges_ns, lengths) >= _COVERED]
     found = []
     for (kind, name), amounts in watch.amounts.items():
-        rates = rates_within(spans, edges, amounts)
-        beside = covered & (rates >= _FROM[kind])
+        told = np.where(amounts < _FEW_TICKS_NS, 0.0, amounts) if kind in _IN_TICKS else amounts
+        rates = rates_within(spans, watch.edges_ns, told)
+        beside = rates >= _FROM[kind]
         if beside.any():
-            lost = float((rates[beside] * (spans[beside, 1] - spans[beside, 0])).sum())
-            told = Disturber(
-                kind=kind,
-                name=name,
-                launches=int(beside.sum()),
-                of=int(covered.sum()),
-                share=float(rates[beside].mean()),
-            )
-            found.append((lost, told))
+            count, share = int(beside.sum()), float(rates[beside].mean())
+            lost_ns = float((rates * (spans[:, 1] - spans[:, 0]))[beside].sum())
+            found.append((lost_ns, Disturber(kind=kind, name=name, launches=count, of=len(spans), share=share)))
     return [told for _, told in sorted(found, key=lambda one: (-one[0], one[1].kind, one[1].name))]
+
+
+def _spans(launches: Launches, benchmark: int) -> FloatArray:
+    """Start and end of each launch that was measured, those of pairs that were repeated too, shape (n, 2)."""
+    roles = [ROLES.index(USED), ROLES.index(DISTURBED)]
+    of_benchmark = np.asarray(launches.benchmark, dtype=int) == benchmark
+    chosen = np.flatnonzero(of_benchmark & np.isin(np.asarray(launches.role, dtype=int), roles))
+    starts = launches.column("start_ns")[chosen]
+    return np.stack([starts, starts + launches.column("wall_ns")[chosen]], axis=1)
+
+
+def _is_in_order(starts: FloatArray, edges: FloatArray) -> bool:
+    return bool((np.diff(starts) >= 0).all() and (np.diff(edges.reshape(-1)) >= 0).all())

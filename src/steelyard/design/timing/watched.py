@@ -33,4 +33,4 @@ class Watched:
 
     def watch(self) -> Watch | None:
         """All of it, for the record; None if nothing was watched."""
-        return Watch(stretches=self.stretches) if self.stretches else None
+        return Watch.model_construct(stretches=self.stretches) if self.stretches else None

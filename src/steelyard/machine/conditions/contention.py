@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from steelyard.machine.conditions.words import fine, serious, slight, unknown
+from steelyard.machine.groups import groups
 from steelyard.machine.moments import Moment
 from steelyard.machine.readings import CPUS, Tree
 from steelyard.model.conditions import Condition
@@ -104,22 +105,3 @@ def _quota(tree: Tree, folder: Path) -> tuple[int | None, int | None]:
         return (int(words[0]) if words[0].isdigit() else None), int(words[1]) if words[1].isdigit() else None
     quota = tree.number(folder / "cpu.cfs_quota_us")
     return (quota if quota and quota > 0 else None), tree.number(folder / "cpu.cfs_period_us")
-
-
-def groups(tree: Tree) -> list[Path]:
-    """The folders of our control group and of those above it, of the first version and the second."""
-    top = Path("sys/fs/cgroup")
-    folders: list[Path] = []
-    for line in (tree.text("proc/self/cgroup") or "").splitlines():
-        parts = line.split(":", 2)
-        if len(parts) != 3:
-            continue
-        controllers, inner = parts[1].split(","), Path(parts[2].lstrip("/"))
-        if parts[1] == "":
-            tops = [top, top / "unified"]
-        elif "cpu" in controllers:
-            tops = [top / "cpu", top / parts[1]]
-        else:
-            continue
-        folders += [one / each for one in tops for each in (inner, *inner.parents) if ".." not in each.parts]
-    return list(dict.fromkeys(folders))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.machine.conditions.contention import groups
+from steelyard.machine.groups import groups
 from steelyard.machine.readings import CPUS, Tree, whole
 
 # On some systems asking for a clock rate wakes the processor.

@@ -51,7 +51,8 @@ def _script(words: Sequence[str]) -> str | None:
             return f"-m {words[place + 1]}"
         if word in ("-c", "-e") or not word:
             return None
-        if not word.startswith("-"):
+        # Not the value of an option before it, as in `-W ignore script.py`.
+        if not word.startswith("-") and ("." in word or "/" in word):
             return PurePath(word).name
     return None
 

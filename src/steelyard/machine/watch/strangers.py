@@ -94,6 +94,6 @@ def strangers(processes: Processes, ran: Ran, own: Collection[int], time: Time, 
     busy = [(name, group) for name, group in groups.items() if group.ticks >= _WORTH_NAMING * time.ticks]
     busy.sort(key=lambda one: (-one[1].ticks, one[0]))
     return [
-        Beside(name=name, processes=group.processes, ran_ns=group.ticks * time.tick_ns, cpu=group.cpu)
+        Beside.model_construct(name=name, processes=group.processes, ran_ns=group.ticks * time.tick_ns, cpu=group.cpu)
         for name, group in busy[:_MOST_NAMED]
     ]
