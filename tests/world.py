@@ -5,6 +5,7 @@ What a launch measures is up to the test; it alone moves the clock. All else tha
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import pytest
@@ -96,6 +98,7 @@ class ScriptedServer:
 
     version = "scripted"
     server_pid = 0
+    missing_counters: Mapping[str, int] = MappingProxyType({"cycles": errno.ENOENT, "migrations": errno.EACCES})
     offers = OFFERS
 
     def __init__(

@@ -2,6 +2,7 @@
 //! code of the crate is in here.
 
 mod descriptors;
+mod event;
 mod gate;
 mod processes;
 mod spawner;
@@ -10,6 +11,7 @@ pub use descriptors::{
     capturing_pipe, close_all_on_exec, open_on_stdin, pidfd_open, pipe, poll, poll_entry, receive,
     SignalFd,
 };
+pub use event::Event;
 pub use gate::{Executing, Gated};
 pub use processes::{
     block_signals, change_of, enterable, exit_is_pending, fix_addresses, fork, kill, kill_group,
