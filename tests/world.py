@@ -5,6 +5,7 @@ What a launch measures is up to the test; it alone moves the clock. All else tha
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import pytest
@@ -97,6 +99,7 @@ class ScriptedServer:
     """Stands in the place of the launch server."""
 
     version, server_pid = "scripted", 0
+    missing_counters: Mapping[str, int] = MappingProxyType({"cycles": errno.ENOENT, "migrations": errno.EACCES})
     offers = OFFERS
 
     def __init__(

@@ -189,6 +189,7 @@ class Server:
     version: str = "scripted"
     server_pid: int = 0
     offers: dict[str, bool] = field(default_factory=dict)
+    missing_counters: Mapping[str, int] = field(default_factory=dict)
     cancelled: bool = False
 
     def launch(self, spec: LaunchSpec) -> Measured:

@@ -64,7 +64,7 @@ def test_changes_are_round_by_round_and_share_the_chance_of_error() -> None:
 
 def test_warm_up_is_not_judged() -> None:
     rows = [
-        LaunchRow._make((0, pair, 0, 0, role, 0, 0, 0, *(getattr(measured(ms), name) for name in NUMBERS), 0, ()))
+        LaunchRow._make((0, pair, 0, 0, role, 0, 0, 0, *(getattr(measured(ms), name) for name in NUMBERS), 0, (), ()))
         for pair, role, ms in ((0, 0, 9), (1, 1, 2), (2, 1, 3))
     ]
     run = Launches.of_rows(rows)

@@ -154,7 +154,7 @@ def scheduled(launcher: Launcher) -> Launcher:
 
 
 def test_what_the_machine_offers_is_told(launcher: Launcher) -> None:
-    assert set(launcher.offers) == {"pidfd", "schedstat", "pressure", "steal"}
+    assert set(launcher.offers) == {"pidfd", "schedstat", "pressure", "steal", "kernel_counters"}
     measured = nothing(launcher)
     assert (measured.cpu_ns is not None) == launcher.offers["schedstat"]
     assert (measured.pressure_ns is not None) == launcher.offers["pressure"]

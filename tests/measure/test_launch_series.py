@@ -47,7 +47,7 @@ def results(launcher: Launcher, *specs: LaunchSpec) -> list[Measured | UsageErro
 
 def row_of(measured: Measured) -> list[object]:
     numbers = [getattr(measured, name) for name in NUMBERS]
-    return list(LaunchRow._make((*PLACE, *numbers, OVERHEAD_NS, [])))
+    return list(LaunchRow._make((*PLACE, *numbers, OVERHEAD_NS, [], ()))[:-1])
 
 
 def rows_in(journal: Path) -> list[object]:

@@ -140,7 +140,10 @@ def test_rows_from_before_there_were_layouts_have_none(path: Path) -> None:
     samples = (Sample(100, 90000), Sample(100, 80000))
     rows = [row(0, 0, samples=samples), row(0, 1, samples=samples)]
     write(path, [])
-    lines = [json.dumps([*without(each[:-1], "layout", "lost_ns"), [one.kept() for one in samples]]) for each in rows]
+    lines = [
+        json.dumps([*without(each[: len(COLUMNS)], "layout", "lost_ns"), [one.kept() for one in samples]])
+        for each in rows
+    ]
     path.write_text(path.read_text() + "".join(f"{line}\n" for line in lines))
     assert load(path).launches == Launches.of_rows(rows)
 
@@ -148,7 +151,7 @@ def test_rows_from_before_there_were_layouts_have_none(path: Path) -> None:
 def test_rows_from_before_threads_were_followed_do_not_tell_what_they_lost(path: Path) -> None:
     rows = [row(0, 0, layout=1), row(0, 1, layout=1)]
     write(path, [], HEADER.model_copy(update={"settings": Settings(layouts=1)}))
-    lines = [json.dumps([*without(each[:-1], "lost_ns"), []]) for each in rows]
+    lines = [json.dumps([*without(each[: len(COLUMNS)], "lost_ns"), []]) for each in rows]
     path.write_text(path.read_text() + "".join(f"{line}\n" for line in lines))
     assert load(path).launches == Launches.of_rows(rows)
 
@@ -342,7 +345,9 @@ def mixed(count: int) -> bytes:
     lines = [json.dumps(HEADER.model_dump(mode="json", exclude={"launches", "derived"}))]
     for number in range(count):
         samples = [[[2, 500 + number, None, 3], [2, 400, 390, None]], [], [[1, 7, 6, 0]]][number % 3]
-        lines.append(json.dumps([*row(number // 2, number % 2, signal=9 if number % 7 == 0 else None)[:-1], samples]))
+        lines.append(
+            json.dumps([*row(number // 2, number % 2, signal=9 if number % 7 == 0 else None)[: len(COLUMNS)], samples])
+        )
         if number % 5 == 4:
             lines.append(json.dumps({"discard": [0, number // 2]}))
     return "\n".join([*lines, json.dumps({"stop": ["pairs"], "seconds": 3})]).encode()
@@ -364,7 +369,7 @@ def test_lines_that_are_read_together_are_those_that_are_read_alone(
 
 def test_launches_of_the_first_version_and_later_ones_stand_in_one_journal(path: Path) -> None:
     head, *lines = mixed(2).split(b"\n")
-    old = json.dumps(without(row(7, 0)[:-1], "layout", "lost_ns")).encode()
+    old = json.dumps(without(row(7, 0)[: len(COLUMNS)], "layout", "lost_ns")).encode()
     path.write_bytes(b"\n".join([head, old, *lines]))
     assert load(path).launches.rows()[0] == row(7, 0)
     assert len(load(path).launches) == 3

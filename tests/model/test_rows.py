@@ -12,8 +12,8 @@ SAMPLES = (Sample(10, 90_000), Sample(10, 10_300), Sample(20, 20_400))
 
 
 def test_a_row_is_its_place_its_numbers_and_what_it_adds() -> None:
-    assert LaunchRow._fields == (*Place._fields, *NUMBERS, "overhead_ns", "samples")
-    assert (*COLUMNS, "samples") == LaunchRow._fields
+    assert LaunchRow._fields == (*Place._fields, *NUMBERS, "overhead_ns", "samples", "counters")
+    assert (*COLUMNS, "samples", "counters") == LaunchRow._fields
     assert row(3, 1)[: len(Place._fields)] == Place(0, 3, 1, 1, 1, 7, 8, 0)
 
 

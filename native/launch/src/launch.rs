@@ -1,6 +1,7 @@
 //! A launch from request to report.
 
 use crate::channel::Channel;
+use crate::counters::Counters;
 use crate::covariates::{Gauges, Reading, Schedule};
 use crate::leftovers::Leftovers;
 use crate::protocol::{latin1_encode, Failure, Report, Request, Stage};
@@ -55,6 +56,8 @@ pub fn run(
     if let Some(switches) = &means.switches {
         switches.begin(processors_for(request));
     }
+    // Opened before the start: what is started inherits them, and they count from its first instruction on.
+    let counters = Counters::open(&request.counters)?;
     let started = spawn::start(request, streams, &means.changed_signals)?;
     let wait = Wait::new(started, request.timeout_ns, captures, means.pidfd);
     let running = Running {
@@ -63,8 +66,14 @@ pub fn run(
         already: Schedule::default(),
         wait,
     };
-    let counters = (before, delay_ns);
-    to_the_end(vec![running], counters, means, channel, leftovers)
+    let gauged = (before, delay_ns);
+    let mut launched = to_the_end(vec![running], gauged, means, channel, leftovers)?;
+    if let Launched::Reports(reports, _) = &mut launched {
+        for report in reports {
+            report.counters = counters.read();
+        }
+    }
+    Ok(launched)
 }
 
 /// On how many processors a target may run.
@@ -212,6 +221,7 @@ fn report(
         stdout_bytes: None,
         stderr_bytes: None,
         results_bytes: None,
+        counters: Vec::new(),
         left_behind: Vec::new(),
         not_killed: Vec::new(),
     }

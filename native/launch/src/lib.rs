@@ -17,6 +17,7 @@
 
 pub mod asked;
 pub mod channel;
+pub mod counters;
 pub mod covariates;
 pub mod guard;
 pub mod launch;

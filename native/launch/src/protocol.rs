@@ -4,7 +4,9 @@
 //! character U+0000..U+00FF stands for one byte, because JSON has no byte strings and none of
 //! these need be UTF-8.
 
+use crate::counters;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -93,6 +95,9 @@ pub struct Request {
     /// Whether its addresses are to be the same in every launch, as far as the system allows that.
     #[serde(default)]
     pub fixed_layout: bool,
+    /// What is counted of it, beside its times.
+    #[serde(default)]
+    pub counters: Vec<counters::Name>,
     /// What comes after it without the driver being woken, if it ends well.
     #[serde(default)]
     pub then: Option<Box<Next>>,
@@ -172,6 +177,8 @@ pub enum Stage {
     Cwd,
     /// The CPUs asked for cannot be had.
     Affinity,
+    /// What is to be counted cannot be.
+    Counters,
     /// The target was to be killed and goes on.
     Kill,
     /// The line was not a request.
@@ -237,6 +244,10 @@ pub struct Hello {
     pub steal: bool,
     /// The scheduler's switches and wake-ups can be followed.
     pub switches: bool,
+    /// Counters may count what the kernel does for a target, too.
+    pub kernel_counters: bool,
+    /// The error numbers of the counters that there are none of.
+    pub missing_counters: BTreeMap<counters::Name, i32>,
 }
 
 /// What a launch cost and how it ended. Times are in nanoseconds.
@@ -301,6 +312,8 @@ pub struct Report {
     pub stderr_bytes: Option<u64>,
     /// How much was written to fd 3.
     pub results_bytes: Option<u64>,
+    /// Of each counter, if it was asked for: its count, for how many ns it was to count, and for how many it did.
+    pub counters: Vec<Option<[u64; 3]>>,
     /// "pid name" of every other process that had to be killed when the target was gone. After a
     /// timeout or a cancel that includes the children it was working with.
     pub left_behind: Vec<String>,

@@ -2,6 +2,7 @@
 
 use crate::asked::{Asked, Pair};
 use crate::channel::{Channel, Line, LINE_LIMIT};
+use crate::counters;
 use crate::covariates::{Gauges, Schedule};
 use crate::guard::ENDING;
 use crate::launch::{self, Launched, Means};
@@ -202,6 +203,8 @@ fn hello(means: &Means) -> Hello {
         pressure: reading.pressure_ns.is_some(),
         steal: reading.steal_ns.is_some(),
         switches: means.switches.is_some(),
+        kernel_counters: counters::counts_kernel(),
+        missing_counters: counters::missing(),
     }
 }
 

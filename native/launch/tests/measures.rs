@@ -110,3 +110,56 @@ fn many_launches_leak_nothing() {
         assert_eq!(descriptors(&driver), before);
     }
 }
+
+#[test]
+fn what_the_kernel_counts_is_of_all_threads_and_children_from_the_program_on() {
+    let mut driver = Driver::start();
+    let mut two = sh("python3 -c \"$BUSY\" & python3 -c \"$BUSY\"; wait");
+    two["env"] = json!([format!("BUSY={BUSY}"), "PATH=/usr/bin:/bin"]);
+    two["counters"] = json!(["task_clock"]);
+    let reply = driver.run(&two);
+    let clock = &reply["counters"][0];
+    let (count, enabled, running) = (&clock[0], &clock[1], &clock[2]);
+    let used = number(&reply, "user_ns") + number(&reply, "sys_ns");
+    assert!(
+        count.as_u64().expect("a count").abs_diff(used) < used / 10,
+        "{reply}"
+    );
+    assert_eq!(enabled, running);
+    // The next launch has counters of its own, or none.
+    let mut next = truth();
+    next["counters"] = json!(["task_clock"]);
+    assert!(
+        driver.run(&next)["counters"][0][0]
+            .as_u64()
+            .expect("a count")
+            < 50 * MS
+    );
+    assert_eq!(driver.run(&truth())["counters"], json!([]));
+}
+
+#[test]
+fn a_counter_that_is_not_there_is_a_failure_of_its_own_stage() {
+    let mut driver = Driver::start();
+    let mut counted = truth();
+    counted["counters"] = json!([
+        "cycles",
+        "retired_instructions",
+        "branch_misses",
+        "cache_misses"
+    ]);
+    let reply = driver.ask(&counted);
+    if let Some(error) = reply.get("error") {
+        assert_eq!(error["stage"], "counters");
+        assert!(error["message"]
+            .as_str()
+            .expect("words")
+            .starts_with("cannot count cycles: "));
+    } else {
+        assert!(
+            reply["counters"][3][0].as_u64().expect("a count") > 10_000,
+            "{reply}"
+        );
+    }
+    driver.run(&truth());
+}

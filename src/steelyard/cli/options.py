@@ -95,8 +95,9 @@ class JudgingOptions(Options, Judging):
             "--metric",
             metavar="NAME[,NAME]",
             help="What is measured: active, wall, cpu, user, sys, delay, max_rss, minor_faults, major_faults, "
-            "voluntary_switches, involuntary_switches, timeslices; counted under Valgrind: instructions, cost, "
-            "l1_hits, ll_hits, ram_hits. Several may be given; the first decides.  "
+            "voluntary_switches, involuntary_switches, timeslices; counted by the kernel, and the processor where it "
+            "can: task_clock, migrations, cycles, retired_instructions, branch_misses, cache_misses; counted under "
+            "Valgrind: instructions, cost, l1_hits, ll_hits, ram_hits. Several may be given; the first decides.  "
             "[default: active]",
         ),
     ] = None

@@ -12,6 +12,7 @@ from typing import Any
 import steelyard
 from steelyard.design.control import with_control
 from steelyard.design.counting.stage import CountingStage, CountingTools, is_complete, with_tool
+from steelyard.design.events import check_counters
 from steelyard.design.findings import (
     ISOLATED,
     NOT_ISOLATED,
@@ -141,6 +142,7 @@ def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = 
     ):
         if isolated is not None:
             isolated.admit(launcher.server_pid)
+        check_counters(settings, launcher.missing_counters)
         cancels.append(launcher.cancel)
         cleaning = CleanUp(launcher, world.launcher, cancels)
         try:

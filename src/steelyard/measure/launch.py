@@ -15,7 +15,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -88,6 +88,7 @@ class Launcher:
             raise
         self.server_pid = int(hello.get("pid", 0))
         self.version = str(hello.get("version"))
+        self.missing_counters: Mapping[str, int] = hello.get("missing_counters", {})
         self.offers: dict[str, bool] = {name: value for name, value in hello.items() if isinstance(value, bool)}
 
     def __enter__(self) -> Self:
@@ -296,6 +297,7 @@ _UNDRAWN: dict[str, Callable[[Any], str]] = {
     "stderr": _output,
     "cpus": json.dumps,
     "fixed_layout": json.dumps,
+    "counters": json.dumps,
     "results": json.dumps,
 }
 _undrawn_of = attrgetter(*_UNDRAWN)
@@ -319,6 +321,7 @@ def _result(reply: dict[str, Any]) -> Measured | UsageError | MeasurementError:
             reply[name] = reply[name].encode("latin-1")
     for name in ("left_behind", "not_killed"):
         reply[name] = tuple(reply.get(name) or ())
+    reply["counters"] = tuple(one and tuple(one) for one in reply.get("counters") or ())
     return Measured(**reply)
 
 

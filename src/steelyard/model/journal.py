@@ -38,12 +38,13 @@ _LONGEST_HEADER_BYTES = 1 << 25
 # Made once: json.dumps makes one for each call that has separators of its own.
 _COMPACT = json.JSONEncoder(separators=(",", ":"))
 
-# Lines of launches, and nothing but such: numbers, and the lists of a harness's samples.
-_ROWS: Final = re.compile(rb"(?:\[N(?:\[N(?:\[N\]N)*+\]N)?+\]\n)++".replace(b"N", rb'[^][{}"\r\n]*+'))
+# Lines of launches, and nothing but such: numbers, the lists of a harness's samples, and those of counters.
+_ROWS: Final = re.compile(rb"(?:\[N(?:\[N(?:\[N\]N)*+\]N){0,2}+\]\n)++".replace(b"N", rb'[^][{}"\r\n]*+'))
 _AT_ONCE: Final = 4 << 20
 _NO_SAMPLES: Final[list[Any]] = []
-# How long a launch's line is: now, before there was `lost_ns`, before there were layouts, and before harnesses.
-_LENGTHS: Final = {len(LaunchRow._fields) - lacking for lacking in range(4)}
+_NO_COUNTERS: Final[list[Any]] = []
+# How long a launch's line is: with counters, without, before there was `lost_ns`, before layouts, and before harnesses.
+_LENGTHS: Final = {len(LaunchRow._fields) - lacking for lacking in range(5)}
 _LAYOUT: Final = COLUMNS.index("layout")
 _LOST: Final = COLUMNS.index("lost_ns")
 
@@ -122,7 +123,8 @@ class Journal:
     def append(self, row: LaunchRow) -> None:
         """Write one launch."""
         samples = [sample.kept() for sample in row.samples]
-        self._write(_COMPACT.encode((*row[:-1], samples)).encode())
+        counters = [row.counters] if row.counters else []
+        self._write(_COMPACT.encode((*row[: len(COLUMNS)], samples, *counters)).encode())
 
     def fileno(self) -> int:
         """The descriptor that it writes to, for whoever writes a row in its place."""
@@ -141,7 +143,8 @@ class Journal:
         """The launches that were written after so many bytes, by whomever."""
         with self.path.open("rb") as file:
             file.seek(size)
-            return [LaunchRow._make((*entry[:-1], ())) for entry in _whole_lines(file.read().splitlines())]
+            entries = _whole_lines(file.read().splitlines())
+            return [LaunchRow._make((*entry[: len(COLUMNS)], (), ())) for entry in entries]
 
     def discard(self, benchmark: int, pair: int) -> None:
         """Write that a pair was disturbed and will be repeated."""
@@ -289,15 +292,16 @@ def _whole_lines(lines: list[bytes], *, is_end: bool = True) -> Iterator[Any]:
 
 
 def _as_now(entry: list[Any]) -> list[Any]:
-    """A launch as it was journaled once, before there were harnesses (version 1) or later, with what it lacks."""
+    """A launch with what its line lacks: counters, or what was not journaled once, back to before harnesses."""
     lacking = len(LaunchRow._fields) - len(entry)
     if not lacking:
         return entry
-    *numbers, samples = entry if lacking < 3 else [*entry, _NO_SAMPLES]
-    if lacking > 1:
+    *numbers, samples = entry if lacking < 4 else [*entry, _NO_SAMPLES]
+    if lacking > 2:
         numbers.insert(_LAYOUT, 0)
-    numbers.insert(_LOST, None)
-    return [*numbers, samples]
+    if lacking > 1:
+        numbers.insert(_LOST, None)
+    return [*numbers, samples, _NO_COUNTERS]
 
 
 class _Columns:
@@ -307,6 +311,7 @@ class _Columns:
         self.unused: dict[tuple[int, int], str] = {}
         self._columns: list[Packed] = [array(INTEGERS) for _ in COLUMNS]
         self._samples: list[list[Any]] = []
+        self._counters: list[list[Any]] = []
 
     def without_launches(self, entries: list[Any]) -> list[Any]:
         """Take the launches, and give the rest back."""
@@ -317,8 +322,9 @@ class _Columns:
             return entries
         if len(lengths) > 1 or len(LaunchRow._fields) not in lengths:
             entries = list(map(_as_now, entries))
-        *columns, samples = zip(*entries, strict=True)
+        *columns, samples, counters = zip(*entries, strict=True)
         self._samples += samples if any(samples) else [_NO_SAMPLES] * len(entries)
+        self._counters += counters if any(counters) else [_NO_COUNTERS] * len(entries)
         self._columns = list(map(extended, self._columns, columns))
         return []
 
@@ -335,4 +341,5 @@ class _Columns:
                 ]
             except TypeError as error:
                 raise ValueError("a launch stands where none can") from error
-        return {**columns, "samples": self._samples if any(self._samples) else []}
+        inner = {"samples": self._samples, "counters": self._counters}
+        return {**columns, **{name: lists for name, lists in inner.items() if any(lists)}}

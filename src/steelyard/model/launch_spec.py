@@ -29,6 +29,8 @@ class LaunchSpec:
     """Whether addresses are the same in every launch, where the system allows that; else they are random."""
     results: int | None = None
     """Of what it writes to fd 3, where a harness puts its results, the last so many bytes are kept; None closes it."""
+    counters: tuple[str, ...] = ()
+    """The events (`model/counters.py`) that are counted of it."""
     lockstep: bool = False
     """Whether fd 4 is a socket, at the other end of which is the launch that runs at the same time."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import starmap
+from itertools import repeat, starmap
 from math import nan
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeAlias, TypeVar
@@ -21,6 +22,7 @@ from steelyard.model.columns import (
     picked,
     places_of,
 )
+from steelyard.model.counters import EVENTS, Counted, scaled
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launch_spec import Draw, LaunchSpec
 from steelyard.model.measured import Measured
@@ -41,6 +43,7 @@ from steelyard.model.rows import (
     judged_samples,
     times_ns,
 )
+from steelyard.model.throughput import is_empty
 
 if TYPE_CHECKING:
     import numpy as np
@@ -129,12 +132,18 @@ class Launches(_Columns):
         description="of a harness: each launch's samples as [loops, ns, cpu_ns, delay_ns], the first one not judged; "
         "behind that the order of those that both launches of a pair took in turn, 0 first or 1 second; else empty",
     )
+    counters: list[list[Counted | None]] = Field(
+        default_factory=_no_launches,
+        exclude_if=is_empty,
+        description="where they were asked for: of each launch, for each of " + ", ".join(EVENTS) + ", [count, ns for "
+        "which it was to be taken, ns for which it was], or null",
+    )
 
     @model_validator(mode="before")
     @classmethod
     def _with_later_columns(cls, told: Any) -> Any:
         """Records from before there were layouts have none in any pair; older ones tell of their main threads only."""
-        if isinstance(told, dict) and isinstance(told.get("pair"), list):
+        if isinstance(told, dict) and isinstance(told.get("pair"), list | array):
             launches = len(told["pair"])
             return {"layout": [0] * launches, "lost_ns": [None] * launches, **told}
         return told
@@ -142,7 +151,7 @@ class Launches(_Columns):
     @model_validator(mode="after")
     def _check_columns(self) -> Self:
         lengths = {len(getattr(self, name)) for name in COLUMNS}
-        if len(lengths) > 1 or len(self.samples) not in (0, len(self)):
+        if len(lengths) > 1 or any(len(lists) not in (0, len(self)) for lists in (self.samples, self.counters)):
             raise ValueError("the columns of `launches` differ in length")
         if highest(self.role) >= len(ROLES) or highest(self.side) > 1:
             raise ValueError("`launches` has a side or a role out of range")
@@ -156,10 +165,10 @@ class Launches(_Columns):
         if not rows:
             return cls()
         columns: dict[str, Any] = dict(zip(LaunchRow._fields, map(list, zip(*rows, strict=True)), strict=True))
-        samples = columns["samples"]
+        samples, counters = columns["samples"], columns["counters"]
         kept = [[sample.kept() for sample in launch] for launch in samples] if any(samples) else []
         packed: dict[str, Any] = {name: column_of(columns[name]) for name in COLUMNS}
-        return cls.model_construct(**packed, samples=kept)
+        return cls.model_construct(**packed, samples=kept, counters=[*map(list, counters)] if any(counters) else [])
 
     def by_benchmark(self, count: int) -> list[Launches]:
         """The launches of each of `count` benchmarks, apart: what asks for one of them need not search them all.
@@ -175,15 +184,16 @@ class Launches(_Columns):
     def _at(self, positions: npt.NDArray[np.intp]) -> Launches:
         columns: dict[str, Any] = {name: picked(getattr(self, name), positions) for name in COLUMNS}
         samples = [self.samples[position] for position in positions] if self.samples else []
-        return Launches.model_construct(**columns, samples=samples if any(samples) else [])
+        counters = [self.counters[position] for position in positions] if self.counters else []
+        return Launches.model_construct(**columns, samples=samples if any(samples) else [], counters=counters)
 
     def rows(self) -> list[LaunchRow]:
         """The launches as rows again, to go on from."""
         numbers = zip(*(getattr(self, name) for name in COLUMNS), strict=True)
-        if not self.samples:
-            return [LaunchRow._make((*row, ())) for row in numbers]
-        samples = (tuple(starmap(Sample, launch)) for launch in self.samples)
-        return [LaunchRow._make((*row, of_launch)) for row, of_launch in zip(numbers, samples, strict=True)]
+        samples = (tuple(starmap(Sample, launch)) for launch in self.samples or repeat((), len(self)))
+        counters = (tuple(launch) for launch in self.counters or repeat((), len(self)))
+        inner = zip(samples, counters, strict=True)
+        return [LaunchRow._make((*row, *of_launch)) for row, of_launch in zip(numbers, inner, strict=True)]
 
     def __len__(self) -> int:
         return len(self.wall_ns)
@@ -238,9 +248,19 @@ class Launches(_Columns):
             case "cpu":
                 total = self.column("user_ns") + self.column("sys_ns")
                 return np.where(self.worked_alone(), self.column("cpu_ns"), total)
+            case _ if name in EVENTS:
+                return self.of_counters(name, scaled)
             case _ if name in timed([*METRICS]):
                 return self.column(METRICS[name].column)
         raise MeasurementError(f"no launch has a metric named {name!r}")
+
+    def of_counters(self, name: str, figure: Callable[[Sequence[int] | None], float]) -> FloatArray:
+        """A figure of every launch's count of an event; NaN where there is none."""
+        import numpy as np
+
+        place = EVENTS.index(name)
+        counted = (launch[place] if launch else None for launch in self.counters or repeat((), len(self)))
+        return np.array([figure(one) for one in counted], dtype=np.float64)
 
     def _is_shared(self) -> npt.NDArray[np.bool_]:
         """Whether a launch of a harness ran beside its partner, and samples of both at the same time."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from steelyard.model.counters import Counters, added
 from steelyard.model.numbers import ADD_UP, NUMBERS, Numbers
 from steelyard.model.rows import LaunchRow
 
@@ -23,6 +24,8 @@ class Measured(Numbers):
     stderr_bytes: int | None = None
     results: bytes | None = None
     results_bytes: int | None = None
+    counters: Counters = ()
+    """What was counted of it, where that was asked for."""
     left_behind: tuple[str, ...] = ()
     """The processes ("PID name" each) that outlived it and were killed."""
     not_killed: tuple[str, ...] = ()
@@ -31,7 +34,7 @@ class Measured(Numbers):
     @classmethod
     def of_row(cls, row: LaunchRow) -> Self:
         """What was measured, as far as a row has it: the numbers."""
-        return cls(**{name: getattr(row, name) for name in NUMBERS})
+        return cls(**{name: getattr(row, name) for name in NUMBERS}, counters=row.counters)
 
     def has_failed(self) -> bool:
         """Whether it did not end by itself with exit status 0."""
@@ -44,6 +47,7 @@ class Measured(Numbers):
             self if self.has_failed() else later,
             start_ns=self.start_ns,
             max_rss_bytes=max(self.max_rss_bytes, later.max_rss_bytes),
+            counters=added(self.counters, later.counters),
             left_behind=self.left_behind + later.left_behind,
             not_killed=self.not_killed + later.not_killed,
             **summed,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from inspect import get_annotations
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
+from steelyard.model.counters import Counters
 from steelyard.model.numbers import Column, Count, Numbers, declared
 
 WARM_UP, USED, DISTURBED, TRIED = "warm-up", "used", "disturbed", "tried"
@@ -127,13 +128,14 @@ def times_ns(samples: Iterable[Sequence[Any]], metric: str) -> list[float]:
 class LaunchRow(Numbers, Place):
     """One launch as it is journaled: its place, its numbers, and what follows here, in this order.
 
-    A command has no `samples`: it is one itself.
+    A command has no `samples`: it is one itself. `counters` are there if they were asked for, and journaled only then.
     """
 
     __slots__ = ()
 
     overhead_ns: Annotated[Count, Column("start of an empty shell in this pair, ns, or 0")]
     samples: tuple[Sample, ...] = ()
+    counters: Counters = ()
 
 
 COLUMNS = tuple(declared(LaunchRow))

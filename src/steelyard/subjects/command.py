@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from steelyard.model.counters import events_of
 from steelyard.model.errors import UsageError
 from steelyard.model.launches import Draw, LaunchSpec
 from steelyard.model.records import Settings, Subject
@@ -175,6 +176,7 @@ def _undrawn(subject: Subject, settings: Settings) -> LaunchSpec:
         timeout_ns=None if settings.timeout_s is None else round(settings.timeout_s * 1e9),
         cpus=None if settings.cpu is None else (settings.cpu,),
         repeat=settings.repeat,
+        counters=events_of(settings.metrics),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -80,6 +80,7 @@ class ProbeMachine:
     version: str = "scripted"
     server_pid: int = 0
     offers: dict[str, bool] = field(default_factory=dict)
+    missing_counters: Mapping[str, int] = field(default_factory=dict)
     servers: int = 0
     """How many launch servers were opened."""
     cancelled: Event = field(default_factory=Event)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.model.launches import COLUMNS, LaunchRow, Sample
 
-PLAIN = LaunchRow._make([*[0] * len(COLUMNS), ()])
+PLAIN = LaunchRow._make([*[0] * len(COLUMNS), (), ()])
 ROWS = [
     PLAIN._replace(benchmark=0, wall_ns=2**62, delay_ns=None),
     PLAIN._replace(benchmark=1, wall_ns=7, signal=None),

@@ -371,7 +371,7 @@ def chosen(way: Literal["tandem", "auto"], seed: int, swapped: list[bool]) -> li
         ms = 40 * np.exp(random.normal(0, random.choice([0.003, 0.03]), 2))
         idle_ms = random.choice([0, 0, 0, 20], 2)
         rows = [
-            LaunchRow._make((*place, *numbers(measured(ms[at] + idle_ms[at], cpu_ns=round(ms[at] * 1e6))), 0, ()))
+            LaunchRow._make((*place, *numbers(measured(ms[at] + idle_ms[at], cpu_ns=round(ms[at] * 1e6))), 0, (), ()))
             for place in places
             for at in [place.side ^ swap]
         ]

@@ -2,6 +2,7 @@
 //! code of the crate is in here.
 
 mod descriptors;
+mod event;
 mod gate;
 mod perf;
 mod processes;
@@ -11,6 +12,7 @@ pub use descriptors::{
     capturing_pipe, close_all_on_exec, open_on_stdin, pidfd_open, pipe, poll, poll_entry, receive,
     SignalFd,
 };
+pub use event::Event;
 pub use gate::{Executing, Gated};
 pub use perf::{mount_for_this_thread, page_size, Any, Ring};
 pub use processes::{

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from steelyard.design.judging.budgets import elsewhere
 from steelyard.design.judging.lockstep import says_order
+from steelyard.model.counters import EVENTS, part
 from steelyard.model.launches import ROLES, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Finding, Run, Settings, Side, Verdict, VerdictName, Weighing
@@ -34,6 +35,8 @@ def data_findings(
         _coarse_clock(record.settings, judgement),
         _short(record.launches, benchmark, record.settings) if record.settings.harness is None else None,
         _pinned_threads(record, shown),
+        _outside_kernel(record, shown),
+        _in_turns(record, benchmark, shown),
         _no_pressure(record),
         _shared_alpha(record, judgement),
         _went_on(record, benchmark),
@@ -217,6 +220,32 @@ def _pinned_threads(record: Weighing | Run, shown: str) -> Finding | None:
         code="pinned-threads",
         message=f"all threads and children shared processor {record.settings.cpu}",
         remedy="leave --cpu out for programs with several threads",
+    )
+
+
+def _outside_kernel(record: Weighing | Run, shown: str) -> Finding | None:
+    if shown not in EVENTS or record.machine.offers.get("kernel_counters", True):
+        return None
+    return Finding(
+        code="outside-kernel",
+        message=f"{shown} holds nothing of what the kernel did, which this user may not have counted",
+        remedy="as root: sysctl kernel.perf_event_paranoid=1",
+    )
+
+
+def _in_turns(record: Weighing | Run, benchmark: int, shown: str) -> Finding | None:
+    """That a processor has fewer counters than were asked for, so that what was counted had to be scaled up."""
+    if shown not in EVENTS:
+        return None
+    parts = record.launches.of_counters(shown, part)[np.asarray(record.launches.benchmark, dtype=int) == benchmark]
+    parts = parts[~np.isnan(parts)]
+    if not len(parts) or (least := float(parts.min())) >= 1:
+        return None
+    return Finding(
+        code="counters-in-turns",
+        message=f"the processor's counters took turns: {shown} is scaled up from {percent(least)} or more of the time "
+        "of each launch",
+        remedy="ask for fewer of them at once",
     )
 
 

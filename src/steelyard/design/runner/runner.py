@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -47,6 +47,8 @@ class LaunchServer(TargetLauncher, Protocol):
     """Of its process, from which all launches descend, and in whose control group they begin."""
     offers: dict[str, bool]
     """What it can read on this machine."""
+    missing_counters: Mapping[str, int]
+    """The events that cannot be counted here, with the system's error numbers."""
 
     def cancel(self) -> None:
         """Kill the launch in flight, or the next one if none is; for a signal handler."""

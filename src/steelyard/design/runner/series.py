@@ -7,6 +7,7 @@ from functools import partial
 
 from steelyard.design.runner.runner import LaunchSeries, LaunchServer, LaunchTogether
 from steelyard.design.runner.targets import Targets
+from steelyard.model.counters import events_of
 from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.journal import Journal
 from steelyard.model.launches import LaunchSpec, Measured, Place
@@ -18,6 +19,8 @@ def series_of(
 ) -> Callable[[Sequence[Place]], LaunchSeries] | None:
     """How to launch several in one request; None where the driver has something to do between two launches."""
     around = targets.hooks.prepare or targets.hooks.conclude
+    if events_of(settings.metrics):  # the server keeps only the numbers
+        return None
     if around or targets.empty_shell or settings.harness is not None or settings.repeat > 1:
         return None
     launcher.keep_rows_in(journal.fileno())

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from steelyard.model.counters import Counters
 from steelyard.model.launches import COLUMNS, IN_TANDEM, ROLES, USED, WARM_UP, Launches, LaunchRow, Sample
 
 _BENCHMARK, _PAIR, _ORDER, _ROLE, _WALL = (
@@ -22,6 +23,7 @@ class KeptRows:
     def __init__(self, rows: Iterable[LaunchRow] = ()) -> None:
         self._columns = [array("q") for _ in COLUMNS]
         self._samples: dict[int, tuple[Sample, ...]] = {}
+        self._counters: dict[int, Counters] = {}
         self._of_benchmark: defaultdict[int, array[int]] = defaultdict(lambda: array("q"))
         for row in rows:
             self.append(row)
@@ -37,6 +39,8 @@ class KeptRows:
         self._of_benchmark[row.benchmark].append(len(self))
         if row.samples:
             self._samples[len(self)] = row.samples
+        if row.counters:
+            self._counters[len(self)] = row.counters
         numbers: tuple[Any, ...] = row[: len(COLUMNS)]
         for column, value in zip(self._columns, numbers, strict=True):
             column.append(_NONE if value is None else value)
@@ -80,4 +84,4 @@ class KeptRows:
         for position in positions:
             numbers = (column[position] for column in self._columns)
             known = (None if number == _NONE else number for number in numbers)
-            yield LaunchRow._make((*known, self._samples.get(position, ())))
+            yield LaunchRow._make((*known, self._samples.get(position, ()), self._counters.get(position, ())))

@@ -132,7 +132,9 @@ class Recorder:
         return target.within(longest_s)
 
     def _keep(self, reading: Reading[None], place: Place, *, journaled: bool = False) -> LaunchRow:
-        row = LaunchRow._make((*place, *_numbers(reading.measured), self._overhead_ns, reading.samples))
+        measured = reading.measured
+        inner = (self._overhead_ns, reading.samples, measured.counters)
+        row = LaunchRow._make((*place, *_numbers(measured), *inner))
         if not journaled:
             self.sink.append(row)
         self.rows.append(row)
