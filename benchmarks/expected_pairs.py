@@ -3,8 +3,8 @@
     python benchmarks/expected_pairs.py [MEASUREMENTS [WEIGHINGS]]
 
 Of each noise so many measurements are simulated, whose launches have the same noise at all lengths, with as many pairs
-of each as a busy machine leaves time for; and so many weighings of a change of 1 %, half of which had ended by the pairs
-that were needed.
+of each as a busy machine leaves time for; and so many weighings of a change of 1 %, of which half had ended after the
+pairs that were needed.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def noise(sheet: Sheet, found: Noise) -> None:
 
 
 def _width(rows: Sequence[Sequence[Text]]) -> int:
-    widths = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
+    widths: list[int] = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
     return sum(widths) + 2 * (len(widths) - 1)
 
 
