@@ -4,8 +4,8 @@
 
 For each load: one measurement, then for M minutes weighings of a probe against itself with 1 % more to do, of each
 kind and length in turn, at default settings but for `--max-time 20`. Loads: `alone`; `loops`, three busy loops;
-`memory`, a program that walks through 64 MiB all the time on the last processor. One that ends undecided needs more
-pairs than it had.
+`memory`, a program that walks through 64 MiB all the time on the last processor. One that ends undecided needed as many
+pairs as it says itself; in most cells of a busy machine few weighings are done, of which the median is off by chance.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from steelyard.model.noise import Work
 
 LOADS = ("alone", "loops", "memory")
 CHANGE = 0.01
-HEADER = ("load", "program", "ms", "predicted", "9 in 10", "weighings", "not slower", "needed", "factor")
+HEADER = ("load", "program", "ms", "predicted", "8 in 10", "weighings", "not slower", "needed", "factor")
 _NEIGHBOUR = ("random-u64", "2097143", str(10**15))
 
 
@@ -109,7 +109,8 @@ def weigh(cell: Cell, two: Sequence[str], folder: Path) -> None:
     run([STEELYARD, "compare", *two, "--max-time", "20", "--json", str(record)], with_own_store(folder), accept=(0, 1))
     seen = read_record(record)
     is_found = seen["verdict"] == "slower"
-    cell.pairs.append(seen["pairs"] if is_found else inf)
+    (verdict,) = seen["derived"]["verdicts"]
+    cell.pairs.append(seen["pairs"] if is_found else verdict["pairs_needed"] or inf)
     cell.others += not is_found
 
 

@@ -18,6 +18,7 @@ _KINDS: Final[Sequence[tuple[Work, Way, str]]] = (
     ("memory", "tandem", "in tandem"),
 )
 _MOST = 100_000
+_FEWEST_COLUMNS = 3
 _RIGHT: Final = frozenset(range(1, 8))
 
 
@@ -36,7 +37,14 @@ def noise(sheet: Sheet, found: Noise) -> None:
             if (one.work, one.pairing, one.cpu) == (work, pairing, None):
                 rows.append([Text(cell) for cell in (label, *_cells(one, found.expected))])
                 label = ""
+    while len(rows[0]) > _FEWEST_COLUMNS and _width(rows) > sheet.width:
+        rows = [row[:-1] for row in rows]
     sheet.grid(rows, _RIGHT)
+
+
+def _width(rows: Sequence[Sequence[Text]]) -> int:
+    widths: list[int] = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
+    return sum(widths) + 2 * (len(widths) - 1)
 
 
 def _cells(one: Spread, expected: Iterable[Expected]) -> Iterable[str]:

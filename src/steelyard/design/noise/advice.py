@@ -3,50 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log, sqrt
 
 from steelyard.design.noise.spreads import Kind
 from steelyard.model.noise import Spread, Way, Work
 
-# A way has to cost clearly less time: so few pairs tell a ratio of costs no better.
-CLEARLY = 0.6
+# Less than this part of the time is worth an option.
+_WORTH = 0.6
+# The root of 2 / n is the error of a variance's logarithm, told from n normal differences; those of real noise have
+# longer tails. Two errors are less than chance brings once in forty times.
+_TAILS, _ERRORS = 1.3, 2.0
 _LONG_MS = 50.0
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What a verdict takes one way, as a part of the time that it takes the usual way; and of how many pairs each."""
+
+    part: float
+    pairs: int
+    usual_pairs: int
+
+    @property
+    def is_less(self) -> bool:
+        """Whether it is clearly less, as far as so few pairs tell."""
+        error = _TAILS * sqrt(2 / self.pairs + 2 / self.usual_pairs)
+        return self.part < _WORTH and log(max(self.part, 1e-9)) < -_ERRORS * error
+
+
 def pairing_of(kinds: Mapping[tuple[Work, Way], Kind]) -> Way:
-    """Tandem, where the loop and the walk both need clearly less time that way."""
-    costs = [cost for work in ("loop", "memory") if (cost := tandem_cost(kinds, work)) is not None]
-    return "tandem" if costs and max(costs) < CLEARLY else "adjacent"
+    """Tandem, where a loop or a walk clearly needs less time that way, and neither needs more."""
+    costs = tandem_costs(kinds).values()
+    return "tandem" if any(one.is_less for one in costs) and all(one.part < 1 for one in costs) else "adjacent"
 
 
-def tandem_cost(kinds: Mapping[tuple[Work, Way], Kind], work: Work, ms: float = _LONG_MS) -> float | None:
-    """What a verdict takes in tandem, as a part of the time that it takes with pairs one after the other."""
-    adjacent, tandem = kinds.get((work, "adjacent")), kinds.get((work, "tandem"))
-    return None if adjacent is None or tandem is None else _cost(tandem, ms) / _cost(adjacent, ms)
+def tandem_costs(kinds: Mapping[tuple[Work, Way], Kind], ms: float = _LONG_MS) -> dict[Work, Cost]:
+    """What verdicts take in tandem, of programs that take so long."""
+    return {
+        work: Cost(_cost(kind, ms) / _cost(usual, ms), kind.pairs, usual.pairs)
+        for (work, way), kind in kinds.items()
+        if way == "tandem" and (usual := kinds.get((work, "adjacent"))) is not None
+    }
 
 
 def _cost(kind: Kind, ms: float) -> float:
-    return kind.deviation(ms) ** 2 * kind.seconds_per_pair(ms)
+    return max(kind.deviation(ms) ** 2, 1e-18) * kind.seconds_per_pair(ms)
 
 
-def pinned_costs(found: Sequence[Spread]) -> dict[int, float]:
-    """By processor, what a verdict takes when pinned to it, as a part of what it takes where the scheduler puts it."""
-    pinned = [one for one in found if one.cpu is not None]
-    free = {(one.work, one.wanted_ms): one for one in found if one.cpu is None and one.pairing == "adjacent"}
+def pinned_costs(found: Sequence[Spread]) -> dict[int, Cost]:
+    """What verdicts take when pinned to each processor that was tried, beside where the scheduler puts launches."""
+    usual = {(one.work, one.wanted_ms): one for one in found if one.cpu is None and one.pairing == "adjacent"}
     return {
-        one.cpu: _spread_cost(one) / cost
-        for one in pinned
-        if one.cpu is not None
-        and (other := free.get((one.work, one.wanted_ms))) is not None
-        and (cost := _spread_cost(other)) > 0
+        one.cpu: Cost(_spread_cost(one) / _spread_cost(other), len(one.differences), len(other.differences))
+        for one in found
+        if one.cpu is not None and (other := usual.get((one.work, one.wanted_ms))) is not None
     }
 
 
 def processor_of(found: Sequence[Spread]) -> int | None:
     """The processor on which verdicts take clearly less time than where the scheduler puts launches."""
-    costs = pinned_costs(found)
-    best = min(costs, key=lambda cpu: costs[cpu], default=None)
-    return best if best is not None and costs[best] < CLEARLY else None
+    clear = {cpu: one.part for cpu, one in pinned_costs(found).items() if one.is_less}
+    return min(clear, key=lambda cpu: clear[cpu], default=None)
 
 
 def _spread_cost(one: Spread) -> float:
-    return one.deviation**2 * one.seconds_per_pair
+    return max(one.deviation**2, 1e-18) * one.seconds_per_pair

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from steelyard.design.noise.advice import CLEARLY, pinned_costs, tandem_cost
+from steelyard.design.noise.advice import pinned_costs, tandem_costs
 from steelyard.design.noise.spreads import CHANGES, TOLD_MS, Kind, kinds
 from steelyard.machine.conditions.words import fine, serious, slight, unknown
 from steelyard.model.conditions import Condition
@@ -20,7 +20,6 @@ _SLOWED, _MUCH_SLOWED = 0.02, 0.2
 _STEP_NS = 1_000.0
 _STOLEN, _MUCH_STOLEN = 0.005, 0.05
 _INTERRUPTS = 2_000.0
-_FEWEST_PAIRS = 4
 
 _Kinds = Mapping[tuple[Work, Way], Kind]
 _NAMES: Mapping[Work, str] = {"loop": "loop", "memory": "walk through memory"}
@@ -78,29 +77,25 @@ def _phases(found: _Kinds, work: Work) -> Condition:
 
 
 def _pairing(noise: Noise, found: _Kinds) -> Condition:
-    costs = {work: cost for work in _WORKS if (cost := tandem_cost(found, work)) is not None}
+    costs = tandem_costs(found)
     if not costs:
         return unknown("pairing", "pairs in tandem were not measured")
-    told = ", ".join(f"of a {_NAMES[work]} {cost:.2g}" for work, cost in costs.items())
-    evidence = f"in tandem a verdict takes this part of the time: {told}"
+    told = ", ".join(f"of a {_NAMES[work]} {one.part:.2g}" for work, one in costs.items())
+    evidence = f"in tandem a verdict takes so many times as long: {told}"
     if noise.pairing == "tandem":
         return slight("pairing", evidence, "--pairing auto, for programs of 20 ms and more (steelyard docs tandem)")
-    if min(costs.values()) < CLEARLY:
-        return fine("pairing", f"{evidence}; --pairing auto finds out what a program gains")
-    return fine("pairing", f"{evidence}: pairs one after the other are as good")
+    return fine("pairing", f"{evidence}; that is no clear gain")
 
 
 def _pinning(noise: Noise) -> Condition:
-    costs = pinned_costs([one for one in noise.spreads if len(one.differences) >= _FEWEST_PAIRS])
+    costs = pinned_costs(noise.spreads)
     if not costs:
         return unknown("pinning", "there is but one processor, or none may be chosen")
-    told = ", ".join(f"to processor {cpu} {cost:.2g}" for cpu, cost in sorted(costs.items()))
-    evidence = f"pinned, a verdict takes this part of the time: {told}"
+    told = ", ".join(f"to processor {cpu} {one.part:.2g}" for cpu, one in sorted(costs.items()))
+    evidence = f"pinned, a verdict takes so many times as long: {told}"
     if noise.cpu is not None:
         return slight("pinning", evidence, f"--cpu {noise.cpu}")
-    if min(costs.values()) > 1 / CLEARLY:
-        return fine("pinning", f"{evidence}: leave launches to the scheduler, without --cpu")
-    return fine("pinning", f"{evidence}: the scheduler does as well")
+    return fine("pinning", f"{evidence}; that is no clear gain, so leave --cpu out")
 
 
 def _neighbours(beside: Sequence[Beside]) -> Condition:

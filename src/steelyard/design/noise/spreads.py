@@ -60,6 +60,11 @@ class Kind:
 
     spreads: Sequence[Spread]
 
+    @property
+    def pairs(self) -> int:
+        """How many there are, of all lengths."""
+        return sum(len(one.differences) for one in self.spreads)
+
     def expected(self, seed: int) -> list[Expected]:
         """For each length that was measured, and for TOLD_MS, the pairs that each change takes."""
         generator = np.random.default_rng(seed)
