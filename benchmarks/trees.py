@@ -183,7 +183,7 @@ def grouped() -> Iterator[tuple[Launcher, Path] | None]:
             yield None
             return
         with Launcher() as launcher:
-            (group / "cgroup.procs").write_text(str(launcher._pid))
+            (group / "cgroup.procs").write_text(str(launcher.server_pid))
             yield launcher, group
     finally:
         group.rmdir()

@@ -36,7 +36,10 @@ _MACHINE = {
     "clock_source": "tsc",
     "offers": {"schedstat": True},
 }
+_ISOLATION = {"group": "/sys/fs/cgroup/steelyard", "processors": [1], "missing": "a processor of its own"}
 _SETTINGS = {
+    "cpu": 1,
+    "cpu_choice": "quietest of 2",
     "environment": ["LANG"],
     "variables": {"A": "b"},
     "directory": "/work",
@@ -89,11 +92,20 @@ def _timed(record: Any) -> dict[str, Any]:
         "settings": {**fields["settings"], **_SETTINGS},
         "findings": [_FINDING],
         "heap": {"launches": heap},
+        "isolation": _ISOLATION,
+        "watch": {"stretches": [_stretch(fields["launches"]["start_ns"], fields["launches"]["wall_ns"])]},
         "subjects": [{**_SUBJECT, "name": f"sort {number}"} for number in range(len(fields["subjects"]))],
         "benchmarks": [
             {**one, "candidate": min(1, len(fields["subjects"]) - 1)} for one in BENCHMARKS[: len(fields["benchmarks"])]
         ],
     }
+
+
+def _stretch(starts: list[int], walls: list[int]) -> dict[str, Any]:
+    """One in which another program ran beside all launches."""
+    end = max(start + wall for start, wall in zip(starts, walls, strict=True))
+    length = end - min(starts)
+    return {"start_ns": min(starts), "end_ns": end, "beside": [{"name": "make", "processes": 1, "ran_ns": length}]}
 
 
 def _merged(record: Any) -> dict[str, Any]:

@@ -12,12 +12,13 @@ from steelyard.design.runner.draws import draw_pair, draw_places
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.pool import WorkerPool
 from steelyard.design.runner.runner import LaunchServer, Runner
+from steelyard.design.runner.series import together_of, unkept_series_of
 from steelyard.design.runner.target import Target
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.disturbance import Repeats
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import SteelyardError
-from steelyard.model.launches import USED, Draw, Frame, LaunchRow, LaunchSpec, Measured
+from steelyard.model.launches import USED, Draw, LaunchRow
 from steelyard.model.metrics import DEFAULT_METRIC
 from steelyard.model.noise import Work
 from steelyard.model.progress import Progress
@@ -29,7 +30,6 @@ _AT_ONCE_S = 0.2
 _WARMED_BY_MS = 10.0
 # Of shorter launches much is their start, which is no part of their length.
 _LONG_ENOUGH_MS = 30.0
-_NO_FRAME = Frame("", "")
 
 
 class NoSink:
@@ -100,8 +100,8 @@ class Measuring:
             Targets(self._target),
             self.runner,
             NoSink(),
-            series=lambda _: self._series,
-            together=self.launcher.launch_together,
+            series=lambda _: unkept_series_of(self.launcher),
+            together=together_of(self.launcher),
         )
         self.is_interrupted = False
 
@@ -162,9 +162,6 @@ class Measuring:
             if turn.repeats.is_to_repeat(*rows):
                 self.recorder.discard_pair(turn.number, rows[0].pair)
         turn.paired_s += self.clock() - started
-
-    def _series(self, specs: Sequence[LaunchSpec]) -> Sequence[Measured | SteelyardError]:
-        return self.launcher.launch_series(specs, [_NO_FRAME] * (len(specs) - 1))
 
     def _take_two(self, turn: Turn, task: Two) -> None:
         draw = draw_pair(self.seed, turn.number, turn.attempts)

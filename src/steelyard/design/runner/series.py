@@ -10,8 +10,10 @@ from steelyard.design.runner.targets import Targets
 from steelyard.model.counters import events_of
 from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.journal import Journal
-from steelyard.model.launches import LaunchSpec, Measured, Place
+from steelyard.model.launches import Frame, LaunchSpec, Measured, Place
 from steelyard.model.records import Settings
+
+_NO_FRAME = Frame("", "")
 
 
 def series_of(
@@ -33,6 +35,15 @@ def series_of(
             return [*map(Measured.of_row, journal.rows_after(begun)), error]
 
     return lambda places: partial(series, places)
+
+
+def unkept_series_of(launcher: LaunchServer) -> LaunchSeries:
+    """How to launch several in one request, of which no journal has the rows."""
+
+    def series(specs: Sequence[LaunchSpec]) -> Sequence[Measured | SteelyardError]:
+        return launcher.launch_series(specs, [_NO_FRAME] * (len(specs) - 1))
+
+    return series
 
 
 def together_of(launcher: LaunchServer) -> LaunchTogether:
