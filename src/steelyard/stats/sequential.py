@@ -44,7 +44,6 @@ _RANKS_COUNT, _SCORES_SHARE = 0.9, 0.75
 _FAR_OFF = 2.5
 # At the end of a budget of more pairs than these, the level changes the interval's width by little.
 _FAR_END = 20_000
-_NOTHING = joint.Flipped(np.zeros(1, dtype=np.float32), 1.0)
 # At how many looks the tests are remembered, so that the next look goes on from them.
 _REMEMBERED = 4096
 
@@ -145,9 +144,9 @@ def _flip(
 ) -> list[Standing]:
     """Tell whether the last of the looks drops the signs that were observed, of which the whole scores are (r, 2, n).
 
-    It surely does not where there are more flips with sums as large than the looks until now might drop, which a
-    subgroup of them shows in most cases; it surely does where there are no more than this look alone may drop. What
-    earlier looks dropped has to be known for what is between the two only.
+    It surely does not where more flips have sums as large than all looks by now might drop, as a subgroup of them shows
+    in most cases; it surely does where no more have them than this look alone may drop. Only between the two has it to
+    be known what earlier looks dropped.
     """
     as_large = joint.at_least_as_large(whole, _RANKS_COUNT).tolist()
     found = []
@@ -177,11 +176,14 @@ def _followed(
 ) -> Standing:
     """With what all of the looks dropped; `newest` is what the last one sees, if that is known."""
     tests = list(standing.tests)
-    for scores in standing.ahead:
-        look = looks[len(tests)]
-        may_drop = units(look, asked.alpha)
-        seen = newest if newest and len(tests) == len(looks) - 1 else _flipped(scores) if may_drop else _NOTHING
-        tests.append(joint.look(tests[-1] if tests else joint.BEGUN, seen, may_drop))
+    test = tests[-1] if tests else joint.BEGUN
+    for look, scores in zip(looks[len(tests) :], standing.ahead, strict=True):
+        if may_drop := units(look, asked.alpha):
+            seen = _flipped(scores) if newest is None or look is not looks[-1] else newest
+            test = joint.look(test, seen, may_drop)
+        else:
+            test = test._replace(bound=inf)
+        tests.append(test)
     return standing._replace(tests=tuple(tests), ahead=())
 
 
