@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console
 
-from steelyard.report.live import LiveLine
-
 if TYPE_CHECKING:
     from steelyard.design.world import World
+    from steelyard.report.live import LiveLine
 
 
 class _Output(Console):
@@ -41,5 +40,7 @@ def output(environment: Mapping[str, str], *, beside_data: bool = False) -> Cons
 @contextmanager
 def watching(world: World, *, noun: str = "pair") -> Iterator[LiveLine]:
     """The live line on stderr while a measurement runs; silent where stderr is no terminal."""
+    from steelyard.report.live import LiveLine
+
     with LiveLine(sys.stderr, noun=noun, clock=world.clock) as line:
         yield line

@@ -331,7 +331,8 @@ def _counted(data: bytes, wanted: list[bytes]) -> dict[bytes, int]:
 
 def _fields(data: bytes) -> Any:
     """The fields of a record, or of a journal: that is one whose first line is an object without launches."""
-    end = data.find(b"\n") if b"\n" in data else len(data)
+    found = data.find(b"\n")
+    end = len(data) if found < 0 else found
     try:
         first = parse(data[:end])
     except ValueError:

@@ -50,7 +50,7 @@ def pieces(value: Any) -> Iterator[bytes]:
     Packed numbers are lists there, and have been found to be finite; bytes are text without a quote in it.
     """
     if isinstance(value, bytes):
-        yield b'"%b"' % value
+        yield from (b'"', value, b'"')
     elif isinstance(value, array):
         yield to_json(value.tolist())
     elif isinstance(value, list) and value and all(isinstance(one, array) for one in value):
