@@ -66,6 +66,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/counting.py
 	$(BIN)/python benchmarks/harness_driver.py
 	$(BIN)/python benchmarks/heap_overhead.py
+	$(BIN)/python benchmarks/watch.py
 
 # Those that take hours; the peers have to be there: hyperfine on the path, Google Benchmark, nanobench and a
 # registry of crates as those for the SDKs say.

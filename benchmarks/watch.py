@@ -4,10 +4,13 @@
 
 First blocks of launches of the demo's program (20 ms), watched and not, in adjacent pairs whose order is drawn, for S
 seconds: the mean of a block is judged as `steelyard compare` judges a pair, at a margin of 0.2 %. The processor time of
-the looks is from the same blocks. Then N weighings of the installed `steelyard`, each with a disturber planted beside
-the middle of it: a program of a name of its own that works all the time, in bursts of 0.05 to 1.5 s, or by children of
-0.1 s; pinned to the processor of the launches or to another one. It is named if the report has its name among the
-three that it tells of at most, and first if it is the first of these; it is in the record if it was tied to launches.
+the looks is from the same blocks, and so is by how much a launch in which a look fell is longer than the two around it,
+which tells more on a busy machine (if a little too much: longer launches have more looks).
+
+Then N weighings of the installed `steelyard`, each with a disturber planted beside the middle of it: a program of a
+name of its own that works all the time, in bursts of 0.05 to 1.5 s, or by children of 0.1 s; pinned to the processor of
+the launches or to another one. It is named if the report has its name among the three that it tells of at most, and
+first if it is the first of these; it is in the record if it was tied to launches.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -34,7 +37,7 @@ from benchmarks.processes import STEELYARD, build, read_record, stoppable, with_
 from benchmarks.simulation import table
 from steelyard.machine.watch.watcher import Watcher
 from steelyard.measure.launch import Launcher
-from steelyard.model.launches import LaunchSpec
+from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.watch import Disturber
 from steelyard.report.disturbances import beside
 from steelyard.stats.paired import judge
@@ -64,6 +67,16 @@ class Blocks:
     looks: int = 0
     cost_ns: int = 0
     watched_ns: int = 0
+    launches: int = 0
+    """Of the watched blocks."""
+    with_look: list[float] = field(default_factory=list)
+    """ln(active time over that of the two around it) of each launch in which a look fell."""
+
+    def effect(self) -> tuple[float, float, float]:
+        """By how much those are longer, its standard error, and by how much so all launches are."""
+        longer = float(np.mean(self.with_look))
+        error = float(np.std(self.with_look, ddof=1)) / len(self.with_look) ** 0.5
+        return longer, error, longer * len(self.with_look) / self.launches
 
     def verdict(self, metric: dict[bool, list[float]]) -> tuple[str, ...]:
         """The words and figures of a metric."""
@@ -104,6 +117,18 @@ def _block(launcher: Launcher, spec: LaunchSpec, blocks: Blocks, *, is_watched: 
         blocks.looks += len(stretches)
         blocks.cost_ns += sum(one.cost_ns for one in stretches)
         blocks.watched_ns += sum(one.end_ns - one.start_ns for one in stretches)
+        blocks.launches += len(launched)
+        blocks.with_look += _with_look(launched, [(one.end_ns, one.end_ns + one.cost_ns) for one in stretches])
+
+
+def _with_look(launched: Sequence[Measured], looks: Sequence[tuple[int, int]]) -> list[float]:
+    active = [one.wall_ns - (one.delay_ns or 0) for one in launched]
+    found = []
+    for place in range(1, len(launched) - 1):
+        begin, end = launched[place].start_ns, launched[place].start_ns + launched[place].wall_ns
+        if any(first < end and last > begin for first, last in looks):
+            found.append(float(np.log(2 * active[place] / (active[place - 1] + active[place + 1]))))
+    return found
 
 
 @dataclass(frozen=True)
@@ -172,36 +197,49 @@ def tried(plant: Plant, program: Path, processor: int, folder: Path) -> Told:
     return Told(names.index(plant.name) + 1 if is_named else 0, plant.name in names, said)
 
 
+def show_weighed(blocks: Blocks) -> None:
+    """Print what the watch does to launches, and what it costs."""
+    rows = [(metric, *blocks.verdict(getattr(blocks, metric))) for metric in ("active", "wall")]
+    print(table(("metric", f"watched, margin {MARGIN:.1%}", "change", "interval at 99 %", "pairs of blocks"), rows))
+    each_ms, share = blocks.cost_ns / max(1, blocks.looks) / 1e6, blocks.cost_ns / max(1, blocks.watched_ns)
+    print(f"\n{blocks.looks} looks of {each_ms:.2f} ms: {share:.2%} of a processor")
+    if len(blocks.with_look) > 1:
+        longer, error, of_all = blocks.effect()
+        print(f"{len(blocks.with_look)} of {blocks.launches} launches had a look in them, and took {longer:+.3%}")
+        print(f"(standard error {error:.3%}): all together {of_all:+.4%}")
+
+
+def show_planted(told: Sequence[tuple[Plant, Told]], processor: int) -> None:
+    """Print what was said of each plant."""
+    rows = [
+        (
+            plant.name,
+            plant.kind,
+            "the same" if plant.processor == processor else "another",
+            one.place or "not named",
+            one.said,
+        )
+        for plant, one in told
+    ]
+    print()
+    print(table(("planted", "works", "processor", "named at place", "the report"), rows))
+    named, first = sum(one.place > 0 for _, one in told), sum(one.place == 1 for _, one in told)
+    kept = sum(one.in_record for _, one in told)
+    print(f"\nnamed: {named} of {len(told)}, first: {first}, in the record: {kept}")
+
+
 def main(words: argparse.Namespace) -> None:
     """Print both tables."""
     others = sorted(os.sched_getaffinity(0) - {words.processor}) or [words.processor]
+    plants = [
+        Plant(NAMES[n % len(NAMES)], KINDS[n % len(KINDS)], words.processor if n % 2 else others[-1])
+        for n in range(words.planted)
+    ]
     with tempfile.TemporaryDirectory() as name, stoppable():
         folder = Path(name)
         program = build(folder / "work", ROUNDS)
-        blocks = weigh(program, words.seconds, words.processor)
-        rows = [(metric, *blocks.verdict(getattr(blocks, metric))) for metric in ("active", "wall")]
-        print(table(("metric", f"watched, margin {MARGIN:.1%}", "change", "interval at 99 %", "pairs of blocks"), rows))
-        each_ms, share = blocks.cost_ns / max(1, blocks.looks) / 1e6, blocks.cost_ns / max(1, blocks.watched_ns)
-        print(f"\n{blocks.looks} looks of {each_ms:.2f} ms: {share:.2%} of a processor\n")
-        plants = [
-            Plant(NAMES[n % len(NAMES)], KINDS[n % len(KINDS)], words.processor if n % 2 else others[-1])
-            for n in range(words.planted)
-        ]
-        told = [(plant, tried(plant, program, words.processor, folder)) for plant in plants]
-        shown = [
-            (
-                plant.name,
-                plant.kind,
-                "the same" if plant.processor == words.processor else "another",
-                one.place or "not named",
-                one.said,
-            )
-            for plant, one in told
-        ]
-        print(table(("planted", "works", "processor", "named at place", "the report"), shown))
-        named, first = sum(one.place > 0 for _, one in told), sum(one.place == 1 for _, one in told)
-        kept = sum(one.in_record for _, one in told)
-        print(f"\nnamed: {named} of {len(told)}, first: {first}, in the record: {kept}")
+        show_weighed(weigh(program, words.seconds, words.processor))
+        show_planted([(plant, tried(plant, program, words.processor, folder)) for plant in plants], words.processor)
 
 
 if __name__ == "__main__":

@@ -124,6 +124,7 @@ def test_what_a_command_does_not_show_cannot_be_given(
         ("--seed 5", {"seed": 5}),
         ("--heap", {"heap": 3}),
         ("--heap-shuffle", {"heap_shuffle": True}),
+        ("--no-watch", {"watch": False}),
         ("--harness protocol", {"harness": "protocol"}),
         ("--harness protocol --heap", {"harness": "protocol", "heap": 1}),
         ("--metric cost", {"metrics": ["cost"], "counting": CountSettings(cache_simulation=True)}),

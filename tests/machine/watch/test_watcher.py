@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from itertools import pairwise
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -86,6 +88,14 @@ def test_what_a_machine_does_not_tell_is_not_known(tmp_path: Path, machine: dict
     assert stretch.beside == []
 
 
+def test_long_weighings_do_not_fill_records() -> None:
+    elapsed_s, looks = 0.0, 0
+    while elapsed_s < 3600:
+        elapsed_s += pause_s(elapsed_s, 0)
+        looks += 1
+    assert 3500 < looks < 4000
+
+
 @pytest.mark.parametrize("cost_ns", [MS // 2, 2 * MS, 100 * MS])
 def test_looks_are_the_rarer_the_more_they_cost(cost_ns: int) -> None:
     elapsed_s, looks = 0.0, 0
@@ -94,6 +104,16 @@ def test_looks_are_the_rarer_the_more_they_cost(cost_ns: int) -> None:
         looks += 1
         assert looks * cost_ns / 1e9 < 0.005 * elapsed_s
     assert elapsed_s == pytest.approx(max(50 * 0.25, 50 * cost_ns / 0.004 / 1e9))
+
+
+def test_without_another_thread_there_are_two_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: threading.Thread) -> NoReturn:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    with Watcher(30, tree=made(tmp_path, LAPTOP)) as watcher:
+        assert watcher.taken() == []
+    assert len(watcher.taken()) == 1
 
 
 def test_all_of_the_time_is_in_a_stretch(tmp_path: Path) -> None:

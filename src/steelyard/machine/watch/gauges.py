@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from steelyard.machine.groups import groups
@@ -40,16 +41,15 @@ class Gauges:
     @classmethod
     def found(cls, tree: Tree, processor: int | None) -> Gauges:
         """Those of this machine; the clock rate is that of one processor, if launches are pinned to it."""
-        folders = [folder for number, folder in tree.processors() if processor in (None, number)]
+        processors = [folder for number, folder in tree.processors() if processor in (None, number)]
+        rates = filter(tree.is_there, (folder / "cpufreq/scaling_cur_freq" for folder in processors))
         sensors = tree.below("sys/class/thermal", "thermal_zone*")
         heat = Path(CPUS) / f"cpu{processor or 0}/thermal_throttle/package_throttle_count"
         return cls(
             tree=tree,
-            limits=[path for path in (folder / "cpu.stat" for folder in groups(tree)) if tree.is_there(path)],
+            limits=[*filter(tree.is_there, (folder / "cpu.stat" for folder in groups(tree)))],
             heat=heat if tree.is_there(heat) else None,
-            rates=[path for path in (folder / "cpufreq/scaling_cur_freq" for folder in folders) if tree.is_there(path)][
-                :_MOST_RATES
-            ],
+            rates=[*islice(rates, _MOST_RATES)],
             sensor=next((zone / "temp" for zone in sensors if tree.text(zone / "type") in _FAST_SENSORS), None),
         )
 

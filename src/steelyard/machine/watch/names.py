@@ -12,6 +12,9 @@ from steelyard.machine.readings import Tree
 
 _KERNEL_THREADS = (2, "kthreadd")
 _INTERPRETER = re.compile(r"(python|perl|ruby|node|php|bash|dash|zsh|sh)[\d.]*")
+_FILE = re.compile(r"[\w./+@][\w./+@-]*")
+# Options whose value is the program itself, as in `bash -lc`, `perl -ne`, `node --eval` and `php -r`; and a few others.
+_CODE = re.compile(r"-\w*[cepr]|--(eval|print|run|exec)")
 _LONGEST = 40
 
 
@@ -47,12 +50,13 @@ class Names:
 def _script(words: Sequence[str]) -> str | None:
     """The script among an interpreter's arguments, or Python's module; None where it runs what is not in a file."""
     for place, word in enumerate(words):
-        if word == "-m" and place + 1 < len(words):
-            return f"-m {words[place + 1]}"
-        if word in ("-c", "-e") or not word:
+        if word == "-m":
+            module = "".join(words[place + 1 : place + 2])
+            return f"-m {module}" if _FILE.fullmatch(module) else None
+        if _CODE.match(word):
             return None
         # Not the value of an option before it, as in `-W ignore script.py`.
-        if not word.startswith("-") and ("." in word or "/" in word):
+        if _FILE.fullmatch(word) and ("." in word or "/" in word):
             return PurePath(word).name
     return None
 
