@@ -71,7 +71,10 @@ def test_launches_run_in_a_group_of_their_own_that_is_removed(tool: Tool) -> Non
     processor = max(os.sched_getaffinity(0))
     command = sh("cat /proc/self/cgroup; grep Cpus_allowed_list /proc/self/status")
     options = ("--launches", "2", "--isolate", "--cpu", str(processor), "--output", "out", "-o", "record.json")
-    assert tool("run", command, *options).status == 0
+    done = tool("run", command, *options)
+    if b"another weighing that runs right now" in done.err:
+        pytest.skip("somebody else measures on that processor")
+    assert done.status == 0
     isolation = json.loads((tool.folder / "record.json").read_text())["isolation"]
     if isolation["group"] is None:
         pytest.skip(isolation["missing"])
@@ -80,4 +83,4 @@ def test_launches_run_in_a_group_of_their_own_that_is_removed(tool: Tool) -> Non
     assert out.split()[-1] == str(processor)
     assert isolation["waited_us"] is not None
     assert not Path(isolation["group"]).exists()
-    assert in_use(Reach()) == {}
+    assert Path(isolation["group"].lstrip("/")) not in in_use(Reach())

@@ -57,6 +57,12 @@ def test_launches_have_them_as_values() -> None:
     assert launches.by_benchmark(1)[0].counters == launches.counters
 
 
+def test_a_launch_may_tell_of_fewer_events() -> None:
+    launches = Launches.of_rows([row(0, 0, counters=(WHOLE,))])
+    assert launches.metric("task_clock").tolist() == [1000]
+    assert isnan(launches.metric("cache_misses")[0])
+
+
 def test_a_journal_and_a_file_keep_them(tmp_path: Path) -> None:
     rows = [row(0, 0), row(0, 1), *(one._replace(pair=1) for one in with_counters())]
     with Journal(tmp_path / "journal", weighing([])) as journal:

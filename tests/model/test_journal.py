@@ -345,9 +345,9 @@ def mixed(count: int) -> bytes:
     lines = [json.dumps(HEADER.model_dump(mode="json", exclude={"launches", "derived"}))]
     for number in range(count):
         samples = [[[2, 500 + number, None, 3], [2, 400, 390, None]], [], [[1, 7, 6, 0]]][number % 3]
-        lines.append(
-            json.dumps([*row(number // 2, number % 2, signal=9 if number % 7 == 0 else None)[: len(COLUMNS)], samples])
-        )
+        counters = [[None, [5, 8, 4], None, None, None, None]] if number % 4 == 0 else []
+        numbers = row(number // 2, number % 2, signal=9 if number % 7 == 0 else None)[: len(COLUMNS)]
+        lines.append(json.dumps([*numbers, samples, *counters]))
         if number % 5 == 4:
             lines.append(json.dumps({"discard": [0, number // 2]}))
     return "\n".join([*lines, json.dumps({"stop": ["pairs"], "seconds": 3})]).encode()

@@ -47,6 +47,8 @@ max-time = "1.5h"
 pairs = 1e3
 metrics = ["active", "max_rss", "active"]
 prepare = "./one"
+cpu = "auto"
+isolate = true
 [compare.margins]
 "a:max_rss" = "2"
 [[target]]
@@ -54,6 +56,7 @@ name = "a"
 command = "./a"
 timeout = 500
 prepare = ["./one", "./two"]
+cpu = 2
 [gate]
 max-slower = "5%"
 """,
@@ -64,6 +67,7 @@ max-slower = "5%"
     assert (compare.metrics, compare.prepare) == (["active", "max_rss"], ["./one"])
     assert compare.margins == {"a:max_rss": 0.02}
     assert (target.timeout, target.prepare) == (500, ["./one", "./two"])
+    assert (compare.cpu, compare.isolate, target.cpu, target.isolate) == ("auto", True, 2, None)
     assert project.gate.max_slower == ["5%"]
 
 
@@ -88,6 +92,7 @@ max-slower = "5%"
         ),
         ("[compare]\nmax-time = '3 days'\n", "2: max-time '3 days' is no time: write seconds or a unit, as in 500ms"),
         ("[compare]\npairs = 'many'\n", "2: pairs 'many' is no whole number: write for example pairs = 2"),
+        ("[compare]\ncpu = 'fast'\n", "2: cpu 'fast' is no processor: write its number, or cpu = \"auto\""),
         ("[compare]\npairs = true\n", "2: pairs has to be a number, or a text with its unit"),
         ("[compare]\nalpha = 0.5\n", "2: alpha 0.5 is out of range: 0.00001 to 0.2"),
         ("[compare]\nmetrics = ['speed']\n", "2: metrics 'speed' is not known: choose from active, wall"),

@@ -259,7 +259,9 @@ class Launches(_Columns):
         import numpy as np
 
         place = EVENTS.index(name)
-        counted = (launch[place] if launch else None for launch in self.counters or repeat((), len(self)))
+        launches = self.counters or repeat((), len(self))
+        # Of a file from before there was this event, or that was made up, a launch may have fewer.
+        counted = (launch[place] if place < len(launch) else None for launch in launches)
         return np.array([figure(one) for one in counted], dtype=np.float64)
 
     def _is_shared(self) -> npt.NDArray[np.bool_]:

@@ -123,8 +123,12 @@ class Settings(Record):
     seed: Count = Field(default=0, description="repeats the plan: orders, hash seeds, padding")
     timeout_s: Seconds | None = Field(default=None, gt=0, description="longest that one launch may take")
     cpu: Count | None = Field(default=None, description="processor that every launch is pinned to")
-    cpu_choice: str | None = Field(default=None, description="why that one, where it was not said by its number")
-    isolate: bool = Field(default=False, description="launches run in a control group of their own")
+    cpu_choice: str | None = Field(
+        default=None, exclude_if=is_empty, description="why that one, where it was not said by its number"
+    )
+    isolate: bool = Field(
+        default=False, exclude_if=is_empty, description="launches run in a control group of their own"
+    )
     ignore_failure: bool = False
     environment: list[str] = Field(default_factory=list, description="names passed on from the environment")
     variables: dict[str, str | None] = Field(
@@ -291,7 +295,9 @@ class _Kept(Record):
     launches: Launches
     counting: Counting | None = Field(default=None, description="what was counted, since version 2")
     heap: Heap | None = Field(default=None, description="what was seen of the heap, since version 2")
-    isolation: Isolation | None = Field(default=None, description="the control group of the launches, if they had one")
+    isolation: Isolation | None = Field(
+        default=None, exclude_if=is_empty, description="the control group of the launches, if they had one"
+    )
     watch: Watch | None = Field(
         default=None, exclude_if=is_empty, description="what went on beside the launches, if it was watched"
     )

@@ -43,7 +43,11 @@ AUTO: Final = "auto"
 
 def processor(option: str, text: str) -> int | Literal["auto"]:
     """The number of a processor, or `auto`; raises UsageError naming the option."""
-    return AUTO if text == AUTO else in_range(option, whole(option, text), 0, 1_000_000)
+    if text.strip() == AUTO:
+        return AUTO
+    if (number := _number(text)) is None or not number.is_integer():
+        raise UsageError(f"{option} {_brief(text)} is no processor: write its number, or {example(option, AUTO)}")
+    return in_range(option, int(number), 0, 1_000_000)
 
 
 _UNITS_S = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from steelyard.machine.readings import Tree
 
+# In the place of the controllers that a tree of the second version has.
+_NO_NAME = ""
+
 
 @dataclass(frozen=True)
 class Hierarchy:
@@ -31,30 +34,28 @@ class Hierarchy:
 
 def second_version(tree: Tree) -> Hierarchy | None:
     """The one tree of the second version, whatever it controls here; None where it is not mounted."""
-    return _hierarchy(tree, "cgroup2", "", "")
+    return _hierarchy(tree, "cgroup2", _NO_NAME)
 
 
 def first_version(tree: Tree, controller: str) -> Hierarchy | None:
     """The tree of the first version that has a controller."""
-    return _hierarchy(tree, "cgroup", controller, controller)
+    return _hierarchy(tree, "cgroup", controller)
 
 
-def _hierarchy(tree: Tree, kind: str, option: str, controller: str) -> Hierarchy | None:
-    within = next(
-        (path for names, path in _memberships(tree) if controller in names and (controller or names == [""])), None
-    )
+def _hierarchy(tree: Tree, kind: str, controller: str) -> Hierarchy | None:
+    within = next((path for names, path in _memberships(tree) if controller in names), None)
     if within is None:
         return None
     for root, mounted, options in _mounts(tree, kind):
         # A container may see the mount from its own group on, and yet be told of groups above.
-        if (option in options or not option) and within.is_relative_to(root):
+        if (controller == _NO_NAME or controller in options) and within.is_relative_to(root):
             top = Path(mounted.lstrip("/"))
             return Hierarchy(top, top / within.relative_to(root))
     return None
 
 
 def _memberships(tree: Tree) -> Iterator[tuple[list[str], Path]]:
-    """The groups of this process, with the controllers of each; of the second version these are not named."""
+    """The groups of this process, with the controllers of each."""
     for line in (tree.text("proc/self/cgroup") or "").splitlines():
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
