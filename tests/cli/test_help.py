@@ -14,6 +14,7 @@ from steelyard.cli.app import command_line, run
 from steelyard.design import session
 from steelyard.design.bisection import session as bisection
 from steelyard.design.calibration import calibration
+from steelyard.design.noise import session as noise
 from tests.foreign import hyperfine
 from tests.world import ScriptedWorld
 
@@ -159,7 +160,13 @@ def test_an_example_is_read_to_its_end(
         reached.append(name)
         raise Reached
 
-    begun = ((session, "measure"), (calibration, "calibrate"), (check_module, "_soundness"), (bisection, "bisect"))
+    begun = (
+        (session, "measure"),
+        (calibration, "calibrate"),
+        (check_module, "_soundness"),
+        (bisection, "bisect"),
+        (noise, "measure_noise"),
+    )
     for module, function in begun:
         monkeypatch.setattr(module, function, measure)
     try:
