@@ -33,6 +33,7 @@ def world(scripted: ScriptedWorld) -> ScriptedWorld:
 def found(world: ScriptedWorld, status: int = 0) -> dict[str, Any]:
     done = world("doctor", "--measure", "--json", "noise.json")
     assert done.status == status, done
+    assert (b", interrupted" in done.out) == (status == 130)
     return kept(world)
 
 
@@ -131,14 +132,16 @@ def test_no_right_to_pin_leaves_the_rest(world: ScriptedWorld) -> None:
     machine = Machine()
 
     def refusing(spec: LaunchSpec, number: int) -> Measured:
-        if spec.cpus is not None:
+        if spec.cpus == (1,):
             raise UsageError("cannot be pinned")
         return machine(spec, number)
 
     world.script = refusing
     told = found(world)
-    assert {condition(told, code)["severity"] for code in ("pinning", "neighbours")} == {"unknown"}
+    assert condition(told, "neighbours")["severity"] == "unknown"
+    assert "processor 1" not in condition(told, "pinning")["evidence"]
     assert condition(told, "noise-loop")["severity"] == "fine"
+    assert not told["noise"]["interrupted"]
 
 
 def test_ctrl_c_shows_what_was_measured_until_then(world: ScriptedWorld) -> None:

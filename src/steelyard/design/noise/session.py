@@ -48,7 +48,8 @@ def measure_noise(world: World, watch: Callable[[Progress], None], announce: Cal
             except Interrupted:
                 raise InterruptedBeforeStart(_NOTHING) from None
             shortest = {work: _SHORTEST * rate.start_ns / 1e6 for work, rate in rates.items()}
-            tasks = plan(processors, world.cores(), shortest)
+            tells_waits = launcher.offers.get("schedstat", False)
+            tasks = plan(processors, world.cores(), shortest, tells_waits=tells_waits)
             measuring = Measuring(
                 tasks, probes, rates, launcher, runner, pool, world.clock, watch, world.new_seed(), len(processors)
             )

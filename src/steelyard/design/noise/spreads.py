@@ -12,7 +12,6 @@ import numpy as np
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.noise.measuring import Measuring, Turn
 from steelyard.design.noise.plan import Cell
-from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import DEFAULT_METRIC
 from steelyard.model.noise import Expected, Spread, Way, Work
@@ -41,12 +40,7 @@ def _spread(turn: Turn, cell: Cell, measuring: Measuring) -> Spread | None:
     pairs = MetricPairs(launches, turn.number, DEFAULT_METRIC)
     if not pairs.count():
         return None
-    try:
-        first, second = pairs.first(pairs.count())
-    except MeasurementError:
-        if cell.pairing == "tandem":  # whose own time this machine does not tell
-            return None
-        raise
+    first, second = pairs.first(pairs.count())
     differences = np.log(second / first)
     return Spread(
         work=cell.work,
