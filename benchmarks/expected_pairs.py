@@ -26,7 +26,7 @@ CHANGE, ALPHA = 0.01, 0.01
 SIZES = (1.0, 1.5)
 PAIRS_OF = {0.001: 79, 0.003: 42, 0.01: 27, 0.03: 12, 0.1: 5, 0.3: 1, 1.0: 1}
 TOLD = (0.01, 0.03, 0.1)
-MOST_PAIRS = 800
+MOST_PAIRS = 400
 
 
 def sized(noise: Noise, size: float) -> Noise:
@@ -66,4 +66,4 @@ def main(measurements: int, weighings: int) -> None:
 
 if __name__ == "__main__":
     given = [int(word) for word in sys.argv[1:]]
-    main(*given, *(200, 60)[len(given) :])
+    main(*given, *(200, 40)[len(given) :])

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from steelyard.design.noise import session
 from steelyard.measure import native
 from steelyard.model.errors import UsageError
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.noise import Counted
 from tests.design.noise.machine import Machine, is_loop
+from tests.in_process import InProcess
 from tests.world import ScriptedWorld, ctrl_c, measured
 
 
@@ -30,9 +32,13 @@ def world(scripted: ScriptedWorld) -> ScriptedWorld:
     return scripted
 
 
+ROOT = Path(__file__).resolve().parents[2]
+
+
 def found(world: ScriptedWorld, status: int = 0) -> dict[str, Any]:
     done = world("doctor", "--measure", "--json", "noise.json")
     assert done.status == status, done
+    assert (b", interrupted" in done.out) == (status == 130)
     return kept(world)
 
 
@@ -76,6 +82,8 @@ def test_a_quiet_machine_takes_the_fewest(world: ScriptedWorld) -> None:
     codes = ("noise-loop", "noise-memory", "pairing", "pinning", "neighbours", "clock-step")
     assert {condition(told, code)["severity"] for code in codes} == {"fine"}
     assert (told["noise"]["pairing"], told["noise"]["cpu"]) == ("adjacent", None)
+    page = (ROOT / "docs/doctor.md").read_text()
+    assert all(f"`{one['code']}`" in page for one in told["conditions"])
 
 
 def test_tandem_and_a_processor_are_advised_where_they_help(world: ScriptedWorld) -> None:
@@ -131,14 +139,16 @@ def test_no_right_to_pin_leaves_the_rest(world: ScriptedWorld) -> None:
     machine = Machine()
 
     def refusing(spec: LaunchSpec, number: int) -> Measured:
-        if spec.cpus is not None:
+        if spec.cpus == (1,):
             raise UsageError("cannot be pinned")
         return machine(spec, number)
 
     world.script = refusing
     told = found(world)
-    assert {condition(told, code)["severity"] for code in ("pinning", "neighbours")} == {"unknown"}
+    assert condition(told, "neighbours")["severity"] == "unknown"
+    assert "processor 1" not in condition(told, "pinning")["evidence"]
     assert condition(told, "noise-loop")["severity"] == "fine"
+    assert not told["noise"]["interrupted"]
 
 
 def test_ctrl_c_shows_what_was_measured_until_then(world: ScriptedWorld) -> None:
@@ -188,3 +198,12 @@ def test_nothing_is_measured_for_a_file_that_cannot_be_written(world: ScriptedWo
 def test_without_measure_nothing_is_launched(world: ScriptedWorld) -> None:
     assert world("doctor").status == 0
     assert world.launches == 0
+
+
+def test_this_machine_is_measured(here: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "MEASURED_S", 1.5)
+    assert here("doctor", "--measure", "--json", "noise.json").status == 0
+    noise = here.json("noise.json")["noise"]
+    assert {one["work"] for one in noise["expected"]} == {"loop", "memory"}
+    assert all(one["median_ns"] > 0.5 * one["wanted_ms"] * 1e6 for one in noise["spreads"])
+    assert noise["timer"]["step_ns"] > 0

@@ -42,7 +42,7 @@ class DoctorOptions(Options):
 
 @command(
     DoctorOptions,
-    examples=("steelyard doctor --json -", "steelyard doctor --measure -o noise.json"),
+    examples=("steelyard doctor --json -", "steelyard doctor --measure"),
 )
 def doctor(options: DoctorOptions, world: World) -> int:
     """Look what on this machine disturbs measurements, and what can be done about it (steelyard docs doctor).

@@ -39,6 +39,6 @@ def read_timer(clock: Callable[[], int] = time.monotonic_ns) -> Timer:
 
 
 def _cost(steps: list[int]) -> float:
-    """The usual one: a mean of those in the middle, as a coarse clock shows most readings at no time at all."""
+    """The usual one; of a coarse clock, which shows most readings at the same time, the mean."""
     usual = median(steps)
     return float(usual) if usual else sum(steps) / len(steps)

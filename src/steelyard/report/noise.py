@@ -24,9 +24,8 @@ _RIGHT: Final = frozenset(range(1, 8))
 
 def noise(sheet: Sheet, found: Noise) -> None:
     """Print a table: of each kind and length the spread of a pair, and the pairs for a change of 1 % and of 0.1 %."""
-    sheet.row(
-        "measured", f"identical programs for {figures.seconds(found.seconds)}; of a change, how many pairs find it:"
-    )
+    told = f"identical programs for {figures.seconds(found.seconds)}{', interrupted' if found.interrupted else ''}"
+    sheet.row("measured", f"{told}; of a change, how many pairs find it:")
     changes = sorted({one.change for one in found.expected}, reverse=True)
     heads = ["", "launch", "differ by", *(f"{100 * change:g} %" for change in changes for _ in range(2))]
     heads[4::2] = ["takes" for _ in changes]

@@ -17,7 +17,7 @@ from steelyard.design.runner.target import Target
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.disturbance import Repeats
 from steelyard.design.timing.recorder import Recorder
-from steelyard.model.errors import SteelyardError
+from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.launches import USED, Draw, LaunchRow
 from steelyard.model.metrics import DEFAULT_METRIC
 from steelyard.model.noise import Work
@@ -170,8 +170,8 @@ class Measuring:
         partner = self._pinned(task, task.cpus[1], _PARTNER_TAKES)(draw)
         alone_ns = self._on_processor_ns(mine, self.runner)
         measured = dict(self.pool.do_all([partial(self._on_processor_ns, one) for one in (partner, mine)]))
-        if len(measured) < 2:
-            raise Interrupted
+        if len(measured) < 2:  # after Ctrl-C, or because one of them failed in an earlier turn
+            raise Interrupted if self.runner.interrupted() else MeasurementError("no two launches ran at the same time")
         turn.alone_ns.append(alone_ns)
         turn.beside_ns.append(measured[1])
 
@@ -196,5 +196,5 @@ def _alone_s(task: Task) -> float:
 
 
 def _may_be_refused(task: Task) -> bool:
-    """Whether it asks for a processor, which the system may keep from us."""
+    """Whether it asks for a processor, or for two launches on one, which the system may keep from us."""
     return isinstance(task, Two) or task.cpu is not None or task.pairing == "tandem"

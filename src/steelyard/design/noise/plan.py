@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, get_args
 
@@ -47,15 +47,23 @@ class Two:
 Task = Cell | Two
 
 
-def plan(processors: Collection[int], cores: Sequence[frozenset[int]], shortest_ms: dict[Work, float]) -> list[Task]:
+def plan(
+    processors: Collection[int],
+    cores: Sequence[frozenset[int]],
+    shortest_ms: Mapping[Work, float],
+    *,
+    tells_waits: bool,
+) -> list[Task]:
     """Everything that is measured, where programs of each kind cannot be shorter than is said.
 
-    Of the `processors` that may be used, as many as share a core are in one of the `cores`.
+    Of the `processors` that may be used, as many as share a core are in one of the `cores`. Nothing is weighed in
+    tandem by a system that does not tell what a launch waited.
     """
     ordered = sorted(processors)
+    ways: Sequence[tuple[Way, Mapping[float, float]]] = [("adjacent", _ADJACENT)]
+    ways = [*ways, ("tandem", _TANDEM)] if tells_waits else ways
     tasks: list[Task] = []
     for work in get_args(Work):
-        ways: Sequence[tuple[Way, dict[float, float]]] = (("adjacent", _ADJACENT), ("tandem", _TANDEM))
         tasks += [
             Cell(work, ms, share, way) for way, each in ways for ms, share in each.items() if ms >= shortest_ms[work]
         ]

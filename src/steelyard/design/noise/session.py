@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -16,13 +18,13 @@ from steelyard.design.runner.collector import no_collector
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.pool import WorkerPool
-from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.runner import LaunchServer, Runner
 from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart
 from steelyard.model.noise import Beside, Counted, Noise, Work
 from steelyard.model.progress import Progress
 
-# A probe of no iterations takes about this much longer than none, when the length asked for is hardly its start.
+# Of a length that is hardly more than the start of a probe, which varies by so much.
 _SHORTEST = 0.9
 _NOTHING = "interrupted before anything was measured"
 
@@ -32,59 +34,82 @@ def measure_noise(world: World, watch: Callable[[Progress], None], announce: Cal
 
     Raises InterruptedBeforeStart if that is nothing, MeasurementError where the probes are missing or fail.
     """
-    probes, timer, started = Probes(world.environment), world.timer(), world.clock()
-    processors = world.processors()
-    with world.launcher() as launcher, WorkerPool(world.launcher, 2) as pool:
-
-        def cancel() -> None:
-            launcher.cancel()
-            pool.cancel()
-
-        with Interrupt(cancel, world.clock) as interrupt, no_collector(), Path(os.devnull).open("wb") as nowhere:
-            launcher.keep_rows_in(nowhere.fileno())  # nobody carries this on
-            runner = Runner(launcher, interrupt.is_requested)
-            try:
-                rates = {work: probes.rate(work, runner) for work in get_args(Work)}
-            except Interrupted:
-                raise InterruptedBeforeStart(_NOTHING) from None
-            shortest = {work: _SHORTEST * rate.start_ns / 1e6 for work, rate in rates.items()}
-            tasks = plan(processors, world.cores(), shortest)
-            measuring = Measuring(
-                tasks, probes, rates, launcher, runner, pool, world.clock, watch, world.new_seed(), len(processors)
-            )
-            announce()
-            before, since = world.counted(), world.clock()
-            measuring.run(MEASURED_S)
-            after, took = world.counted(), world.clock() - since
+    started, timer = world.clock(), world.timer()
+    measuring, meanwhile = _measured(world, watch, announce)
     found = spreads(measuring)
     if not found:
         raise InterruptedBeforeStart(_NOTHING)
+    of_kinds = kinds(found)
     return Noise(
         seconds=world.clock() - started,
         interrupted=measuring.is_interrupted,
         timer=timer,
-        interrupts_per_s=_interrupts_per_s(before, after, took),
-        stolen=_stolen(before, after),
+        interrupts_per_s=meanwhile.interrupts_per_s(),
+        stolen=meanwhile.stolen(),
         spreads=found,
         beside=[
             Beside(work=turn.task.work, cpus=turn.task.cpus, alone_ns=turn.alone_ns, beside_ns=turn.beside_ns)
             for turn in measuring.turns
             if isinstance(turn.task, Two) and turn.alone_ns
         ],
-        expected=[one for kind in kinds(found).values() for one in kind.expected(measuring.seed)],
-        pairing=pairing_of(kinds(found)),
+        expected=[one for kind in of_kinds.values() for one in kind.expected(measuring.seed)],
+        pairing=pairing_of(of_kinds),
         cpu=processor_of(found),
     )
 
 
-def _interrupts_per_s(before: Counted, after: Counted, seconds: float) -> dict[int, float]:
-    return {
-        processor: (number - before.interrupts[processor]) / max(seconds, 1e-9)
-        for processor, number in after.interrupts.items()
-        if processor in before.interrupts
-    }
+def _measured(
+    world: World, watch: Callable[[Progress], None], announce: Callable[[], None]
+) -> tuple[Measuring, _Meanwhile]:
+    probes = Probes(world.environment)
+    with (
+        world.launcher() as launcher,
+        WorkerPool(world.launcher, 2) as pool,
+        Interrupt(partial(_cancel, launcher, pool), world.clock) as interrupt,
+        no_collector(),
+        Path(os.devnull).open("wb") as nowhere,
+    ):
+        launcher.keep_rows_in(nowhere.fileno())  # nobody carries this on
+        runner = Runner(launcher, interrupt.is_requested)
+        try:
+            rates = {work: probes.rate(work, runner) for work in get_args(Work)}
+        except Interrupted:
+            raise InterruptedBeforeStart(_NOTHING) from None
+        processors, tells_waits = world.processors(), launcher.offers.get("schedstat", False)
+        shortest = {work: _SHORTEST * rate.start_ns / 1e6 for work, rate in rates.items()}
+        tasks = plan(processors, world.cores(), shortest, tells_waits=tells_waits)
+        measuring = Measuring(
+            tasks, probes, rates, launcher, runner, pool, world.clock, watch, world.new_seed(), len(processors)
+        )
+        announce()
+        before, since = world.counted(), world.clock()
+        measuring.run(MEASURED_S)
+        return measuring, _Meanwhile(before, world.counted(), world.clock() - since)
 
 
-def _stolen(before: Counted, after: Counted) -> float | None:
-    spent = {name: ticks - before.ticks.get(name, 0) for name, ticks in after.ticks.items()}
-    return max(0, spent["steal"]) / sum(spent.values()) if "steal" in spent and sum(spent.values()) > 0 else None
+def _cancel(launcher: LaunchServer, pool: WorkerPool) -> None:
+    launcher.cancel()
+    pool.cancel()
+
+
+@dataclass(frozen=True)
+class _Meanwhile:
+    """What the system counted between two moments."""
+
+    before: Counted
+    after: Counted
+    seconds: float
+
+    def interrupts_per_s(self) -> dict[int, float]:
+        """By processor."""
+        return {
+            processor: (number - self.before.interrupts[processor]) / max(self.seconds, 1e-9)
+            for processor, number in self.after.interrupts.items()
+            if processor in self.before.interrupts
+        }
+
+    def stolen(self) -> float | None:
+        """The share of the processors' time that a hypervisor gave to others; None where the system does not tell."""
+        spent = {name: ticks - self.before.ticks.get(name, 0) for name, ticks in self.after.ticks.items()}
+        in_all = sum(spent.values())
+        return max(0, spent["steal"]) / in_all if "steal" in spent and in_all > 0 else None
