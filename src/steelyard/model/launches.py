@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import starmap
@@ -134,7 +135,7 @@ class Launches(_Columns):
     @classmethod
     def _with_later_columns(cls, told: Any) -> Any:
         """Records from before there were layouts have none in any pair; older ones tell of their main threads only."""
-        if isinstance(told, dict) and isinstance(told.get("pair"), list):
+        if isinstance(told, dict) and isinstance(told.get("pair"), list | array):
             launches = len(told["pair"])
             return {"layout": [0] * launches, "lost_ns": [None] * launches, **told}
         return told
