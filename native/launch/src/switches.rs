@@ -11,7 +11,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// Of all rings together, as they are part of the least that any target is reported to have used. A processor that
-/// switches a thousand times a second fills 128 in three seconds, and half of them wake us.
+/// switches a thousand times a second fills 128 in three seconds. A quarter of them wakes us: the rest has to last
+/// until we have a processor, which beside eight others took longer than half of them did.
 const PAGES: usize = 256;
 
 /// A record of one processor may be written this much later than a later one of another.
