@@ -113,7 +113,7 @@ def main(rounds: int, seed: int) -> None:
                 spec = spec_of(PROGRAMS[program], folder)
                 with LOADS[load]():
                     taken[program, load].append(times(spec, alone, within))
-    print(table(("program", "load", "wall, ms", *WAYS), list(rows(taken))))
+    print(table(("program", "load", "wall, ms", "lost, ms", *WAYS), list(rows(taken))))
 
 
 def rows(taken: dict[tuple[str, str], list[Times]]) -> Iterator[tuple[str, ...]]:
@@ -123,7 +123,8 @@ def rows(taken: dict[tuple[str, str], list[Times]]) -> Iterator[tuple[str, ...]]
         calm = alone[: max(1, round(CLEANEST * len(alone)))]
         for load in LOADS:
             told = [change(taken[program, load], calm, way) for way in WAYS]
-            yield program, load, f"{level(taken[program, load], 'wall') / 1e6:.0f}", *told
+            wall, lost = (f"{level(taken[program, load], way) / 1e6:.0f}" for way in ("wall", "lost"))
+            yield program, load, wall, lost, *told
 
 
 def level(launches: list[Times], way: str) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
+from benchmarks.load import busy
 
 from steelyard.measure.launch import Launcher
 from steelyard.model.launches import LaunchSpec, Measured
@@ -154,7 +155,7 @@ def scheduled(launcher: Launcher) -> Launcher:
 
 
 def test_what_the_machine_offers_is_told(launcher: Launcher) -> None:
-    assert set(launcher.offers) == {"pidfd", "schedstat", "pressure", "steal", "kernel_counters"}
+    assert set(launcher.offers) == {"pidfd", "schedstat", "pressure", "steal", "switches", "kernel_counters"}
     measured = nothing(launcher)
     assert (measured.cpu_ns is not None) == launcher.offers["schedstat"]
     assert (measured.pressure_ns is not None) == launcher.offers["pressure"]
@@ -187,6 +188,34 @@ def test_the_work_of_children_is_that_of_others(scheduled: Launcher) -> None:
     measured = scheduled.launch(sh(b"(%s); true" % BUSY))
     assert measured.others_ns is not None
     assert measured.others_ns > 0.8 * (measured.user_ns + measured.sys_ns)
+
+
+@pytest.mark.noisy
+@pytest.mark.parametrize("script", [b"(%s) | cat", b"(%s) & wait"])
+def test_what_a_pipeline_and_a_child_wait_is_lost_to_the_whole(scheduled: Launcher, script: bytes) -> None:
+    if not scheduled.offers["switches"]:
+        pytest.skip("following all threads takes root's rights")
+    cpu = min(os.sched_getaffinity(0))
+    with busy(1, cpu, apart=True):
+        measured = scheduled.launch(sh(script % BUSY, cpus=(cpu,)))
+    assert measured.lost_ns is not None
+    ran_ns = measured.user_ns + measured.sys_ns
+    assert measured.lost_ns > 0.5 * ran_ns
+    assert 0.8 * ran_ns < measured.wall_ns - measured.lost_ns < 1.2 * ran_ns + 20e6
+
+
+def test_sleep_is_no_loss(launcher: Launcher) -> None:
+    measured = launcher.launch(sh(b"sleep 0.1; sleep 0.1"))
+    assert (measured.lost_ns is not None) == launcher.offers["switches"]
+    assert measured.wall_ns - (measured.lost_ns or 0) > 200e6
+
+
+@pytest.mark.real
+def test_without_rights_nothing_is_said_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEELYARD_LAUNCH_NO_SWITCHES", "1")
+    with Launcher() as launcher:
+        assert not launcher.offers["switches"]
+        assert launcher.launch(sh(b"true")).lost_ns is None
 
 
 @pytest.mark.noisy

@@ -103,9 +103,10 @@ def test_whether_it_is_known_what_a_launch_waited(launch: LaunchRow, waited: int
 
 
 def test_columns_from_before_threads_were_followed_do_not_tell_what_they_lost() -> None:
-    told = columns(ALONE)
-    del told["lost_ns"]
-    assert Launches.model_validate(told) == Launches.model_validate(columns(ALONE))
+    packed = columns(ALONE)
+    del packed["lost_ns"]
+    for told in (packed, {name: list(values) for name, values in packed.items()}):
+        assert Launches.model_validate(told) == of(ALONE)
 
 
 def test_the_start_of_a_shell_is_no_part_of_a_launch() -> None:

@@ -78,17 +78,17 @@ pub fn run(
 
 /// On how many processors a target may run.
 fn processors_for(request: &Request) -> u64 {
-    let allowed = || sys::own_affinity().unwrap_or_default();
-    let count = request.cpus.as_ref().map(Vec::len);
-    count.map_or_else(
-        || {
-            allowed()
-                .iter()
-                .map(|word| u64::from(word.count_ones()))
-                .sum()
-        },
-        |count| count as u64,
-    )
+    if let Some(cpus) = &request.cpus {
+        return cpus.len() as u64;
+    }
+    let allowed = sys::own_affinity().unwrap_or_default();
+    let counts = allowed.iter().map(|word| u64::from(word.count_ones()));
+    counts.sum()
+}
+
+/// What the target lost until its end, where the scheduler's records are to be had.
+fn lost_until(end_ns: u64, means: &Means) -> Option<u64> {
+    means.switches.as_ref()?.lost_ns(end_ns)
 }
 
 /// A target that is executing.
@@ -128,8 +128,10 @@ pub fn to_the_end(
             return stop.map_or(Err(failure), |stop| Ok(Launched::Stopped(stop)));
         }
     }
-    let ended_ns = waits.iter().map(|wait| wait.outcome.end_ns).max();
-    let lost_ns = ended_ns.and_then(|end_ns| means.switches.as_ref()?.lost_ns(end_ns));
+    let lost_ns = match waits.as_slice() {
+        [wait] => lost_until(wait.outcome.end_ns, means),
+        _ => None, // each also waits for the other
+    };
     // The targets are zombies now, so their numbers can still be read.
     let ended: Vec<_> = of_each
         .iter()

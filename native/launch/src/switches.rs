@@ -11,7 +11,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// Of all rings together, as they are part of the least that any target is reported to have used. A processor that
-/// switches a thousand times a second fills 128 in three seconds, and half of them wake us.
+/// switches a thousand times a second fills 128 in three seconds. A quarter of them wakes us: the rest has to last
+/// until we have a processor, which beside eight others took longer than half of them did.
 const PAGES: usize = 256;
 
 /// A record of one processor may be written this much later than a later one of another.
@@ -235,5 +236,116 @@ impl Record<'_> {
 
     fn u64(&self, place: usize) -> Option<u64> {
         self.number(place).map(u64::from_ne_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CPU: usize = 3;
+    const TID_AT: usize = 24;
+
+    /// A record of a kind, with flags, of these parts.
+    fn record(kind: u32, flags: u16, parts: &[&[u8]]) -> Vec<u8> {
+        let body = parts.concat();
+        let size = u16::try_from(HEADER + body.len()).unwrap();
+        let mut bytes = kind.to_ne_bytes().to_vec();
+        bytes.extend(flags.to_ne_bytes());
+        bytes.extend(size.to_ne_bytes());
+        bytes.extend(body);
+        bytes
+    }
+
+    fn numbers(numbers: &[i32]) -> Vec<u8> {
+        numbers.iter().flat_map(|each| each.to_ne_bytes()).collect()
+    }
+
+    fn time(time_ns: u64) -> Vec<u8> {
+        time_ns.to_ne_bytes().to_vec()
+    }
+
+    fn told(bytes: &[u8]) -> Vec<Option<Told>> {
+        Records(bytes)
+            .map(|record| record.told(CPU, TID_AT))
+            .collect()
+    }
+
+    #[test]
+    fn a_switch_tells_who_went_on_or_off() {
+        let switch = |flags, tid| {
+            let parts = [numbers(&[0, 0]), numbers(&[40, tid]), time(9)];
+            record(SWITCH_CPU_WIDE, flags, &[&parts[0], &parts[1], &parts[2]])
+        };
+        let preempted = SWITCH_OUT | SWITCH_OUT_PREEMPT;
+        let bytes = [switch(0, 41), switch(SWITCH_OUT, 42), switch(preempted, 43)].concat();
+        let off = |tid, runnable| Event::Out {
+            tid,
+            cpu: CPU,
+            runnable,
+        };
+        let events = [
+            Event::In { tid: 41, cpu: CPU },
+            off(42, false),
+            off(43, true),
+        ];
+        assert_eq!(
+            told(&bytes),
+            events.map(|event| Some(Told::Event(9, event)))
+        );
+    }
+
+    #[test]
+    fn threads_begin_and_end() {
+        let of_kind = |kind| record(kind, 0, &[&numbers(&[50, 40, 51, 41]), &time(7)]);
+        let (pid, tid) = (50, 51);
+        let fork = Event::Fork {
+            parent: 41,
+            pid,
+            tid,
+        };
+        let expected = [fork, Event::Exit { pid, tid }].map(|event| Some(Told::Event(7, event)));
+        assert_eq!(told(&[of_kind(FORK), of_kind(EXIT)].concat()), expected);
+    }
+
+    #[test]
+    fn who_is_woken_in_an_interrupt_was_woken_by_nobody() {
+        let sample = |flags: u8| {
+            let mut data = vec![0; TID_AT];
+            data[2] = flags;
+            let length = numbers(&[i32::try_from(TID_AT).unwrap() + 4]);
+            let parts = [numbers(&[40, 41]), time(5), length, data, numbers(&[60])];
+            record(
+                SAMPLE,
+                0,
+                &parts.iter().map(Vec::as_slice).collect::<Vec<_>>(),
+            )
+        };
+        let wake = |by| {
+            let event = Event::Wake {
+                by,
+                cpu: CPU,
+                tid: 60,
+            };
+            Some(Told::Event(5, event))
+        };
+        let bytes = [sample(0), sample(HARD_INTERRUPT)].concat();
+        assert_eq!(told(&bytes), [wake(Some(41)), wake(None)]);
+    }
+
+    #[test]
+    fn lost_records_are_missed_and_torn_ones_are_none() {
+        let mut bytes = record(LOST, 0, &[&time(0), &time(12)]);
+        assert_eq!(told(&bytes), [Some(Told::Missing)]);
+        bytes.extend(&record(FORK, 0, &[&numbers(&[1, 2])])[..12]);
+        assert_eq!(told(&bytes), [Some(Told::Missing)]);
+        assert_eq!(told(&record(FORK, 0, &[&numbers(&[1, 2])])), [None]);
+    }
+
+    #[test]
+    fn processors_are_listed_by_ranges() {
+        assert_eq!(parse_list("0-2,5"), Some(vec![0, 1, 2, 5]));
+        assert_eq!(parse_list("0"), Some(vec![0]));
+        assert_eq!(parse_list(""), None);
     }
 }

@@ -54,7 +54,8 @@ def test_threads_and_children_that_were_followed_are_corrected_too() -> None:
 
     verdict = verdicts(weigh(script)[0])[0]
     assert (verdict.metric, verdict.verdict) == ("active", "slower")
-    assert "metric-fallback" not in codes(verdict)
+    assert not {"metric-fallback", "pinned-threads"} & set(codes(verdict))
+    assert "pinned-threads" in codes(verdicts(weigh(script, cpu=0)[0])[0])
 
 
 def test_a_thread_that_shows_late_changes_the_metric_of_later_looks_only() -> None:

@@ -58,8 +58,8 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Listens on a processor: to its switches, to who is made and who ends, and to `tracepoint`. When half of so
-    /// many bytes, a power of two of pages, are full it is ready to be polled.
+    /// Listens on a processor: to its switches, to who is made and who ends, and to `tracepoint`. When a quarter of
+    /// so many bytes, a power of two of pages, is full it is ready to be polled.
     ///
     /// # Errors
     /// If the system refuses: we lack the rights, or a filter is in between.
@@ -67,7 +67,7 @@ impl Ring {
         let page = page_size();
         let common = Attributes {
             size: u32::try_from(std::mem::size_of::<Attributes>()).unwrap_or(0),
-            wakeup_watermark: u32::try_from(size / 2).unwrap_or(u32::MAX),
+            wakeup_watermark: u32::try_from(size / 4).unwrap_or(u32::MAX),
             clock: libc::CLOCK_MONOTONIC,
             ..Attributes::default()
         };

@@ -96,7 +96,7 @@ def _fallback(record: Weighing | Run, asked: str, shown: str) -> Finding | None:
         return Finding(code="metric-fallback", message=f"{why}, so the processor time of all was judged, not active")
     remedy = "that is right for such programs; waits for a processor are not corrected"
     if not record.machine.offers.get("switches", True):
-        remedy += ", which takes root's rights to follow all threads"
+        remedy += ": that takes root's rights here, to follow all threads"
     return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active", remedy=remedy)
 
 
