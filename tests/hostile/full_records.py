@@ -48,7 +48,11 @@ _SETTINGS = {
     "cleanup": ["make clean"],
     "harness": "protocol",
     "margins": {"on*": 0.01},
+    "cpu": 3,
+    "cpu_choice": "it is idle",
+    "isolate": True,
 }
+_ISOLATION = {"group": "/sys/fs/cgroup/ours", "processors": [3], "missing": "others may run there too"}
 _HEAP_USE = {"allocations": 9, "frees": 9, "reallocations": 0, "bytes": 99, "peak_bytes": 99}
 _CACHES = {"name": "mine", "i1": [32768, 8, 64], "d1": [32768, 8, 64], "ll": [8388608, 16, 64]}
 _COUNT_SETTINGS = {
@@ -89,6 +93,7 @@ def _timed(record: Any) -> dict[str, Any]:
         "settings": {**fields["settings"], **_SETTINGS},
         "findings": [_FINDING],
         "heap": {"launches": heap},
+        "isolation": _ISOLATION,
         "subjects": [{**_SUBJECT, "name": f"sort {number}"} for number in range(len(fields["subjects"]))],
         "benchmarks": [
             {**one, "candidate": min(1, len(fields["subjects"]) - 1)} for one in BENCHMARKS[: len(fields["benchmarks"])]
