@@ -51,7 +51,11 @@ _SETTINGS = {
     "cleanup": ["make clean"],
     "harness": "protocol",
     "margins": {"on*": 0.01},
+    "cpu": 3,
+    "cpu_choice": "it is idle",
+    "isolate": True,
 }
+_ISOLATION = {"group": "/sys/fs/cgroup/ours", "processors": [3], "missing": "others may run there too"}
 _HEAP_USE = {"allocations": 9, "frees": 9, "reallocations": 0, "bytes": 99, "peak_bytes": 99}
 _CACHES = {"name": "mine", "i1": [32768, 8, 64], "d1": [32768, 8, 64], "ll": [8388608, 16, 64]}
 _COUNT_SETTINGS = {

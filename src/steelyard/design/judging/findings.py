@@ -224,7 +224,7 @@ def _pinned_threads(record: Weighing | Run, shown: str) -> Finding | None:
 
 
 def _outside_kernel(record: Weighing | Run, shown: str) -> Finding | None:
-    if shown not in EVENTS or record.machine.offers.get("kernel_counters", True):
+    if shown not in EVENTS or shown == "task_clock" or record.machine.offers.get("kernel_counters", True):
         return None
     return Finding(
         code="outside-kernel",
