@@ -36,10 +36,7 @@ _MACHINE = {
     "clock_source": "tsc",
     "offers": {"schedstat": True},
 }
-_ISOLATION = {"group": "/sys/fs/cgroup/steelyard", "processors": [1], "missing": "a processor of its own"}
 _SETTINGS = {
-    "cpu": 1,
-    "cpu_choice": "quietest of 2",
     "environment": ["LANG"],
     "variables": {"A": "b"},
     "directory": "/work",
