@@ -229,11 +229,16 @@ def arguments_of(launch: LaunchSpec) -> list[str]:
 
 def file_holds(path: str | bytes | Path, *texts: bytes) -> bool:
     """Whether a file has all of these texts in it: how a program is recognised without running it."""
-    return all(_holds(os.fsdecode(path), text) for text in texts)
+    try:
+        found = os.stat(path)  # noqa: PTH116 - a path of bytes may be no Unicode
+    except OSError:
+        return False
+    file = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return all(_holds(os.fsdecode(path), file, text) for text in texts)
 
 
 @lru_cache(maxsize=256)
-def _holds(path: str, text: bytes) -> bool:
+def _holds(path: str, file: tuple[int, ...], text: bytes) -> bool:
     try:
         with opened(path) as file:
             size = min(os.fstat(file.fileno()).st_size, _MOST_PROGRAM_BYTES)
