@@ -18,10 +18,9 @@ def test_all_of_the_texts_have_to_be_in_it(tmp_path: Path) -> None:
 
 
 def test_another_file_of_that_name_is_looked_at_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for folder, text in (("a", "one"), ("b", "two")):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "program").write_text(text)
     for folder, text in (("a", b"one"), ("b", b"two")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "program").write_bytes(text)
         monkeypatch.chdir(tmp_path / folder)
         assert file_holds("./program", text)
     assert not file_holds("./program", b"one")
