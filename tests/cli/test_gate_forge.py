@@ -94,7 +94,7 @@ def test_what_a_stranger_wrote_is_read_up_to_a_size_and_by_no_link(
     assert job("gate", "link.json").status == job("gate", "same.json").status == 0
 
 
-@pytest.mark.parametrize(("field", "said"), [("benchmarks", "has 10,003 benchmarks"), ("metrics", "has 20 metrics")])
+@pytest.mark.parametrize(("field", "said"), [("benchmarks", "has 10,003 benchmarks"), ("metrics", "has 200 metrics")])
 def test_what_takes_far_longer_to_judge_than_to_write_is_refused(job: Job, forge: Forge, field: str, said: str) -> None:
     pull_request(job, forge)
     fields = json.loads(job.file("same.json"))
@@ -102,7 +102,7 @@ def test_what_takes_far_longer_to_judge_than_to_write_is_refused(job: Job, forge
         fields["benchmarks"] *= 10_003
         fields["stop"] *= 10_003
     else:
-        fields["settings"]["metrics"] *= 20
+        fields["settings"]["metrics"] *= 200
     (job.folder / "many.json").write_text(json.dumps(fields))
     done = job("gate", "many.json", "--comment")
     assert (done.status, said in done.text) == (3, True)

@@ -36,10 +36,7 @@ _MACHINE = {
     "clock_source": "tsc",
     "offers": {"schedstat": True},
 }
-_ISOLATION = {"group": "/sys/fs/cgroup/steelyard", "processors": [1], "missing": "a processor of its own"}
 _SETTINGS = {
-    "cpu": 1,
-    "cpu_choice": "quietest of 2",
     "environment": ["LANG"],
     "variables": {"A": "b"},
     "directory": "/work",
@@ -51,7 +48,11 @@ _SETTINGS = {
     "cleanup": ["make clean"],
     "harness": "protocol",
     "margins": {"on*": 0.01},
+    "cpu": 3,
+    "cpu_choice": "it is idle",
+    "isolate": True,
 }
+_ISOLATION = {"group": "/sys/fs/cgroup/ours", "processors": [3], "missing": "others may run there too"}
 _HEAP_USE = {"allocations": 9, "frees": 9, "reallocations": 0, "bytes": 99, "peak_bytes": 99}
 _CACHES = {"name": "mine", "i1": [32768, 8, 64], "d1": [32768, 8, 64], "ll": [8388608, 16, 64]}
 _COUNT_SETTINGS = {

@@ -74,6 +74,7 @@ def test_those_of_other_weighings_are_left_to_them(tmp_path: Path) -> None:
     idle = dict.fromkeys(range(4), 0)
     assert chosen(tmp_path, ALONE, idle, taken=(3, 2)).processor == 1
     assert chosen(tmp_path, ALONE, idle, taken=(0, 1, 2, 3)).processor == 3
+    assert chosen(tmp_path, ALONE, idle, taken=(0, 1, 2)) == Choice(3, "the only one that no other weighing has")
 
 
 def test_there_is_nothing_to_choose_from(tmp_path: Path) -> None:

@@ -18,13 +18,21 @@ def spread(work: Work, ms: float, way: Way = "adjacent", cpu: int | None = None)
         median_ns=ms * 1e6,
         seconds_per_pair=2 * ms / 1e3,
         differences=[0.01, -0.01],
-        deviation=0.0123,
+        deviation=0.5,
     )
 
 
 def expected(work: Work, ms: float, change: float, pairs: int, way: Way = "adjacent") -> Expected:
     return Expected(
-        work=work, pairing=way, ms=ms, change=change, pairs=pairs, low=12, high=2 * pairs, seconds=pairs * ms / 500
+        work=work,
+        pairing=way,
+        ms=ms,
+        deviation=0.0123,
+        change=change,
+        pairs=pairs,
+        low=12,
+        high=2 * pairs,
+        seconds=pairs * ms / 500,
     )
 
 

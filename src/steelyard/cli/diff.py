@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -30,8 +32,12 @@ from steelyard.model.errors import UsageError
 from steelyard.model.values import alpha_checked, metric_names, relative_margin
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from steelyard.api.diffs import Difference
     from steelyard.design.world import World
+    from steelyard.model.foreign import ForeignReport
+    from steelyard.model.kept import VerdictName
     from steelyard.model.records import Run
     from steelyard.model.unpaired import UnpairedReport
 
@@ -137,34 +143,56 @@ def _check_outputs(options: DiffOptions) -> None:
             raise UsageError(f"{name} {path} would overwrite a run: give another file")
 
 
+class _Words(NamedTuple):
+    """What is said of a difference between times."""
+
+    verdicts: set[VerdictName]
+    """That the exit status comes from."""
+    show: Callable[[Console], None]
+    markdown: Callable[[], str]
+
+
 def _shown(found: Difference, options: DiffOptions, world: World) -> int:
-    files = FileOptions(markdown=options.markdown, html=options.html)
     from steelyard.model.foreign import ForeignReport
 
+    files = FileOptions(markdown=options.markdown, html=options.html)
     if isinstance(found, ForeignReport):
-        from steelyard.cli.foreign import shown_diff
-
-        return shown_diff(found, files, world, strict=options.strict)
+        return _told(found, _of_imports(found), files, world, strict=options.strict)
     from steelyard.model.records import Weighing
 
     if not isinstance(found, Weighing):
-        return _shown_times(found, files, world, strict=options.strict)
+        return _told(found, _of_runs(found), files, world, strict=options.strict)
     from steelyard.cli.outcome import shown
     from steelyard.design.outcome import Outcome
 
     return shown(Outcome(found), files, world, functions=options.functions, strict=options.strict)
 
 
-def _shown_times(report: UnpairedReport, files: FileOptions, world: World, *, strict: bool) -> int:
-    from steelyard.cli.screen import output
-    from steelyard.cli.status import said_status
+def _of_imports(found: ForeignReport) -> _Words:
+    from steelyard.report import foreign
+
+    verdicts = {verdict.verdict for verdict in found.verdicts}
+    return _Words(verdicts, partial(foreign.show_diff, report=found), partial(foreign.diff_markdown, found))
+
+
+def _of_runs(found: UnpairedReport) -> _Words:
     from steelyard.report import unpaired
 
+    verdicts = {verdict.verdict for verdict in found.deciding()}
+    return _Words(verdicts, partial(unpaired.show, report=found), partial(unpaired.markdown, found))
+
+
+def _told(
+    found: UnpairedReport | ForeignReport, words: _Words, files: FileOptions, world: World, *, strict: bool
+) -> int:
+    """Print what was found, write the files asked for, and return the exit status that the verdicts come to."""
+    from steelyard.cli.screen import output
+    from steelyard.cli.status import said_status
+
     if files.markdown is not None:
-        write(files.markdown, unpaired.markdown(report))
+        write(files.markdown, words.markdown())
     if files.html is not None:
-        write(files.html, page_of(world, report))
+        write(files.html, page_of(world, found))
     beside_data = is_printed(*files.paths())
-    unpaired.show(output(world.environment, beside_data=beside_data), report)
-    deciding = {verdict.verdict for verdict in report.deciding()}
-    return said_status(deciding, world, strict=strict, beside_data=beside_data)
+    words.show(output(world.environment, beside_data=beside_data))
+    return said_status(words.verdicts, world, strict=strict, beside_data=beside_data)

@@ -1,4 +1,4 @@
-"""What `import`, `show` and `diff` do with results that Steelyard did not measure."""
+"""What `import` and `show` do with results that Steelyard did not measure."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from rich.console import Console
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outputs import is_printed, page_of, write
 from steelyard.cli.screen import output
-from steelyard.cli.status import said_status
 from steelyard.design.unpaired.foreign import levels
 from steelyard.design.world import World
 from steelyard.model.files import as_saved
-from steelyard.model.foreign import ForeignReport, ForeignResults
+from steelyard.model.foreign import ForeignResults
 from steelyard.report import foreign as report
 from steelyard.report.bounds import MOST_BENCHMARKS
 
@@ -37,15 +36,3 @@ def show_foreign(
         drawn(console)
     else:
         report.show(console, record, described)
-
-
-def shown_diff(found: ForeignReport, files: FileOptions, world: World, *, strict: bool) -> int:
-    """Print what two imports say of each other, write the files asked for, and return the verdict's exit status."""
-    if files.markdown is not None:
-        write(files.markdown, report.diff_markdown(found))
-    if files.html is not None:
-        write(files.html, page_of(world, found))
-    beside_data = is_printed(*files.paths())
-    report.show_diff(output(world.environment, beside_data=beside_data), found)
-    verdicts = {verdict.verdict for verdict in found.verdicts}
-    return said_status(verdicts, world, strict=strict, beside_data=beside_data)

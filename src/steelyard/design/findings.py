@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from steelyard.machine.conditions.words import processors
 from steelyard.model.kept import IDENTICAL, Finding
 from steelyard.report import figures
 from steelyard.subjects.shell_words import shell_words
@@ -139,6 +138,8 @@ ISOLATED, NOT_ISOLATED = "isolated", "not-isolated"
 
 def isolation_findings(isolation: Isolation) -> list[Finding]:
     """Say how far the launches ran apart from everything else."""
+    from steelyard.machine.conditions.words import processors  # whoever only reads results has no use for it
+
     found = []
     if isolation.group is not None:
         where = "in a control group of their own"

@@ -86,7 +86,7 @@ def quietest(
     """
     choices = {*allowed} - {*taken} or {*allowed}
     if len(choices) == 1:
-        return Choice(min(choices), "the only one that may be used")
+        return Choice(min(choices), f"the only one that {'no other weighing has' if taken else 'may be used'}")
     before = _ticks(tree)
     sleep(_APART_S)
     after = _ticks(tree)

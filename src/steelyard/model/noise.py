@@ -48,6 +48,7 @@ class Expected(_Measured):
     work: Work
     pairing: Way
     ms: float = Field(description="how long the program takes")
+    deviation: float = Field(description="of a pair, told from all lengths: what the pairs follow from")
     change: float = Field(description="relative")
     pairs: int = Field(description="after which half of the weighings find it")
     low: int = Field(description="8 times in 10 it would be at least as many, had the same been measured again")

@@ -47,11 +47,12 @@ def _width(rows: Sequence[Sequence[Text]]) -> int:
 
 
 def _cells(one: Spread, expected: Iterable[Expected]) -> Iterable[str]:
+    place = (one.work, one.pairing, one.median_ns / 1e6)
+    mine = [found for found in expected if (found.work, found.pairing, found.ms) == place]
     yield figures.duration(one.median_ns)
-    yield f"{100 * one.deviation:.2f} %"
-    for found in expected:
-        if (found.work, found.pairing, found.ms) == (one.work, one.pairing, one.median_ns / 1e6):
-            if found.pairs > _MOST:
-                yield from (f"> {_MOST:,}", "")
-            else:
-                yield from (f"{found.pairs:,}", figures.seconds(found.seconds))
+    yield f"{100 * mine[0].deviation:.2f} %"
+    for found in mine:
+        if found.pairs > _MOST:
+            yield from (f"> {_MOST:,}", "")
+        else:
+            yield from (f"{found.pairs:,}", figures.seconds(found.seconds))

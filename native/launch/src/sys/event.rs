@@ -1,34 +1,15 @@
 //! One event of what this process starts, counted by the kernel or the processor (`perf_event_open`).
 
-use super::check;
+use super::perf_event::{open, Attributes, Within, EXCLUDE_KERNEL};
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{FromRawFd, OwnedFd};
-
-/// `perf_event_attr`, as far as it is used: its first published size. All kernels take it.
-#[repr(C)]
-#[derive(Default)]
-struct Attributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_events: u32,
-    breakpoint_type: u32,
-    breakpoint_address: u64,
-}
 
 const DISABLED: u64 = 1;
 const INHERIT: u64 = 1 << 1;
-const EXCLUDE_KERNEL: u64 = 1 << 5;
 const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 const ENABLE_ON_EXEC: u64 = 1 << 12;
 const TIME_ENABLED: u64 = 1;
 const TIME_RUNNING: u64 = 1 << 1;
-const CLOSE_ON_EXEC: libc::c_ulong = 8;
 
 /// What a descriptor of an event tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +32,6 @@ impl Event {
     /// # Errors
     /// As the system refuses: ENOENT for what it cannot count, EACCES for what we may not have counted.
     pub fn open(kind: u32, config: u64, without_kernel: bool) -> io::Result<Self> {
-        const OURS: libc::pid_t = 0;
-        const ANY: libc::c_int = -1;
         let excluded = if without_kernel {
             EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR
         } else {
@@ -60,26 +39,12 @@ impl Event {
         };
         let attributes = Attributes {
             kind,
-            size: u32::try_from(std::mem::size_of::<Attributes>()).unwrap_or(0),
             config,
             read_format: TIME_ENABLED | TIME_RUNNING,
             flags: DISABLED | INHERIT | ENABLE_ON_EXEC | excluded,
             ..Attributes::default()
         };
-        // SAFETY: the attributes outlive the call, and say how long they are.
-        let result = unsafe {
-            libc::syscall(
-                libc::SYS_perf_event_open,
-                std::ptr::addr_of!(attributes),
-                OURS,
-                ANY,
-                ANY,
-                CLOSE_ON_EXEC,
-            )
-        };
-        let fd = check(libc::c_int::try_from(result).unwrap_or(-1))?;
-        // SAFETY: the descriptor is new, so nobody else owns it.
-        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }.into()))
+        Ok(Self(open(attributes, Within::Ours)?.into()))
     }
 
     /// What was counted in those that have ended, and so far in the others.

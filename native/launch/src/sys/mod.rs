@@ -5,6 +5,7 @@ mod descriptors;
 mod event;
 mod gate;
 mod perf;
+mod perf_event;
 mod processes;
 mod spawner;
 

@@ -1,32 +1,12 @@
 //! What the kernel writes of the scheduler's doings into memory that it shares with us (`perf_event_open(2)`).
 
 use super::check;
+use super::perf_event::{open, Attributes, Within, EXCLUDE_KERNEL};
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// `perf_event_attr`, as of Linux 4.1; newer ones take it as it is.
-#[repr(C)]
-#[derive(Default)]
-struct Attributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_watermark: u32,
-    breakpoint_type: u32,
-    configs: [u64; 2],
-    branch_sample_type: u64,
-    sample_regs_user: u64,
-    sample_stack_user: u32,
-    clock: i32,
-    sample_regs_intr: u64,
-}
 
 const KIND_SOFTWARE: u32 = 1;
 const KIND_TRACEPOINT: u32 = 2;
@@ -34,13 +14,11 @@ const SOFTWARE_DUMMY: u64 = 9;
 const SAMPLE_TID: u64 = 1 << 1;
 const SAMPLE_TIME: u64 = 1 << 2;
 const SAMPLE_RAW: u64 = 1 << 10;
-const EXCLUDE_KERNEL: u64 = 1 << 5;
 const TASK: u64 = 1 << 13;
 const WATERMARK: u64 = 1 << 14;
 const SAMPLE_ID_ALL: u64 = 1 << 18;
 const USE_CLOCK: u64 = 1 << 25;
 const CONTEXT_SWITCH: u64 = 1 << 26;
-const CLOSE_ON_EXEC: libc::c_ulong = 8;
 const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
 
 // In `perf_event_mmap_page`, which is the first page of the memory.
@@ -66,14 +44,12 @@ impl Ring {
     pub fn open(cpu: usize, tracepoint: u64, size: usize) -> io::Result<Self> {
         let page = page_size();
         let common = Attributes {
-            size: u32::try_from(std::mem::size_of::<Attributes>()).unwrap_or(0),
             wakeup_watermark: u32::try_from(size / 4).unwrap_or(u32::MAX),
             clock: libc::CLOCK_MONOTONIC,
             ..Attributes::default()
         };
-        let fd = event(
-            cpu,
-            &Attributes {
+        let fd = open(
+            Attributes {
                 kind: KIND_SOFTWARE,
                 config: SOFTWARE_DUMMY,
                 sample_type: SAMPLE_TID | SAMPLE_TIME,
@@ -85,10 +61,10 @@ impl Ring {
                     | CONTEXT_SWITCH,
                 ..common
             },
+            Within::Processor(cpu),
         )?;
-        let wakes = event(
-            cpu,
-            &Attributes {
+        let wakes = open(
+            Attributes {
                 kind: KIND_TRACEPOINT,
                 config: tracepoint,
                 sample_period: 1,
@@ -96,6 +72,7 @@ impl Ring {
                 flags: WATERMARK | USE_CLOCK,
                 ..common
             },
+            Within::Processor(cpu),
         )?;
         // SAFETY: maps new memory, of which nobody else knows.
         let memory = unsafe {
@@ -177,26 +154,6 @@ impl Drop for Ring {
 /// Where in a ring of so many bytes a count of bytes stands.
 fn at(count: u64, size: usize) -> usize {
     usize::try_from(count % (size as u64)).unwrap_or(0)
-}
-
-fn event(cpu: usize, attributes: &Attributes) -> io::Result<OwnedFd> {
-    const ANY_PROCESS: libc::pid_t = -1;
-    const NO_GROUP: libc::c_int = -1;
-    let cpu = libc::c_int::try_from(cpu).unwrap_or(libc::c_int::MAX);
-    // SAFETY: the attributes outlive the call, and say how long they are.
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_perf_event_open,
-            std::ptr::addr_of!(*attributes),
-            ANY_PROCESS,
-            cpu,
-            NO_GROUP,
-            CLOSE_ON_EXEC,
-        )
-    };
-    let fd = check(libc::c_int::try_from(result).unwrap_or(-1))?;
-    // SAFETY: the descriptor is new, so nobody else owns it.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// How many bytes a page of memory has.

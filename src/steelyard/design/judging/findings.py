@@ -213,8 +213,9 @@ def _went_on(record: Weighing | Run, benchmark: int) -> Finding | None:
 
 
 def _pinned_threads(record: Weighing | Run, shown: str) -> Finding | None:
-    asked = shown == "active" or (shown == "wall" and "active" in record.settings.metrics)
-    if record.settings.cpu is None or not asked or record.launches.worked_alone().all():
+    of_all = shown == "active" and record.settings.harness is None
+    fallen_back = shown == "wall" and "active" in record.settings.metrics
+    if record.settings.cpu is None or not (of_all or fallen_back) or record.launches.worked_alone().all():
         return None
     return Finding(
         code="pinned-threads",
@@ -224,7 +225,7 @@ def _pinned_threads(record: Weighing | Run, shown: str) -> Finding | None:
 
 
 def _outside_kernel(record: Weighing | Run, shown: str) -> Finding | None:
-    if shown not in EVENTS or record.machine.offers.get("kernel_counters", True):
+    if shown not in EVENTS or shown == "task_clock" or record.machine.offers.get("kernel_counters", True):
         return None
     return Finding(
         code="outside-kernel",

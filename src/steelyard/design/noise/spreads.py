@@ -82,6 +82,7 @@ class Kind:
             work=self.spreads[0].work,
             pairing=self.spreads[0].pairing,
             ms=ms,
+            deviation=self.deviation(ms),
             change=change,
             pairs=told,
             low=min(told, pairs(float(low))),
