@@ -154,4 +154,4 @@ def _imported() -> dict[str, Any]:
     fields["provenance"] |= {"version": "1.2", "measured": ["yesterday"]}
     fields["benchmarks"][0] |= {"params": {"n": "1"}}
     fields["benchmarks"][1] |= {"values": {"lengths": [2, 1], "float64": b64encode(pack("<3d", 1, 2.5, 3)).decode()}}
-    return {**fields, "findings": [_FINDING], "originals": [packed({"metadata": {"host": "Abacus"}})]}
+    return {**fields, "findings": [_FINDING], "originals": [packed(b'{"metadata": {"host": "Abacus"}}')]}

@@ -14,6 +14,12 @@ pub enum Kind {
     Word(&'static [u8]),
 }
 
+/// A number, as Python would take it.
+pub enum Number {
+    Integer(i64),
+    Float(f64),
+}
+
 const WORDS: [&[u8]; 3] = [b"null", b"true", b"false"];
 /// So many digits fit into 64 bits.
 const MOST_DIGITS: usize = 18;
@@ -100,8 +106,20 @@ impl<'a> Json<'a> {
         Ok(text.into())
     }
 
+    /// How far the text has been read.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    pub fn number(&mut self) -> Result<Number, Refused> {
+        Ok(match self.integer()? {
+            Some(value) => Number::Integer(value),
+            None => Number::Float(self.float()?),
+        })
+    }
+
     /// An integer of at most 64 bits, or None for what has a fraction or an exponent.
-    pub fn integer(&mut self) -> Result<Option<i64>, Refused> {
+    fn integer(&mut self) -> Result<Option<i64>, Refused> {
         let start = self.at;
         let sign = usize::from(self.bytes[start] == b'-');
         let digits = self.digits_at(start + sign);
@@ -123,7 +141,7 @@ impl<'a> Json<'a> {
     }
 
     /// What `integer` found to be none: the nearest float.
-    pub fn float(&mut self) -> Result<f64, Refused> {
+    fn float(&mut self) -> Result<f64, Refused> {
         let rest = &self.bytes[self.at..];
         let (value, length): (f64, usize) =
             fast_float2::parse_partial(rest).map_err(|_| "no number")?;

@@ -1,15 +1,18 @@
 //! The reader of Steelyard: large files of JSON, nearly all of which are long lists of numbers.
 //!
 //! `steelyard-read VALUES LISTS TEXTS < FILE` writes, in this machine's byte order: the SHA-256 of the
-//! file; how many lists were packed and the length of the pickle, each in 64 bits; all of the file but
-//! those lists as a pickle for Python, in which each of them is the next buffer; how many numbers each
-//! has, in 64 bits; and the numbers, 64 bits each. It refuses, and writes nothing, what it cannot tell
+//! file; how many lists were packed, and the lengths of the pickle and of the text, each in 64 bits; all
+//! of the file but those lists as a pickle for Python, in which each of them is the next buffer; the text;
+//! how many numbers each list has, in 64 bits; and the numbers, 64 bits each. The text is the file's own
+//! where the file is one of pyperf's: of its runs, the pickle has only what is read, and the text has all
+//! but their values, with the number of these in their place. Else it is empty. The program refuses, and writes nothing, what it cannot tell
 //! just as Python's own reader would, and what has more than so many values, lists and objects, or texts.
 
 #![warn(missing_docs)]
 
 mod json;
 mod pickle;
+mod place;
 mod told;
 
 use memmap2::MmapOptions;

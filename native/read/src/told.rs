@@ -1,7 +1,8 @@
 //! What a text of JSON tells, in the form in which Python takes it.
 
-use crate::json::{Json, Kind, Refused};
+use crate::json::{Json, Kind, Number, Refused};
 use crate::pickle::Pickle;
+use crate::place::Place;
 use std::io::{self, Write};
 
 /// Shorter lists stay what they are.
@@ -16,33 +17,43 @@ pub struct Limits {
     pub texts: u64,
 }
 
-/// The packed numbers, how many of them each packed list has, and all the rest.
-pub struct Told {
+/// The packed numbers, how many of them each packed list has, all the rest that is read, and the text without the values.
+pub struct Told<'a> {
+    text: &'a str,
     numbers: Vec<u8>,
     lengths: Vec<u64>,
     rest: Pickle,
+    /// Of the text, all up to `kept_to` but the values of the runs, which have their number in their place.
+    kept: String,
+    kept_to: usize,
     left: Limits,
 }
 
-impl Told {
+impl<'a> Told<'a> {
     /// What a text tells; an error for what is no JSON, and for JSON that Python would read as something else.
-    pub fn of(text: &str, limits: Limits) -> Result<Self, Refused> {
+    pub fn of(text: &'a str, limits: Limits) -> Result<Self, Refused> {
         let mut told = Self {
+            text,
             numbers: Vec::new(),
             lengths: Vec::new(),
             rest: Pickle::new(),
+            kept: String::new(),
+            kept_to: 0,
             left: limits,
         };
         let mut json = Json::new(text);
-        told.value(&mut json, 0)?;
+        told.value(&mut json, 0, Place::Document)?;
         json.end()?;
+        if told.kept_to > 0 {
+            told.kept.push_str(text[told.kept_to..].trim_end());
+        }
         Ok(told)
     }
 
     /// Write it, as `main` says.
     pub fn write(self, output: &mut impl Write) -> io::Result<()> {
         let rest = self.rest.finished();
-        for size in [self.lengths.len(), rest.len()] {
+        for size in [self.lengths.len(), rest.len(), self.kept.len()] {
             output.write_all(&(size as u64).to_ne_bytes())?;
         }
         let lengths: Vec<u8> = self
@@ -51,12 +62,13 @@ impl Told {
             .flat_map(|one| one.to_ne_bytes())
             .collect();
         output.write_all(&rest)?;
+        output.write_all(self.kept.as_bytes())?;
         output.write_all(&lengths)?;
         output.write_all(&self.numbers)
     }
 
     /// Take the next value; whether it was a float.
-    fn value(&mut self, json: &mut Json, depth: usize) -> Result<bool, Refused> {
+    fn value(&mut self, json: &mut Json, depth: usize, place: Place) -> Result<bool, Refused> {
         one_less(&mut self.left.values)?;
         match json.kind()? {
             Kind::Number => return self.number(json),
@@ -64,8 +76,16 @@ impl Told {
                 one_less(&mut self.left.texts)?;
                 self.rest.text(&json.text()?).ok_or("a long text")?;
             }
-            Kind::List => self.list(json, depth + 1)?,
-            Kind::Object => self.object(json, depth + 1)?,
+            Kind::List => {
+                let start = json.at() - 1;
+                let count = self.list(json, depth + 1, place)?;
+                if place == Place::Values && count > 0 {
+                    self.kept.push_str(&self.text[self.kept_to..start]);
+                    self.kept.push_str(&count.to_string());
+                    self.kept_to = json.at();
+                }
+            }
+            Kind::Object => self.object(json, depth + 1, place)?,
             Kind::Word(b"null") => self.rest.none(),
             Kind::Word(word) => self.rest.boolean(word == b"true"),
         }
@@ -73,21 +93,24 @@ impl Told {
     }
 
     fn number(&mut self, json: &mut Json) -> Result<bool, Refused> {
-        if let Some(integer) = json.integer()? {
-            self.rest.integer(integer);
-            return Ok(false);
+        match json.number()? {
+            Number::Integer(value) => self.rest.integer(value),
+            Number::Float(value) => {
+                self.rest.float(value);
+                return Ok(true);
+            }
         }
-        self.rest.float(json.float()?);
-        Ok(true)
+        Ok(false)
     }
 
-    fn list(&mut self, json: &mut Json, depth: usize) -> Result<(), Refused> {
+    /// Take a list, and tell how many there are in it.
+    fn list(&mut self, json: &mut Json, depth: usize, place: Place) -> Result<usize, Refused> {
         self.enter(depth)?;
         let start = self.rest.begin_list();
         let (mut count, mut floats) = (0, 0);
         while json.has_next(b']', count == 0)? {
             count += 1;
-            floats += usize::from(self.value(json, depth)?);
+            floats += usize::from(self.value(json, depth, place.item())?);
         }
         if count >= FEWEST_PACKED && floats == count {
             self.rest.pack_list(start, &mut self.numbers);
@@ -95,20 +118,52 @@ impl Told {
         } else {
             self.rest.end_list();
         }
-        Ok(())
+        Ok(count)
     }
 
-    fn object(&mut self, json: &mut Json, depth: usize) -> Result<(), Refused> {
+    fn object(&mut self, json: &mut Json, depth: usize, place: Place) -> Result<(), Refused> {
         self.enter(depth)?;
         self.rest.begin_dict();
         let mut is_first = true;
         while json.has_next(b'}', is_first)? {
             is_first = false;
             one_less(&mut self.left.texts)?;
-            self.rest.name(&json.name()?).ok_or("a long text")?;
-            self.value(json, depth)?;
+            let name = json.name()?;
+            let place = place.field(&name);
+            if place == Place::Unread {
+                self.skip(json, depth)?;
+                continue;
+            }
+            self.rest.name(&name).ok_or("a long text")?;
+            self.value(json, depth, place)?;
         }
         self.rest.end_dict();
+        Ok(())
+    }
+
+    /// Pass over a value that is only kept as text, once it is found to be one.
+    fn skip(&mut self, json: &mut Json, depth: usize) -> Result<(), Refused> {
+        one_less(&mut self.left.values)?;
+        let (closes, has_names) = match json.kind()? {
+            Kind::Number => return json.number().map(drop),
+            Kind::Text => {
+                json.text()?;
+                return one_less(&mut self.left.texts);
+            }
+            Kind::Word(_) => return Ok(()),
+            Kind::List => (b']', false),
+            Kind::Object => (b'}', true),
+        };
+        self.enter(depth + 1)?;
+        let mut is_first = true;
+        while json.has_next(closes, is_first)? {
+            is_first = false;
+            if has_names {
+                json.name()?;
+                one_less(&mut self.left.texts)?;
+            }
+            self.skip(json, depth + 1)?;
+        }
         Ok(())
     }
 

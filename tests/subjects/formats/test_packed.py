@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from array import array
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from steelyard.design.conversion import convert_files
 from steelyard.model.errors import UsageError
+from steelyard.model.original import originals
 from steelyard.subjects.formats import packed, recognise
 from steelyard.subjects.formats.packed import read_packed
 from tests.model.test_json_text import TEXTS
@@ -117,11 +119,64 @@ def results(**changed: Any) -> dict[str, Any]:
 
 def test_an_import_is_the_same_either_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "theirs.json"
-    file.write_text(json.dumps(results()))
+    file.write_text(json.dumps(results(), separators=(",", ":")) + "\n")  # as pyperf does
     monkeypatch.setattr(recognise, "_opened", None)  # it is not opened again
     quickly = convert_files([file], created="now")
     monkeypatch.undo()
     assert quickly == convert_files([file], created="now")
+
+
+# Nothing that pyperf writes so: other spaces, digits and escapes, names twice, and all kinds of values.
+HAND_MADE = r""" {"benchmarks": [
+  {"metadata": {"name": "w\u00f6rk", "values": [1]},
+   "runs": [
+    {"m\u0065tadata": {"date": "2026", "d": 1, "x": 1e2, "x": [[], {}, {"values": [0.50]}, null]}, "values": FLOATS},
+    {"metadata": {"loops": 8, "inn\u0065r_loops": 2, "unit": "second"}, "warmups": "w", "v\u0061lues": [1, 2.50]},
+    {"metadata": null, "values": []}, {"values": [0.5], "values": [7, 8, 9], "runs": [{"values": [1]}]},
+    {"values": null, "benchmarks": true}]}],
+  "version": "1.0", "values": [1, 2], "runs": [{"values": [3]}]}
+""".replace("FLOATS", json.dumps(FLOATS))
+
+
+def test_what_is_kept_of_a_file_is_the_same_either_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "theirs.json"
+    file.write_text(HAND_MADE)
+    monkeypatch.setattr(recognise, "_opened", None)
+    quickly = convert_files([file], created="now")
+    monkeypatch.undo()
+    monkeypatch.setattr(recognise, "read_packed", lambda _: None)
+    slowly = convert_files([file], created="now")
+    assert replace(quickly, originals=[]) == replace(slowly, originals=[])
+    (told,) = originals(quickly)
+    assert repr(told) == repr(*originals(slowly))
+    runs = told["benchmarks"][0]["runs"]
+    assert [run["values"] for run in runs] == [16, 2, [], 3, None]
+    assert told["benchmarks"][0]["metadata"]["values"] == [1]
+
+
+def test_of_a_run_only_what_is_asked_for_is_told(tmp_path: Path) -> None:
+    run = {"metadata": {"date": "2026", "uptime": 1.5}, "values": FLOATS, "warmups": [[1, 0.5]]}
+    found = read(tmp_path, json.dumps({"benchmarks": [{"runs": [run]}], "runs": [run]}).encode())
+    assert unpacked(found["benchmarks"]) == [{"runs": [{"metadata": {"date": "2026"}, "values": FLOATS}]}]
+    assert unpacked(found["runs"]) == [run]
+
+
+@pytest.mark.parametrize(
+    "unread", ["NaN", "1.", "1e999", "{'a': 1}", '{"a" 1}', '"\\x"', '"\\ud800"', "[" * 200 + "]" * 200]
+)
+def test_what_is_only_kept_is_held_to_the_same(unread: str, tmp_path: Path) -> None:
+    text = '{"benchmarks": [{"runs": [{"metadata": {"uptime": %s}, "warmups": %s, "values": [1]}]}]}'
+    assert read(tmp_path, (text % (1, 1)).encode()) is not None
+    assert read(tmp_path, (text % (unread, 1)).encode()) is None
+    assert read(tmp_path, (text % (1, unread)).encode()) is None
+
+
+@pytest.mark.parametrize("limit", ["MOST_VALUES", "MOST_LISTS", "MOST_TEXTS"])
+def test_what_is_only_kept_counts(limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = b'{"benchmarks": [{"runs": [{"warmups": %s}]}]}'
+    monkeypatch.setattr(packed, limit, 12)
+    assert read(tmp_path, text % b'[{"a": "a"}]') is not None
+    assert read(tmp_path, text % (b"[" + b", ".join([b'{"a": "a"}'] * 12) + b"]")) is None
 
 
 @pytest.mark.parametrize("text", [json.dumps({"benchmarks": [{"runs": FLOATS}]}), '{"a": ' + str(FLOATS) + "}", "[1, "])

@@ -28,6 +28,8 @@ class Opened:
     data: bytes = b""
     json: Any = None
     parts: tuple[tuple[str, str], ...] = ()
+    rest: bytes | None = None
+    """What the file tells beside the values, where its reader has told that already, and so not in `json`."""
 
     @cached_property
     def text(self) -> str:
@@ -62,8 +64,8 @@ class Contents:
     measured: str | None = None
     machine: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
-    rest: Any = None
-    """What the file tells beside the values, if the tool's own file is to be written again from it."""
+    rest: bytes | None = None
+    """What the file tells beside the values, in JSON, if the tool's own file is to be written again from it."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Large files of JSON, read by a program of our own: Python would make an object of each of their numbers.
 
-It tells what Python's own reader would, but for long lists of floats, which are packed, and refuses whatever it could
-not tell alike. So it changes nothing but the time, and whoever it refuses has Python's own reader to hear why.
+It tells what Python's own reader would, but for long lists of floats, which are packed, and for what is only kept of a
+run of pyperf's, which stays text; it refuses whatever it could not tell alike. So it changes nothing but the time, and
+whoever it refuses has Python's own reader to hear why.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import pickle
 import stat
 from array import array
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NoReturn
+from typing import Any, BinaryIO, Final, NamedTuple, NoReturn
 
 from steelyard.measure.native import READER
 from steelyard.model.files import MOST_LISTS, MOST_TEXTS, MOST_VALUES, is_too_large
@@ -27,8 +28,20 @@ _DIGEST_BYTES, _NUMBER_BYTES = 32, 8
 _AT_ONCE = 1 << 18
 
 
-def read_packed(path: Path) -> tuple[Any, str] | None:
-    """What a large file of JSON holds, with its SHA-256; None for any file that this is not for."""
+class Packed(NamedTuple):
+    """What a large file of JSON holds, with its SHA-256.
+
+    `rest` is all of a file of pyperf's, as it stands there, but for the values of its runs; in their place is their
+    number. Else it is empty.
+    """
+
+    json: Any
+    digest: str
+    rest: bytes
+
+
+def read_packed(path: Path) -> Packed | None:
+    """What a large file of JSON holds; None for any file that this is not for."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:
@@ -43,7 +56,7 @@ def read_packed(path: Path) -> tuple[Any, str] | None:
         os.close(file)
 
 
-def _told_of(file: int) -> tuple[Any, str] | None:
+def _told_of(file: int) -> Packed:
     answer, theirs = os.pipe()
     with os.fdopen(answer, "rb", _AT_ONCE) as told:
         try:
@@ -63,19 +76,20 @@ def _told_of(file: int) -> tuple[Any, str] | None:
             os.waitpid(reader, 0)
 
 
-def _read(told: BinaryIO) -> tuple[Any, str]:
+def _read(told: BinaryIO) -> Packed:
     """What the program writes (`native/read`); raises EOFError where that ends too soon."""
     digest = _exactly(told, _DIGEST_BYTES).hex()
-    lists, length = array(_COUNTS, _exactly(told, 2 * _NUMBER_BYTES))
-    rest = _exactly(told, length)
+    lists, length, rest_bytes = array(_COUNTS, _exactly(told, 3 * _NUMBER_BYTES))
+    pickled = _exactly(told, length)
+    rest = _exactly(told, rest_bytes)
     lengths = array(_COUNTS, _exactly(told, _NUMBER_BYTES * lists))
     numbers = array(FLOATS, bytes(_NUMBER_BYTES)) * sum(lengths)
     if told.readinto(numbers) < _NUMBER_BYTES * len(numbers):  # type: ignore[attr-defined] # of any that is buffered
         raise EOFError
     # Of a file without `peek` it would take each of its operations by a call, in twice the time.
-    file = io.BufferedReader(io.BytesIO(rest), _AT_ONCE)
+    file = io.BufferedReader(io.BytesIO(pickled), _AT_ONCE)
     with without_collection():
-        return _Plain(file, buffers=parted(numbers, lengths)).load(), digest
+        return Packed(_Plain(file, buffers=parted(numbers, lengths)).load(), digest, rest)
 
 
 class _Plain(pickle.Unpickler):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections import Counter
 from operator import mul
@@ -42,17 +43,20 @@ def _read(opened: Opened) -> Contents:
             python=first.get("python_version"),
             **{PROCESSOR: first.get("cpu_model_name"), CORES: first.get("cpu_count")},
         ),
-        rest=_without_values(opened.json),
+        rest=_without_values(opened.json) if opened.rest is None else opened.rest,
     )
 
 
-def _without_values(found: dict[str, Any]) -> dict[str, Any]:
-    """The file, once its values have been read, with their number in each run in their place."""
+def _without_values(found: dict[str, Any]) -> bytes:
+    """The file, once its values have been read, with their number in each run in their place.
+
+    It is written as pyperf writes it, which is how the reader of large files has left it.
+    """
     for benchmark in found["benchmarks"]:
         for run in benchmark["runs"]:
             if values := run.get("values"):
                 run["values"] = len(values)
-    return found
+    return json.dumps(found, separators=(",", ":")).encode()
 
 
 def _check_names(benchmarks: list[dict[str, Any]]) -> None:

@@ -73,10 +73,10 @@ def _packed(path: Path, wanted: Format | None) -> tuple[Format, Contents, list[F
     """The same of a large file, faster; None for any other, and for one that something is wrong with."""
     if (found := read_packed(path)) is None:
         return None
-    opened = Opened(path, json=found[0])
+    opened = Opened(path, json=found.json, rest=found.rest)
     with suppress(UsageError):
         chosen = wanted or _recognised(opened)
-        return (chosen, _read(path, opened, chosen), [_file(path, found[1])]) if chosen.reads_packed else None
+        return (chosen, _read(path, opened, chosen), [_file(path, found.digest)]) if chosen.reads_packed else None
     return None
 
 
