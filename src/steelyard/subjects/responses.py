@@ -233,8 +233,8 @@ def file_holds(path: str | bytes | Path, *texts: bytes) -> bool:
         found = os.stat(path)  # noqa: PTH116 - a path of bytes may be no Unicode
     except OSError:
         return False
-    file = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-    return all(_holds(os.fsdecode(path), file, text) for text in texts)
+    which = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return all(_holds(os.fsdecode(path), which, text) for text in texts)
 
 
 @lru_cache(maxsize=256)
