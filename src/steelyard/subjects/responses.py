@@ -238,7 +238,7 @@ def file_holds(path: str | bytes | Path, *texts: bytes) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _holds(path: str, file: tuple[int, ...], text: bytes) -> bool:
+def _holds(path: str, _which: tuple[int, ...], text: bytes) -> bool:
     try:
         with opened(path) as file:
             size = min(os.fstat(file.fileno()).st_size, _MOST_PROGRAM_BYTES)
