@@ -111,15 +111,8 @@ impl<'a> Json<'a> {
         self.at
     }
 
+    /// An integer of at most 64 bits, or for what has a fraction or an exponent the nearest float.
     pub fn number(&mut self) -> Result<Number, Refused> {
-        Ok(match self.integer()? {
-            Some(value) => Number::Integer(value),
-            None => Number::Float(self.float()?),
-        })
-    }
-
-    /// An integer of at most 64 bits, or None for what has a fraction or an exponent.
-    fn integer(&mut self) -> Result<Option<i64>, Refused> {
         let start = self.at;
         let sign = usize::from(self.bytes[start] == b'-');
         let digits = self.digits_at(start + sign);
@@ -127,26 +120,25 @@ impl<'a> Json<'a> {
             return Err("no number");
         }
         let end = start + sign + digits;
-        if matches!(self.bytes.get(end), Some(b'.' | b'e' | b'E')) {
-            return Ok(None);
+        match self.bytes.get(end) {
+            Some(b'.') if !self.is_digit_at(end + 1) => return Err("no number"),
+            Some(b'.' | b'e' | b'E') => return self.float().map(Number::Float),
+            _ => {}
         }
         if digits > MOST_DIGITS {
             return Err("a large integer");
         }
         self.at = end;
-        self.text[start..end]
-            .parse()
-            .map(Some)
-            .map_err(|_| "no number")
+        let parsed = self.text[start..end].parse();
+        parsed.map(Number::Integer).map_err(|_| "no number")
     }
 
-    /// What `integer` found to be none: the nearest float.
     fn float(&mut self) -> Result<f64, Refused> {
         let rest = &self.bytes[self.at..];
         let (value, length): (f64, usize) =
             fast_float2::parse_partial(rest).map_err(|_| "no number")?;
-        // That takes a point without digits, too; and what is beyond all floats has a sentence of its own.
-        if !rest[length - 1].is_ascii_digit() || self.is_bare_point(length) || !value.is_finite() {
+        // What is beyond all floats has a sentence of its own.
+        if !rest[length - 1].is_ascii_digit() || !value.is_finite() {
             return Err("no number");
         }
         self.at += length;
@@ -158,10 +150,8 @@ impl<'a> Json<'a> {
         self.next_byte().map_or(Ok(()), |_| Err("more behind it"))
     }
 
-    fn is_bare_point(&self, length: usize) -> bool {
-        let number = &self.bytes[self.at..self.at + length];
-        let point = number.iter().position(|&byte| byte == b'.');
-        point.is_some_and(|point| !number[point + 1].is_ascii_digit())
+    fn is_digit_at(&self, at: usize) -> bool {
+        self.bytes.get(at).is_some_and(u8::is_ascii_digit)
     }
 
     fn digits_at(&self, start: usize) -> usize {
