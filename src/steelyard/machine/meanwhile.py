@@ -15,20 +15,7 @@ _READINGS = 20_000
 
 def read_counted(tree: Tree = Tree()) -> Counted:  # noqa: B008 - a frozen value
     """What is counted now."""
-    return Counted(interrupts=_interrupts(tree), ticks=tree.ticks())
-
-
-def _interrupts(tree: Tree) -> dict[int, int]:
-    """Those of all kinds by processor: a row a kind, a column a processor that is on."""
-    head, *rows = (tree.text("proc/interrupts") or "").splitlines() or [""]
-    processors = [int(word[3:]) for word in head.split() if word.startswith("CPU") and word[3:].isdigit()]
-    found = dict.fromkeys(processors, 0)
-    for row in rows:
-        numbers = row.partition(":")[2].split()[: len(processors)]
-        if len(numbers) == len(processors) and all(word.isdigit() for word in numbers):  # ERR and MIS have but one
-            for processor, word in zip(processors, numbers, strict=True):
-                found[processor] += int(word)
-    return found
+    return Counted(interrupts=tree.interrupts(), ticks=tree.spent().ticks)
 
 
 def read_timer(clock: Callable[[], int] = time.monotonic_ns) -> Timer:

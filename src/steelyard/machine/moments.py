@@ -50,10 +50,11 @@ Lines = dict[bytes, tuple[int, Process] | None]
 
 def read_moment(tree: Tree, seconds: float, known: Lines | None = None) -> Moment:
     """Read it; `seconds` is the time of a monotonic clock. `known` are the lines of the one before, then its own."""
+    spent = tree.spent()
     return Moment(
         seconds=seconds,
-        ticks=tree.ticks(),
-        interrupts=tree.interrupts(),
+        ticks=spent.ticks,
+        interrupts=spent.interrupts,
         waiting_us=tree.waited_us(),
         processes=read_processes(tree.root / "proc", {} if known is None else known),
     )

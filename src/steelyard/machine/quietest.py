@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from steelyard.machine.readings import CPUS, Tree, processor_numbers
+from steelyard.machine.readings import CPUS, Tree
 
 # Half a second is 50 ticks of a processor.
 _APART_S = 0.5
@@ -94,23 +94,17 @@ def quietest(
         return Choice(max(choices), "the system does not tell how busy they are")
     seen = _seen(tree, choices, {number: _share(before.get(number, (0, 0)), ticks) for number, ticks in after.items()})
     best = min(seen, key=_Seen.rank)
-    return Choice(best.number, best.why(shares_core=bool(siblings(tree, best.number))))
-
-
-def siblings(tree: Tree, processor: int) -> set[int]:
-    """The other processors of its core that are on."""
-    told = tree.text(f"{CPUS}/cpu{processor}/topology/thread_siblings_list") or ""
-    return processor_numbers(told) - {processor}
+    return Choice(best.number, best.why(shares_core=bool(tree.siblings(best.number))))
 
 
 def _seen(tree: Tree, choices: Collection[int], busy: Mapping[int, float]) -> list[_Seen]:
-    isolated, interrupts = tree.processor_list(f"{CPUS}/isolated"), _interrupts(tree)
+    isolated, interrupts = tree.processor_list(f"{CPUS}/isolated"), tree.interrupts(_is_of_device)
     speeds = {number: _speed(tree, number) for number in choices}
     return [
         _Seen(
             number,
             busy.get(number, 0.0),
-            max((busy.get(other, 0.0) for other in siblings(tree, number)), default=0.0),
+            max((busy.get(other, 0.0) for other in tree.siblings(number)), default=0.0),
             number in isolated,
             speeds[number] < _OF_ONE_KIND * max(speeds.values()),
             interrupts.get(number, 0) * len(interrupts) > _UNEVEN * sum(interrupts.values()),
@@ -142,17 +136,9 @@ def _share(before: tuple[int, int], after: tuple[int, int]) -> float:
     return worked / passed if passed else 0.0
 
 
-def _interrupts(tree: Tree) -> dict[int, int]:
-    """Those of devices since the start, by the processor that took them. Timers and the like have every processor."""
-    head, *rows = (tree.text("proc/interrupts") or "").splitlines() or [""]
-    numbers = [int(name[3:]) for name in head.split() if name.startswith("CPU") and name[3:].isdigit()]
-    counts = dict.fromkeys(numbers, 0)
-    for row in rows:
-        label, *words = row.split()
-        if label.rstrip(":").isdigit() and "timer" not in row:
-            for number, word in zip(numbers, words, strict=False):
-                counts[number] += int(word) if word.isdigit() else 0
-    return counts
+def _is_of_device(row: str) -> bool:
+    """Of those in /proc/interrupts. Timers and the like have every processor."""
+    return row.partition(":")[0].strip().isdigit() and "timer" not in row
 
 
 def _speed(tree: Tree, processor: int) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 CPUS = "sys/devices/system/cpu"
 # What `doctor` looks at and `tune` sets.
@@ -16,6 +17,14 @@ SAMPLE_RATE = "proc/sys/kernel/perf_event_max_sample_rate"
 DEEP_SLEEP_US = 100
 _PROCESSOR = re.compile(r"cpu\d+")
 _SPENT_ON = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+
+
+class Spent(NamedTuple):
+    """What all processors have done since the start of the machine."""
+
+    ticks: dict[str, int]
+    """By what they were spent on: `user`, `steal`, ..."""
+    interrupts: int | None
 
 
 @dataclass(frozen=True)
@@ -52,16 +61,28 @@ class Tree:
         line = next((line for line in (self.text(path) or "").splitlines() if line.startswith(tasks)), "")
         return whole(next((word.removeprefix("total=") for word in line.split() if word.startswith("total=")), None))
 
-    def ticks(self) -> dict[str, int]:
-        """What all processors have spent their time on so far, in ticks: `user`, `steal`, ..."""
-        first = (self.text("proc/stat") or "").partition("\n")[0].split()
-        numbers = [int(word) for word in first[1:9] if word.isdigit()]
-        return dict(zip(_SPENT_ON, numbers, strict=False))
-
-    def interrupts(self) -> int | None:
-        """How many there have been so far, on all processors."""
+    def spent(self) -> Spent:
+        """What all processors have done so far."""
         lines = (self.text("proc/stat") or "").splitlines()
-        return whole(next((line.split(None, 2)[1] for line in lines if line.startswith("intr ")), None))
+        numbers = [int(word) for word in (lines[0].split() if lines else [])[1:9] if word.isdigit()]
+        interrupts = whole(next((line.split(None, 2)[1] for line in lines if line.startswith("intr ")), None))
+        return Spent(dict(zip(_SPENT_ON, numbers, strict=False)), interrupts)
+
+    def interrupts(self, is_wanted: Callable[[str], bool] = lambda row: True) -> dict[int, int]:  # noqa: ARG005
+        """Those so far by the processor that took them, of all kinds whose rows in /proc/interrupts are wanted."""
+        head, *rows = (self.text("proc/interrupts") or "").splitlines() or [""]
+        numbers = [int(name[3:]) for name in head.split() if name.startswith("CPU") and name[3:].isdigit()]
+        found = dict.fromkeys(numbers, 0)
+        for row in filter(is_wanted, rows):
+            counts = row.partition(":")[2].split()[: len(numbers)]
+            if len(counts) == len(numbers) and all(word.isdigit() for word in counts):  # ERR and MIS have but one
+                for number, word in zip(numbers, counts, strict=True):
+                    found[number] += int(word)
+        return found
+
+    def siblings(self, processor: int) -> set[int]:
+        """The other processors of its core that are on."""
+        return self.processor_list(f"{CPUS}/cpu{processor}/topology/thread_siblings_list") - {processor}
 
     def fields(self, path: str | Path) -> dict[str, str]:
         """Lines of a name and a value, as in /proc/meminfo (`Name: value`) and cpu.stat (`name value`)."""

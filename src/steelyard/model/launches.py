@@ -243,8 +243,7 @@ class Launches(_Columns):
             case "wall":
                 return np.where(self.in_tandem(), np.nan, self._elapsed())
             case "active":
-                waits = np.where(self.worked_alone(), self.column("delay_ns"), self.column("lost_ns"))
-                return self._elapsed() - waits
+                return np.where(self.knows_waits(), self._elapsed() - self.waited_ns(), np.nan)
             case "cpu":
                 total = self.column("user_ns") + self.column("sys_ns")
                 return np.where(self.worked_alone(), self.column("cpu_ns"), total)
@@ -318,6 +317,12 @@ class Launches(_Columns):
 
         delay, lost = self.column("delay_ns"), self.column("lost_ns")
         return np.where(self.worked_alone() | np.isnan(lost), delay, lost)
+
+    def knows_waits(self) -> npt.NDArray[np.bool_]:
+        """Whether that is what each launch as a whole waited, as `knows_waits` says of one."""
+        import numpy as np
+
+        return np.asarray(self.worked_alone() | ~np.isnan(self.column("lost_ns")))
 
     def worked_alone(self) -> npt.NDArray[np.bool_]:
         """Whether the main thread did all of a launch's work, so that its delay is the launch's delay."""

@@ -7,6 +7,7 @@ from statistics import median
 
 from steelyard.design.noise.advice import pinned_costs, tandem_costs
 from steelyard.design.noise.spreads import CHANGES, TOLD_MS, Kind, kinds
+from steelyard.machine.conditions.contention import MUCH_STOLEN, STOLEN
 from steelyard.machine.conditions.words import fine, serious, slight, unknown
 from steelyard.model.conditions import Condition
 from steelyard.model.noise import Beside, Expected, Noise, Way, Work
@@ -19,7 +20,6 @@ _PLATEAU, _SHORT_MS, _LONG_MS = 0.7, 30.0, 300.0
 _WORTH_TELLING = 0.003
 _SLOWED, _MUCH_SLOWED = 0.02, 0.2
 _STEP_NS = 1_000.0
-_STOLEN, _MUCH_STOLEN = 0.005, 0.05
 _INTERRUPTS = 2_000.0
 
 _Kinds = Mapping[tuple[Work, Way], Kind]
@@ -127,8 +127,8 @@ def _meanwhile(noise: Noise) -> Condition:
     if not parts:
         return unknown("meanwhile", "the system counts neither interrupts nor stolen time")
     evidence = "; ".join(parts)
-    if noise.stolen is not None and noise.stolen > _STOLEN:
-        return (serious if noise.stolen > _MUCH_STOLEN else slight)("meanwhile", evidence, "another hour, or machine")
+    if noise.stolen is not None and noise.stolen > STOLEN:
+        return (serious if noise.stolen > MUCH_STOLEN else slight)("meanwhile", evidence, "another hour, or machine")
     rates = noise.interrupts_per_s
     if len(rates) > 1 and max(rates.values()) > _INTERRUPTS + 2 * min(rates.values()):
         quietest = min(rates, key=lambda cpu: rates[cpu])

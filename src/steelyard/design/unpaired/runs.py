@@ -263,8 +263,7 @@ def _unwaited(run: Run, chosen: list[int]) -> FloatArray | None:
     launches = run.launches
     wall = launches.column("wall_ns")[chosen] - launches.column("overhead_ns")[chosen]
     pressed = np.minimum(launches.column("pressure_ns")[chosen], _MOST_PRESSURE * wall)
-    is_known = launches.worked_alone() | ~np.isnan(launches.column("lost_ns"))
-    waited = np.where(is_known[chosen], launches.waited_ns()[chosen], pressed)
+    waited = np.where(launches.knows_waits()[chosen], launches.waited_ns()[chosen], pressed)
     rest = (wall - waited) / run.settings.repeat
     if launches.samples:
         # A harness tells of its samples how long they waited; else they waited as long as the whole launch did.

@@ -12,7 +12,7 @@ from steelyard.model.conditions import Condition
 
 # Shares of one processor, or of the time.
 _BUSY, _VERY_BUSY = 0.05, 0.5
-_STOLEN, _MUCH_STOLEN = 0.005, 0.05
+STOLEN, MUCH_STOLEN = 0.005, 0.05
 _WAITING, _MUCH_WAITING = 0.05, 0.5
 _MOST_NAMED = 5
 
@@ -61,9 +61,9 @@ def stolen_time(before: Moment, after: Moment) -> Condition:
         return unknown("stolen-time", "the system does not tell whether a hypervisor takes its processors away")
     share = ticks["steal"] / sum(ticks.values())
     told = f"{100 * share:.1f} % of the processors' time went to other machines of the host"
-    if share < _STOLEN:
+    if share < STOLEN:
         return fine("stolen-time", told)
-    return (serious if share > _MUCH_STOLEN else slight)("stolen-time", told, "another hour, or another machine")
+    return (serious if share > MUCH_STOLEN else slight)("stolen-time", told, "another hour, or another machine")
 
 
 def _percent(share: float) -> str:

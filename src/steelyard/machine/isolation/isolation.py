@@ -16,7 +16,6 @@ from steelyard.machine.conditions.words import processors as named
 from steelyard.machine.conditions.words import ranges
 from steelyard.machine.isolation.groups import Folder, Reach, in_use
 from steelyard.machine.isolation.hierarchies import Hierarchy, first_version, second_version
-from steelyard.machine.quietest import siblings
 from steelyard.machine.readings import CPUS
 from steelyard.model.errors import UsageError
 from steelyard.model.isolation import Isolation
@@ -110,7 +109,7 @@ def _core(reach: Reach, processor: int | None) -> set[int]:
     """The processor and those that share its core: these are to be idle."""
     if processor is None:
         return set()
-    return {processor, *(siblings(reach.tree, processor) & reach.tree.processor_list(f"{CPUS}/online"))}
+    return {processor, *(reach.tree.siblings(processor) & reach.tree.processor_list(f"{CPUS}/online"))}
 
 
 def _check_free(reach: Reach, wanted: set[int]) -> None:

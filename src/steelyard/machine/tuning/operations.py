@@ -102,8 +102,7 @@ def _siblings(hand: Hand, processor: int | None) -> Wanted:
     """The processor that shares a core with the one that is measured on."""
     if processor is None:
         return
-    told = hand.tree.text(f"{CPUS}/cpu{processor}/topology/thread_siblings_list") or ""
-    for number in sorted(processor_numbers(told) - {processor}):
+    for number in sorted(hand.tree.siblings(processor)):
         yield f"{CPUS}/cpu{number}/online", "0"
 
 
