@@ -7,6 +7,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,33 @@ def test_a_budget_that_only_the_warm_up_fits_in_shows_the_warm_up(scripted: Scri
     assert re.search(r"undecided \+[12]\d\.\d % in the warm-up alone, no pair was measured, 20 s", text)
     assert "median 9.00" in text
     assert "does not tell" not in text
+
+
+def through_a_shell(command_ms: float, starts_ms: Callable[[int], float]) -> LaunchScript:
+    """Launches of a command by a shell; the start of an empty one takes as long as its how manieth it is has it."""
+    starts = count()
+
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        is_empty = spec.argv[-1] == b":"
+        return measured((starts_ms(next(starts)) if is_empty else command_ms) * (1 + number % 7 * 1e-3))
+
+    return script
+
+
+def test_a_start_of_a_shell_that_was_disturbed_takes_nothing_from_the_command(scripted: ScriptedWorld) -> None:
+    scripted.script = through_a_shell(3, lambda number: 40 if number % 10 == 9 else 1)
+    text = said(scripted("compare", "./old", "./new", "--shell", "--pairs", "30", "--margin", "5"))
+    assert "same" in text
+    assert re.search(r"median 2\.\d+ ms varies by 0\.\d+ %", text)
+    assert "the shell's start is in these figures" not in text
+
+
+def test_a_command_that_takes_no_longer_than_the_shell_itself_is_weighed_with_it(scripted: ScriptedWorld) -> None:
+    scripted.script = through_a_shell(1, lambda _: 1.001)
+    text = said(scripted("compare", "./old", "./new", "--shell", "--pairs", "30", "--margin", "5"))
+    assert "same" in text
+    assert re.search(r"median 1\.0\d+ ms", text)
+    assert text.count("the shell's start is in these figures") == 1
 
 
 @pytest.mark.parametrize("others", [(), ("--reference-output",), ("--heap",)])

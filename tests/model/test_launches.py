@@ -116,6 +116,15 @@ def test_the_start_of_a_shell_is_no_part_of_a_launch() -> None:
     assert launches.column("wall_ns").tolist() == [10_000_000]
 
 
+def test_where_the_start_of_a_shell_leaves_nothing_of_a_launch_it_stays_in_all_of_the_benchmark() -> None:
+    start = {"overhead_ns": 9_600_000}
+    launches = Launches.of_rows(
+        [row(0, 0, **start, delay_ns=0), row(0, 1, **start), row(benchmark=1, **start, delay_ns=0)]
+    )
+    assert launches.metric("wall").tolist() == [10_000_000, 10_000_000, 400_000]
+    assert launches.metric("active").tolist() == [10_000_000, 9_600_000, 400_000]
+
+
 def test_a_launch_beside_its_partner_has_no_elapsed_time_of_its_own() -> None:
     both = {"order": 2, "wall_ns": 21_000_000, "delay_ns": 11_000_000}
     launches = Launches.of_rows([row(0, 0), row(0, 1, **both), row(1, 0, **both)])

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import repeat, starmap
 from math import nan
 from statistics import median
-from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
@@ -27,7 +27,7 @@ from steelyard.model.errors import MeasurementError
 from steelyard.model.launch_spec import Draw, LaunchSpec
 from steelyard.model.measured import Measured
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
-from steelyard.model.numbers import NUMBERS, Count, Numbers, Time, declared
+from steelyard.model.numbers import NUMBERS, Count, Time, declared
 from steelyard.model.rows import (
     COLUMNS,
     DISTURBED,
@@ -41,7 +41,12 @@ from steelyard.model.rows import (
     Place,
     Sample,
     judged_samples,
+    knows_waits,
+    most_of_others,
+    tells_active,
     times_ns,
+    waited_ns,
+    worked_alone,
 )
 from steelyard.model.throughput import is_empty
 
@@ -79,7 +84,6 @@ __all__ = [
 
 # numpy takes a quarter of the start of `steelyard count`, which has no use for it: whoever computes imports it.
 FloatArray: TypeAlias = "npt.NDArray[np.float64]"
-_Times = TypeVar("_Times", float, "FloatArray")
 
 DISTURBED_FROM: Final = 0.01
 """A launch that waited for a processor for longer than this share of its time counts as disturbed in the report."""
@@ -274,7 +278,19 @@ class Launches(_Columns):
         return tandem
 
     def _elapsed(self) -> FloatArray:
-        return self.column("wall_ns") - self.column("overhead_ns")
+        return self.column("wall_ns") - self.of_shell_ns()
+
+    def of_shell_ns(self) -> FloatArray:
+        """What of each launch was the start of a shell; 0 in all of a benchmark's if that leaves nothing of one."""
+        return self._once("overhead", self._of_shell_ns)
+
+    def _of_shell_ns(self) -> FloatArray:
+        import numpy as np
+
+        overhead, benchmark = self.column("overhead_ns"), np.asarray(self.benchmark)
+        waited = np.where(self.knows_waits(), self.waited_ns(), 0.0)
+        nothing_left = (overhead > 0) & (self.column("wall_ns") - overhead - waited <= 0)
+        return np.where(np.isin(benchmark, benchmark[nothing_left]), 0.0, overhead)
 
     def in_tandem(self) -> npt.NDArray[np.bool_]:
         """Whether a launch ran at the same time as its partner, on one processor."""
@@ -362,38 +378,6 @@ class Launches(_Columns):
             baseline = baseline[np.isin(pairs[baseline], complete)]
             candidate = candidate[np.isin(pairs[candidate], complete)]
         return np.stack([baseline, candidate], axis=1)
-
-
-def most_of_others(cpu_ns: _Times) -> _Times:
-    """Up to how much processor time (ns) beside the main thread's is still put down to that.
-
-    rusage is in µs and the exit path is billed after schedstat was read, hence the allowance.
-    """
-    return 100_000 + 0.005 * cpu_ns
-
-
-def worked_alone(launch: Numbers) -> bool:
-    """Whether the main thread did all of one launch's work, as `Launches.worked_alone` says of many."""
-    if launch.others_ns is None or launch.cpu_ns is None:
-        return False
-    return launch.others_ns <= most_of_others(launch.cpu_ns)
-
-
-def waited_ns(launch: Numbers) -> int | None:
-    """How long a launch waited for a processor: as a whole where that is known, and else its main thread."""
-    return launch.delay_ns if launch.lost_ns is None or worked_alone(launch) else launch.lost_ns
-
-
-def knows_waits(launch: Numbers) -> bool:
-    """Whether that is what the whole launch waited, whoever did its work."""
-    return launch.lost_ns is not None or (launch.delay_ns is not None and worked_alone(launch))
-
-
-def tells_active(row: LaunchRow) -> bool:
-    """Whether `active` is defined for a launch, as `Launches.metric` has it of many."""
-    if row.samples:
-        return all(sample.time_ns("active") is not None for sample in judged_samples(row.samples))
-    return knows_waits(row)
 
 
 def _of_iteration(samples: Sequence[Sequence[Any]], metric: str) -> float:

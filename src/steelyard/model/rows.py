@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Iterable, Sequence
 from inspect import get_annotations
-from typing import Annotated, Any, ClassVar, NamedTuple, Self, dataclass_transform
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
 
 from steelyard.model.counters import Counters
 from steelyard.model.numbers import Column, Count, Numbers, declared
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+_Times = TypeVar("_Times", float, "npt.NDArray[np.float64]")
 
 WARM_UP, USED, DISTURBED, TRIED = "warm-up", "used", "disturbed", "tried"
 ROLES = (WARM_UP, USED, DISTURBED, TRIED)
@@ -133,10 +139,42 @@ class LaunchRow(Numbers, Place):
 
     __slots__ = ()
 
-    overhead_ns: Annotated[Count, Column("start of an empty shell in this pair, ns, or 0")]
+    overhead_ns: Annotated[Count, Column("start of an empty shell, as the last few took, ns, or 0")]
     samples: tuple[Sample, ...] = ()
     counters: Counters = ()
 
 
 COLUMNS = tuple(declared(LaunchRow))
 """The fields of a row that are one number each."""
+
+
+def most_of_others(cpu_ns: _Times) -> _Times:
+    """Up to how much processor time (ns) beside the main thread's is still put down to that.
+
+    rusage is in µs and the exit path is billed after schedstat was read, hence the allowance.
+    """
+    return 100_000 + 0.005 * cpu_ns
+
+
+def worked_alone(launch: Numbers) -> bool:
+    """Whether the main thread did all of one launch's work, as `Launches.worked_alone` says of many."""
+    if launch.others_ns is None or launch.cpu_ns is None:
+        return False
+    return launch.others_ns <= most_of_others(launch.cpu_ns)
+
+
+def waited_ns(launch: Numbers) -> int | None:
+    """How long a launch waited for a processor: as a whole where that is known, and else its main thread."""
+    return launch.delay_ns if launch.lost_ns is None or worked_alone(launch) else launch.lost_ns
+
+
+def knows_waits(launch: Numbers) -> bool:
+    """Whether that is what the whole launch waited, whoever did its work."""
+    return launch.lost_ns is not None or (launch.delay_ns is not None and worked_alone(launch))
+
+
+def tells_active(row: LaunchRow) -> bool:
+    """Whether `active` is defined for a launch, as `Launches.metric` has it of many."""
+    if row.samples:
+        return all(sample.time_ns("active") is not None for sample in judged_samples(row.samples))
+    return knows_waits(row)

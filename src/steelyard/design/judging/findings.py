@@ -33,6 +33,7 @@ def data_findings(
         _tandem(record.launches, benchmark, shown),
         _caution(shown),
         _coarse_clock(record.settings, judgement),
+        _shell_left_in(record.launches, benchmark, shown),
         _short(record.launches, benchmark, record.settings) if record.settings.harness is None else None,
         _pinned_threads(record, shown),
         _outside_kernel(record, shown),
@@ -102,6 +103,19 @@ def _fallback(record: Weighing | Run, asked: str, shown: str) -> Finding | None:
 
 # Its like beside it leaves a program half of the caches: so much slower there, it is not the program that runs alone.
 CROWDED_FROM = 0.2
+
+
+def _shell_left_in(launches: Launches, benchmark: int, shown: str) -> Finding | None:
+    """That the start of a shell could not be taken out of elapsed time."""
+    own = np.asarray(launches.benchmark) == benchmark
+    if shown not in ("active", "wall") or (launches.of_shell_ns() == launches.column("overhead_ns"))[own].all():
+        return None
+    return Finding(
+        code="shell-left-in",
+        message="the shell's start is in these figures: the command takes so little beside it that nothing would be "
+        "left of some launches",
+        remedy="to see what the command itself takes, leave --shell out",
+    )
 
 
 def _tandem(launches: Launches, benchmark: int, shown: str) -> Finding | None:

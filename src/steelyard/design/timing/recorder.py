@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
+from statistics import median_low
 from typing import Protocol
 
 from steelyard.design.findings import cold_finding, not_measured_finding
@@ -29,6 +31,7 @@ from steelyard.model.launches import (
 from steelyard.model.records import Benchmark, Finding, StopReason
 
 _MOST_PAIRS = 8
+_SHELL_STARTS = 9
 _numbers = attrgetter(*NUMBERS)
 
 
@@ -64,7 +67,7 @@ class Recorder:
     """What launches both of a pair at the same time."""
     watched: Watched = field(default_factory=Watched)
     """What is seen meanwhile, if anybody looks."""
-    _overhead_ns: int = 0
+    _shell_starts_ns: deque[int] = field(default_factory=lambda: deque(maxlen=_SHELL_STARTS))
 
     def most_pairs(self) -> int:
         """How many pairs `pairs` takes at once."""
@@ -121,7 +124,7 @@ class Recorder:
         if self.targets.empty_shell is not None:
             started = self.runner.run(self.targets.empty_shell)
             # Without its waits for a processor: those of the launches were others.
-            self._overhead_ns = max(0, started.wall_ns - (started.delay_ns or 0))
+            self._shell_starts_ns.append(max(0, started.wall_ns - (started.delay_ns or 0)))
 
     def _target(self, place: Place, longest_s: float | None) -> Target:
         draw = Draw(place.hash_seed, place.padding_bytes, place.layout)
@@ -133,7 +136,9 @@ class Recorder:
 
     def _keep(self, reading: Reading[None], place: Place, *, journaled: bool = False) -> LaunchRow:
         measured = reading.measured
-        inner = (self._overhead_ns, reading.samples, measured.counters)
+        # Of the last few, as a single one that was disturbed may take longer than a whole command.
+        overhead_ns = median_low(self._shell_starts_ns) if self._shell_starts_ns else 0
+        inner = (overhead_ns, reading.samples, measured.counters)
         row = LaunchRow._make((*place, *_numbers(measured), *inner))
         if not journaled:
             self.sink.append(row)

@@ -261,7 +261,7 @@ def _positive(one: FloatArray, other: FloatArray, *, metric: str) -> tuple[Float
 def _unwaited(run: Run, chosen: list[int]) -> FloatArray | None:
     """The logs of wall time less the waiting for a processor; None where the machine cannot tell."""
     launches = run.launches
-    wall = launches.column("wall_ns")[chosen] - launches.column("overhead_ns")[chosen]
+    wall = launches.column("wall_ns")[chosen] - launches.of_shell_ns()[chosen]
     pressed = np.minimum(launches.column("pressure_ns")[chosen], _MOST_PRESSURE * wall)
     waited = np.where(launches.knows_waits()[chosen], launches.waited_ns()[chosen], pressed)
     rest = (wall - waited) / run.settings.repeat
