@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := native/launch native/preload native/probes native/read native/heap native/scatter native/clock
+NATIVE := native/launch native/preload native/probes native/read native/heap native/scatter native/clock native/signs
 # One more than there are processors: tests that start programs wait for these.
 WORKERS ?= $(shell expr $$(nproc) + 1)
 CRATES := $(NATIVE) sdk/rust examples/rust

@@ -22,7 +22,7 @@ _NATIVE = {
     "steelyard-launch",
     "steelyard-probes",
     "steelyard-read",
-    *(f"steelyard-{name}.abi3.so" for name in ("clock", "heap", "preload", "scatter")),
+    *(f"steelyard-{name}.abi3.so" for name in ("clock", "heap", "preload", "scatter", "signs")),
 }
 
 

@@ -32,7 +32,8 @@ def offered() -> dict[str, tuple[int, ...]]:
 
 
 @pytest.mark.parametrize(
-    "file", ["launch", "probes", "read", *(f"{name}.abi3.so" for name in ("clock", "heap", "preload", "scatter"))]
+    "file",
+    ["launch", "probes", "read", *(f"{name}.abi3.so" for name in ("clock", "heap", "preload", "scatter", "signs"))],
 )
 def test_all_that_is_asked_for_was_there(file: str, offered: dict[str, tuple[int, ...]]) -> None:
     asked = {name for name, _ in _symbols(_NATIVE / f"steelyard-{file}", undefined=True)}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steelyard.stats import joint
+from steelyard.stats import joint, native
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -28,16 +28,23 @@ def follow(signs: FloatArray, scores: list[FloatArray], may_drop: list[int]) -> 
 @pytest.mark.parametrize("pairs", [1, 40, 128, 129, 700])
 def test_the_sums_are_those_of_each_flip(pairs: int) -> None:
     generator = np.random.default_rng(pairs)
-    signed = joint.rounded(generator.normal(size=pairs))
+    signed = native.units(generator.normal(size=pairs))
     sums = joint.sums(signed)
-    words = [joint.flips_of(pair) for pair in range(pairs)]
+    words = words_of(pairs)
     for flip in [0, 1, joint.FLIPS - 1, *generator.integers(0, joint.FLIPS, 30).tolist()]:
         signs = [-1 if (word & flip).bit_count() % 2 else 1 for word in words]
         assert sums[flip] == (signed * signs).sum()
 
 
+def words_of(pairs: int) -> list[int]:
+    """The word of each pair, of which bit b is whether flip 2^b turns its sign."""
+    alone = [native.units(np.eye(pairs)[pair]) for pair in range(pairs)]
+    sums = [joint.sums(scores) for scores in alone]
+    return [sum(1 << bit for bit in range(joint.BITS) if one[1 << bit] < 0) for one in sums]
+
+
 def test_the_flips_of_the_first_pairs_are_all_there_are_and_never_change() -> None:
-    words = [joint.flips_of(pair) for pair in range(20)]
+    words = words_of(20)
     assert words[: joint.BITS + 1] == [0, *(1 << bit for bit in range(joint.BITS))]
     assert words[joint.BITS + 1 :] == [50127, 13414, 55322]  # else a record would be judged anew
 
@@ -102,10 +109,11 @@ def test_of_few_pairs_the_first_flips_stand_for_all(seed: int) -> None:
     test, dropped = joint.BEGUN, set[int]()
     for size in (5, 12, 13, 14, 17, 18, 40, 200):
         may_drop = int(generator.integers(1, 700))
-        whole = joint.rounded(np.exp(generator.normal(size=(2, size))) * generator.choice([-1, 1], size))
-        one, other = (np.abs(joint.sums(scores)) / root for scores, root in zip(whole, joint.roots(whole), strict=True))
+        signed = np.exp(generator.normal(size=(2, size))) * generator.choice([-1, 1], size)
+        whole = np.stack([native.units(kind) for kind in signed])
+        one, other = (np.abs(joint.sums(scores)) / np.linalg.norm(scores.astype(float)) for scores in whole)
         dropped, bound = plainly(dropped, np.maximum(one, 0.9 * other), may_drop)
-        test = joint.look(test, joint.larger(whole, 0.9), may_drop)
+        test = joint.look(test, joint.Flipped(whole, 0.9), may_drop)
         assert set(test.dropped.tolist()) == dropped
         assert test.bound == pytest.approx(bound, rel=1e-6)
         assert test.rejected == (0 in dropped)
@@ -114,10 +122,11 @@ def test_of_few_pairs_the_first_flips_stand_for_all(seed: int) -> None:
 @pytest.mark.parametrize("pairs", [5, 12, 13, 14, 17, 20, 100, 129, 700])
 def test_a_subgroup_never_has_more_flips_with_sums_as_large_than_there_are(pairs: int) -> None:
     generator = np.random.default_rng(pairs)
-    whole = joint.rounded(generator.normal(size=(30, 2, pairs)))
-    whole[0] = np.abs(whole[0])  # no other flip has sums as large as that
-    at_least = joint.at_least_as_large(whole, 0.9)
-    all_flips = np.array([joint.larger(both, 0.9).as_large() for both in whole])
+    scores = generator.normal(size=(30, 2, pairs))
+    scores[0] = np.abs(scores[0])  # no other flip has sums as large as that
+    seen = [joint.Flipped(np.stack([native.units(kind) for kind in both]), 0.9) for both in scores]
+    at_least = np.array([joint.at_least_as_large(one) for one in seen])
+    all_flips = np.array([one.as_large() for one in seen])
     assert (at_least <= all_flips).all()
     assert all_flips[0] == joint.FLIPS >> joint.bits_of(pairs)
     if pairs <= 13:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steelyard.stats import joint, repeated, sequential, weighted
+from steelyard.stats import joint, native, repeated, sequential, weighted
 from steelyard.stats.looks import RESERVE, Budgets, plan_looks
 from steelyard.stats.sequential import Hypothesis
 
@@ -81,8 +81,8 @@ def by_all_flips(d: FloatArray, levels: FloatArray, change: float, alpha: float)
     test = joint.BEGUN
     for look in plan_looks(len(d), ended=True):
         seen, among = d[: look.pairs], levels[: look.pairs]
-        both = np.stack([weighted.signed_scores(seen, among, [change])[0], weighted.signed_ranks(seen, [change])[0]])
-        test = joint.look(test, joint.larger(joint.rounded(both), 0.9), sequential.units(look, alpha))
+        both = native.whole(seen, among, np.array([change]))[0][0]
+        test = joint.look(test, joint.Flipped(both, 0.9), sequential.units(look, alpha))
     return test.rejected
 
 

@@ -1,6 +1,6 @@
 """Whether the pairs say the same in calm and in storm.
 
-The weights of `stats.phases` trust the calm: of a change that shows only in storms little is seen in the estimate. So
+The scores (`stats.native`) trust the calm: of a change that shows only in storms little is seen in the estimate. So
 the calmer half of the pairs and the stormier half are looked at by themselves. Which half a pair is in hangs on its
 size and its level, not on its sign, so each half is centred at the change if that is the same in both. Sizes are those
 about the change that the scores find, which is the calm one: that by ranks is far from both halves.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats import phases
+from steelyard.stats import native
 from steelyard.stats.signed_rank import Estimate, estimate, fewest_differences
 
 FloatArray = npt.NDArray[np.float64]
@@ -45,7 +45,7 @@ def halves_of(d: FloatArray, levels: FloatArray, scored: float) -> Halves | None
     half = len(d) // 2
     if half < fewest_differences(LEVEL):
         return None
-    scale = phases.scales(np.abs(d - scored)[None, :], levels)[0]
+    scale = native.scales(d, levels, scored)
     order = np.argsort(scale, kind="stable")
     calm, storm = order[:half], order[-half:]
     if np.median(scale[storm]) < STORMIER * np.median(scale[calm]):

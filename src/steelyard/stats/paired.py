@@ -62,7 +62,7 @@ class Judgement:
     quantisation: float
     p_value: float
     scored: float
-    """The change that the scores of the pairs find, which is that of the calm ones (`stats.phases`)."""
+    """The change that the scores of the pairs find, which is that of the calm ones (`native.signed_scores`)."""
     averaged: over_layouts.Averaged | None = None
     """What the layouts say, where there are several; then the estimate is theirs, and the interval holds both."""
 

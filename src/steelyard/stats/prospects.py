@@ -31,7 +31,7 @@ _FAR = 3000
 # What the curve over all lengths counts beside the pairs of one length.
 _CURVE_COUNTS = 8.0
 _ROUNDS = 6
-# Degrees of freedom of the Student's t, as in `stats.phases`.
+# Degrees of freedom of the Student's t, as of the scores of pairs.
 _TAIL = 3.0
 _LEAST = 1e-9
 

@@ -13,6 +13,7 @@ NORMAL: Final = NormalDist()
 NINE_IN_TEN: Final = NORMAL.inv_cdf(0.9)
 
 
+@lru_cache(maxsize=1024)
 def normal_quantile(level: float) -> float:
     """The two-sided normal quantile z of a level: P(|Z| > z) = level."""
     return -NORMAL.inv_cdf(level / 2)

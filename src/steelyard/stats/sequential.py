@@ -4,7 +4,7 @@ Most of alpha is spent by the flips of `stats.joint`. They are too few to share 
 do: of each alpha the first 0.0002 goes to exact tests at every second look, whose levels add up to it. Both reject all
 that they reject with a smaller alpha, so their sum does too, which Holm's and Benjamini and Hochberg's procedures need.
 
-Each test is two at once. The scores of `stats.phases` find most, but what a candidate has only in some of its launches
+Each test is two at once. The scores of `stats.native` find most, but what a candidate has only in some of its launches
 they may take for a storm; ranks do not. So the larger of the two sums is what counts, where that of the ranks counts a
 little less: it costs next to nothing, as both mostly go together, and the flips know how much.
 
@@ -22,15 +22,11 @@ from math import inf
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from steelyard.stats import joint, sign_flip, weighted
+from steelyard.stats import joint, native, sign_flip
 from steelyard.stats.looks import ONE_BUDGET, Budgets, Look, look_sizes, plan_looks
+from steelyard.stats.native import FloatArray, WholeScores
 from steelyard.stats.quantiles import NORMAL, normal_quantile
-
-FloatArray = npt.NDArray[np.float64]
-# Signed scores in whole units, which go into two bytes.
-WholeScores = npt.NDArray[np.int16]
 
 # What the exact tests get of alpha, at most.
 _EXACTLY = 2e-4
@@ -40,6 +36,7 @@ _EXACTLY_EVERY = 2
 _NO_TAIL = 3.0
 # What a sum of ranks counts beside one of scores, and what the scores get of an exact test's level.
 _RANKS_COUNT, _SCORES_SHARE = 0.9, 0.75
+_COUNT = np.array([1.0, _RANKS_COUNT])
 # So many standard deviations the ranks' sum is off 0 at the change where the scores cancel once in a hundred times.
 _FAR_OFF = 2.5
 # At the end of a budget of more pairs than these, the level changes the interval's width by little.
@@ -122,25 +119,31 @@ def _next(
     standings: Sequence[Standing],
 ) -> list[Standing]:
     """Take the last of the looks."""
-    signed = _signed(d, levels, looks[-1].pairs, [asked.change for asked in hypotheses])
-    whole = joint.rounded(signed)
-    newest = [_standing(sums) for sums in _sums(whole).tolist()]
+    n = looks[-1].pairs
+    whole, sums = native.whole(d[:n], levels[:n], np.array([asked.change for asked in hypotheses]))
+    newest = [_standing(both) for both in (sums * _COUNT).tolist()]
     if _is_alone(looks):  # it has nothing to share with other looks, and an exact test wastes nothing
         share, alone = looks[0].share, (joint.BEGUN,)
-        return [one._replace(tests=alone, alone=_exact(both) / share) for one, both in zip(newest, signed, strict=True)]
+        return [
+            one._replace(tests=alone, alone=_exact(d[:n], levels[:n], scores, asked.change) / share)
+            for one, scores, asked in zip(newest, whole, hypotheses, strict=True)
+        ]
     share = _share_of_exact(looks)
     taken = []
     flips = _flip(standings, whole, looks, hypotheses)
-    for flip, one, both, asked in zip(flips, newest, signed, hypotheses, strict=True):
+    for flip, one, scores, asked in zip(flips, newest, whole, hypotheses, strict=True):
         # What is rejected anyhow needs no p-value, unless it is that of "no change", which is shown.
         is_asked = share > 0 and not (flip.is_dropped and asked.change)
-        exact = min(flip.exact, _tail(both, one.total) / share) if is_asked else flip.exact
+        exact = flip.exact
+        if is_asked:
+            is_far = abs(one.total) >= _NO_TAIL * _RANKS_COUNT  # else its p-value is certainly not a small one
+            exact = min(exact, (_exact(d[:n], levels[:n], scores, asked.change) if is_far else 1.0) / share)
         taken.append(flip._replace(exact=exact, total=one.total, is_opposed=one.is_opposed))
     return taken
 
 
 def _flip(
-    standings: Sequence[Standing], whole: FloatArray, looks: Sequence[Look], hypotheses: Sequence[Hypothesis]
+    standings: Sequence[Standing], whole: WholeScores, looks: Sequence[Look], hypotheses: Sequence[Hypothesis]
 ) -> list[Standing]:
     """Tell whether the last of the looks drops the signs that were observed, of which the whole scores are (r, 2, n).
 
@@ -148,12 +151,11 @@ def _flip(
     in most cases; it surely does where no more have them than this look alone may drop. Only between the two has it to
     be known what earlier looks dropped.
     """
-    as_large = joint.at_least_as_large(whole, _RANKS_COUNT).tolist()
     found = []
-    for before, scores, asked, at_least in zip(standings, whole, hypotheses, as_large, strict=True):
+    for before, scores, asked in zip(standings, whole, hypotheses, strict=True):
         may_drop = units(looks[-1], asked.alpha)
-        standing = before._replace(allowed=before.allowed + may_drop, ahead=(*before.ahead, scores.astype(np.int16)))
-        if may_drop and not standing.is_dropped and at_least <= standing.allowed:
+        standing = before._replace(allowed=before.allowed + may_drop, ahead=(*before.ahead, scores))
+        if may_drop and not standing.is_dropped and joint.at_least_as_large(_flipped(scores)) <= standing.allowed:
             standing = _flip_all(standing, looks, asked, may_drop)
         found.append(standing)
     return found
@@ -227,26 +229,19 @@ def _share_of_exact(looks: Sequence[Look]) -> float:
     return looks[-1].share - (earlier[-1] if earlier else 0.0)
 
 
-def _tail(both: FloatArray, total: float) -> float:
-    """The p-value of the larger sum; 1 where it is certainly not a small one."""
-    return 1.0 if abs(total) < _NO_TAIL * _RANKS_COUNT else _exact(both)
-
-
-def _exact(both: FloatArray) -> float:
-    if both.shape[1] <= joint.BITS + 1:
-        return joint.p_value(_flipped(joint.rounded(both)))
+def _exact(d: FloatArray, levels: FloatArray, whole: WholeScores, change: float) -> float:
+    """The p-value of the larger sum of the scores and ranks for a change, (2, n) in whole units."""
+    if len(d) <= joint.BITS + 1:
+        return joint.p_value(_flipped(whole))
+    asked = np.array([change])
+    both = np.concatenate([native.signed_scores(d, levels, asked), native.signed_ranks(d, asked)])
     by_scores, by_ranks = sign_flip.sums(both)[1].tolist()
     return float(min(1.0, by_scores / _SCORES_SHARE, by_ranks / (1 - _SCORES_SHARE)))
 
 
-def _flipped(whole: WholeScores | FloatArray) -> joint.Flipped:
+def _flipped(whole: WholeScores) -> joint.Flipped:
     """Flip signed scores and signed ranks in whole units, (2, n)."""
-    return joint.larger(whole.astype(np.float64), _RANKS_COUNT)
-
-
-def _sums(whole: FloatArray) -> FloatArray:
-    """The sums of scores and of ranks, (r, 2), each by the root of its squares, as they count; whole is (r, 2, n)."""
-    return np.asarray(whole.sum(axis=2) / joint.roots(whole) * [1.0, _RANKS_COUNT])
+    return joint.Flipped(whole, _RANKS_COUNT)
 
 
 class _Memory:
@@ -307,12 +302,12 @@ def bounds(
 
 def is_described(d: FloatArray, levels: FloatArray, change: float) -> bool:
     """Whether a change describes the ranks of all pairs about as well as it does the scores, where these cancel."""
-    return abs(float(_sums(joint.rounded(_signed(d, levels, len(d), [change])))[0, 1])) < _FAR_OFF
+    return abs(float(native.sums_by_root(d, levels, np.array([change]))[0, 1]) * _RANKS_COUNT) < _FAR_OFF
 
 
-def sizes(d: FloatArray, levels: FloatArray, pairs: int, changes: npt.ArrayLike) -> FloatArray:
+def sizes(d: FloatArray, levels: FloatArray, pairs: int, changes: FloatArray) -> FloatArray:
     """The sizes of the sums of the first pairs, by the roots of the squares, (r,) for changes (r,)."""
-    return np.asarray(np.abs(_sums(joint.rounded(_signed(d, levels, pairs, changes)))).max(axis=1))
+    return np.asarray(np.abs(native.sums_by_root(d[:pairs], levels[:pairs], changes) * _COUNT).max(axis=1))
 
 
 def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float, *, roughly: bool) -> float:
@@ -334,7 +329,8 @@ def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: flo
 
 def _least_alpha(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float) -> float:
     """The smallest alpha, up to one that does, with which these looks drop the signs that were observed."""
-    seen = [_flipped(joint.rounded(_signed(d, levels, look.pairs, [0.0]))[0]) for look in looks]
+    no_change = np.zeros(1)
+    seen = [_flipped(native.whole(d[: look.pairs], levels[: look.pairs], no_change)[0][0]) for look in looks]
     as_large = [one.as_large() for one in seen]
     low, high = 0, int((alpha - _EXACTLY) * joint.FLIPS + 1e-6)
     while high - low > 1:
@@ -355,12 +351,6 @@ def _are_dropped(seen: Sequence[joint.Flipped], as_large: Sequence[int], may_dro
     for one, most in zip(seen, may_drop, strict=True):
         test = joint.look(test, one, most)
     return test.rejected
-
-
-def _signed(d: FloatArray, levels: FloatArray, pairs: int, changes: npt.ArrayLike) -> FloatArray:
-    """Signed scores and signed ranks of the first pairs for hypothesised changes (r,), shape (r, 2, pairs)."""
-    scores = weighted.signed_scores(d[:pairs], levels[:pairs], changes)
-    return np.stack([scores, weighted.signed_ranks(d[:pairs], changes)], axis=1)
 
 
 def nominal_level(looks: Sequence[Look], alpha: float) -> float:

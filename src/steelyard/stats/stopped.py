@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats import joint, sequential, weighted
+from steelyard.stats import joint, native, sequential, weighted
 from steelyard.stats.looks import Look
 from steelyard.stats.quantiles import normal_quantile
 from steelyard.stats.weighted import Estimate
@@ -78,9 +78,9 @@ def _paths(d: FloatArray, levels: FloatArray, looks: Sequence[Look], found: Esti
     """None where the scores tell of no slope."""
     step = found.standard_error
     scored = weighted.signed_scores(d, levels, [found.centre - step, found.centre, found.centre + step])
-    whole = joint.rounded(scored[1])
-    unit = float(np.abs(scored[1]).sum() / np.abs(whole).sum())
-    squares = np.cumsum(whole**2)[[look.pairs - 1 for look in looks]]
+    whole = native.units(scored[1])
+    unit = float(np.abs(scored[1]).sum() / np.abs(whole).sum(dtype=np.int64))
+    squares = np.cumsum(whole.astype(np.float64) ** 2)[[look.pairs - 1 for look in looks]]
     # How the sum falls as the change rises: at every look as the squares of the scores until then, which are its
     # variance and, but for a factor, its information.
     slope = float(scored[0].sum() - scored[2].sum()) / (2 * step * unit) * squares / squares[-1]

@@ -1,4 +1,4 @@
-"""Estimate and interval of the change between two sides from weighted sign flips (`stats.phases`, `stats.sign_flip`).
+"""Estimate and interval of the change between two sides from weighted sign flips (`stats.native`, `stats.sign_flip`).
 
 A change t is accepted where the sign-flip test of d - t does not reject it. The interval is the hull of the accepted
 changes, so it covers the true one at least as often as it says; the estimate is where the sum of the scores changes
@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats import phases, sign_flip
+from steelyard.stats import native, sign_flip
 from steelyard.stats.quantiles import normal_quantile
 from steelyard.stats.signed_rank import Estimate
 from steelyard.stats.signed_rank import estimate as by_ranks
 from steelyard.stats.summary import row_medians
 
-__all__ = ["Estimate", "Tested", "estimate", "roughly", "signed_ranks", "signed_scores", "tested"]
+__all__ = ["Estimate", "Tested", "estimate", "roughly", "signed_scores", "tested"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -92,20 +92,7 @@ def roughly(d: FloatArray, levels: FloatArray, level: float) -> Estimate:
 
 def signed_scores(d: FloatArray, levels: FloatArray, changes: npt.ArrayLike) -> FloatArray:
     """Return the signed scores, (r, n), of differences d (n,) at levels (n,) for hypothesised changes (r,)."""
-    x = d[None, :] - np.atleast_1d(np.asarray(changes, dtype=np.float64))[:, None]
-    return np.asarray(np.sign(x) * phases.scores(np.abs(x), levels))
-
-
-def signed_ranks(d: FloatArray, changes: npt.ArrayLike) -> FloatArray:
-    """Return the signed ranks (Wilcoxon), (r, n), of differences d (n,) for hypothesised changes (r,).
-
-    Equal sizes have ranks in the order of their pairs.
-    """
-    x = d[None, :] - np.atleast_1d(np.asarray(changes, dtype=np.float64))[:, None]
-    order = np.argsort(np.abs(x), axis=1, kind="stable")
-    ranks = np.empty_like(x)
-    ranks[np.arange(len(x))[:, None], order] = np.arange(1.0, len(d) + 1)
-    return np.asarray(np.sign(x) * ranks)
+    return native.signed_scores(d, levels, np.atleast_1d(np.asarray(changes, dtype=np.float64)))
 
 
 def _around(centre: float, half: float, d: FloatArray) -> FloatArray:

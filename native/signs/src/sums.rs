@@ -1,0 +1,112 @@
+//! The sum of signed whole scores after each flip of their signs.
+
+/// Up to so many pairs whose words have bits in both halves, tables of them are added up; a transform
+/// of more takes less.
+const FEW: usize = 64;
+
+/// Pairs a table, which has a row for each of their signs: it has to stay in the fastest cache.
+const AT_ONCE: usize = 4;
+
+/// Sum up `scores` after each of the flips, `found`, a power of two of them; each pair has its word.
+#[inline(always)]
+pub fn sums(scores: &[i16], words: &[u32], found: &mut [i32]) {
+    let bits = found.len().trailing_zeros();
+    let low_bits = bits.div_ceil(2);
+    let (lows, highs) = (1usize << low_bits, 1usize << (bits - low_bits));
+    // What a pair adds hangs on one half of the flip, but for the mixed ones.
+    let (mut by_low, mut by_high, mut mixed) = (vec![0; lows], vec![0; highs], Vec::new());
+    for (&score, &word) in scores.iter().zip(words) {
+        let (high, low) = (word >> low_bits, word & (lows as u32 - 1));
+        if low == 0 {
+            add(&mut by_high, score.into(), high);
+        } else if high == 0 {
+            add(&mut by_low, score.into(), low);
+        } else {
+            mixed.push((i32::from(score), high, low));
+        }
+    }
+    if mixed.len() > FEW {
+        return transformed(scores, words, found);
+    }
+    for (high, row) in found.chunks_exact_mut(lows).enumerate() {
+        let base = by_high[high];
+        for (sum, &of_low) in row.iter_mut().zip(&by_low) {
+            *sum = base + of_low;
+        }
+    }
+    for some in mixed.chunks(AT_ONCE) {
+        let table = table_of(some, lows);
+        for (high, row) in found.chunks_exact_mut(lows).enumerate() {
+            let signs = some.iter().enumerate();
+            let at = signs.fold(0, |at, (bit, &(_, of_high, _))| {
+                at | odd(of_high, high) << bit
+            });
+            for (sum, &more) in row.iter_mut().zip(&table[at * lows..(at + 1) * lows]) {
+                *sum += more;
+            }
+        }
+    }
+}
+
+/// What some pairs add at each low half of a flip, by which of them its high half turns.
+#[inline(always)]
+fn table_of(some: &[(i32, u32, u32)], lows: usize) -> Vec<i32> {
+    let mut table = vec![0; lows << some.len()];
+    for (at, row) in table.chunks_exact_mut(lows).enumerate() {
+        for (bit, &(score, _, low)) in some.iter().enumerate() {
+            add(row, if at >> bit & 1 == 0 { score } else { -score }, low);
+        }
+    }
+    table
+}
+
+/// Add the score of a pair with that word after each flip.
+#[inline(always)]
+fn add(sums: &mut [i32], score: i32, word: u32) {
+    for (flip, sum) in sums.iter_mut().enumerate() {
+        *sum += if odd(word, flip) == 0 { score } else { -score };
+    }
+}
+
+#[inline(always)]
+fn odd(word: u32, flip: usize) -> usize {
+    (word & flip as u32).count_ones() as usize & 1
+}
+
+/// The same by a Walsh-Hadamard transform, whose cost does not grow with the pairs.
+#[inline(always)]
+fn transformed(scores: &[i16], words: &[u32], found: &mut [i32]) {
+    found.fill(0);
+    let mask = found.len() as u32 - 1;
+    for (&score, &word) in scores.iter().zip(words) {
+        found[(word & mask) as usize] += i32::from(score);
+    }
+    let mut half = 1;
+    while half < found.len() {
+        for block in found.chunks_exact_mut(2 * half) {
+            let (left, right) = block.split_at_mut(half);
+            for (one, other) in left.iter_mut().zip(right) {
+                (*one, *other) = (*one + *other, *one - *other);
+            }
+        }
+        half *= 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::word;
+
+    #[test]
+    fn a_transform_sums_up_what_tables_do() {
+        for pairs in [1, 2, 17, 18, 40] {
+            let scores: Vec<i16> = (0..pairs).map(|pair| 37 * pair as i16 % 101 - 50).collect();
+            let words: Vec<u32> = (0..pairs).map(word).collect();
+            let (mut tables, mut transform) = (vec![0; 1 << 16], vec![0; 1 << 16]);
+            sums(&scores, &words, &mut tables);
+            transformed(&scores, &words, &mut transform);
+            assert!(tables == transform, "{pairs} pairs");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+"""What is computed of every pair, and of every flip of their signs: the native part of the statistics (`native/signs`).
+
+These are dozens of numbers at a time, at which numpy's calls take ten times as long as the numbers do, or as many as
+there are flips. Shapes: n >= 1 pairs in the order in which they ran, r hypothesised changes, k <= 2 kinds of scores.
+"""
+
+from __future__ import annotations
+
+from ctypes import CDLL, byref, c_bool, c_double, c_float, c_size_t, c_void_p
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+import steelyard.native
+
+FloatArray = npt.NDArray[np.float64]
+# What goes into two bytes.
+WholeScores = npt.NDArray[np.int16]
+FlipArray = npt.NDArray[np.uint16]
+Totals = npt.NDArray[np.float32]
+
+_FOLDER = Path(steelyard.native.__file__).parent
+
+
+@lru_cache(maxsize=1)
+def _library() -> CDLL:
+    library = CDLL(str(next(_FOLDER.glob("steelyard-signs*.so"))))
+    array, number, real = c_void_p, c_size_t, c_double
+    library.steelyard_scores.argtypes = (array, array, number, array, number, array)
+    library.steelyard_ranks.argtypes = (array, number, array, number, array)
+    library.steelyard_whole.argtypes = (array, array, number, array, number, array, array)
+    library.steelyard_units.argtypes = (array, number, array)
+    library.steelyard_scales.argtypes = (array, array, number, real, array)
+    library.steelyard_sums.argtypes = (array, number, array, number)
+    library.steelyard_as_large.argtypes = (array, number, number, real, c_bool)
+    library.steelyard_look.argtypes = (array, number, number, real, array, number, number, real, array, array, array)
+    for name in ("scores", "ranks", "whole", "units", "scales", "sums"):
+        getattr(library, f"steelyard_{name}").restype = None
+    for name in ("as_large", "look"):
+        getattr(library, f"steelyard_{name}").restype = number
+    return library
+
+
+def _at(array: npt.NDArray[np.generic]) -> int:
+    """Where the numbers of a contiguous array are."""
+    place: int = array.__array_interface__["data"][0]
+    return place
+
+
+def signed_scores(d: FloatArray, levels: FloatArray, changes: FloatArray) -> FloatArray:
+    """The signed scores, (r, n), of differences d (n,) at levels (n,) for changes (r,).
+
+    A score is that of Student's t at the pair's own scale: it grows with the size of the difference, falls again where
+    that is far out of scale, and is divided by the scale. The scale is told from the sizes |d - t|, the order of the
+    pairs and their levels, as a swap of a pair's two sides changes none of these: given them, under the hypothesis of
+    a change t, the signs are fair coins.
+    """
+    found = np.empty((len(changes), len(d)))
+    _library().steelyard_scores(_at(d), _at(levels), len(d), _at(changes), len(changes), _at(found))
+    return found
+
+
+def signed_ranks(d: FloatArray, changes: FloatArray) -> FloatArray:
+    """The signed ranks (Wilcoxon), (r, n), of differences d (n,) for changes (r,).
+
+    Equal sizes have ranks in the order of their pairs.
+    """
+    found = np.empty((len(changes), len(d)))
+    _library().steelyard_ranks(_at(d), len(d), _at(changes), len(changes), _at(found))
+    return found
+
+
+def whole(d: FloatArray, levels: FloatArray, changes: FloatArray) -> tuple[WholeScores, FloatArray]:
+    """The signed scores and the signed ranks for changes (r,), in whole units as `units` has them, (r, 2, n).
+
+    Beside them what each of the two adds up to, by the root of its squares, (r, 2).
+    """
+    found, sums = np.empty((len(changes), 2, len(d)), dtype=np.int16), np.empty((len(changes), 2))
+    _library().steelyard_whole(_at(d), _at(levels), len(d), _at(changes), len(changes), _at(found), _at(sums))
+    return found, sums
+
+
+def sums_by_root(d: FloatArray, levels: FloatArray, changes: FloatArray) -> FloatArray:
+    """What the whole scores and ranks for changes (r,) add up to, by the roots of their squares, (r, 2)."""
+    sums = np.empty((len(changes), 2))
+    _library().steelyard_whole(_at(d), _at(levels), len(d), _at(changes), len(changes), None, _at(sums))
+    return sums
+
+
+def units(signed: FloatArray) -> WholeScores:
+    """Signed scores (n,) in whole units, so small that few sums are equal, of which none could be dropped.
+
+    At least one unit: a score that were rounded to 0 would take its sign out of the test.
+    """
+    found = np.empty(len(signed), dtype=np.int16)
+    _library().steelyard_units(_at(signed), len(signed), _at(found))
+    return found
+
+
+def scales(d: FloatArray, levels: FloatArray, change: float) -> FloatArray:
+    """The scale of each pair's noise, (n,), about a change."""
+    found = np.empty(len(d))
+    _library().steelyard_scales(_at(d), _at(levels), len(d), change, _at(found))
+    return found
+
+
+def sums(scores: WholeScores, flips: int) -> Totals:
+    """The sums of signed whole scores (n,) after each of the first flips, shape (flips,), a power of two."""
+    found = np.empty(flips, dtype=np.float32)
+    _library().steelyard_sums(_at(scores), len(scores), _at(found), flips)
+    return found
+
+
+def as_large(scores: WholeScores, counts: float, *, fold: bool) -> int:
+    """After how many of the flips told apart the sum is as large as what was observed: of whole scores (k, n).
+
+    Of two kinds, by the roots of their squares, the larger counts, the second `counts` less. With `fold` only flips of
+    the subgroup are asked.
+    """
+    kinds, pairs = scores.shape
+    return int(_library().steelyard_as_large(_at(scores), kinds, pairs, counts, fold))
+
+
+class Dropped(NamedTuple):
+    """What a look drops of the flips that it tells apart, (m,), what is beyond which sum, and whether flip 0 is."""
+
+    newest: FlipArray
+    bound: float
+    rejected: bool
+
+
+def look(scores: WholeScores, counts: float, dropped: FlipArray, may_drop: int, likely: float) -> Dropped:
+    """Drop the largest sums of whole scores (k, n), as `as_large` has them, of flips that are not `dropped`.
+
+    Only few are above `likely`, which spares time and changes nothing.
+    """
+    kinds, pairs = scores.shape
+    newest, bound, rejected = np.empty(1 << 16, dtype=np.uint16), c_float(), c_bool()
+    many = _library().steelyard_look(
+        *(_at(scores), kinds, pairs, counts, _at(dropped), len(dropped), may_drop, likely),
+        *(_at(newest), byref(bound), byref(rejected)),
+    )
+    return Dropped(newest[:many].copy(), bound.value, rejected.value)

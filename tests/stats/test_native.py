@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from steelyard.stats import native
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def feature(values: FloatArray) -> FloatArray:
+    centred = values - values.mean()
+    return np.asarray(centred / (np.linalg.norm(centred) + 1e-9))
+
+
+def plain_scales(sizes: FloatArray, levels: FloatArray) -> FloatArray:
+    """A regression of the sizes' logarithms on those of eight neighbours and on how far a level is above the calm."""
+    n = len(sizes)
+    logs = np.log(sizes + 0.05 * np.median(sizes) + 1e-300)
+    near = [[at for at in range(max(0, pair - 4), min(n, pair + 5)) if at != pair] for pair in range(n)]
+    above = np.maximum(levels - np.quantile(levels, 0.2), 0)
+    features = np.stack(
+        [
+            feature(np.array([logs[at].mean() if at else 0.0 for at in near])),
+            feature(np.log(above + np.quantile(above, 0.75) + 1e-9)),
+        ]
+    )
+    centred = logs - logs.mean()
+    along = features @ centred
+    trusted = np.clip((along / (np.linalg.norm(centred) + 1e-12) * np.sqrt(n) - 1.5) / 2.0, 0, 1)
+    features = features * (trusted > 0)[:, None]
+    slopes = np.linalg.solve(features @ features.T + 0.01 * np.eye(2), along * (trusted > 0)) * trusted
+    scale = np.exp(slopes @ features)
+    return np.asarray(scale * np.median(sizes / scale) / 0.7 + 1e-12)
+
+
+def plain_scores(d: FloatArray, levels: FloatArray, change: float) -> FloatArray:
+    """The score of Student's t whose tail makes most of the pairs, 1 or 10 degrees of freedom if clearly so."""
+    x = d - change
+    scale = plain_scales(np.abs(x), levels)
+    units = np.abs(x) / scale
+    best, found = -np.inf, units
+    for number, tail in enumerate((3.0, 1.0, 10.0)):
+        score = (tail + 1) * units / (tail + units**2) / scale
+        slope = np.sum((tail + 1) * (tail - units**2) / (tail + units**2) ** 2 / scale**2)
+        makes = 2 * np.log(max(slope, 1e-300)) - np.log(np.sum(score**2) + 1e-300) - (number > 0) / np.sqrt(len(d))
+        if makes > best:
+            best, found = makes, score
+    return np.asarray(np.sign(x) * found)
+
+
+def noise(generator: np.random.Generator, pairs: int) -> tuple[FloatArray, FloatArray]:
+    """Differences in storms that the levels tell of."""
+    storm = np.exp(1.5 * np.repeat(generator.normal(size=pairs // 5 + 1), 5)[:pairs])
+    return 0.01 * storm * generator.standard_t(2, pairs), 0.02 * storm + 0.005 * generator.normal(size=pairs)
+
+
+@pytest.mark.parametrize("pairs", [2, 8, 12, 21, 60, 333])
+def test_scores_are_those_of_the_plain_formulas(pairs: int) -> None:
+    generator = np.random.default_rng(pairs)
+    for _ in range(10):
+        d, levels = noise(generator, pairs)
+        changes = np.array([0.0, 0.01, -0.02, d[0]])
+        found = native.signed_scores(d, levels, changes)
+        plain = np.stack([plain_scores(d, levels, change) for change in changes.tolist()])
+        assert found == pytest.approx(plain, rel=1e-9, abs=1e-9 * np.abs(plain).max())
+        assert native.scales(d, levels, 0.01) == pytest.approx(plain_scales(np.abs(d - 0.01), levels), rel=1e-9)
+
+
+def test_ranks_of_equal_sizes_are_in_the_order_of_their_pairs() -> None:
+    found = native.signed_ranks(np.array([3.0, -1.0, 1.0, 0.0, -2.0]), np.array([0.0, 1.0]))
+    assert found.tolist() == [[5, -2, 3, 0, -4], [3, -4, 0, -2, -5]]
+
+
+def test_whole_scores_are_those_of_each_kind_and_add_up() -> None:
+    d, levels = noise(np.random.default_rng(1), 30)
+    changes = np.array([0.0, 0.01])
+    whole, sums = native.whole(d, levels, changes)
+    signed = np.stack([native.signed_scores(d, levels, changes), native.signed_ranks(d, changes)], axis=1)
+    for row in range(2):
+        for kind in range(2):
+            assert whole[row, kind].tolist() == native.units(signed[row, kind]).tolist()
+            scores = whole[row, kind].astype(float)
+            assert sums[row, kind] == scores.sum() / np.linalg.norm(scores)
+    assert native.sums_by_root(d, levels, changes).tolist() == sums.tolist()
+
+
+def test_a_score_keeps_its_sign_in_whole_units_and_halves_go_to_the_even_one() -> None:
+    assert native.units(np.array([2046.0, -1.0, 3.0, -5.0, 1e-9, 0.0])).tolist() == [1023, -1, 2, -2, 1, 0]
+    many = np.full(20_000, 1.0)
+    assert native.units(many).max() == (1 << 24) // 20_000  # whose sums single precision holds
+    assert native.units(np.zeros(3)).tolist() == [0, 0, 0]
