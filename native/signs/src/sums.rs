@@ -2,7 +2,7 @@
 
 /// Up to so many pairs whose words have bits in both halves, tables of them are added up; a transform
 /// of more takes less.
-const FEW: usize = 64;
+const FEW: usize = 28;
 
 /// Pairs a table, which has a row for each of their signs: it has to stay in the fastest cache.
 const AT_ONCE: usize = 4;
@@ -82,14 +82,24 @@ fn transformed(scores: &[i16], words: &[u32], found: &mut [i32]) {
         found[(word & mask) as usize] += i32::from(score);
     }
     let mut half = 1;
-    while half < found.len() {
-        for block in found.chunks_exact_mut(2 * half) {
-            let (left, right) = block.split_at_mut(half);
-            for (one, other) in left.iter_mut().zip(right) {
-                (*one, *other) = (*one + *other, *one - *other);
+    // Two bits at once: half as often through all of the memory.
+    while 4 * half <= found.len() {
+        for block in found.chunks_exact_mut(4 * half) {
+            let (left, right) = block.split_at_mut(2 * half);
+            let ((one, two), (three, four)) = (left.split_at_mut(half), right.split_at_mut(half));
+            for (((a, b), c), d) in one.iter_mut().zip(two).zip(three).zip(four) {
+                let (sum, difference, others, between) = (*a + *b, *a - *b, *c + *d, *c - *d);
+                (*a, *b) = (sum + others, difference + between);
+                (*c, *d) = (sum - others, difference - between);
             }
         }
-        half *= 2;
+        half *= 4;
+    }
+    if 2 * half == found.len() {
+        let (left, right) = found.split_at_mut(half);
+        for (one, other) in left.iter_mut().zip(right) {
+            (*one, *other) = (*one + *other, *one - *other);
+        }
     }
 }
 

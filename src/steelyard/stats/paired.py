@@ -372,6 +372,7 @@ def margin_needed(judgement: Judgement, level: float) -> float | None:
     return expm1(high)
 
 
+@lru_cache(maxsize=64)
 def _geometric(first: int, last: int) -> Sequence[int]:
     steps = max(2, int(np.log(last / first) / np.log(1.1)))
     return [int(size) for size in np.geomspace(first, last, steps)][1:]

@@ -29,8 +29,10 @@ def waits_finding(launches: Launches, benchmark: int, metric: str, alpha: float)
     if metric == "wall" and ROLES.index(DISTURBED) not in launches.role:
         return []
     found = lean(launches.column("wall_ns")[pairs], launches.waited_ns()[pairs])
+    if found is None:
+        return []
     times = launches.metric("wall")[pairs]
-    if found is None or not (times > 0).all():
+    if not (times > 0).all():
         return []
     change = figures.change(expm1(estimate(np.log(times[:, 1] / times[:, 0]), alpha).centre))
     return [_finding(found, metric, change)]
