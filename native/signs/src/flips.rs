@@ -184,7 +184,7 @@ impl<'a> Flips<'a> {
                 *flag = u8::from(is_from(bars, one, other));
             }
             for (at, some) in flags.chunks_exact(WORD).enumerate() {
-                if some.iter().any(|&flag| flag != 0) {
+                if some != [0; WORD] {
                     let begin = number * BLOCK + at * WORD;
                     let reach = (0..WORD)
                         .filter(|&place| some[place] != 0)

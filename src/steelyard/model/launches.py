@@ -211,7 +211,7 @@ class Launches(_Columns):
 
         return np.array(getattr(self, name), dtype=np.float64)
 
-    def _once(self, what: str, compute: Callable[[], FloatArray]) -> FloatArray:
+    def _once(self, what: str, compute: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
         """What is computed at the first time that it is asked for, and shared."""
         if what not in self._computed:
             self._computed[what] = compute()
@@ -219,7 +219,7 @@ class Launches(_Columns):
         return self._computed[what]
 
     @cached_property
-    def _computed(self) -> dict[str, FloatArray]:
+    def _computed(self) -> dict[str, npt.NDArray[Any]]:
         return {}
 
     @cached_property
@@ -368,6 +368,9 @@ class Launches(_Columns):
 
     def complete_pairs(self, benchmark: int, role: str = USED) -> npt.NDArray[np.intp]:
         """Positions of the launches of a benchmark's complete pairs in a role, shape (pairs, 2), in their order."""
+        return self._once(f"pairs {benchmark} {role}", lambda: self._complete_pairs(benchmark, role))
+
+    def _complete_pairs(self, benchmark: int, role: str) -> npt.NDArray[np.intp]:
         import numpy as np
 
         pairs = np.asarray(self.pair, dtype=np.int64)

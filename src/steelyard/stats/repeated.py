@@ -26,7 +26,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 # The ends are looked for up to so many half-widths of an interval of this look alone, in so many steps that grow with
 # the distance; then so much closer, in parts.
-_REACH, _NEAREST, _STEPS = 2.5, 0.05, 14
+_AWAY = np.geomspace(0.05, 2.5, 14)
 _PARTS, _ROUNDS = 5, 2
 # Looks at less than this share of the pairs hardly ever reject what the later ones accept.
 _RECENT = 0.7
@@ -74,7 +74,7 @@ def interval(
     if not 0 < half < inf:
         return around.lower, around.upper
     accept = _Accept(d, levels, looks, [Hypothesis(change, alpha) for change in known])
-    away = np.geomspace(_NEAREST, _REACH, _STEPS) * half
+    away = _AWAY * half
     grid = np.unique(np.concatenate([around.centre - away, [around.centre], around.centre + away, known]))
     accepted = np.flatnonzero(accept(grid))
     if not len(accepted):

@@ -27,7 +27,7 @@ FloatArray = npt.NDArray[np.float64]
 
 # The ends are looked for from so near the centre to so far from it, in half-widths of the rough interval, closer to the
 # centre in smaller steps, and in some more from there to where all differences are on one side.
-_NEAREST, _REACH, _STEPS, _STEPS_BEYOND = 0.15, 8.0, 12, 4
+_AWAY, _STEPS_BEYOND = np.geomspace(0.15, 8.0, 12), 4
 # Each end then lies between two neighbours: where it seems to be and so far to either side of that, as a part of their
 # distance, are tried so many times, which leaves about 0.3 % of a half-width.
 _BESIDE, _ROUNDS = 0.04, 2
@@ -97,7 +97,7 @@ def signed_scores(d: FloatArray, levels: FloatArray, changes: npt.ArrayLike) -> 
 
 def _around(centre: float, half: float, d: FloatArray) -> FloatArray:
     """Changes to be tried, of which the first and the last are beyond all differences."""
-    away = np.geomspace(_NEAREST, _REACH, _STEPS) * half
+    away = _AWAY * half
     sides = []
     for sign, furthest in ((-1, centre - d.min()), (1, d.max() - centre)):
         outside = max(furthest, away[-1]) + half
