@@ -13,6 +13,7 @@ from steelyard.machine.watch.watcher import Watcher, pause_s
 from steelyard.model.watch import Beside, Stretch
 from tests.machine.trees import CONTAINER, CPUS, LAPTOP, made
 from tests.machine.watch.processes import stat
+from tests.tool import wait_until
 
 MS = 1_000_000
 
@@ -118,10 +119,16 @@ def test_without_another_thread_there_are_two_looks(tmp_path: Path, monkeypatch:
 
 def test_all_of_the_time_is_in_a_stretch(tmp_path: Path) -> None:
     begun_ns = time.monotonic_ns()
+    stretches: list[Stretch] = []
+
+    def has_looked() -> bool:
+        stretches.extend(watcher.taken())
+        return bool(stretches)
+
     with Watcher(30, tree=made(tmp_path, LAPTOP)) as watcher:
-        time.sleep(0.3)
+        wait_until(has_looked, "its thread has looked")
         during_ns = time.monotonic_ns()
-    stretches = watcher.taken()
+    stretches += watcher.taken()
     assert len(stretches) >= 2
     assert all(one.end_ns == other.start_ns for one, other in pairwise(stretches))
     assert begun_ns <= stretches[0].start_ns
