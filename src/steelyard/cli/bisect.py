@@ -11,16 +11,13 @@ import typer
 
 from steelyard.api.counting import jobs_checked
 from steelyard.api.settings import settings_of
-from steelyard.cli.command import Only, Without, command
-from steelyard.cli.counting import CountingOptions
+from steelyard.cli.command import Only, ReadBy, Without, command
 from steelyard.cli.options import OUTPUT, WHAT_IS_RUN, JudgingOptions, LaunchOptions, WeighingOptions
 from steelyard.cli.outputs import check_writable, is_printed, write
 from steelyard.cli.revisions import USUAL_BUILD_S, build_timeout_checked
 from steelyard.cli.say import say
-from steelyard.cli.settings import MeasuringOptions
+from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
 from steelyard.cli.status import FOUND, INTERRUPTED, UNDECIDED
-from steelyard.cli.suite import SuiteOptions
-from steelyard.cli.values import ReadBy
 from steelyard.model.errors import UsageError
 from steelyard.model.values import seconds
 

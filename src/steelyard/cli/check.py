@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from steelyard.api.settings import settings_of
-from steelyard.cli.command import Only, command
+from steelyard.cli.command import Only, ReadBy, command
 from steelyard.cli.options import OUTPUT, LaunchOptions
 from steelyard.cli.outputs import check_writable, is_printed, write
-from steelyard.cli.settings import MeasuringOptions
+from steelyard.cli.settings import MeasuringOptions, SuiteOptions
 from steelyard.cli.status import FOUND, INTERRUPTED
-from steelyard.cli.suite import SuiteOptions
-from steelyard.cli.values import ReadBy
 from steelyard.model.errors import UsageError
 from steelyard.model.values import seconds, seconds_in_range
 

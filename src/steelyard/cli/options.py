@@ -9,9 +9,8 @@ from typing import Annotated, ClassVar, Literal
 import typer
 
 from steelyard.api.asked import Judging, Launching, Plan
-from steelyard.cli.command import Options
+from steelyard.cli.command import Options, ReadBy
 from steelyard.cli.inputs import input_of_launches, output_of_launches
-from steelyard.cli.values import ReadBy
 from steelyard.model.values import natural, processor, seconds, share
 
 WHAT_IS_JUDGED, WHAT_IS_RUN, OUTPUT = "What is judged", "What is run", "Output"
