@@ -40,6 +40,14 @@ def check_writable(*paths: Path | None) -> None:
         raise UsageError(f"two outputs would go to the same file, {files[0]}: give each its own")
 
 
+def check_apart(outputs: Iterable[Path | None], read: Iterable[Path]) -> None:
+    """Raise UsageError for an output file that is also read, and would be lost."""
+    sources = {path.resolve() for path in read}
+    for path in outputs:
+        if path is not None and not is_printed(path) and path.resolve() in sources:
+            raise UsageError(f"{path} is read, and would be overwritten: give another file")
+
+
 def is_printed(*paths: Path | None) -> bool:
     """Whether data go to standard output, where nothing else may stand then."""
     return STANDARD_STREAM in paths
