@@ -10,7 +10,7 @@ import typer
 
 from steelyard.cli.command import Options, command
 from steelyard.cli.inputs import readable
-from steelyard.cli.options import OUTPUT, FileOptions, Markdown
+from steelyard.cli.options import OUTPUT, FileOptions, Markdown, json_option
 from steelyard.cli.outputs import check_apart, check_files
 
 if TYPE_CHECKING:
@@ -39,16 +39,7 @@ class ImportOptions(Options):
         list[str] | None,
         typer.Option("--benchmark", "-b", metavar="PATTERN", help="Only those; * and ? as in a shell."),
     ] = None
-    json: Annotated[
-        Path | None,
-        typer.Option(
-            "--json",
-            "-o",
-            metavar="FILE",
-            rich_help_panel=OUTPUT,
-            help="Keep them for show and diff (.gz compresses; - is stdout).",
-        ),
-    ] = None
+    json: Annotated[Path | None, json_option("Keep them for show and diff (.gz compresses; - is stdout).")] = None
     markdown: Markdown = None
     csv: Annotated[
         Path | None,

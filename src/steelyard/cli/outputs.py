@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from steelyard.design.reporting import Shown
     from steelyard.design.world import World
 
@@ -67,11 +70,24 @@ def write(path: Path, data: Content) -> None:
         write_atomically(path, data)
 
 
+def write_json(path: Path, found: BaseModel | Sequence[BaseModel]) -> None:
+    """Write what was found as JSON, as `write`.
+
+    Not by pydantic's own writer, which refuses the surrogates that stand for bytes which are not UTF-8.
+    """
+    told: Any = [_plain(one) for one in found] if isinstance(found, Sequence) else _plain(found)
+    write(path, f"{json.dumps(told, indent=1)}\n")
+
+
 def page_of(world: World, *shown: Shown) -> str:
     """The page for a browser of what a command shows."""
     from steelyard.design.reporting import page_of_shown
 
     return page_of_shown(shown, world.now())
+
+
+def _plain(found: BaseModel) -> Any:
+    return found.model_dump(mode="json")
 
 
 def _refusal(path: Path) -> str | None:
