@@ -76,7 +76,7 @@ def _run(project: Path, folder: Path, *words: str) -> None:
         [STEELYARD, *words], cwd=project, env=with_own_store(folder), check=False, capture_output=True, text=True
     )
     if ended.returncode not in ANSWERS:
-        raise SystemExit(f"steelyard {words[0]} ended with status {ended.returncode}: {ended.stderr}")
+        raise SystemExit(f"steelyard {words[0]} ended with status {ended.returncode}: {ended.stdout}{ended.stderr}")
 
 
 def main(words: argparse.Namespace) -> None:
@@ -97,7 +97,7 @@ def _words() -> argparse.Namespace:
     parser.add_argument("--candidate", required=True, metavar="REV")
     parser.add_argument("--quiet", action="store_true", help="without bursts")
     own, _, options = " ".join(sys.argv[1:]).partition(" -- ")
-    words = parser.parse_args(own.split())
+    words = parser.parse_intermixed_args(own.split())
     words.options = options.split()
     return words
 
