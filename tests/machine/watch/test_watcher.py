@@ -21,7 +21,8 @@ MS = 1_000_000
 def seen(root: Path, before: dict[str, str], after: dict[str, str], *, processor: int | None = None) -> Stretch:
     """What goes on between two looks at a machine, a second apart; 30 is the launch server."""
     times = iter((5_000 * MS, 6_000 * MS))
-    watcher = Watcher(30, processor, tree=made(root, before), clock_ns=lambda: next(times), tick_ns=10 * MS)
+    tree = made(root, before)
+    watcher = Watcher(30, processor, tree=tree, clock_ns=lambda: next(times), tick_ns=10 * MS, work_ns=lambda: 1100)
     watcher.begin()
     made(root, after)
     watcher.look()
@@ -64,6 +65,7 @@ def test_who_ran_and_what_the_machine_did(tmp_path: Path) -> None:
         interrupts=800,
         mhz=2500.0,
         celsius=96.0,
+        work_ns=1100,
         cost_ns=stretch.cost_ns,
     )
     assert stretch.cost_ns > 0
