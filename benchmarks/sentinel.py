@@ -2,7 +2,7 @@
 
     python benchmarks/sentinel.py [--seconds S] [--processor P]
 
-A loop and a walk through 4 MiB are launched in turn for S seconds and watched. Of each, for fixed work in the looks, the
+A loop and a walk through 4 MiB are launched in turn for S seconds and watched. Of each, for fixed work in looks, the
 launch's own start (`spawn_ns`) and what the counters have (stolen time, the clock rate): how well it tells the slowest
 fifth of the launches from the quicker three fifths (the chance that it is higher for one of them; 0.5 is none), and
 where it is 3 % above its quicker quarter, by how much launches took longer there. All without waits.
