@@ -40,7 +40,7 @@ rust: # Cargo would take MAKEFLAGS for the offer of a jobserver, which it cannot
 	done
 
 # Some tests judge what they measured, on a machine that nobody can keep quiet: one of them may be wrong by chance. Those
-# that are marked as such get one more try, by themselves and said so; any other that fails has failed.
+# that have started programs get one more try, by themselves and said so; any other that fails has failed.
 python: $(INSTALLED)
 	$(BIN)/pytest -n $(WORKERS) || { [ $$? -eq 1 ] && echo "Once more, those that failed:" && \
 		$(BIN)/pytest --last-failed --last-failed-no-failures none --second-try; }

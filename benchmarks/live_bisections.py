@@ -1,16 +1,21 @@
 """Whole bisections on this machine: `steelyard bisect` over 64 commits of which one is 2 % slower, bursts around it.
 
     python benchmarks/live_bisections.py [BISECTIONS] [--commits N] [--change 2%] [--max-time SECONDS]
+    python benchmarks/live_bisections.py [BISECTIONS] --project FOLDER --plant PATCH --build CMD --command CMD
+        [--options WORDS]
 
 Each is of a history of its own, of the demo's 12 ms program; every commit changes a comment, and one the program's
-work. As a user would: one process a bisection, each commit built where it is checked out. The least number that says
-something is 20: at least 19 have to name the commit, and none another.
+work. With `--project` it is the newest commits of a repository that is there already, as they are up to one of them
+and with a patch on top of each from there on; the patch has to fit them all. As a user would: one process a bisection,
+each commit built where it is checked out. The least number that says something is 20: at least 19 have to name the
+commit, and none another.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import shlex
 import statistics
 import subprocess
 import sys
@@ -60,24 +65,57 @@ def history(folder: Path, commits: int, slow: int, change: float) -> str:
     return _git(folder, "rev-parse", f"HEAD~{commits - slow}")
 
 
+def planted(folder: Path, project: Path, patch: Path, commits: int, slow: int) -> str:
+    """Make a repository of a project's newest commits, the patch on each from one of them on; returns that one's hash.
+
+    They are its first parents, by their own messages.
+    """
+    _git(folder, "clone", "--quiet", "--shared", "--bare", str(project), ".")
+    chain = _git(folder, "rev-list", "--first-parent", "--reverse", f"--max-count={commits + 1}", "HEAD").split()
+    parent, *after = chain
+    found = ""
+    for number, commit in enumerate(after, start=1):
+        tree = f"{commit}^{{tree}}" if number < slow else _patched(folder, commit, patch)
+        message = _git(folder, "log", "-1", "--format=%s", commit)
+        parent = _git(folder, "commit-tree", "-p", parent, "-m", message, tree)
+        found = parent if number == slow else found
+    _git(folder, "update-ref", "HEAD", parent)
+    return found
+
+
+def _patched(folder: Path, commit: str, patch: Path) -> str:
+    """The tree of a commit with the patch."""
+    _git(folder, "read-tree", commit)
+    _git(folder, "apply", "--cached", str(patch.resolve()))
+    return _git(folder, "write-tree")
+
+
 def _git(folder: Path, *words: str) -> str:
-    return subprocess.run([*_GIT, *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+    ended = subprocess.run([*_GIT, *words], cwd=folder, check=False, capture_output=True, text=True)
+    if ended.returncode:
+        raise SystemExit(f"git {words[0]} ended with status {ended.returncode}: {ended.stderr}")
+    return ended.stdout.strip()
 
 
 def bisect(folder: Path, words: argparse.Namespace, tally: Tally) -> None:
     """One history, searched."""
-    change, slow = float(words.change.rstrip("%")) / 100, random.randint(1, words.commits)
+    slow = random.randint(1, words.commits)
     repository, record = folder / "repository", folder / "found.json"
     repository.mkdir()
-    planted = history(repository, words.commits, slow, change)
-    command = [STEELYARD, "bisect", "--good", f"HEAD~{words.commits}", "--build", _BUILD, "./work"]
-    command += ["--max-time", str(words.max_time), "--json", str(record)]
+    if words.project:
+        bare, repository = repository, folder / "clone"
+        culprit = planted(bare, words.project, words.plant, words.commits, slow)
+        _git(folder, "clone", "--quiet", "--shared", str(bare), str(repository))
+    else:
+        culprit = history(repository, words.commits, slow, float(words.change.rstrip("%")) / 100)
+    command = [STEELYARD, "bisect", "--good", f"HEAD~{words.commits}", "--build", words.build, words.command]
+    command += ["--max-time", str(words.max_time), *shlex.split(words.options), "--json", str(record)]
     ended = subprocess.run(command, cwd=repository, env=with_own_store(folder), check=False, capture_output=True)
     if ended.returncode not in (0, 1, 4):
         raise SystemExit(f"the bisection ended with status {ended.returncode}: {ended.stderr.decode()}")
     found = read_record(record)
     suspects = [one["hash"] for one in found["suspects"]]
-    missed = found["end"] in ("found", "range") and planted not in suspects
+    missed = found["end"] in ("found", "range") and culprit not in suspects
     word = {"found": "wrong", "range": "wrong range"}[found["end"]] if missed else found["end"]
     tally.words[word] += 1
     tally.seconds.append(found["seconds"])
@@ -99,6 +137,11 @@ def _words() -> argparse.Namespace:
     parser.add_argument("--commits", type=int, default=64, metavar="N")
     parser.add_argument("--change", default="2%", metavar="PERCENT")
     parser.add_argument("--max-time", type=float, default=60.0, metavar="SECONDS", help="of each weighing")
+    parser.add_argument("--project", type=Path, metavar="FOLDER", help="a repository, its newest commits as they are")
+    parser.add_argument("--plant", type=Path, metavar="PATCH", help="what makes one of them slow")
+    parser.add_argument("--build", default=_BUILD, metavar="CMD", help="builds a commit")
+    parser.add_argument("--command", default="./work", metavar="CMD", help="what is weighed")
+    parser.add_argument("--options", default="", metavar="WORDS", help="more of bisect's, in quotes: '--stdin FILE'")
     return parser.parse_args()
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -27,7 +28,8 @@ from benchmarks.load import Bursts
 from benchmarks.processes import STEELYARD, read_record, stoppable, with_own_store
 from benchmarks.simulation import table
 
-WORDS = ("slower", "faster", "same", "undecided")
+CHANGED = ("slower", "faster")
+WORDS = (*CHANGED, "same", "undecided")
 ANSWERS = (0, 1)
 
 
@@ -48,7 +50,7 @@ class Tally:
         for verdict in verdicts:
             self.words[verdict["verdict"]] += 1
             self.pairs.append(verdict["pairs"])
-            if verdict["verdict"] in ("slower", "faster"):
+            if verdict["verdict"] in CHANGED:
                 self.changed[f"{verdict['verdict']} {verdict['change']:+.2%} {verdict['benchmark']}"] += 1
 
     def report(self) -> str:
@@ -68,7 +70,11 @@ def gate(words: argparse.Namespace, folder: Path, tally: Tally) -> None:
     _run(words.folder, folder, "compare", *sides, *words.options, "--json", str(record))
     _run(words.folder, folder, "gate", str(record), "--markdown", str(page))
     seconds = time.monotonic() - started
-    tally.add(page.read_text().splitlines()[0], read_record(record)["derived"]["verdicts"], seconds)
+    verdicts = read_record(record)["derived"]["verdicts"]
+    tally.add(page.read_text().splitlines()[0], verdicts, seconds)
+    if words.keep is not None and any(verdict["verdict"] in CHANGED for verdict in verdicts):
+        words.keep.mkdir(parents=True, exist_ok=True)
+        shutil.copy(record, words.keep / f"gate-{sum(tally.gates.values())}.json")
 
 
 def _run(project: Path, folder: Path, *words: str) -> None:
@@ -76,7 +82,7 @@ def _run(project: Path, folder: Path, *words: str) -> None:
         [STEELYARD, *words], cwd=project, env=with_own_store(folder), check=False, capture_output=True, text=True
     )
     if ended.returncode not in ANSWERS:
-        raise SystemExit(f"steelyard {words[0]} ended with status {ended.returncode}: {ended.stderr}")
+        raise SystemExit(f"steelyard {words[0]} ended with status {ended.returncode}: {ended.stdout}{ended.stderr}")
 
 
 def main(words: argparse.Namespace) -> None:
@@ -96,8 +102,9 @@ def _words() -> argparse.Namespace:
     parser.add_argument("--base", required=True, metavar="REV")
     parser.add_argument("--candidate", required=True, metavar="REV")
     parser.add_argument("--quiet", action="store_true", help="without bursts")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="has the records in which something changed")
     own, _, options = " ".join(sys.argv[1:]).partition(" -- ")
-    words = parser.parse_args(own.split())
+    words = parser.parse_intermixed_args(own.split())
     words.options = options.split()
     return words
 

@@ -17,10 +17,12 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from tests import marks
+from tests import marks, second_try
 from tests.in_process import InProcess, in_process
 from tests.tool import Tool, tidy_at_the_end
 from tests.world import scripted as scripted
+
+pytest_plugins = ["tests.second_try"]
 
 # The same examples every time: a test that fails shall fail for what was changed, and again when it is tried again.
 # `--hypothesis-profile new` draws new ones.
@@ -40,30 +42,16 @@ for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHU
         signal.signal(number, usual)
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--second-try",
-        action="store_true",
-        help="with --last-failed: only tests that judge what they measured of the machine (noisy) are tried again",
-    )
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     marks.order(items)
     for item in items:
         marks.mark(item)
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    if session.config.getoption("--second-try") and (broken := marks.without_second_try(session.items)):
-        pytest.exit("\n".join(["no second try, as these do not hang on the machine:", *broken]), returncode=1)
-
-
 @pytest.fixture(autouse=True)
 def unstarted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A test that is not marked as one that starts programs cannot start any."""
-    if request.node.get_closest_marker("real") is None:
-        marks.refuse_to_start(monkeypatch)
+    monkeypatch.setattr(second_try.STARTS, "refused", request.node.get_closest_marker("real") is None)
 
 
 @pytest.fixture(autouse=True)

@@ -1,13 +1,10 @@
-"""Which tests start programs, and which judge what they measured of the machine: the marks `real` and `noisy`.
+"""Which tests may start programs: the mark `real`, by which they are chosen or left out.
 
-Most are marked by their fixtures or by the files they are in; the others by hand. That a test without the mark `real`
+Most are marked by their fixtures or by the files they are in; the others by hand. That a test without the mark
 starts nothing is not left to care: it fails if it does.
 """
 
 from __future__ import annotations
-
-import subprocess
-from typing import Any
 
 import pytest
 
@@ -35,12 +32,8 @@ STARTING_TESTS = {
     "tests/model/test_written_files.py::test_a_failing_write_leaves_the_old_file_and_nothing_beside_it",
     "tests/model/test_files.py::test_a_pipe_is_read",
     "tests/model/test_schema.py::test_the_module_prints_the_schema",
-}
-NOISY_TESTS = {
-    "tests/sdk/test_cpp_measures.py::test_set_up_is_not_timed",
-    "tests/sdk/test_cpp_measures.py::test_the_loop_stays_even_around_nothing",
-    "tests/sdk/test_rust.py::test_set_up_and_tear_down_are_not_in_the_time",
-    "tests/sdk/test_rust.py::test_time_on_a_processor_is_told_and_is_within_the_whole",
+    "tests/test_second_try.py::test_those_that_hang_on_the_machine_are_tried_again",
+    "tests/test_second_try.py::test_others_are_not_and_are_named",
 }
 
 
@@ -66,25 +59,5 @@ def mark(item: pytest.Item) -> None:
     starts = name in STARTING_TESTS or any(
         name.startswith(place) and (wanted is EVERY or wanted & fixtures) for place, wanted in STARTING.items()
     )
-    if name in NOISY_TESTS:
-        item.add_marker(pytest.mark.noisy)
-    if starts or item.get_closest_marker("noisy"):
+    if starts:
         item.add_marker(pytest.mark.real)
-
-
-def refuse_to_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have whatever starts a process fail."""
-    start = subprocess.Popen._execute_child  # type: ignore[attr-defined]
-
-    def refuse(process: Any, args: Any, *others: Any) -> None:
-        words = args if isinstance(args, list | tuple) else [args]
-        if words[:1] != ["uname"]:  # by which the platform module looks at the machine
-            pytest.fail(f"this test starts {words[0]}: mark it, @pytest.mark.real")
-        start(process, args, *others)
-
-    monkeypatch.setattr(subprocess.Popen, "_execute_child", refuse)
-
-
-def without_second_try(items: list[pytest.Item]) -> list[str]:
-    """Those of the tests that failed which may not be tried again: what they say does not hang on the machine."""
-    return [item.nodeid for item in items if item.get_closest_marker("noisy") is None]

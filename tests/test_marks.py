@@ -1,4 +1,4 @@
-"""What is marked by its name is there: a test that moved would lose its mark, and its second try, without a word."""
+"""What is marked by its name is there: a test that moved would lose its mark without a word."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_the_places_are_there(place: str) -> None:
     assert (ROOT / place).exists()
 
 
-@pytest.mark.parametrize("name", sorted(marks.STARTING_TESTS | marks.NOISY_TESTS))
+@pytest.mark.parametrize("name", sorted(marks.STARTING_TESTS))
 def test_the_tests_are_there(name: str) -> None:
     file, _, function = name.partition("::")
     assert f"\ndef {function}(" in (ROOT / file).read_text()

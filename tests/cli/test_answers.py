@@ -280,3 +280,12 @@ def test_a_command_without_its_quotes_is_told_where_they_go(
     scripted: ScriptedWorld, words: list[str], way_out: str
 ) -> None:
     assert way_out in scripted.refuses(*words)
+
+
+def test_a_version_manager_s_script_is_named_and_its_program_asked_for(scripted: ScriptedWorld) -> None:
+    scripted.executable("shims/python")
+    scripted.script = noisy(20)
+    text = said(scripted("compare", "./shims/python a.py", "./shims/python b.py", "--pairs", "12"))
+    assert text.count("shims/python looks for the program and starts it, which is part of every launch") == 1
+    assert "pyenv which" in text
+    assert "looks for the program" not in said(scripted("compare", "./old", "./new", "--pairs", "12"))

@@ -282,7 +282,6 @@ def test_the_options_are_checked_before_anything_runs(asked: InProcess) -> None:
     assert "--jobs" in asked.refuses("bisect", "--good", "x", "true", "--jobs", "0")
 
 
-@pytest.mark.noisy
 def test_a_real_repository(here: InProcess) -> None:
     """A planted step of half as much again in a history of 6, of which one does not build."""
 

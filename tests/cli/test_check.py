@@ -61,7 +61,6 @@ def harness(tool: Tool, text: str) -> str:
     return f"{sys.executable} -S harness.py"
 
 
-@pytest.mark.noisy
 def test_a_program_that_speaks_it(here: InProcess) -> None:
     done = here("check", "--protocol", harness(here, WELL))
     assert done.status == 0, done.text
@@ -69,14 +68,12 @@ def test_a_program_that_speaks_it(here: InProcess) -> None:
     assert "broken" not in done.text
 
 
-@pytest.mark.noisy
 def test_a_program_that_takes_its_samples_in_turn(here: InProcess) -> None:
     done = here("check", "--protocol", f"{sys.executable} -m steelyard.harness --timeit sum(range(100))")
     assert done.status == 0, done.text
     assert "all 9 rules hold" in done.text
 
 
-@pytest.mark.noisy
 @pytest.mark.parametrize(("well", "ill", "rule"), BREACHES, ids=[rule for _, _, rule in BREACHES])
 def test_a_breach_is_named(here: InProcess, well: str, ill: str, rule: str) -> None:
     assert WELL.count(well) == 1
@@ -137,7 +134,6 @@ def suite(tool: Tool, text: str = SUITE) -> str:
     return f"{sys.executable} -m steelyard.harness bench_x.py"
 
 
-@pytest.mark.noisy
 def test_a_sound_benchmark(tool: Tool) -> None:
     words = ("check", "--harness", "protocol", suite(tool), "-b", "*sound", "--max-time", "1", "--json", "found.json")
     done = tool(*words)
@@ -152,7 +148,6 @@ def test_a_sound_benchmark(tool: Tool) -> None:
     assert found["launches"] > 5
 
 
-@pytest.mark.noisy
 def test_troubles_are_told_in_full(here: InProcess) -> None:
     done = here("check", "--harness", "protocol", suite(here), "-b", "*leaks", "-b", "*[*]", "--max-time", "20")
     assert done.status == 1, done.text
@@ -180,14 +175,12 @@ def planted() -> Path:
     return builds.built("planted", make, source, header) / "planted"
 
 
-@pytest.mark.noisy
 def test_a_body_that_the_compiler_leaves_out(here: InProcess, planted: Path) -> None:
     done = here("check", "--harness", "protocol", planted, "-b", "optimised-away", "--max-time", "1")
     assert done.status == 1, done.text
     assert "optimised-away: an iteration takes 0." in " ".join(done.text.split())
 
 
-@pytest.mark.noisy
 def test_a_block_that_is_lost(here: InProcess, planted: Path) -> None:
     words = ("check", "--harness", "protocol", planted, "-b", "leak", "-b", "too-short", "--max-time", "1")
     done = here(*words, "--heap", "--json", "found.json")
@@ -221,7 +214,6 @@ def test_a_heap_that_cannot_be_watched(here: InProcess) -> None:
     assert "--heap cannot watch" in here.refuses("check", "./nothing", "--heap")
 
 
-@pytest.mark.noisy
 def test_a_command(here: InProcess) -> None:
     done = here("check", "true", "--max-time", "1")
     assert done.status == 1, done.text

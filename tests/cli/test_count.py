@@ -174,7 +174,6 @@ def test_input_is_there_for_every_launch(loops: InProcess) -> None:
     assert first["events"] == second["events"]
 
 
-@pytest.mark.noisy
 def test_both_clocks(loops: InProcess) -> None:
     found = record(
         loops, "compare", "./loop", "./loop", "--metric", "instructions,wall", "--pairs", "12", "--margin", "50%"

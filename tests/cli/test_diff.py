@@ -65,7 +65,7 @@ def test_the_installed_command_exits_with_it(tool: Tool) -> None:
         (["a.json", "b.json.gz", "--alpha", "0.5"], "--alpha"),
         (["a.json", "b.json.gz", "--margin", "x"], "--margin"),
         (["a.json", "b.json.gz", "--metric", "x"], "--metric"),
-        (["a.json", "b.json.gz", "--markdown", "./a.json"], "overwrite"),
+        (["a.json", "b.json.gz", "--markdown", "./a.json"], "overwritten"),
         (["a.json", "b.json.gz", "--metric", "steal"], "--metric"),
     ],
 )

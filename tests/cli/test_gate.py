@@ -105,7 +105,7 @@ def test_one_that_was_interrupted_before_it_was_decided_is_no_pass(job: Job) -> 
         (["--fail-above", "a=b=-1%"], "is no limit"),
         (["--fail-above", "1001%"], "out of range"),
         (["--fail-above", "nan%"], "is no limit"),
-        (["--markdown", "same.json"], "would overwrite a record"),
+        (["--markdown", "same.json"], "would be overwritten"),
         (["--markdown", "-", "--junit", "-"], "two outputs"),
     ],
 )

@@ -142,7 +142,6 @@ def test_benchmarks_of_one_side_are_noted(here: InProcess) -> None:
         assert note in table
 
 
-@pytest.mark.noisy  # a pair of the control that is disturbed leaves it one short of its look
 def test_a_control_is_weighed_beside_the_others(here: InProcess) -> None:
     done = here.weigh(suite("well", "a"), suite("slower", "a"), "--control", *FILES)
     assert done.status == 1

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.in_process import InProcess
 from tests.tool import TWICE_THE_WORK, WORK
 
 
-@pytest.mark.noisy
 def test_twice_the_work_is_slower_in_tandem_too(here: InProcess) -> None:
     done = here("compare", WORK, TWICE_THE_WORK, "--pairing", "tandem", "--max-time", "30", "--json", "r.json")
     assert done.status == 1

@@ -87,7 +87,8 @@ def test_how_two_files_differ_is_a_page_of_diff(asked: InProcess) -> None:
     assert "+50" in (asked.folder / "diff.html").read_text()
     assert asked("diff", "a.json", "b.json", "--html", "-").out.startswith(b"<!DOCTYPE html>")
     refused = asked("diff", "a.json", "b.json", "--html", "a.json").sentence
-    assert refused == "--html a.json would overwrite a run: give another file"
+    assert refused == "a.json is read, and would be overwritten: give another file"
+    assert asked("report", "a.json", "-o", "./a.json").sentence.startswith("a.json is read, and would be overwritten")
 
 
 def test_what_measures_or_shows_writes_the_page_itself(scripted: ScriptedWorld) -> None:

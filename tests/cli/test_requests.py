@@ -16,10 +16,9 @@ from steelyard.cli.app import run
 from steelyard.cli.check import CheckOptions
 from steelyard.cli.compare import CompareOptions
 from steelyard.cli.count import CountOptions
-from steelyard.cli.counting import CountingOptions
 from steelyard.cli.options import JudgingOptions
 from steelyard.cli.run import RunOptions
-from steelyard.cli.settings import MeasuringOptions
+from steelyard.cli.settings import CountingOptions, MeasuringOptions
 from steelyard.cli.timeit import TimeitOptions
 from steelyard.history.calibrations import store
 from steelyard.model.counting import Caches, CountSettings, Weights

@@ -137,6 +137,8 @@ def test_a_harness_is_not_even_asked(scripted: ScriptedWorld) -> None:
     assert scripted(*words, "--json", "../record.json").status == 0
     assert scripted.launched == []
     assert record_of()["verdict"] == "same"
+    passed = scripted("gate", "../record.json", "--require", "sort", "--markdown", "../page.md")
+    assert (passed.status, Path("../page.md").read_text().splitlines()[0]) == (0, "### Steelyard: nothing slower")
 
 
 # --- carried on

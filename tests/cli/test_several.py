@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import shutil
 
-import pytest
-
 from tests.in_process import InProcess
 from tests.tool import TWICE_THE_WORK, WORK, rows, sh, status_of
 
 
-@pytest.mark.noisy
 def test_several_candidates_are_each_weighed_against_the_first(here: InProcess) -> None:
     words = ("--names", "base,same,double", "--margin", "20%", "--json", "record.json")
     done = here("compare", WORK, WORK, TWICE_THE_WORK, *words)

@@ -146,7 +146,6 @@ def test_what_is_printed_fits_the_terminal(here: InProcess) -> None:
         assert columns / 2 < widths[-1] <= columns
 
 
-@pytest.mark.noisy
 def test_a_terminal_without_unicode_gets_ascii(tool: Tool) -> None:
     tool.environment |= {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = tool("compare", WORK, TWICE_THE_WORK, "--names", "ünï,\u4f60")

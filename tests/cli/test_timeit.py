@@ -12,7 +12,6 @@ from tests.tool import Tool, status_of
 SETUP = "data = list(range(2000))"
 
 
-@pytest.mark.noisy
 def test_two_statements_are_weighed(tool: Tool) -> None:
     done = tool(
         "timeit", "sum(data)", "sum(data) + sum(data)", "-s", SETUP, "--max-time", "20", "--json", "record.json"
@@ -32,7 +31,6 @@ def test_one_statement_is_measured_alone(here: InProcess) -> None:
     assert "sample_ns" in here.lines("samples.csv")[0]
 
 
-@pytest.mark.noisy
 def test_each_statement_may_have_its_own_set_up(here: InProcess) -> None:
     done = here(
         *("timeit", "work()", "work()", "--pairs", "4", "--alpha", "0.2"),

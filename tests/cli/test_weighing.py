@@ -25,7 +25,6 @@ def verdict_of(text: str) -> str:
     return word
 
 
-@pytest.mark.noisy
 def test_twice_the_work_is_slower_and_status_1(tool: Tool) -> None:
     done = tool("compare", WORK, TWICE_THE_WORK, "--names", "old,new", "--max-time", "30")
     assert (done.status, done.err) == (1, b"")
@@ -34,14 +33,12 @@ def test_twice_the_work_is_slower_and_status_1(tool: Tool) -> None:
     done.check_is_tidy()
 
 
-@pytest.mark.noisy
 def test_half_the_work_is_faster_and_status_0(here: InProcess) -> None:
     done = here("compare", TWICE_THE_WORK, WORK, "--max-time", "30", "--strict")
     assert done.status == 0
     assert verdict_of(done.text) == "faster"
 
 
-@pytest.mark.noisy
 def test_the_same_work_is_the_same_and_status_0(here: InProcess) -> None:
     done = here("compare", WORK, WORK, "--margin", "50", "--max-time", "30", "--strict")
     assert done.status == 0
@@ -88,7 +85,6 @@ def test_time_limits_a_weighing(here: InProcess) -> None:
 # --- the files
 
 
-@pytest.mark.noisy
 def test_the_record_holds_every_launch_and_what_was_found(here: InProcess) -> None:
     done = here.compare(
         *(WORK, TWICE_THE_WORK, "--names", "old, new", "--pairs", "500", "--warmup", "2", "--seed", "42"),
@@ -127,7 +123,6 @@ def test_the_record_holds_every_launch_and_what_was_found(here: InProcess) -> No
         assert start + wall <= following
 
 
-@pytest.mark.noisy
 def test_the_table_for_pull_requests(here: InProcess) -> None:
     here("compare", WORK, TWICE_THE_WORK, "--names", "old,new", "--markdown", "table.md")
     text = (here.folder / "table.md").read_text()
@@ -195,7 +190,6 @@ def test_show_says_again_what_was_said(here: InProcess) -> None:
             assert (here.folder / name).read_bytes() == (here.folder / again).read_bytes()
 
 
-@pytest.mark.noisy
 def test_show_derives_its_verdicts_from_the_launches(here: InProcess) -> None:
     here("compare", WORK, TWICE_THE_WORK, "--json", "record.json")
     record = here.json()

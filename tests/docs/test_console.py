@@ -32,7 +32,6 @@ def test_there_is_something_to_try() -> None:
     assert len(WEIGHINGS) == 5
 
 
-@pytest.mark.noisy
 @pytest.mark.parametrize("console", WEIGHINGS, ids=lambda console: console.page)
 def test_a_console_shows_what_the_command_prints(tool: Tool, console: Console) -> None:
     if "instructions" in console.words:

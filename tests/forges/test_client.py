@@ -5,6 +5,7 @@ import pytest
 from steelyard.forges.client import Client
 from steelyard.forges.errors import ForgeError
 from tests.forges.fake import TOKEN, Asked, Forge, Reply, served
+from tests.tool import PATIENCE_S
 
 
 class Time:
@@ -29,7 +30,7 @@ def time() -> Time:
 @pytest.fixture
 def client(forge: Forge, time: Time) -> Client:
     headers = {"Authorization": f"Bearer {TOKEN}"}
-    return Client("GitHub", forge.address, headers, (TOKEN,), clock=time, sleep=time.sleep, timeout_s=0.2)
+    return Client("GitHub", forge.address, headers, (TOKEN,), clock=time, sleep=time.sleep, timeout_s=PATIENCE_S)
 
 
 PATH = "/repos/a/b/issues/5/comments"
@@ -140,7 +141,7 @@ def test_none_at_all_is_said(client: Client, forge: Forge) -> None:
 def test_a_forge_that_is_not_there_is_said(time: Time) -> None:
     with served(Forge()) as gone:
         address = gone.address
-    client = Client("GitLab", address, {}, (), clock=time, sleep=time.sleep, timeout_s=0.2)
+    client = Client("GitLab", address, {}, (), clock=time, sleep=time.sleep, timeout_s=PATIENCE_S)
     assert "GitLab did not answer" in refused(client)
 
 

@@ -170,7 +170,6 @@ def test_times_lie_within_each_other(launcher: Launcher) -> None:
     assert 0 < measured.spawn_ns < measured.wall_ns < after - before
 
 
-@pytest.mark.noisy
 def test_one_busy_thread_is_all_processor_time_and_none_of_others(scheduled: Launcher) -> None:
     idle, busy = nothing(scheduled), scheduled.launch(sh(BUSY))
     assert busy.cpu_ns is not None
@@ -183,14 +182,12 @@ def test_one_busy_thread_is_all_processor_time_and_none_of_others(scheduled: Lau
     assert busy.others_ns < 0.1 * busy.cpu_ns
 
 
-@pytest.mark.noisy
 def test_the_work_of_children_is_that_of_others(scheduled: Launcher) -> None:
     measured = scheduled.launch(sh(b"(%s); true" % BUSY))
     assert measured.others_ns is not None
     assert measured.others_ns > 0.8 * (measured.user_ns + measured.sys_ns)
 
 
-@pytest.mark.noisy
 @pytest.mark.parametrize("script", [b"(%s) | cat", b"(%s) & wait"])
 def test_what_a_pipeline_and_a_child_wait_is_lost_to_the_whole(scheduled: Launcher, script: bytes) -> None:
     if not scheduled.offers["switches"]:
@@ -218,7 +215,6 @@ def test_without_rights_nothing_is_said_of_the_whole(monkeypatch: pytest.MonkeyP
         assert launcher.launch(sh(b"true")).lost_ns is None
 
 
-@pytest.mark.noisy
 def test_sleeping_is_neither_work_nor_waiting(scheduled: Launcher) -> None:
     measured = scheduled.launch(sh(b"exec sleep 0.3"))
     assert measured.cpu_ns is not None

@@ -44,6 +44,7 @@ def test_of_many_the_first_are_named() -> None:
         ("limit", "this control group stood still at its limit during 9 of 60 launches"),
         ("heat", "the processor was slowed, being too hot, during 9 of 60 launches"),
         ("clock", "the clock rate was low during 9 of 60 launches"),
+        ("speed", "the processor itself was slower during 9 of 60 launches, which took 60 % longer"),
         ("hidden", "programs that cannot be seen from here ran beside 9 of 60 launches"),
     ],
 )

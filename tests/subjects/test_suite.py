@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,3 +91,25 @@ def test_a_program_may_be_a_parameter_and_has_to_exist() -> None:
     assert with_parameters(subject, {"tool": "sh"}, "candidate").program.endswith("/sh")
     with pytest.raises(UsageError, match="candidate command 'no-such-tool'"):
         with_parameters(subject, {"tool": "no-such-tool"}, "candidate")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("x", "{x} has no value: give it some by --parameter-list x A,B"),
+        ("layout", "--parameter-list layout A,B (for builds of each side to average over: --layouts N)"),
+    ],
+)
+def test_a_name_in_the_program_that_has_no_value_is_named(name: str, hint: str) -> None:
+    subject = command_subject(f"./no-such-{{{name}}}", "old", "baseline", shell=False)
+    with pytest.raises(UsageError) as refused:
+        with_parameters(subject, {}, "baseline")
+    assert str(refused.value).endswith(hint)
+
+
+def test_braces_may_be_in_the_name_of_a_program(tmp_path: Path) -> None:
+    program = tmp_path / "old-{layout}"
+    program.write_text("#!/bin/sh")
+    program.chmod(0o755)
+    subject = command_subject(str(program), "old", "baseline", shell=False)
+    assert with_parameters(subject, {}, "baseline").program == str(program)

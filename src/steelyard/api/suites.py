@@ -1,4 +1,4 @@
-"""The benchmarks inside programs, several builds of each side, and the heap: whether what is asked of them can be."""
+"""The benchmarks inside programs, and the heap: whether what is asked of them can be."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -11,16 +10,13 @@ import typer
 
 from steelyard.api.counting import jobs_checked
 from steelyard.api.settings import settings_of
-from steelyard.cli.command import Only, Without, command
-from steelyard.cli.counting import CountingOptions
-from steelyard.cli.options import OUTPUT, WHAT_IS_RUN, JudgingOptions, LaunchOptions, WeighingOptions
-from steelyard.cli.outputs import check_writable, is_printed, write
+from steelyard.cli.command import Only, ReadBy, Without, command
+from steelyard.cli.options import WHAT_IS_RUN, JudgingOptions, LaunchOptions, WeighingOptions, json_option
+from steelyard.cli.outputs import check_writable, is_printed, write_json
 from steelyard.cli.revisions import USUAL_BUILD_S, build_timeout_checked
 from steelyard.cli.say import say
-from steelyard.cli.settings import MeasuringOptions
+from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
 from steelyard.cli.status import FOUND, INTERRUPTED, UNDECIDED
-from steelyard.cli.suite import SuiteOptions
-from steelyard.cli.values import ReadBy
 from steelyard.model.errors import UsageError
 from steelyard.model.values import seconds
 
@@ -83,16 +79,7 @@ class BisectOptions(MeasuringOptions):
     suite: SuiteOptions = SuiteOptions()
     launch: LaunchOptions = LaunchOptions()
     counting: CountingOptions = CountingOptions()
-    json: Annotated[
-        Path | None,
-        typer.Option(
-            "--json",
-            "-o",
-            metavar="FILE",
-            rich_help_panel=OUTPUT,
-            help="Write what was found, with every decision, as JSON; - is stdout.",
-        ),
-    ] = None
+    json: Annotated[Path | None, json_option("Write what was found, with every decision, as JSON; - is stdout.")] = None
 
 
 @command(
@@ -135,8 +122,7 @@ def bisect(options: BisectOptions, world: World) -> int:
         found, error = bisect(asked, Telling(line, said.begun, said.step), world)
     bisection(output(world.environment, beside_data=is_printed(options.json)), found)
     if options.json is not None:
-        # Not pydantic's own writer, which refuses the surrogates that stand for bytes which are not UTF-8.
-        write(options.json, f"{json.dumps(found.model_dump(mode='json'), indent=1)}\n")
+        write_json(options.json, found)
     if error is not None:
         raise error
     return {"found": FOUND, "nothing": 0, "interrupted": INTERRUPTED}.get(found.end, UNDECIDED)

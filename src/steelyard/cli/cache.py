@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.cli.command import Options, command
-from steelyard.cli.values import ReadBy
+from steelyard.cli.command import Options, ReadBy, command
 from steelyard.model.values import size_in_bytes
 
 if TYPE_CHECKING:

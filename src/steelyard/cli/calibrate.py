@@ -10,7 +10,7 @@ import typer
 
 from steelyard.api.counting import jobs_checked
 from steelyard.cli.command import Options, command
-from steelyard.cli.options import OUTPUT
+from steelyard.cli.options import OUTPUT, json_option
 from steelyard.cli.outputs import check_writable, is_printed, write
 from steelyard.model.errors import InterruptedBeforeEnd
 from steelyard.model.values import in_range
@@ -47,16 +47,7 @@ class CalibrateOptions(Options):
             help="Draw predicted against measured times as SVG; - is stdout.",
         ),
     ] = None
-    json: Annotated[
-        Path | None,
-        typer.Option(
-            "--json",
-            "-o",
-            metavar="FILE",
-            rich_help_panel=OUTPUT,
-            help="Keep all that was measured, as JSON; - is stdout.",
-        ),
-    ] = None
+    json: Annotated[Path | None, json_option("Keep all that was measured, as JSON; - is stdout.")] = None
 
 
 @command(

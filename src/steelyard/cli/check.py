@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -10,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from steelyard.api.settings import settings_of
-from steelyard.cli.command import Only, command
-from steelyard.cli.options import OUTPUT, LaunchOptions
-from steelyard.cli.outputs import check_writable, is_printed, write
-from steelyard.cli.settings import MeasuringOptions
+from steelyard.cli.command import Only, ReadBy, command
+from steelyard.cli.options import LaunchOptions, json_option
+from steelyard.cli.outputs import check_writable, is_printed, write_json
+from steelyard.cli.settings import MeasuringOptions, SuiteOptions
 from steelyard.cli.status import FOUND, INTERRUPTED
-from steelyard.cli.suite import SuiteOptions
-from steelyard.cli.values import ReadBy
 from steelyard.model.errors import UsageError
 from steelyard.model.values import seconds, seconds_in_range
 
@@ -49,12 +46,7 @@ class CheckOptions(MeasuringOptions):
         LaunchOptions,
         Only("timeout", "env", "inherit_env", "seed"),
     ] = LaunchOptions(warm_up=0, timeout=60)
-    json: Annotated[
-        Path | None,
-        typer.Option(
-            "--json", "-o", metavar="FILE", rich_help_panel=OUTPUT, help="Write the findings as JSON; - is stdout."
-        ),
-    ] = None
+    json: Annotated[Path | None, json_option("Write the findings as JSON; - is stdout.")] = None
 
 
 @command(
@@ -115,8 +107,7 @@ def _soundness(subject: Subject, settings: Settings, options: CheckOptions, worl
             heap=options.allocations,
         )
     if options.json is not None:
-        # Not pydantic's own writer, which refuses the surrogates that stand for bytes which are not UTF-8.
-        write(options.json, f"{json.dumps(found.model_dump(mode='json'), indent=1)}\n")
+        write_json(options.json, found)
     soundness(output(world.environment, beside_data=is_printed(options.json)), found)
     return _status(bool(found.troubles()), found.interrupted)
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_args, g
 
 import typer
 
-from steelyard.cli.values import ReadBy
 from steelyard.model.values import whole
 
 if TYPE_CHECKING:
@@ -55,6 +54,14 @@ class Without(Only):
     def has(self, name: str) -> bool:
         """Whether a command has this option."""
         return name not in self.names
+
+
+@dataclass(frozen=True)
+class ReadBy:
+    """Beside the type of an option: what reads its words (by `model.values`), where its type alone does not say it."""
+
+    read: Callable[[str, str], Any]
+    """read(option, text); raises UsageError naming the option."""
 
 
 Asked = TypeVar("Asked", bound=Options)

@@ -14,8 +14,6 @@ from steelyard.api.kept import kept_by_name
 from steelyard.api.names import check_no_files, names_of, usual_names
 from steelyard.api.settings import check_budget, current_folder, processor_of, weighing_of_commands
 from steelyard.cli.command import command
-from steelyard.cli.counting import CountingOptions
-from steelyard.cli.heap import HeapOptions
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     WHAT_IS_RUN,
@@ -31,9 +29,7 @@ from steelyard.cli.options import (
 from steelyard.cli.outputs import check_files
 from steelyard.cli.revisions import RevisionOptions, are_wanted, request_of_revisions
 from steelyard.cli.say import say
-from steelyard.cli.settings import MeasuringOptions
-from steelyard.cli.suite import SuiteOptions
-from steelyard.cli.throughput import ThroughputOptions
+from steelyard.cli.settings import CountingOptions, HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
 from steelyard.cli.views import ShownUnits
 from steelyard.model.errors import UsageError
 

@@ -13,7 +13,6 @@ import typer
 
 from steelyard.api.settings import run_of_command
 from steelyard.cli.command import Only, Without, command
-from steelyard.cli.counting import CountingOptions
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     AlphaOfInterval,
@@ -25,8 +24,7 @@ from steelyard.cli.options import (
     WeighingOptions,
 )
 from steelyard.cli.outputs import check_files
-from steelyard.cli.settings import MeasuringOptions
-from steelyard.cli.suite import SuiteOptions
+from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
 from steelyard.model.errors import UsageError
 from steelyard.model.values import metric_names
 

@@ -26,9 +26,8 @@ from steelyard.cli.options import (
     ShownFunctions,
     Strict,
 )
-from steelyard.cli.outputs import check_writable, is_printed, page_of, write
+from steelyard.cli.outputs import check_apart, check_writable, is_printed, page_of, write
 from steelyard.cli.views import ShownUnits
-from steelyard.model.errors import UsageError
 from steelyard.model.values import alpha_checked, metric_names, relative_margin
 
 if TYPE_CHECKING:
@@ -114,8 +113,10 @@ def _compared(options: DiffOptions, world: World) -> int:
     margin = relative_margin(options.margin)
     alpha_checked(options.alpha)
     metrics = metric_names(options.metric) if options.metric else None
-    _check_outputs(options)
-    records = [load_any(path) for path in readable(*kept_by_name(world, options.baseline, options.candidate))]
+    check_writable(options.markdown, options.html)
+    paths = readable(*kept_by_name(world, options.baseline, options.candidate))
+    check_apart((options.markdown, options.html), paths)
+    records = [load_any(path) for path in paths]
     names = (options.baseline, options.candidate)
     return _shown(difference(records[0], records[1], names, _terms(options, margin, metrics)), options, world)
 
@@ -133,14 +134,6 @@ def _terms(options: DiffOptions, margin: float, metrics: list[str] | None) -> Te
         force=options.force,
         same_conditions=options.same_conditions,
     )
-
-
-def _check_outputs(options: DiffOptions) -> None:
-    check_writable(options.markdown, options.html)
-    runs = (options.baseline.resolve(), options.candidate.resolve())
-    for name, path in (("--markdown", options.markdown), ("--html", options.html)):
-        if path is not None and not is_printed(path) and path.resolve() in runs:
-            raise UsageError(f"{name} {path} would overwrite a run: give another file")
 
 
 class _Words(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -11,8 +10,8 @@ import typer
 
 from steelyard import __version__
 from steelyard.cli.command import Options, command
-from steelyard.cli.options import OUTPUT
-from steelyard.cli.outputs import check_writable, is_printed, write
+from steelyard.cli.options import json_option
+from steelyard.cli.outputs import check_writable, is_printed, write_json
 from steelyard.cli.status import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -32,12 +31,7 @@ class DoctorOptions(Options):
             "--measure", help="Weigh identical programs too, for half a minute: how many pairs a change takes."
         ),
     ] = False
-    json: Annotated[
-        Path | None,
-        typer.Option(
-            "--json", "-o", metavar="FILE", rich_help_panel=OUTPUT, help="Write the findings as JSON; - is stdout."
-        ),
-    ] = None
+    json: Annotated[Path | None, json_option("Write the findings as JSON; - is stdout.")] = None
 
 
 @command(
@@ -72,7 +66,7 @@ def doctor(options: DoctorOptions, world: World) -> int:
         noise=noise,
     )
     if options.json is not None:
-        write(options.json, f"{json.dumps(found.model_dump(mode='json'), indent=1)}\n")
+        write_json(options.json, found)
     examination(output(world.environment, beside_data=is_printed(options.json)), found)
     return INTERRUPTED if noise is not None and noise.interrupted else 0
 

@@ -13,7 +13,7 @@ from steelyard.api.kept import kept_by_name
 from steelyard.cli.command import Options, command
 from steelyard.cli.inputs import STANDARD_STREAM, readable
 from steelyard.cli.options import OUTPUT
-from steelyard.cli.outputs import check_writable, is_printed, write
+from steelyard.cli.outputs import check_apart, check_writable, is_printed, write
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -87,8 +87,7 @@ def export(options: ExportOptions, world: World) -> int:
     if wanted.is_binary and is_printed(options.output) and is_terminal():
         raise UsageError(f"{wanted.name} is no text for a terminal: give -o FILE, or a pipe")
     (path,) = [world.store().latest()] if options.file is None else readable(*kept_by_name(world, options.file))
-    if not is_printed(options.output) and options.output.resolve() == path.resolve():
-        raise UsageError(f"{options.output} would be overwritten, which is to be exported: give another file")
+    check_apart([options.output], [path])
     name = str(options.file or path.name)
     data = exported(load_document(path), wanted.name, name=name, side=options.side, metric=options.metric)
     write(options.output, data)

@@ -11,9 +11,9 @@ import typer
 from steelyard.api.kept import kept_by_name
 from steelyard.api.settings import current_folder
 from steelyard.cli.command import Options, command
-from steelyard.cli.inputs import STANDARD_STREAM, readable
+from steelyard.cli.inputs import readable
 from steelyard.cli.options import OUTPUT, WHAT_IS_JUDGED, Markdown
-from steelyard.cli.outputs import check_writable, is_printed, write
+from steelyard.cli.outputs import check_apart, check_writable, is_printed, write
 from steelyard.cli.status import of_gate
 from steelyard.model.errors import UsageError
 
@@ -118,10 +118,10 @@ def gate(options: GateOptions, world: World) -> int:
     limits = _limits(options)
     outputs = (options.markdown, options.junit, options.metrics)
     check_writable(*outputs)
-    _check_kept(options, outputs)
     forge = options.forge
     is_in_ci = forge.github or forge.gitlab or forge.comment
     paths = readable(*kept_by_name(world, *options.records))
+    check_apart(outputs, paths)
     report = held(
         list(zip(map(str, options.records), paths, strict=True)),
         limits,
@@ -157,14 +157,6 @@ def _limits(options: GateOptions) -> Limits:
         strict=asked.strict or of_file.strict,
         require=asked.require or of_file.require,
     )
-
-
-def _check_kept(options: GateOptions, outputs: tuple[Path | None, ...]) -> None:
-    """Nothing that is read may be written over."""
-    read = {path.resolve() for path in options.records if path != STANDARD_STREAM}
-    for path in outputs:
-        if path is not None and not is_printed(path) and path.resolve() in read:
-            raise UsageError(f"{path} would overwrite a record: give another file")
 
 
 def _write(report: GateReport, options: GateOptions) -> None:

@@ -10,9 +10,8 @@ import typer
 
 from steelyard.cli.command import Options, command
 from steelyard.cli.inputs import readable
-from steelyard.cli.options import OUTPUT, FileOptions, Markdown
-from steelyard.cli.outputs import check_files, is_printed
-from steelyard.model.errors import UsageError
+from steelyard.cli.options import OUTPUT, FileOptions, Markdown, json_option
+from steelyard.cli.outputs import check_apart, check_files
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -40,16 +39,7 @@ class ImportOptions(Options):
         list[str] | None,
         typer.Option("--benchmark", "-b", metavar="PATTERN", help="Only those; * and ? as in a shell."),
     ] = None
-    json: Annotated[
-        Path | None,
-        typer.Option(
-            "--json",
-            "-o",
-            metavar="FILE",
-            rich_help_panel=OUTPUT,
-            help="Keep them for show and diff (.gz compresses; - is stdout).",
-        ),
-    ] = None
+    json: Annotated[Path | None, json_option("Keep them for show and diff (.gz compresses; - is stdout).")] = None
     markdown: Markdown = None
     csv: Annotated[
         Path | None,
@@ -77,10 +67,7 @@ def import_(options: ImportOptions, world: World) -> int:
     outputs = FileOptions(json=options.json, markdown=options.markdown, csv=options.csv)
     check_files(outputs)
     sources = readable(*options.files)
-    given = {path.resolve() for path in sources}
-    for output in (outputs.json, outputs.markdown, outputs.csv):
-        if output is not None and not is_printed(output) and output.resolve() in given:
-            raise UsageError(f"{output} would be overwritten, which is to be imported: give another file")
+    check_apart(outputs.paths(), sources)
     patterns, created = options.benchmark or [], world.created()
     show_foreign(convert_files(sources, created=created, name=options.format, patterns=patterns), outputs, world)
     return 0

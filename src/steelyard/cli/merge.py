@@ -11,7 +11,7 @@ import typer
 from steelyard.cli.command import Options, command
 from steelyard.cli.inputs import readable
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions, ShownFunctions, Strict
-from steelyard.cli.outputs import check_files
+from steelyard.cli.outputs import check_apart, check_files
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -49,5 +49,6 @@ def merge(options: MergeOptions, world: World) -> int:
 
     check_files(options.files)
     paths = readable(*options.records)
+    check_apart(options.files.paths(), paths)
     outcome = judged(merged([(path, load(path)) for path in paths]), None)
     return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import typer
 
 from steelyard.api.asked import Judging, Launching, Plan
-from steelyard.cli.command import Options
+from steelyard.cli.command import Options, ReadBy
 from steelyard.cli.inputs import input_of_launches, output_of_launches
-from steelyard.cli.values import ReadBy
 from steelyard.model.values import natural, processor, seconds, share
 
 WHAT_IS_JUDGED, WHAT_IS_RUN, OUTPUT = "What is judged", "What is run", "Output"
@@ -58,6 +57,13 @@ Names = Annotated[
     ),
 ]
 OldNames = Annotated[str | None, typer.Option("--names", metavar="A,B,...", hidden=True)]
+
+
+def json_option(help_: str) -> Any:
+    """The option for a file of JSON."""
+    return typer.Option("--json", "-o", metavar="FILE", rich_help_panel=OUTPUT, help=help_)
+
+
 Markdown = Annotated[
     Path | None,
     typer.Option("--markdown", metavar="FILE", rich_help_panel=OUTPUT, help="Write a Markdown table; - is stdout."),
@@ -279,13 +285,7 @@ class FileOptions(Options):
     panel: ClassVar[str] = OUTPUT
 
     json: Annotated[
-        Path | None,
-        typer.Option(
-            "--json",
-            "-o",
-            metavar="FILE",
-            help="Keep the record: raw numbers and verdicts (.gz compresses; - is stdout).",
-        ),
+        Path | None, json_option("Keep the record: raw numbers and verdicts (.gz compresses; - is stdout).")
     ] = None
     markdown: Markdown = None
     csv: Annotated[

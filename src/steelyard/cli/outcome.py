@@ -21,7 +21,7 @@ from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import as_saved
 from steelyard.model.metrics import is_counted
-from steelyard.model.records import Derived, Run, Verdict, Weighing
+from steelyard.model.records import Derived, Run, Weighing
 from steelyard.report import markdown as as_markdown
 from steelyard.report import sentences, table, terminal
 from steelyard.report.sheet import Sheet
@@ -38,9 +38,8 @@ def shown(
     if was_interrupted(outcome):
         return INTERRUPTED
     _show_way_on(outcome, files, world)
-    return said_status(
-        {verdict.verdict for verdict in deciding(outcome)}, world, strict=strict, beside_data=_prints_data(files)
-    )
+    deciding = outcome.record.derived.deciding() if outcome.record.derived else []
+    return said_status({verdict.verdict for verdict in deciding}, world, strict=strict, beside_data=_prints_data(files))
 
 
 def was_interrupted(outcome: Outcome) -> bool:
@@ -148,10 +147,3 @@ def uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def deciding(outcome: Outcome) -> list[Verdict]:
-    """The verdicts of each benchmark in the first metric: of several it decides."""
-    verdicts = outcome.record.derived.verdicts if outcome.record.derived else []
-    found = {verdict.index: verdict for verdict in reversed(verdicts) if not verdict.control}
-    return [found[index] for index in sorted(found)]

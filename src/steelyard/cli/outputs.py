@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from steelyard.design.reporting import Shown
     from steelyard.design.world import World
 
@@ -40,6 +43,14 @@ def check_writable(*paths: Path | None) -> None:
         raise UsageError(f"two outputs would go to the same file, {files[0]}: give each its own")
 
 
+def check_apart(outputs: Iterable[Path | None], read: Iterable[Path]) -> None:
+    """Raise UsageError for an output file that is also read, and would be lost."""
+    sources = {path.resolve() for path in read}
+    for path in outputs:
+        if path is not None and not is_printed(path) and path.resolve() in sources:
+            raise UsageError(f"{path} is read, and would be overwritten: give another file")
+
+
 def is_printed(*paths: Path | None) -> bool:
     """Whether data go to standard output, where nothing else may stand then."""
     return STANDARD_STREAM in paths
@@ -59,11 +70,24 @@ def write(path: Path, data: Content) -> None:
         write_atomically(path, data)
 
 
+def write_json(path: Path, found: BaseModel | Sequence[BaseModel]) -> None:
+    """Write what was found as JSON, as `write`.
+
+    Not by pydantic's own writer, which refuses the surrogates that stand for bytes which are not UTF-8.
+    """
+    told: Any = [_plain(one) for one in found] if isinstance(found, Sequence) else _plain(found)
+    write(path, f"{json.dumps(told, indent=1)}\n")
+
+
 def page_of(world: World, *shown: Shown) -> str:
     """The page for a browser of what a command shows."""
     from steelyard.design.reporting import page_of_shown
 
     return page_of_shown(shown, world.now())
+
+
+def _plain(found: BaseModel) -> Any:
+    return found.model_dump(mode="json")
 
 
 def _refusal(path: Path) -> str | None:

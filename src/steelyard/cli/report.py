@@ -12,7 +12,7 @@ from steelyard.api.kept import kept_by_name
 from steelyard.cli.command import Options, command
 from steelyard.cli.inputs import readable
 from steelyard.cli.options import OUTPUT
-from steelyard.cli.outputs import check_writable, write
+from steelyard.cli.outputs import check_apart, check_writable, write
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -60,5 +60,6 @@ def report(options: ReportOptions, world: World) -> int:
 
     check_writable(options.html)
     paths = readable(*kept_by_name(world, *options.files)) if options.files else [world.store().latest()]
+    check_apart([options.html], paths)
     write(options.html, page_of(paths, world.now()))
     return 0

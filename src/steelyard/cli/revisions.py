@@ -12,8 +12,7 @@ import typer
 
 from steelyard.api.layouts import layouts_built
 from steelyard.api.names import check_no_files, names_of
-from steelyard.cli.command import Options
-from steelyard.cli.values import ReadBy
+from steelyard.cli.command import Options, ReadBy
 from steelyard.model.errors import UsageError
 from steelyard.model.values import seconds, seconds_in_range
 

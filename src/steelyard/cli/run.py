@@ -12,7 +12,6 @@ import typer
 from steelyard.api.names import check_no_files
 from steelyard.api.settings import run_of_command, settings_of
 from steelyard.cli.command import Only, Without, command
-from steelyard.cli.heap import HeapOptions
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     AlphaOfInterval,
@@ -26,9 +25,7 @@ from steelyard.cli.options import (
 from steelyard.cli.outputs import check_files
 from steelyard.cli.revisions import OneRevisionOptions, are_wanted, request_of_one_revision
 from steelyard.cli.say import say
-from steelyard.cli.settings import MeasuringOptions
-from steelyard.cli.suite import SuiteOptions
-from steelyard.cli.throughput import ThroughputOptions
+from steelyard.cli.settings import HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
 from steelyard.cli.views import ShownUnits
 
 if TYPE_CHECKING:

@@ -1,16 +1,134 @@
-"""The options that settings are made of (`api.settings`)."""
+"""The options that settings are made of (`api.settings`): those of `options`, and of what is measured in which way."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
-from steelyard.api.asked import Asked
-from steelyard.cli.command import Options
-from steelyard.cli.counting import CountingOptions
-from steelyard.cli.heap import HeapOptions
-from steelyard.cli.options import JudgingOptions, LaunchOptions, WeighingOptions
-from steelyard.cli.suite import SuiteOptions
-from steelyard.cli.throughput import ThroughputOptions
+import typer
+
+from steelyard.api.asked import Asked, Counting, HeapWatch, Suite, Throughput
+from steelyard.cli.command import Options, ReadBy
+from steelyard.cli.options import WHAT_IS_RUN, JudgingOptions, LaunchOptions, WeighingOptions
+from steelyard.model.values import shard
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteOptions(Options, Suite):
+    """Who drives the benchmarks, and which of them."""
+
+    panel: ClassVar[str] = "Benchmarks inside programs"
+
+    harness: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Measure the benchmarks inside the programs: of protocol (all SDKs), google-benchmark, criterion, go "
+            "and others (steelyard docs adapters), or auto to recognise them.",
+        ),
+    ] = None
+    benchmark: Annotated[
+        list[str] | None,
+        typer.Option("--benchmark", "-b", metavar="PATTERN", help="Only those of a harness; * and ? as in a shell."),
+    ] = None
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Only those benchmarks of a harness that have such a tag."),
+    ] = None
+    shard: Annotated[
+        tuple[int, int] | None,
+        typer.Option(
+            metavar="I/N",
+            help="Only part I of N of the benchmarks, for N machines; steelyard merge joins what they measured.",
+        ),
+        ReadBy(shard),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeapOptions(Options, HeapWatch):
+    """Whether it is watched, and whether its state is drawn."""
+
+    panel: ClassVar[str] = "The heap"
+
+    watched: Annotated[
+        bool,
+        typer.Option(
+            "--heap", help="Count allocations too, in launches apart from those that are timed (steelyard docs heap)."
+        ),
+    ] = False
+    shuffled: Annotated[
+        bool,
+        typer.Option(
+            "--heap-shuffle", help="Begin each pair's launches with a heap in a state drawn anew, to average over."
+        ),
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThroughputOptions(Options, Throughput):
+    """What a launch processes, or with a harness an iteration."""
+
+    panel: ClassVar[str] = WHAT_IS_RUN
+
+    processed_bytes: Annotated[
+        str | None,
+        typer.Option(
+            "--bytes",
+            metavar="N",
+            help="Each run of the command (with --harness, each iteration) processes N bytes, as in 64M or {size}: "
+            "bytes a second are shown.",
+        ),
+    ] = None
+    processed_items: Annotated[
+        str | None,
+        typer.Option("--items", metavar="N", help="The same of items of any kind: items a second are shown."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountingOptions(Options, Counting):
+    """How launches are counted, where a metric is chosen that is."""
+
+    panel: ClassVar[str] = "Counting under Valgrind"
+
+    caches: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|SIZES",
+            help="Simulated caches: article (32K L1, 8M last level), haswell, small, host, or "
+            "I1=32K,8,64:D1=32K,8,64:LL=8M,16,64.",
+        ),
+    ] = Counting.caches
+    weights: Annotated[
+        str,
+        typer.Option(
+            "--weights",
+            metavar="NAME|L1,LL,RAM",
+            help="What a hit of each level costs: default (1,5,35), article (1,5,30), calibrated (see steelyard "
+            "calibrate; with the caches of the calibration), or three numbers.",
+        ),
+    ] = Counting.weights
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="Launches counted at once.  [default: one for each processor]")
+    ] = None
+    loops: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Count with {loops} = N and 2N in the command and take the difference: N loops alone."
+        ),
+    ] = None
+    call_graph: Annotated[
+        bool, typer.Option("--call-graph", help="Count what each function calls too (Callgrind, slower).")
+    ] = False
+    body: Annotated[
+        bool,
+        typer.Option("--body", help="Count only between the target's own Callgrind start and stop requests."),
+    ] = False
+    after_start: Annotated[
+        bool,
+        typer.Option("--after-start", help="Count only once the program is loaded (Callgrind; not static programs)."),
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)

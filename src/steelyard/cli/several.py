@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.cli.options import FileOptions
-from steelyard.cli.outcome import deciding, show_outcome, shown, was_interrupted
+from steelyard.cli.outcome import show_outcome, shown, was_interrupted
 from steelyard.cli.outputs import check_files, is_printed, page_of, write
 from steelyard.cli.project import announce, chosen_targets, from_here, parts_of, sides_of
 from steelyard.cli.say import say
@@ -93,7 +93,7 @@ class _Several:
     def _show(self, part: Part, outcome: Outcome | SteelyardError, files: FileOptions) -> bool:
         """Show what came of a part; returns whether the user has interrupted it."""
         error = outcome if isinstance(outcome, SteelyardError) else None
-        verdicts = [] if isinstance(outcome, SteelyardError) else deciding(outcome)
+        derived = outcome.record.derived if isinstance(outcome, Outcome) else None
         if isinstance(outcome, Outcome):
             try:
                 show_outcome(
@@ -107,7 +107,7 @@ class _Several:
         is_interrupted = error is not None and error.exit_status == INTERRUPTED
         if error is not None and not is_interrupted:
             self.errors.append(error)
-        self.results.append(several.Result(part.name, verdicts, failed=error is not None))
+        self.results.append(several.Result(part.name, derived.deciding() if derived else [], failed=error is not None))
         self.pages.append(_page(part, outcome, error, functions=self.options.functions))
         return is_interrupted or (isinstance(outcome, Outcome) and was_interrupted(outcome))
 

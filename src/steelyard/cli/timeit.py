@@ -22,8 +22,7 @@ from steelyard.cli.options import (
     Strict,
 )
 from steelyard.cli.outputs import check_files
-from steelyard.cli.settings import MeasuringOptions
-from steelyard.cli.suite import SuiteOptions
+from steelyard.cli.settings import MeasuringOptions, SuiteOptions
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:

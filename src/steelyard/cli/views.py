@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.cli.command import Options
+from steelyard.cli.command import Options, ReadBy
 from steelyard.cli.options import OUTPUT
-from steelyard.cli.values import ReadBy
 from steelyard.model.errors import UsageError
 from steelyard.model.metrics import Unit
 from steelyard.model.units import units_of

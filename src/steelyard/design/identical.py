@@ -8,7 +8,8 @@ from steelyard.design.findings import same_command_findings
 from steelyard.design.request import Request
 from steelyard.model.records import IDENTICAL, Benchmark, Finding, Run, Subject, Verdict, Weighing
 
-_EVERY_BENCHMARK = "every benchmark"
+EVERY_BENCHMARK = "every benchmark"
+"""What those of a harness are called, which is not asked for them."""
 
 
 def is_identical(request: Request) -> bool:
@@ -26,7 +27,7 @@ def known(request: Request, subjects: Sequence[Subject]) -> list[Finding]:
 
 def of_one_program(header: Weighing | Run) -> Weighing | Run:
     """The record of such sides, decided before it began; a harness is not asked for its benchmarks."""
-    benchmarks = header.benchmarks or [Benchmark(name=_EVERY_BENCHMARK)]
+    benchmarks = header.benchmarks or [Benchmark(name=EVERY_BENCHMARK)]
     return header.model_copy(update={"benchmarks": benchmarks, "stop": ["decided"] * len(benchmarks)})
 
 

@@ -42,6 +42,5 @@ def _has_failed(record: Weighing | Run) -> bool:
 
 def _verdicts(record: Weighing | Run) -> dict[str, int]:
     """As they were told when it was measured: to judge all that is kept anew would take its time."""
-    found = record.derived.verdicts if record.derived else []
-    deciding = {verdict.index: verdict.verdict for verdict in reversed(found) if not verdict.control}
-    return dict(sorted(Counter(deciding.values()).items()))
+    deciding = record.derived.deciding() if record.derived else []
+    return dict(sorted(Counter(verdict.verdict for verdict in deciding).items()))

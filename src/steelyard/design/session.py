@@ -19,6 +19,7 @@ from steelyard.design.findings import (
     chosen_processor_finding,
     isolation_findings,
     shell_words_findings,
+    shim_findings,
     survivors,
 )
 from steelyard.design.heap import HeapStage, check_heap
@@ -211,6 +212,7 @@ def _header(request: Request, session: _Session) -> Weighing | Run:
             *chosen_processor_finding(request.settings),
             *equal_layouts(subjects, request.settings),
             *shell_words_findings(subjects, request.settings),
+            *shim_findings(subjects),
         ],
         "launches": Launches(),
     }

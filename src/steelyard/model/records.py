@@ -351,6 +351,11 @@ class Derived(Record):
     verdicts: list[Verdict] = Field(default_factory=list)
     summaries: list[Summary] = Field(default_factory=list)
 
+    def deciding(self) -> list[Verdict]:
+        """The verdict of each benchmark but controls, in its first metric: of several that decides."""
+        found = {verdict.index: verdict for verdict in reversed(self.verdicts) if not verdict.control}
+        return [found[index] for index in sorted(found)]
+
 
 class Weighing(_Kept):
     """One comparison of candidates with a baseline over all their benchmarks.

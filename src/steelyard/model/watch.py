@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 _Number = Annotated[int, Field(ge=0, lt=2**63)]
 # Of the usual clock rate; what follows a governor moves by a few percent all the time.
 _LOW_CLOCK = 0.9
+# Of what fixed work takes in the quicker quarter of the looks; within a phase it varies by under 1 %.
+_SLOW_WORK = 1.03
 
-Kind = Literal["program", "hidden", "steal", "limit", "heat", "clock"]
+Kind = Literal["program", "hidden", "steal", "limit", "heat", "clock", "speed"]
 Cause: TypeAlias = tuple[Kind, str]
 """What disturbs, and a program's name."""
 
@@ -49,6 +51,7 @@ class Stretch(Record):
     interrupts: _Number | None = Field(default=None, description="on all processors")
     mhz: float | None = Field(default=None, gt=0, description="clock rate at the end, MHz")
     celsius: float | None = Field(default=None, description="temperature at the end, °C")
+    work_ns: _Number | None = Field(default=None, description="what fixed work of a microsecond took at the end, ns")
     cost_ns: _Number = Field(default=0, description="processor time that the second look took")
 
 
@@ -75,13 +78,16 @@ class Watch(Record):
     def amounts(self) -> dict[Cause, npt.NDArray[np.float64]]:
         """How much there was of each cause in every stretch: ns, and for heat and a low clock rate all of it or none.
 
-        The cause ("clock", "") is where the clock rate was below nine tenths of its usual one.
+        The cause ("clock", "") is where the clock rate was below nine tenths of its usual one, and ("speed", "") where
+        fixed work took 3 % longer than in the quicker quarter of the looks.
         """
         import numpy as np
 
         found: dict[Cause, npt.NDArray[np.float64]] = {}
         rates = [one.mhz for one in self.stretches if one.mhz is not None]
         slow = _LOW_CLOCK * float(np.median(rates)) if rates else 0.0
+        work = [one.work_ns for one in self.stretches if one.work_ns is not None]
+        long_ns = _SLOW_WORK * float(np.quantile(work, 0.25)) if work else np.inf
         for place, one in enumerate(self.stretches):
             length_ns = one.end_ns - one.start_ns
             told: list[tuple[Cause, float | None]] = [
@@ -91,6 +97,7 @@ class Watch(Record):
                 (("limit", ""), one.stopped_ns),
                 (("heat", ""), length_ns if one.slowed else 0),
                 (("clock", ""), length_ns if one.mhz is not None and one.mhz < slow else 0),
+                (("speed", ""), length_ns if one.work_ns is not None and one.work_ns > long_ns else 0),
             ]
             for cause, amount in told:
                 if amount:
@@ -103,9 +110,14 @@ class Disturber(Record):
 
     kind: Kind = Field(
         description="a program; hidden: work that is not seen from here; steal: the host's other machines; limit: our "
-        "control group was stopped; heat, clock: the processor was slowed, or its clock rate was low"
+        "control group was stopped; heat, clock: the processor was slowed, or its clock rate was low; speed: fixed "
+        "work took longer, and so did these launches"
     )
     name: str = Field(default="", description="of a program")
     launches: _Number = Field(description="beside which it went on")
     of: _Number = Field(description="launches that were watched, those of repeated pairs too")
-    share: float = Field(ge=0, description="how much of a processor, or of the time, beside these on average")
+    share: float = Field(
+        ge=0,
+        description="how much of a processor, or of the time, beside these on average; speed: by how much these were "
+        "longer",
+    )

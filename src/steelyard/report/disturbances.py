@@ -26,6 +26,7 @@ _BESIDE: Final = {
     "limit": "this control group stood still at its limit during {launches}",
     "heat": "the processor was slowed, being too hot, during {launches}",
     "clock": "the clock rate was low during {launches}",
+    "speed": "the processor itself was slower during {launches}, which took {longer} longer",
 }
 
 
@@ -80,7 +81,11 @@ def beside(disturbers: Sequence[Disturber], *, waited: bool) -> str | None:
     if not told:
         return None
     named = [
-        _BESIDE[one.kind].format(name=shorten(plain(one.name), _LONGEST), launches=_part(one, is_first=place == 0))
+        _BESIDE[one.kind].format(
+            name=shorten(plain(one.name), _LONGEST),
+            launches=_part(one, is_first=place == 0),
+            longer=figures.percent(one.share),
+        )
         for place, one in enumerate(told[:_MOST_NAMED])
     ]
     more = len(told) - _MOST_NAMED

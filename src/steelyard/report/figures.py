@@ -35,7 +35,7 @@ def scale_for(value: float, kind: Unit) -> tuple[str, float]:
     """(name, size) of the unit that several values of up to this one are shown in: the chosen one, or what suits."""
     units = UNITS[kind]
     if (chosen := _chosen_for(kind)) is not None:
-        return chosen, units[chosen]
+        return chosen.removeprefix("1"), units[chosen]
     if kind == "count":
         return "", 1.0
     fitting = [(name, one) for name, one in units.items() if one <= abs(value)]

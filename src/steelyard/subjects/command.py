@@ -69,13 +69,26 @@ def command_subject(
 def with_parameters(subject: Subject, params: Mapping[str, str], role: str) -> Subject:
     """The subject with every {name} in its arguments replaced; a replaced one stays one argument, whatever is in it.
 
-    Raises UsageError if that names a program that is missing.
+    Raises UsageError if that names a program that is missing, or leaves a name in it that has no value.
     """
-    if not params:
-        return subject
     argv = [_replaced(argument, params) for argument in subject.argv]
-    program = subject.program if argv[0] == subject.argv[0] else _find_program(argv[0], role, None, subject.directory)
+    is_found = subject.program != subject.argv[0] or not _PLACEHOLDER.search(subject.program)
+    if is_found and argv[0] == subject.argv[0]:
+        return subject.model_copy(update={"argv": argv}) if params else subject
+    try:
+        program = _find_program(argv[0], role, None, subject.directory)
+    except UsageError as error:
+        raise UsageError(f"{error}{_without_a_value(argv[0])}") from error
     return subject.model_copy(update={"argv": argv, "program": program})
+
+
+def _without_a_value(program: str) -> str:
+    """What is said of the first name in a missing program that nothing replaced."""
+    left = _PLACEHOLDER.search(program)
+    if left is None:
+        return ""
+    layouts = " (for builds of each side to average over: --layouts N)" if left[1] == LAYOUT else ""
+    return f"; {left[0]} has no value: give it some by --parameter-list {left[1]} A,B{layouts}"
 
 
 def of_layout(subject: Subject, layout: int) -> Subject:

@@ -7,11 +7,12 @@ import pytest
 
 from steelyard.design.gate import gate as room
 from steelyard.design.gate.gate import gate
+from steelyard.design.identical import EVERY_BENCHMARK
 from steelyard.design.outcome import Outcome
 from steelyard.model.errors import MeasurementError
 from steelyard.model.gate import GateReport
 from steelyard.model.limits import limits_from
-from steelyard.model.records import Derived, Finding, Settings, Verdict
+from steelyard.model.records import IDENTICAL, Derived, Finding, Settings, Verdict
 from tests.report.records import verdict, weighing
 
 HERE = Path(__file__)
@@ -35,10 +36,12 @@ class Held:
         require: Sequence[str] = (),
         metrics: Sequence[str] = ("active",),
         error: MeasurementError | None = None,
+        findings: Sequence[Finding] = (),
     ) -> GateReport:
         names = {one.index: one.benchmark for one in verdicts}
         settings = Settings(metrics=list(metrics))
         record = weighing(benchmarks=tuple(names.values()), settings=settings)
+        record = record.model_copy(update={"findings": list(findings)})
         record = record.model_copy(update={"derived": Derived(verdicts=list(verdicts))})
         self._patch.setattr(room, "recall", lambda *_: Outcome(record, error))
         return gate([("a.json", HERE)], limits_from(limits, require=require))
@@ -101,6 +104,22 @@ def test_one_without_a_number_is_a_problem_that_comes_before_all(held: Held) -> 
     report = held([verdict(), nothing])
     assert report.verdict == "failed"
     assert report.problems == ["b: nothing was measured of active"]
+
+
+def test_one_program_on_both_sides_passes_unmeasured(held: Held) -> None:
+    one_program = Finding(code=IDENTICAL, message="identical: both sides build the same program")
+    unmeasured = of(0.0, 0.0, 0.0, "same", pairs=0)
+    report = held([unmeasured], "sort=1%", "parse=1%", findings=[one_program], require=["sort"])
+    assert (report.verdict, report.problems) == ("passed", [])
+    assert [finding.message for finding in report.findings] == ["the limit parse=1% fits no benchmark"]
+    assert held([unmeasured]).verdict == "failed"
+
+
+def test_of_one_program_any_benchmark_may_be_required_and_limited(held: Held) -> None:
+    one_program = Finding(code=IDENTICAL, message="identical: both sides build the same program")
+    unasked = of(0.0, 0.0, 0.0, "same", pairs=0, benchmark=EVERY_BENCHMARK)
+    report = held([unasked], "sort=1%", findings=[one_program], require=["parse"])
+    assert (report.verdict, report.problems, report.findings) == ("passed", [], [])
 
 
 def test_benchmarks_that_failed_are_a_problem_beside_the_others(held: Held) -> None:

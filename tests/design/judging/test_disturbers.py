@@ -77,6 +77,49 @@ def test_what_the_machine_did_is_told_by_its_kind() -> None:
     }
 
 
+WORK_NS = [1000, 1010, 1060, 1070, *[1005] * 12]
+LAUNCHES = [1.0, 1.0, 1.05, 1.05, *[1.0] * 12]
+
+
+def slower(work_ns: list[int], launches: list[float]) -> list[Disturber]:
+    """What is told where fixed work took so long in each stretch, and its five launches so many times their 10 ms."""
+    rows = [
+        row(number // 2, number % 2, wall_ns=round(10 * MS * launches[number // 5]) + 50 * number)
+        for number in range(5 * len(launches))
+    ]
+    return told([stretch(place, work_ns=ns) for place, ns in enumerate(work_ns)], rows)
+
+
+def test_where_fixed_work_and_launches_took_longer_together_the_processor_was_slower() -> None:
+    (found,) = slower(WORK_NS, LAUNCHES)
+    assert counts([found]) == [("speed", "", 10, 80)]
+    assert found.share == pytest.approx(0.05, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("work_ns", "launches"),
+    [
+        ([1000, 1010, 1020, 1025, *[1005] * 12], LAUNCHES),  # as at any time
+        (WORK_NS, [1.05, 1.05, *[1.0] * 14]),  # of others
+        (WORK_NS, [1.0, 1.0, 1.004, 1.004, *[1.0] * 12]),  # by next to nothing
+        (WORK_NS, [1.0, 1.0, 0.9, 0.9, *[1.0] * 12]),
+        ([1060], [1.05]),
+    ],
+)
+def test_it_is_not_told_without_both(work_ns: list[int], launches: list[float]) -> None:
+    assert slower(work_ns, launches) == []
+
+
+def test_of_a_low_clock_rate_it_is_no_news() -> None:
+    rows = [row(n // 2, n % 2, wall_ns=10 * MS + 50 * n + (MS if 10 <= n < 20 else 0)) for n in range(80)]
+    slow = [2 <= place < 4 for place in range(16)]
+    stretches = [
+        stretch(place, work_ns=1100 if is_slow else 1000, mhz=2500.0 if is_slow else 3000.0)
+        for place, is_slow in enumerate(slow)
+    ]
+    assert counts(told(stretches, rows)) == [("clock", "", 10, 80)]
+
+
 def test_a_tick_or_two_of_a_short_stretch_say_nothing() -> None:
     short = Stretch(start_ns=BEGIN, end_ns=BEGIN + 20 * MS, beside=[Beside(name="a", processes=1, ran_ns=20 * MS)])
     stolen = Stretch(start_ns=short.end_ns, end_ns=BEGIN + LENGTH, steal_ns=10 * MS, hidden_ns=20 * MS)

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import os
 import signal
-import time
 
 import pytest
 
@@ -11,14 +9,16 @@ from steelyard.design.runner.interrupt import Interrupt
 
 def test_the_first_signal_asks_and_cancels_and_the_second_insists() -> None:
     cancelled: list[bool] = []
-    with Interrupt(lambda: cancelled.append(True)) as interrupt:
+    now_s = 0.0
+    with Interrupt(lambda: cancelled.append(True), clock=lambda: now_s) as interrupt:
         assert not interrupt.is_requested()
-        os.kill(os.getpid(), signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)
         assert interrupt.is_requested()
-        os.kill(os.getpid(), signal.SIGINT)  # a wrapper's copy of it
-        time.sleep(0.35)
+        now_s = 0.2
+        signal.raise_signal(signal.SIGINT)  # a wrapper's copy of it
+        now_s = 0.35
         with pytest.raises(KeyboardInterrupt):
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
     assert cancelled == [True]
 
 
@@ -26,7 +26,7 @@ def test_what_was_ignored_stays_ignored_and_what_was_there_comes_back() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with Interrupt(lambda: pytest.fail("cancelled")) as interrupt:
-            os.kill(os.getpid(), signal.SIGHUP)
+            signal.raise_signal(signal.SIGHUP)
             assert not interrupt.is_requested()
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

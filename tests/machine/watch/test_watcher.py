@@ -13,6 +13,7 @@ from steelyard.machine.watch.watcher import Watcher, pause_s
 from steelyard.model.watch import Beside, Stretch
 from tests.machine.trees import CONTAINER, CPUS, LAPTOP, made
 from tests.machine.watch.processes import stat
+from tests.tool import wait_until
 
 MS = 1_000_000
 
@@ -20,7 +21,8 @@ MS = 1_000_000
 def seen(root: Path, before: dict[str, str], after: dict[str, str], *, processor: int | None = None) -> Stretch:
     """What goes on between two looks at a machine, a second apart; 30 is the launch server."""
     times = iter((5_000 * MS, 6_000 * MS))
-    watcher = Watcher(30, processor, tree=made(root, before), clock_ns=lambda: next(times), tick_ns=10 * MS)
+    tree = made(root, before)
+    watcher = Watcher(30, processor, tree=tree, clock_ns=lambda: next(times), tick_ns=10 * MS, work_ns=lambda: 1100)
     watcher.begin()
     made(root, after)
     watcher.look()
@@ -63,6 +65,7 @@ def test_who_ran_and_what_the_machine_did(tmp_path: Path) -> None:
         interrupts=800,
         mhz=2500.0,
         celsius=96.0,
+        work_ns=1100,
         cost_ns=stretch.cost_ns,
     )
     assert stretch.cost_ns > 0
@@ -118,10 +121,16 @@ def test_without_another_thread_there_are_two_looks(tmp_path: Path, monkeypatch:
 
 def test_all_of_the_time_is_in_a_stretch(tmp_path: Path) -> None:
     begun_ns = time.monotonic_ns()
+    stretches: list[Stretch] = []
+
+    def has_looked() -> bool:
+        stretches.extend(watcher.taken())
+        return bool(stretches)
+
     with Watcher(30, tree=made(tmp_path, LAPTOP)) as watcher:
-        time.sleep(0.3)
+        wait_until(has_looked, "its thread has looked")
         during_ns = time.monotonic_ns()
-    stretches = watcher.taken()
+    stretches += watcher.taken()
     assert len(stretches) >= 2
     assert all(one.end_ns == other.start_ns for one, other in pairwise(stretches))
     assert begun_ns <= stretches[0].start_ns

@@ -117,7 +117,6 @@ def test_tests_that_fail_or_have_no_benchmark(here: InProcess, suite: Path) -> N
     assert "failed with exit status 255 (its last words: Run with -? for usage)" in sentence
 
 
-@pytest.mark.noisy
 def test_two_sides_are_weighed_and_a_failure_stays_alone(here: InProcess, suite: Path) -> None:
     slower = here.folder / "slower"
     shutil.copy(suite, slower)

@@ -192,7 +192,6 @@ def test_programs_are_recognised(program: Path) -> None:
 # --- as the user drives it
 
 
-@pytest.mark.noisy
 def test_a_planted_change_is_seen_and_failures_stay_alone(here: InProcess, program: Path) -> None:
     commands = (shlex.quote(str(one)) for one in (program, slower(program, "criterion")))
     names = [word for name in ("work", "panics", "zero") for word in ("-b", name)]

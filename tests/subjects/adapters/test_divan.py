@@ -106,7 +106,6 @@ def test_exactly_the_one_that_is_asked_for_runs(driver: Driver, name: str) -> No
     assert row.fastest_ns <= sample.ns / sample.loops <= row.slowest_ns
 
 
-@pytest.mark.noisy
 def test_one_long_iteration_is_a_sample(driver: Driver) -> None:
     (sample,) = driver.run("cases::sleeps", loops=1)
     assert sample.loops == 1
@@ -122,7 +121,6 @@ def test_options_of_the_command_are_not_said_twice(driver: Driver, program: Path
     assert driver.run("cases::threads", loops=10)
 
 
-@pytest.mark.noisy
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
@@ -182,7 +180,6 @@ def test_programs_are_recognised(program: Path) -> None:
 # --- as the user drives it
 
 
-@pytest.mark.noisy
 def test_a_planted_change_is_seen_and_failures_stay_alone(here: InProcess, program: Path) -> None:
     commands = (shlex.quote(str(one)) for one in (program, slower(program, "divan")))
     names = [word for name in ("plain", "panics", "empty") for word in ("-b", f"cases::{name}")]

@@ -201,7 +201,6 @@ def test_loops_and_samples_are_as_asked(driver: Driver, name: str) -> None:
         assert [sample.loops for sample in driver.run(name, loops, samples)] == [loops] * samples
 
 
-@pytest.mark.noisy
 def test_the_time_is_the_one_that_go_reports(driver: Driver) -> None:
     found = driver.run("BenchmarkSteady", loops=2000, samples=9)
     assert driver.measured is not None
@@ -310,7 +309,6 @@ def test_a_fraction_of_a_ns_is_kept() -> None:
 # --- weighed
 
 
-@pytest.mark.noisy
 def test_a_planted_slowdown(here: InProcess, awkward: Path, slower: Path) -> None:
     words = (str(awkward), str(slower), "-b", "BenchmarkSum")
     done = here("compare", "--harness", "go", *words, *FILES, "--pairs", "14")

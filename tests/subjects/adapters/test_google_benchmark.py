@@ -103,7 +103,6 @@ def test_samples_are_the_reports_own_times(driver: Driver) -> None:
         assert sample.cpu_ns == pytest.approx(entry["cpu_time"] * 1e6 * sample.loops, abs=1)
 
 
-@pytest.mark.noisy
 def test_samples_are_short_where_loops_cannot_be_fixed(driver: Driver) -> None:
     samples = driver.run("sum/1000", loops=1, samples=4)
     assert len(samples) == 4
@@ -132,7 +131,6 @@ def test_threads_and_manual_time(driver: Driver) -> None:
     assert {sample.ns / sample.loops for sample in driver.run("manual/manual_time", loops=100)} == {500.0}
 
 
-@pytest.mark.noisy
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
@@ -186,7 +184,6 @@ def compare(here: InProcess, *words: str | Path) -> dict[str, Any]:
     return {one["benchmark"]: one["verdict"] for one in here.json()["derived"]["verdicts"]}
 
 
-@pytest.mark.noisy
 def test_a_planted_change_is_seen_and_a_failure_stays_alone(here: InProcess, suite: Path, slower: Path) -> None:
     commands = (shlex.quote(str(suite)), f"{shlex.quote(str(slower))} --benchmark_min_time=5")
     verdicts = compare(here, *commands, "-b", "sum/1000", "-b", "bad", "-b", "empty", "-b", "man*")

@@ -81,7 +81,6 @@ def test_it_lists_each_product_of_the_parameters(driver: Driver) -> None:
     assert listed[3].params == {"times": "1", "word": "with space"}
 
 
-@pytest.mark.noisy
 @pytest.mark.parametrize("name", ["bench.Sums.forked", "bench.Sums.sum:n=1000", *LENGTHS[1:5]])
 def test_one_with_any_name_runs_as_often_as_asked(driver: Driver, name: str) -> None:
     samples = driver.run(name, samples=3)
@@ -130,7 +129,6 @@ def test_a_value_with_a_comma_is_refused(driver: Driver) -> None:
         driver.run("bench.Sums.sum:n=5,n=6")
 
 
-@pytest.mark.noisy
 def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess, jar: Path) -> None:
     sides = [shlex.join(["java", f"-Dbench.factor={factor}", "-jar", str(jar), *QUICK, "-f", "0"]) for factor in (1, 8)]
     words = ("--harness", "jmh", *sides, "-b", "*sum:n=1000", "-b", "*fails", *FEW_PAIRS)

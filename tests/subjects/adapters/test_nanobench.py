@@ -53,7 +53,6 @@ def test_its_clock_stands_still_while_it_waits(driver: Driver) -> None:
     assert driver.stands_still("sum")
 
 
-@pytest.mark.noisy
 @pytest.mark.parametrize("name", NAMES[:3])
 @pytest.mark.parametrize("words", [WORDS, WORDS[:1]], ids=["file", "printed"])
 def test_exactly_the_one_that_is_asked_for_runs(
@@ -97,7 +96,6 @@ def test_programs_are_recognised(suite: Path) -> None:
 # --- as the user drives it
 
 
-@pytest.mark.noisy
 def test_a_planted_change_is_seen_and_a_failure_stays_alone(here: InProcess, suite: Path) -> None:
     command = f"{shlex.quote(str(suite))} --only={{benchmark}} --json={{results}}"
     choice = ("-b", "sum", "-b", "fails*", "--pairs", "16", "--json", "record.json")

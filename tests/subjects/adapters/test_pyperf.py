@@ -82,7 +82,6 @@ def test_commands_and_statements(driver: Driver, launcher: Launcher) -> None:
     assert [sample.loops for sample in timeit.run("timeit", loops=1000, samples=2)] == [1000, 1000]
 
 
-@pytest.mark.noisy
 def test_the_value_is_what_pyperf_says(driver: Driver, tmp_path: Path) -> None:
     for name, words in (("sum of more", "--worker-task=1"), ("ten at once", "--worker-task=2")):
         # The least: a wait for a processor in the middle of a value triples it. Other work on the core may double it.
@@ -137,7 +136,6 @@ def test_words_that_contradict_are_told_of(driver: Driver) -> None:
     assert driver.harness.complaint(measured) == "says: --loops=N is incompatible with --calibrate-loops"
 
 
-@pytest.mark.noisy
 def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess) -> None:
     sides = [shlex.join(["env", "BROKEN=later", f"FACTOR={factor}", sys.executable, str(SCRIPT)]) for factor in (1, 10)]
     words = ("--harness", "pyperf", *sides, "-b", "sum", "-b", "fails later", *FEW_PAIRS)

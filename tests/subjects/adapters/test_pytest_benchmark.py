@@ -92,7 +92,6 @@ def test_one_with_any_name_runs_as_often_as_asked(driver: Driver, test: str) -> 
     assert [sample.loops for sample in samples] == [3] * 4
 
 
-@pytest.mark.noisy
 def test_the_value_is_what_pytest_benchmark_says(driver: Driver, folder: Path) -> None:
     # The least, as a wait for a processor in the middle of a round triples it; other work on the core may double it.
     ours = min(one.ns / one.loops for one in driver.run(f"{WORK}::test_sum", loops=50, samples=9))
@@ -104,7 +103,6 @@ def test_the_value_is_what_pytest_benchmark_says(driver: Driver, folder: Path) -
     assert 0.25 < ours / (own["stats"]["min"] * 1e9) < 4
 
 
-@pytest.mark.noisy
 def test_the_time_on_a_processor_is_told(driver: Driver) -> None:
     for sample in driver.run(f"{WORK}::test_sum", loops=50, samples=3):
         assert sample.cpu_ns is not None
@@ -173,7 +171,6 @@ def test_the_user_s_pythonpath_stays(folder: Path) -> None:
     assert path.startswith(b"PYTHONPATH=/one:/two:")
 
 
-@pytest.mark.noisy
 def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess) -> None:
     copied(here.folder)
     sides = [shlex.join(["env", f"FACTOR={factor}", *PYTEST, "bench"]) for factor in (1, 10)]

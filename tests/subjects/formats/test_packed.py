@@ -105,6 +105,7 @@ def test_whatever_is_no_file_of_json_is_left_to_python(tmp_path: Path) -> None:
     assert [read_packed(one) for one in (pipe, tmp_path, tmp_path / "none", Path("/dev/zero"))] == [None] * 4
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("reader", ["/nowhere/at/all", "/bin/true", "/bin/false", "/bin/cat"])
 def test_a_reader_that_fails_is_none(reader: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packed, "READER", reader)

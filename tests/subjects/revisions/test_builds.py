@@ -137,6 +137,18 @@ def test_what_a_build_finds(build: Builder) -> None:
         assert sides[0].facts().layout == 7
 
 
+@pytest.mark.parametrize("name", ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"])
+def test_builds_share_no_folder_that_they_write_to(build: Builder, name: str) -> None:
+    build.environment[name] = "/anywhere"
+    with build(recipes=[Recipe("env")]) as sides:
+        assert name not in sides[0].log.read_text()
+    with build(recipes=[Recipe("env", {name: "target/other"})]) as sides:
+        assert f"{name}=target/other\n" in sides[0].log.read_text()
+    assert f"{name}=/anywhere is one folder for all builds" in str(
+        build.refusal(UsageError, recipes=[Recipe("env", {name: "/anywhere"})])
+    )
+
+
 def test_git_works_in_a_build(build: Builder) -> None:
     build.repo.git("tag", "--annotate", "v1", "--message", "v1", "main")
     with build(recipes=[Recipe("git describe --dirty; git status --porcelain")]) as sides:

@@ -46,7 +46,6 @@ def test_a_branch_is_weighed_against_where_it_left_the_default_branch(repo: Repo
     repo.git("switch", "--quiet", "topic")
     base, candidate = both(repo)
     assert (base.commit, base.label) == (left, f"merge base with main ({left[:7]})")
-    assert candidate.is_work_tree
     assert candidate.label == f"work tree ({repo.git('rev-parse', 'HEAD')[:7]})"
 
 

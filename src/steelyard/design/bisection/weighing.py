@@ -115,8 +115,7 @@ class CommitScales:
 
 def _weighed(outcome: Outcome, commits: Sequence[Commit]) -> Weighed:
     record, derived = outcome.record, outcome.record.derived
-    verdicts = derived.verdicts if derived is not None else []
-    deciding = {verdict.index: verdict for verdict in reversed(verdicts) if not verdict.control}
+    deciding = derived.deciding() if derived is not None else []
     kept = None if outcome.kept is None else str(outcome.kept)
     interrupted = "interrupted" in record.stop or isinstance(outcome.error, InterruptedBeforeStart)
     if outcome.error is not None or interrupted:
@@ -130,7 +129,7 @@ def _weighed(outcome: Outcome, commits: Sequence[Commit]) -> Weighed:
     compared = [
         Compared(
             baseline=commits[0].hash,
-            candidate=commits[record.benchmarks[index].candidate].hash,
+            candidate=commits[record.benchmarks[verdict.index].candidate].hash,
             verdict=verdict.verdict,
             change=verdict.change,
             interval=verdict.interval,
@@ -138,15 +137,15 @@ def _weighed(outcome: Outcome, commits: Sequence[Commit]) -> Weighed:
             pairs=verdict.pairs,
             exact=verdict.stability == "exact",
         )
-        for index, verdict in sorted(deciding.items())
+        for verdict in deciding
     ]
     return Weighed(compared, False, kept, None)
 
 
-def _which(deciding: dict[int, Verdict]) -> str:
+def _which(deciding: Sequence[Verdict]) -> str:
     """The benchmark that is most worth it."""
-    slower = [one for one in deciding.values() if one.verdict == "slower"] or list(deciding.values())
-    return max(slower, key=lambda one: one.change or 0.0).benchmark
+    slower = [one for one in deciding if one.verdict == "slower"]
+    return max(slower or deciding, key=lambda one: one.change or 0.0).benchmark
 
 
 def logged(compared: Compared | None) -> rules.Compared | None:

@@ -12,6 +12,7 @@ from steelyard.model.errors import LaunchError
 
 # More functions than these are a browser's; the smaller ones are kept as one sum.
 _MOST_FUNCTIONS = 20_000
+_MOST_NAMED = 3
 
 
 def columns(functions: Sequence[FunctionCost], place: tuple[int, int]) -> Functions:
@@ -34,12 +35,12 @@ def columns(functions: Sequence[FunctionCost], place: tuple[int, int]) -> Functi
     )
 
 
-def differing_functions(one: Functions, other: Functions, most: int = 3) -> list[str]:
-    """The functions whose instructions differ most between two counts."""
+def differing_functions(one: Functions, other: Functions) -> list[str]:
+    """The few functions whose instructions differ most between two counts."""
     mine, theirs = _own(one), _own(other)
     counts = {name: mine.get(name, 0) - theirs.get(name, 0) for name in {**mine, **theirs}}
     ranked = sorted((name for name, count in counts.items() if count), key=lambda name: -abs(counts[name]))
-    return ranked[:most]
+    return ranked[:_MOST_NAMED]
 
 
 def _own(part: Functions) -> Mapping[str, int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from math import log1p
 from pathlib import Path
 
+from steelyard.design.identical import EVERY_BENCHMARK
 from steelyard.design.outcome import Outcome, recall
 from steelyard.model.errors import SteelyardError
 from steelyard.model.foreign import NotMeasuredError
@@ -138,7 +139,8 @@ def _without_data(report: GateReport) -> list[str]:
 
 
 def _has_no_data(one: Judged) -> bool:
-    return one.verdict.change is None or not one.verdict.pairs
+    measured = one.verdict.pairs or one.weighing.identical is not None
+    return one.verdict.change is None or not measured
 
 
 def _interrupted(report: GateReport) -> list[str]:
@@ -161,7 +163,7 @@ def _unheld(report: GateReport) -> list[str]:
     names = {one.verdict.benchmark for one in report.deciding if one.verdict.change is not None}
     wanted = [
         f"required benchmark {pattern} has no verdict: it was renamed, removed, or it failed"
-        for pattern in report.limits.require
+        for pattern in ([] if _stands_for_all(report) else report.limits.require)
         if not fits(names, [pattern])
     ]
     measured = {one.verdict.metric for one in report.judged}
@@ -174,9 +176,14 @@ def _unheld(report: GateReport) -> list[str]:
     ]
 
 
+def _stands_for_all(report: GateReport) -> bool:
+    """Whether a verdict is of one program on both sides, not asked for its benchmarks: any may be its own."""
+    return any(one.verdict.benchmark == EVERY_BENCHMARK and one.weighing.identical for one in report.judged)
+
+
 def _unused(report: GateReport) -> list[Finding]:
     """Limits of benchmarks that there are not."""
-    if not report.judged:
+    if not report.judged or _stands_for_all(report):
         return []
     names = {one.verdict.benchmark for one in report.judged}
     unused = [str(limit) for limit in report.limits.limits if limit.benchmark and not fits(names, [limit.benchmark])]

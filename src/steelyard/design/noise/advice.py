@@ -38,17 +38,17 @@ def pairing_of(kinds: Mapping[tuple[Work, Way], Kind]) -> Way:
     return "tandem" if any(one.is_less for one in costs) and all(one.part < 1 for one in costs) else "adjacent"
 
 
-def tandem_costs(kinds: Mapping[tuple[Work, Way], Kind], ms: float = _LONG_MS) -> dict[Work, Cost]:
-    """What verdicts take in tandem, of programs that take so long."""
+def tandem_costs(kinds: Mapping[tuple[Work, Way], Kind]) -> dict[Work, Cost]:
+    """What verdicts take in tandem, of programs of some length."""
     return {
-        work: Cost(_cost(kind, ms) / _cost(usual, ms), kind.pairs, usual.pairs)
+        work: Cost(_cost(kind) / _cost(usual), kind.pairs, usual.pairs)
         for (work, way), kind in kinds.items()
         if way == "tandem" and (usual := kinds.get((work, "adjacent"))) is not None
     }
 
 
-def _cost(kind: Kind, ms: float) -> float:
-    return max(kind.deviation(ms) ** 2, 1e-18) * kind.seconds_per_pair(ms)
+def _cost(kind: Kind) -> float:
+    return max(kind.deviation(_LONG_MS) ** 2, 1e-18) * kind.seconds_per_pair(_LONG_MS)
 
 
 def pinned_costs(found: Sequence[Spread]) -> dict[int, Cost]:

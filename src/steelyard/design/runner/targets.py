@@ -234,7 +234,8 @@ def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1, l
     """
     benchmark = record.benchmarks[number]
     place = benchmark.candidate if side == 1 else benchmark.baseline
-    role = "baseline" if place == benchmark.baseline else "candidate"
+    sides = ("command", "command") if isinstance(record, Run) else ("baseline", "candidate")
+    role = sides[place != benchmark.baseline]
     counting = record.settings.counting
     loops = {LOOPS: str(times * counting.loops)} if counting and counting.loops else {}
     return _in_layout(record.subjects[place], {**benchmark.params, **loops}, role, record.settings, layout)

@@ -166,9 +166,6 @@ class Pairing:
     def _measured(self) -> list[_Pair]:
         return [pair for pair in self._pairs if pair[0].role in _MEASURED]
 
-    def _adjacent(self) -> list[_Pair]:
-        return [pair for pair in self._measured() if not _is_tandem(pair)]
-
     def _tandem(self) -> list[_Pair]:
         return [pair for pair in self._measured() if _is_tandem(pair)]
 

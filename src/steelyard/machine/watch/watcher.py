@@ -20,6 +20,7 @@ from steelyard.machine.moments import Lines, Moment, read_moment
 from steelyard.machine.readings import Tree
 from steelyard.machine.watch.gauges import Gauge, Gauges
 from steelyard.machine.watch.names import Names
+from steelyard.machine.watch.sentinel import fixed_work_ns
 from steelyard.machine.watch.strangers import Time, ours, ran_between, strangers
 from steelyard.model.watch import Stretch
 
@@ -46,9 +47,10 @@ class Watcher:
         tree: Tree = Tree(),  # noqa: B008 - a frozen value
         clock_ns: Callable[[], int] = time.monotonic_ns,
         tick_ns: int | None = None,
+        work_ns: Callable[[], int] = fixed_work_ns,
     ) -> None:
         self._launcher, self._processor = launcher, processor
-        self._tree, self._clock_ns = tree, clock_ns
+        self._tree, self._clock_ns, self._work_ns = tree, clock_ns, work_ns
         self._tick_ns = tick_ns or 1_000_000_000 // os.sysconf("SC_CLK_TCK")
         self._gauges = Gauges.found(tree, processor)
         self._lines: Lines = {}
@@ -135,6 +137,8 @@ class Watcher:
             "interrupts": _growth(before.interrupts, moment.interrupts),
             "mhz": gauge.mhz,
             "celsius": gauge.celsius,
+            # Behind the reading, by which the processor is awake.
+            "work_ns": self._work_ns(),
         }
 
 

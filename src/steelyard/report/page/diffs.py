@@ -8,26 +8,13 @@ import numpy as np
 
 from steelyard.model.foreign import ForeignReport, ForeignVerdict
 from steelyard.model.metrics import is_counted, of_one_process
-from steelyard.model.records import Run, VerdictName
+from steelyard.model.records import Run
 from steelyard.model.samples import joined
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import figures, foreign, notes, sentences, unpaired
-from steelyard.report.page import budget, distributions, elements, measured, svg, units
+from steelyard.report.page import budget, distributions, elements, judged, measured, svg, units
 from steelyard.report.page.data import Axis, Figure, FloatArray, Panel, Role, Series
-from steelyard.report.page.elements import Content, element
-from steelyard.report.page.parts import (
-    HOW,
-    MACHINE,
-    Cell,
-    Column,
-    Detail,
-    Facts,
-    Part,
-    Row,
-    headline_of_several,
-    judged_columns,
-    sentence,
-)
+from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, sentence
 from steelyard.stats.thinning import extremes
 
 _SIDES: tuple[tuple[str, Role], ...] = (("A", "baseline"), ("B", "candidate"))
@@ -35,9 +22,9 @@ _SIDES: tuple[tuple[str, Role], ...] = (("A", "baseline"), ("B", "candidate"))
 
 def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
     """Two runs, and what they say of a change."""
-    scale = _scale(report.verdicts, report.margin, key)
+    scale = judged.scale_of(report.verdicts, report.margin, key)
     metrics = list(dict.fromkeys(verdict.metric for verdict in report.verdicts))
-    word, headline = _headline([(one.verdict, one.change) for one in report.verdicts if one.metric == metrics[0]])
+    word, headline = judged.headline([one for one in report.verdicts if one.metric == metrics[0]])
     runs = (report.baseline, report.candidate)
     return Part(
         kind="diff",
@@ -66,36 +53,8 @@ def _facts_of_runs(baseline: Run, candidate: Run) -> list[Facts]:
     return [*told, *(measured.machine(one, f"{MACHINE} of {label}") for (label, _), one in machines)]
 
 
-def _scale(verdicts: Sequence[UnpairedVerdict | ForeignVerdict], margin: float, key: str) -> svg.Scale:
-    ends = [end for one in verdicts for end in (*(one.interval or ()), one.change) if end is not None]
-    return svg.scale(ends, margin, f"scale-{key}")
-
-
-def _headline(found: Sequence[tuple[VerdictName, float | None]]) -> tuple[str, str]:
-    if len(found) == 1:
-        verdict, change = found[0]
-        return verdict, verdict if change is None else f"{verdict} {figures.change(change)}"
-    return headline_of_several([verdict for verdict, _ in found])
-
-
 def _columns(effort: str, *, several: bool) -> list[Column]:
-    return [*judged_columns(several_metrics=several), Column("A"), Column("B"), Column(effort)]
-
-
-def _first_cells(
-    name: str, metric: str | None, verdict: UnpairedVerdict | ForeignVerdict, scale: svg.Scale
-) -> list[Cell]:
-    return [
-        Cell(elements.name(name), name),
-        *([Cell(metric, metric)] if metric else []),
-        Cell(verdict.verdict, verdict.verdict),
-        Cell(figures.NOT_KNOWN if verdict.change is None else figures.change(verdict.change), verdict.change),
-        Cell(svg.change_bar(scale, verdict.change, verdict.interval), verdict.change),
-        Cell(
-            figures.interval(verdict.interval) if verdict.interval else "",
-            verdict.interval[0] if verdict.interval else None,
-        ),
-    ]
+    return [*judged.columns(several_metrics=several), Column("A"), Column("B"), Column(effort)]
 
 
 def _row_of_runs(
@@ -104,7 +63,7 @@ def _row_of_runs(
     sides = (verdict.baseline, verdict.candidate)
     launches = [side.launches for side in sides]
     cells = [
-        *_first_cells(verdict.benchmark, verdict.metric if several else None, verdict, scale),
+        *judged.cells(verdict, scale, verdict.metric if several else None),
         *(Cell(figures.quantity(side.median, verdict.metric), side.median) for side in sides),
         Cell(" and ".join(f"{one:,}" for one in launches), float(min(launches))),
     ]
@@ -114,12 +73,8 @@ def _row_of_runs(
     if smallest := sentences.resolution(verdict):
         told.append(smallest)
     drawn = _figures_of_runs(report, verdict, room)
-    detail = Detail([_word(verdict.verdict), *map(sentence, told)], [one for one in drawn if one is not None])
+    detail = Detail([judged.word(verdict.verdict), *map(sentence, told)], [one for one in drawn if one is not None])
     return Row(verdict.benchmark, cells, detail, verdict=verdict.verdict, metric=verdict.metric)
-
-
-def _word(verdict: VerdictName) -> Content:
-    return element("b", verdict, class_=f"v {verdict}")
 
 
 def _figures_of_runs(report: UnpairedReport, verdict: UnpairedVerdict, room: budget.Budget) -> list[Figure | None]:
@@ -168,8 +123,8 @@ def _in_order(values: Sequence[FloatArray], quantity: units.Quantity, what: str,
 
 def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
     """Two imports, and what they say of a change."""
-    scale = _scale(report.verdicts, report.margin, key)
-    word, headline = _headline([(one.verdict, one.change) for one in report.verdicts])
+    scale = judged.scale_of(report.verdicts, report.margin, key)
+    word, headline = judged.headline(report.verdicts)
     records = (report.baseline, report.candidate)
     values = [{one.name: one.values for one in record.benchmarks} for record in records]
     names = [record.provenance.files[0].name for record in records]
@@ -211,7 +166,7 @@ def _row_of_imports(
     levels = (verdict.baseline, verdict.candidate)
     processes = [level.processes for level in levels]
     cells = [
-        *_first_cells(verdict.benchmark, None, verdict, scale),
+        *judged.cells(verdict, scale, None),
         *(Cell(foreign.value(level.median, verdict.unit), level.median) for level in levels),
         Cell(" and ".join(f"{one:,}" for one in processes), float(min(processes))),
     ]
@@ -225,5 +180,5 @@ def _row_of_imports(
     if len(known) == len(_SIDES):
         arrays = [np.frombuffer(joined(one), dtype=np.float64) for one in known]
         drawn = _of_both(arrays, units.of_foreign(verdict.unit, *arrays), "sample", room)
-    detail = Detail([_word(verdict.verdict), *map(sentence, told)], [one for one in drawn if one is not None])
+    detail = Detail([judged.word(verdict.verdict), *map(sentence, told)], [one for one in drawn if one is not None])
     return Row(verdict.benchmark, cells, detail, verdict=verdict.verdict)

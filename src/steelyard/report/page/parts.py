@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from steelyard.report import figures
 from steelyard.report.notes import Note
 from steelyard.report.page.data import Figure
 from steelyard.report.page.elements import Content, Markup
@@ -89,21 +88,3 @@ class Part:
     """The one that decides, where rows are of several."""
     defs: Markup = Markup()  # noqa: RUF009 - a text, and never changed
     """What the bars of the table have in common."""
-
-
-def headline_of_several(verdicts: Sequence[str]) -> tuple[str, str]:
-    """Of several benchmarks the verdict that colours the sentence, and the sentence: how many have which."""
-    most = next(name for name in ("slower", "undecided", "faster", "same") if name in verdicts)
-    return most, f"{figures.tally(verdicts)} of {figures.count(len(verdicts), 'benchmark')}"
-
-
-def judged_columns(*, several_metrics: bool) -> list[Column]:
-    """The first columns of a table of verdicts."""
-    return [
-        Column("benchmark", "text"),
-        *([Column("metric", "text")] if several_metrics else []),
-        Column("verdict", "verdict"),
-        Column("change"),
-        Column("change and interval", "bar"),
-        Column("interval"),
-    ]

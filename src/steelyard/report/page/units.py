@@ -13,9 +13,6 @@ from steelyard.report import figures, foreign
 
 FloatArray = npt.NDArray[np.float64]
 
-_TIMES = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
-_SIZES = ((1.0, "B"), (1024.0, "KiB"), (1024.0**2, "MiB"), (1024.0**3, "GiB"))
-
 
 @dataclass(frozen=True)
 class Quantity:
@@ -38,10 +35,10 @@ class Quantity:
 
 def of_metric(metric: str, *values: FloatArray) -> Quantity:
     """A metric, in the unit that suits these values of it."""
-    unit = METRICS[metric].unit if metric in METRICS else "count"
+    kind = METRICS[metric].unit if metric in METRICS else "count"
     written: Callable[[float], str] = lambda value: figures.quantity(value, metric)  # noqa: E731
-    divisor, shown = _suiting({"ns": _TIMES, "bytes": _SIZES}.get(unit, ()), _middle(values))
-    return Quantity(_plain_name(metric), written, shown, divisor)
+    unit, divisor = figures.scale_for(_middle(values), kind)
+    return Quantity(_plain_name(metric), written, unit, divisor)
 
 
 def of_foreign(unit: str, *values: FloatArray) -> Quantity:
@@ -50,7 +47,7 @@ def of_foreign(unit: str, *values: FloatArray) -> Quantity:
     written: Callable[[float], str] = lambda value: foreign.value(value, unit)  # noqa: E731
     if ns is None:
         return Quantity("value", written, unit, 1.0)
-    divisor, shown = _suiting(_TIMES, ns * _middle(values))
+    shown, divisor = figures.scale_for(ns * _middle(values), "ns")
     return Quantity("time", written, shown + ("/op" if unit.endswith("/op") else ""), divisor / ns)
 
 
@@ -63,8 +60,3 @@ def _middle(values: tuple[FloatArray, ...]) -> float:
     every = np.concatenate([np.asarray(one, dtype=np.float64).ravel() for one in values]) if values else np.zeros(0)
     known = every[np.isfinite(every)]
     return float(np.median(np.abs(known))) if len(known) else 0.0
-
-
-def _suiting(scales: tuple[tuple[float, str], ...], amount: float) -> tuple[float, str]:
-    fitting = [scale for scale in scales if amount >= scale[0]]
-    return fitting[-1] if fitting else scales[0] if scales else (1.0, "")

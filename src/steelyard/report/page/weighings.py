@@ -19,14 +19,15 @@ from steelyard.report.page import (
     elements,
     functions,
     growth,
+    judged,
     measured,
     sequences,
     svg,
     units,
 )
 from steelyard.report.page.data import Figure, Role
-from steelyard.report.page.elements import Content, Markup, element
-from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, headline_of_several, judged_columns, sentence
+from steelyard.report.page.elements import Content, Markup
+from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, sentence
 from steelyard.stats.changes import relative_changes
 
 SIDES: tuple[tuple[str, Role], ...] = (("baseline", "baseline"), ("candidate", "candidate"))
@@ -37,8 +38,7 @@ def part(record: Weighing, seen: Sequence[LookBack | None], room: budget.Budget,
     """A weighing, judged; `seen` are the looks that led to each of its verdicts."""
     verdicts = record.derived.verdicts if record.derived else []
     metrics = list(dict.fromkeys(verdict.metric for verdict in verdicts))
-    ends = [end for verdict in verdicts for end in (*(verdict.interval or ()), verdict.change) if end is not None]
-    scale = svg.scale(ends, record.settings.margin, f"scale-{key}")
+    scale = judged.scale_of(verdicts, record.settings.margin, key)
     weighed = _Weighed(record, scale, room, len(metrics) > 1)
     rows = [weighed.row(verdict, back) for verdict, back in zip(verdicts, seen, strict=True)]
     word, headline = _headline(record, verdicts)
@@ -72,14 +72,7 @@ def _headline(record: Weighing, verdicts: Sequence[Verdict]) -> tuple[str, str]:
     if not members:
         return "", sentences.stopped(record.stop) or "No pair was measured to its end"
     first = [verdict for verdict in members if verdict.metric == members[0].metric]
-    if len(first) > 1:
-        return headline_of_several([verdict.verdict for verdict in first])
-    return first[0].verdict, _said(first[0])
-
-
-def _said(verdict: Verdict) -> str:
-    change = "" if verdict.change is None else f" {figures.change(verdict.change)}"
-    return f"{verdict.verdict}{change}"
+    return judged.headline(first)
 
 
 def _lines(record: Weighing, verdicts: Sequence[Verdict]) -> list[Content]:
@@ -105,7 +98,7 @@ def _lines(record: Weighing, verdicts: Sequence[Verdict]) -> list[Content]:
 
 def _columns(record: Weighing, *, several: bool) -> list[Column]:
     return [
-        *judged_columns(several_metrics=several),
+        *judged.columns(several_metrics=several),
         Column("counts" if all(map(is_counted, record.settings.metrics)) else "pairs"),
         Column("baseline"),
         Column("candidate"),
@@ -126,16 +119,9 @@ class _Weighed:
     def row(self, verdict: Verdict, back: LookBack | None) -> Row:
         """The row of a verdict; rows are made in their order."""
         benchmark = self.record.benchmarks[verdict.index]
-        change = figures.NOT_KNOWN if verdict.change is None else figures.change(verdict.change)
-        word = "no alarm" if verdict.control and verdict.verdict in ("same", "undecided") else verdict.verdict
-        interval = verdict.interval
+        said = "no alarm" if verdict.control and verdict.verdict in ("same", "undecided") else None
         cells = [
-            Cell(elements.name(verdict.benchmark), verdict.benchmark),
-            *([Cell(verdict.metric, verdict.metric)] if self.several_metrics else []),
-            Cell(word, verdict.verdict),
-            Cell(change, verdict.change),
-            Cell(svg.change_bar(self.scale, verdict.change, interval), verdict.change),
-            Cell(figures.interval(interval) if interval else "", interval[0] if interval else None),
+            *judged.cells(verdict, self.scale, verdict.metric if self.several_metrics else None, said),
             Cell(f"{verdict.pairs:,}", float(verdict.pairs)),
             *(
                 Cell(figures.quantity(side.median, verdict.metric) if side else "", side.median if side else None)
@@ -171,8 +157,11 @@ class _Weighed:
         if verdict.index not in self.told:
             self.told.add(verdict.index)
             tables += measured.heap_table(record, verdict.index)
-        word = element("b", verdict.verdict, class_=f"v {verdict.verdict}")
-        return Detail([word, *map(sentence, told)], [figure for figure in drawn if figure is not None], tables)
+        return Detail(
+            [judged.word(verdict.verdict), *map(sentence, told)],
+            [figure for figure in drawn if figure is not None],
+            tables,
+        )
 
 
 def _noise(verdict: Verdict) -> list[str]:

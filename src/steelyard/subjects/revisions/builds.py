@@ -24,7 +24,7 @@ from steelyard.subjects.revisions.cache import Cache, Entry, Facts, remove, size
 from steelyard.subjects.revisions.checkout import NotBuiltError, Places, check_out
 from steelyard.subjects.revisions.git import Repository
 from steelyard.subjects.revisions.revision import Revision
-from steelyard.subjects.revisions.toolchain import build_environment, fingerprint
+from steelyard.subjects.revisions.toolchain import build_environment, fingerprint, shared_folders
 
 USUAL_TIMEOUT_S = 3600.0
 # Of the format of entries: another one is built anew.
@@ -122,6 +122,8 @@ def built(
     `source` is the environment of which builds find a part. Raises BuildError for one that does not build, UsageError
     for one that cannot be, MeasurementError where there is no room, InterruptedBeforeStart.
     """
+    for job in jobs:
+        _check_apart(job.recipe)
     cache.open()
     builder = _Builder(repository, cache, watch, source)
     keys = [builder.key(job) for job in jobs]
@@ -131,6 +133,14 @@ def built(
         if made:
             cache.bound()
         yield [_built(job, entries[key], repository, key not in made) for key, job in zip(keys, jobs, strict=True)]
+
+
+def _check_apart(recipe: Recipe) -> None:
+    if shared := shared_folders(recipe.environment):
+        raise UsageError(
+            f"{shared[0]}={recipe.environment[shared[0]]} is one folder for all builds, where cargo takes the program "
+            "of one side for the other's: leave it out, or name a folder relative to each checkout"
+        )
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,6 @@ class Revision:
     """None of a work tree that has changes."""
     tree: str
     """The hash of its contents."""
-    is_work_tree: bool = False
     built_files: tuple[str, ...] = ()
     """Of a work tree, those that git neither tracks nor ignores and that a compiler made: they are part of it."""
 
@@ -74,8 +73,8 @@ def work_tree(repository: Repository) -> Revision:
         head = repository.git.answer("rev-parse", "HEAD^{commit}", "HEAD^{tree}")
     commit, of_commit = head.split("\n") if head else (None, None)
     if tree == of_commit:
-        return Revision(WORK_TREE, commit, tree, is_work_tree=True)
-    return Revision(WORK_TREE, None, tree, is_work_tree=True, built_files=tuple(_built_files(repository)))
+        return Revision(WORK_TREE, commit, tree)
+    return Revision(WORK_TREE, None, tree, built_files=tuple(_built_files(repository)))
 
 
 def _built_files(repository: Repository) -> Iterator[str]:

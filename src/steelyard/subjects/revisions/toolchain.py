@@ -31,6 +31,14 @@ _UNTOLD = tuple(
     "http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY XDG_CACHE_HOME SSL_CERT_FILE SSL_CERT_DIR "  # noqa: SIM905
     "GIT_SSL_CAINFO CARGO_HOME RUSTUP_HOME".split()
 )
+# Where a build writes. Cargo knows a package by its place in the workspace, not by where that is: in one folder for
+# both sides it takes what it built of the one for the other's, and hands out one program twice.
+_WRITTEN = frozenset({"CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"})
+
+
+def shared_folders(wanted: Mapping[str, str]) -> list[str]:
+    """The variables asked for outright that would have all builds write into one folder."""
+    return sorted(name for name in _WRITTEN & wanted.keys() if os.path.isabs(wanted[name]))  # noqa: PTH117 - a text
 
 
 def build_environment(source: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
@@ -47,7 +55,8 @@ def fingerprint(source: Mapping[str, str], wanted: Mapping[str, str]) -> list[st
 
 def _telling(source: Mapping[str, str]) -> Iterator[str]:
     for name, value in source.items():
-        if (name in _NAMES or name in _GO or name.startswith(_PREFIXES)) and not is_secret(name, value):
+        is_read = name in _NAMES or name in _GO or name.startswith(_PREFIXES)
+        if is_read and name not in _WRITTEN and not is_secret(name, value):
             yield name
 
 

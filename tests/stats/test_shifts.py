@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from steelyard.stats.shifts import chance_of_higher
+
+
+@pytest.mark.parametrize(
+    ("marked", "values", "chance"),
+    [
+        ([1, 1, 0, 0, 0, 0], [9, 8, 1, 2, 3, 4], 1 / 6),
+        ([0, 0, 1, 1, 0, 0], [9, 8, 1, 2, 3, 4], 1.0),
+        ([0, 0, 0, 0, 1, 1], [9, 8, 1, 2, 3, 4], 3 / 6),  # less than at both ends of what is high
+        ([1, 0, 1, 0, 1, 0], [5, 1, 5, 1, 5, 1], 3 / 6),  # as good when turned by two
+        ([1, 0, 0, 0], [7, 7, 7, 7], 1.0),
+        ([1, 1, 1, 1], [1, 2, 3, 4], 1.0),
+        ([0, 0, 0, 0], [1, 2, 3, 4], 1.0),
+        ([], [], 1.0),
+    ],
+)
+def test_of_all_shifts_those_are_counted_at_which_it_is_as_high(
+    marked: list[int], values: list[float], chance: float
+) -> None:
+    assert chance_of_higher(marked, values) == pytest.approx(chance)
+
+
+def _phases(random: np.random.Generator, number: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """0 or 1, each of which lasts for 30 on average."""
+    return (np.cumsum(random.random(number) < 1 / 30) + random.integers(2)) % 2
+
+
+def test_phases_that_have_nothing_to_do_with_each_other_seldom_look_as_if_they_had() -> None:
+    random = np.random.default_rng(5)
+    chances = [
+        chance_of_higher(_phases(random, 120), _phases(random, 120) + random.normal(0, 0.3, 120)) for _ in range(2000)
+    ]
+    assert np.mean(np.array(chances) <= 0.02) < 0.03  # a rank-sum test would say so in a third of them
+
+
+def test_the_same_phases_are_found() -> None:
+    random = np.random.default_rng(6)
+    phases = [_phases(random, 400) for _ in range(50)]
+    chances = [chance_of_higher(one, 0.03 * one + random.normal(0, 0.02, 400)) for one in phases]
+    assert np.mean(np.array(chances) <= 0.02) > 0.9

@@ -1,0 +1,107 @@
+"""A second try is for tests that measure a real machine, and for no others."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.in_process import InProcess
+from tests.second_try import STARTS
+from tests.world import ScriptedWorld
+
+ROOT = Path(__file__).resolve().parents[1]
+# What fails the first time only: all but the last three hang on the machine.
+TESTS = """
+import subprocess
+from pathlib import Path
+import pytest
+
+def fail_once(name):
+    tried = Path(name).exists()
+    Path(name).touch()
+    assert tried
+
+@pytest.fixture(scope="module")
+def measured():
+    return subprocess.run(["true"])
+
+@pytest.fixture(scope="module")
+def waits():
+    return 1
+
+@pytest.fixture
+def starting():
+    subprocess.Popen(["true"]).wait()
+
+def test_that_starts():
+    subprocess.run(["true"])
+    fail_once("starts")
+
+def test_with_a_fixture_that_starts(starting):
+    fail_once("fixture")
+
+@pytest.mark.parametrize("time", [1, 2])
+def test_lent_what_was_measured(measured, time):
+    fail_once(f"lent{time}")
+"""
+OTHERS = """
+def test_that_starts_nothing(waits):
+    fail_once("nothing")
+
+def test_that_asks_git():
+    subprocess.run(["git", "--version"])
+    fail_once("git")
+
+@pytest.fixture
+def broken():
+    raise OSError
+
+def test_that_is_not_reached(broken):
+    pass
+"""
+
+
+def outcome(folder: Path, *words: str) -> tuple[int, str]:
+    """How pytest ends on the tests in a folder, and the last lines that it prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "xdist", "-p", "tests.second_try", "-q", "--tb=no", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_those_that_hang_on_the_machine_are_tried_again(tmp_path: Path) -> None:
+    (tmp_path / "test_them.py").write_text(TESTS)
+    assert outcome(tmp_path, "-n", "2")[0] == 1
+    status, printed = outcome(tmp_path, "--last-failed", "--second-try")
+    assert status == 0
+    assert "4 passed" in printed
+
+
+def test_others_are_not_and_are_named(tmp_path: Path) -> None:
+    (tmp_path / "test_them.py").write_text(TESTS + OTHERS)
+    assert outcome(tmp_path)[0] == 1
+    status, printed = outcome(tmp_path, "--last-failed", "--second-try")
+    assert status == 1
+    assert printed.partition("do not hang on the machine:\n")[2].split()[:3] == [
+        f"test_them.py::test_that_{name}" for name in ("starts_nothing", "asks_git", "is_not_reached")
+    ]
+    assert "passed" not in printed
+
+
+def test_a_real_weighing_hangs_on_the_machine(here: InProcess) -> None:
+    before = STARTS.count
+    here.compared("--pairs", "8")
+    assert STARTS.count > before
+
+
+def test_a_scripted_one_does_not(scripted: ScriptedWorld) -> None:
+    before = STARTS.count
+    assert scripted("compare", "./old", "./new", "--pairs", "8").status == 1
+    assert STARTS.count == before
