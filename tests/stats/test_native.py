@@ -17,7 +17,7 @@ def feature(values: FloatArray) -> FloatArray:
 def plain_scales(sizes: FloatArray, levels: FloatArray) -> FloatArray:
     """A regression of the sizes' logarithms on those of eight neighbours and on how far a level is above the calm."""
     n = len(sizes)
-    logs = np.log(sizes + 0.05 * np.median(sizes) + 1e-300)
+    logs = np.log(sizes + 0.05 * (np.median(sizes) or np.mean(sizes)) + 1e-300)
     near = [[at for at in range(max(0, pair - 4), min(n, pair + 5)) if at != pair] for pair in range(n)]
     above = np.maximum(levels - np.quantile(levels, 0.2), 0)
     features = np.stack(
@@ -32,7 +32,8 @@ def plain_scales(sizes: FloatArray, levels: FloatArray) -> FloatArray:
     features = features * (trusted > 0)[:, None]
     slopes = np.linalg.solve(features @ features.T + 0.01 * np.eye(2), along * (trusted > 0)) * trusted
     scale = np.exp(slopes @ features)
-    return np.asarray(scale * np.median(sizes / scale) / 0.7 + 1e-12)
+    units = sizes / scale
+    return np.asarray(scale * (np.median(units) or np.mean(units)) / 0.7 + 1e-12)
 
 
 def plain_scores(d: FloatArray, levels: FloatArray, change: float) -> FloatArray:

@@ -227,3 +227,10 @@ def test_what_was_rejected_at_an_end_stays_so() -> None:
     d[9:] = np.where(np.arange(31) % 2, 0.01, -0.01)
     assert first.rejected
     assert sequential.tested(d, levels, looks, [Hypothesis(0.0, 0.05)], keep=False)[0].rejected
+
+
+def test_where_nothing_is_left_for_going_on_the_p_value_is_one_and_not_an_error() -> None:
+    d, levels = values(0.0, 0.01, 40, 4)
+    looks = plan_looks(40, ended=False, budgets=Budgets(0.0, 20, 0.05))
+    assert sequential.nominal_level(looks, 0.05) == 0
+    assert sequential.p_value(d, levels, looks, 0.05, roughly=True) == 1

@@ -123,3 +123,15 @@ def test_too_few_pairs_have_no_interval_and_equal_ones_no_width(described: objec
     assert (equal.centre, equal.lower, equal.upper) == (0.01, 0.01, 0.01)
     zeros = described(np.array([0.0] * 17 + [0.1, -0.1, 0.05]), np.zeros(20), 0.01)  # type: ignore[operator]
     assert zeros.lower <= 0 <= zeros.upper
+
+
+@given(st.integers(0, 10_000), st.integers(8, 120), st.sampled_from([3, 10, 50]), st.sampled_from([0.01, 0.1, 0.3]))
+def test_times_of_a_coarse_clock_have_finite_scores_and_a_centre_inside(
+    seed: int, pairs: int, milliseconds: int, noise: float
+) -> None:
+    generator = np.random.default_rng(seed)
+    ticks = np.maximum(1, np.round(milliseconds * np.exp(noise * generator.standard_normal((pairs, 2)))))
+    d, levels = split(np.log(ticks))
+    assert np.isfinite(weighted.signed_scores(d, levels, [-0.1, 0.0, 0.1])).all()
+    found = weighted.estimate(d, levels, 0.01)
+    assert found.lower <= found.centre <= found.upper

@@ -19,6 +19,8 @@ const LEAST: f64 = 0.05;
 /// Degrees of freedom of the Student's t whose score a difference gets: 3, unless another is clearly
 /// the better one.
 const TAILS: [f64; 3] = [3.0, 1.0, 10.0];
+/// Sizes apart by so many powers of e are as good as endlessly apart: a regression that goes further says nothing.
+const FURTHEST: f64 = 50.0;
 /// Keeps two features that are one from being told apart.
 const RIDGE: f64 = 1e-2;
 const TINY: f64 = 1e-300;
@@ -80,7 +82,7 @@ impl<'a> Scores<'a> {
     fn find_scales(&mut self, change: f64) {
         self.find_sizes(change);
         let [logs, neighbours] = &mut self.spare;
-        let middle = median(&self.sizes, logs);
+        let middle = usual_size(&self.sizes, logs);
         for (log, size) in logs.iter_mut().zip(&self.sizes) {
             *log = (size + LEAST * middle + TINY).ln();
         }
@@ -97,7 +99,8 @@ impl<'a> Scores<'a> {
         }
         let slopes = slopes(features, along, trusted);
         for (place, scale) in self.scales.iter_mut().enumerate() {
-            *scale = (features[0][place] * slopes[0] + features[1][place] * slopes[1]).exp();
+            let log = features[0][place] * slopes[0] + features[1][place] * slopes[1];
+            *scale = log.clamp(-FURTHEST, FURTHEST).exp();
         }
         let units = self
             .sizes
@@ -106,7 +109,7 @@ impl<'a> Scores<'a> {
             .map(|(size, scale)| size / scale);
         neighbours.clear();
         neighbours.extend(units);
-        let middle = median(neighbours, logs);
+        let middle = usual_size(neighbours, logs);
         for scale in &mut self.scales {
             *scale = *scale * middle / MEDIAN_SIZE + 1e-12;
         }
@@ -252,6 +255,16 @@ fn median(values: &[f64], spare: &mut Vec<f64>) -> f64 {
         below.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     };
     (low + high) / 2.0
+}
+
+/// The median; where that is 0, as more than half of the differences of a coarse clock can be, the mean.
+fn usual_size(sizes: &[f64], spare: &mut Vec<f64>) -> f64 {
+    let middle = median(sizes, spare);
+    if middle > 0.0 {
+        middle
+    } else {
+        sizes.iter().sum::<f64>() / sizes.len() as f64
+    }
 }
 
 fn quantile(ordered: &[f64], share: f64) -> f64 {

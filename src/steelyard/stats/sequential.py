@@ -320,7 +320,8 @@ def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: flo
         return min(1.0, standing.exact, standing.alone)
     is_rejected = _is_rejected(standing, Hypothesis(0.0, alpha))
     if roughly or not is_rejected:
-        about = min(1.0, 2 * NORMAL.cdf(-abs(standing.total)) * alpha / nominal_level(looks, alpha))
+        level = nominal_level(looks, alpha)  # 0 where a budget goes on, of which nothing is left
+        about = min(1.0, 2 * NORMAL.cdf(-abs(standing.total)) * alpha / level) if level > 0 else 1.0
         return min(about, alpha) if is_rejected else max(about, float(np.nextafter(alpha, 1.0)))
     if not standing.is_dropped:
         return standing.alone

@@ -62,13 +62,10 @@ def estimate(d: FloatArray, levels: FloatArray, level: float, asked: Sequence[fl
     if not len(accepted):
         accepted = np.array([int(np.argmin(np.abs(grid - rough.centre)))])
     first, last = int(accepted[0]), int(accepted[-1])
-    lower, upper = _ends(d, levels, level, grid[[first, last]], grid[[first - 1, last + 1]])
-    return replace(
-        rough,
-        centre=min(max(_root(grid, scored.sum(axis=1), rough.centre), lower), upper),
-        lower=float(np.nextafter(lower, inf)),  # as the ends are rejected, and an interval holds its ends
-        upper=float(np.nextafter(upper, -inf)),
-    )
+    ends = _ends(d, levels, level, grid[[first, last]], grid[[first - 1, last + 1]])
+    lower, upper = np.nextafter(ends, [inf, -inf]).tolist()  # as the ends are rejected, and an interval holds its ends
+    centre = _root(grid, scored.sum(axis=1), rough.centre)
+    return replace(rough, centre=min(max(centre, lower), upper), lower=lower, upper=upper)
 
 
 def roughly(d: FloatArray, levels: FloatArray, level: float) -> Estimate:
