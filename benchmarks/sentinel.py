@@ -2,7 +2,7 @@
 
     python benchmarks/sentinel.py [--seconds S] [--processor P]
 
-A loop and a walk through 4 MiB are launched in turn for S seconds and watched. Of each, for fixed work in the looks, the
+A loop and a walk through 4 MiB are launched in turn for S seconds and watched. Of each, for fixed work in the looks, a
 launch's own start (`spawn_ns`) and what the counters have (stolen time, the clock rate): how well it tells the slowest
 fifth of the launches from the quicker three fifths (the chance that it is higher for one of them; 0.5 is none), and
 where it is 3 % above its quicker quarter, by how much launches took longer there. All without waits.
@@ -34,7 +34,7 @@ from steelyard.stats.shifts import chance_of_higher
 FloatArray = npt.NDArray[np.float64]
 
 WORKS: Mapping[str, Sequence[str]] = {
-    "loop": ("linear-i32", "1023", "120000"),
+    "loop": ("linear-i32", "1023", "400000"),
     "walk": ("random-u64", "524287", "300000"),
 }
 SLOW = 1.03
