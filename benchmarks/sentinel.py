@@ -34,7 +34,7 @@ from steelyard.stats.shifts import chance_of_higher
 FloatArray = npt.NDArray[np.float64]
 
 WORKS: Mapping[str, Sequence[str]] = {
-    "loop": ("linear-i32", "1023", "120000"),
+    "loop": ("linear-i32", "1023", "400000"),
     "walk": ("random-u64", "524287", "300000"),
 }
 SLOW = 1.03

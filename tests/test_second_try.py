@@ -24,10 +24,6 @@ def fail_once(name):
     assert tried
 
 @pytest.fixture(scope="module")
-def measured():
-    return subprocess.run(["true"])
-
-@pytest.fixture(scope="module")
 def waits():
     return 1
 
@@ -46,6 +42,14 @@ def test_with_a_fixture_that_starts(starting):
 def test_lent_what_was_measured(measured, time):
     fail_once(f"lent{time}")
 """
+SHARED = """
+import subprocess
+import pytest
+
+@pytest.fixture(scope="session")
+def measured():
+    return subprocess.run(["true"])
+"""
 OTHERS = """
 def test_that_starts_nothing(waits):
     fail_once("nothing")
@@ -63,8 +67,16 @@ def test_that_is_not_reached(broken):
 """
 
 
+def put(folder: Path, tests: str) -> None:
+    """Have these tests in a folder below, in which they share a fixture."""
+    (folder / "pytest.ini").touch()
+    (folder / "them").mkdir()
+    (folder / "them/conftest.py").write_text(SHARED)
+    (folder / "them/test_them.py").write_text(tests)
+
+
 def outcome(folder: Path, *words: str) -> tuple[int, str]:
-    """How pytest ends on the tests in a folder, and the last lines that it prints."""
+    """How pytest ends on the tests in a folder, and what it prints."""
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "xdist", "-p", "tests.second_try", "-q", "--tb=no", *words],
         cwd=folder,
@@ -77,7 +89,7 @@ def outcome(folder: Path, *words: str) -> tuple[int, str]:
 
 
 def test_those_that_hang_on_the_machine_are_tried_again(tmp_path: Path) -> None:
-    (tmp_path / "test_them.py").write_text(TESTS)
+    put(tmp_path, TESTS)
     assert outcome(tmp_path, "-n", "2")[0] == 1
     status, printed = outcome(tmp_path, "--last-failed", "--second-try")
     assert status == 0
@@ -85,12 +97,12 @@ def test_those_that_hang_on_the_machine_are_tried_again(tmp_path: Path) -> None:
 
 
 def test_others_are_not_and_are_named(tmp_path: Path) -> None:
-    (tmp_path / "test_them.py").write_text(TESTS + OTHERS)
+    put(tmp_path, TESTS + OTHERS)
     assert outcome(tmp_path)[0] == 1
     status, printed = outcome(tmp_path, "--last-failed", "--second-try")
     assert status == 1
     assert printed.partition("do not hang on the machine:\n")[2].split()[:3] == [
-        f"test_them.py::test_that_{name}" for name in ("starts_nothing", "asks_git", "is_not_reached")
+        f"them/test_them.py::test_that_{name}" for name in ("starts_nothing", "asks_git", "is_not_reached")
     ]
     assert "passed" not in printed
 

@@ -214,6 +214,14 @@ def status_of(record: dict[str, Any]) -> int:
     return 1 if "slower" in first.values() else 0
 
 
+def name_of(process: psutil.Process) -> str:
+    """The name of a process, which is nothing once it has gone."""
+    try:
+        return str(process.name())
+    except psutil.NoSuchProcess:
+        return ""
+
+
 def ended(process: subprocess.Popen[bytes]) -> Done:
     """Wait for the end of what was started."""
     out, err = process.communicate(timeout=PATIENCE_S)

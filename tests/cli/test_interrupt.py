@@ -14,7 +14,7 @@ import pytest
 from steelyard.model.files import load
 from steelyard.model.records import Weighing
 from tests.in_process import InProcess
-from tests.tool import Done, Tool, announced, ended, sh, status_of, wait_until
+from tests.tool import Done, Tool, announced, ended, name_of, sh, status_of, wait_until
 
 # Six launches that end at once, a warm-up pair and two pairs, and a seventh that never does.
 STUCK = sh("echo x >> log; test $(wc -l < log) -lt 7 || exec sleep 600")
@@ -29,7 +29,7 @@ def is_stuck(tool: Tool) -> bool:
 
 def servers(driver: subprocess.Popen[bytes]) -> list[psutil.Process]:
     """The launch server and whoever guards it."""
-    return [child for child in psutil.Process(driver.pid).children(recursive=True) if "launch" in child.name()]
+    return [child for child in psutil.Process(driver.pid).children(recursive=True) if "launch" in name_of(child)]
 
 
 def kept_record(file: Path) -> Weighing:

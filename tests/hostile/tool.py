@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil
 
-from tests.tool import PATIENCE_S, STEELYARD, environment_in
+from tests.tool import PATIENCE_S, STEELYARD, environment_in, name_of
 
 
 @dataclass(frozen=True)
@@ -119,9 +119,9 @@ class Tool:
         """Every process that was started from here: our folder is in its environment or its arguments."""
         mark = str(self.folder).encode()
         return [
-            f"{process.pid} {process.name()}"
-            for process in psutil.process_iter(["name"])
-            if process.pid != os.getpid() and mark in _marks(process.pid)
+            f"{process.pid} {name}"
+            for process in psutil.process_iter()
+            if process.pid != os.getpid() and mark in _marks(process.pid) and (name := name_of(process))
         ]
 
 

@@ -16,6 +16,7 @@ from steelyard.measure import launch
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import MeasurementError
 from tests.measure.launching import SLEEPER, alarm, sh
+from tests.tool import name_of
 
 
 @dataclass
@@ -45,7 +46,7 @@ class Watched:
 
 def servers() -> set[psutil.Process]:
     """Those that serve: each is the child of one that guards it."""
-    guards = {child for child in psutil.Process().children() if child.name() == "steelyard-launch"}
+    guards = {child for child in psutil.Process().children() if name_of(child) == "steelyard-launch"}
     return {server for guard in guards for server in guard.children()}
 
 

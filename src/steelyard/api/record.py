@@ -229,4 +229,6 @@ def _said(verdict: str | None, change: float | None, interval: tuple[float, floa
 
 
 def _number(some: Sequence[object]) -> str:
-    return f"{len(some):,} benchmark{'' if len(some) == 1 else 's'}"
+    from steelyard.report import figures
+
+    return figures.count(len(some), "benchmark")

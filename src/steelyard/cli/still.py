@@ -66,20 +66,23 @@ def still(options: StillOptions, world: World) -> int:
 
 def _tell(use: StillUse | None, program: Path) -> None:
     """Say what the clocks left out, and which limits were met."""
+    from steelyard.report.figures import count
+
     if use is None:
         say("how long the clock stood still is not known: the command has removed the file that says so")
         return
     limits = [
-        f"  {_processes(count)} {what}"
-        for count, what in (
+        f"  {count(many, 'process', 'processes')} {what}"
+        for many, what in (
             (use.several, f"asked for the time in several threads{_AS_USUAL}"),
             (use.unknown, f"could not read the wait{_AS_USUAL}"),
             (use.slow, "read the wait at every question, some 0.4 µs: shorter samples than 50 µs are too long by it"),
         )
-        if count
+        if many
     ]
     if use.clocks:
-        say(f"the clock stood still for {use.left_out_ns / 1e9:.3f} s of waiting ({_processes(use.clocks)})", *limits)
+        clocks = count(use.clocks, "process", "processes")
+        say(f"the clock stood still for {use.left_out_ns / 1e9:.3f} s of waiting ({clocks})", *limits)
     else:
         say(f"no clock stood still: {_unasked(use, program)}", *limits)
 
@@ -94,7 +97,3 @@ def _unasked(use: StillUse, program: Path) -> str:
     if use.programs:
         return "nothing asked the C library for the time"
     return refusal(program, CLOCK) or "no process has loaded the library that does it"
-
-
-def _processes(count: int) -> str:
-    return "1 process" if count == 1 else f"{count:,} processes"

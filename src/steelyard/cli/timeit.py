@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.api.names import names_of
+from steelyard.api.names import names_of, usual_names
 from steelyard.api.settings import request_of, settings_of
 from steelyard.cli.command import Only, Without, command
 from steelyard.cli.options import (
@@ -103,18 +103,13 @@ def _subjects(statements: list[str], setups: list[str], pythons: list[str], sear
         raise UsageError("several statements and several --python cannot be told apart: give one of either")
     if len(setups) > 1 and len(setups) != len(statements):
         raise UsageError(f"--setup was given {len(setups)} times: once for all statements, or once for each")
-    several = max(len(statements), len(pythons))
+    several, names = max(len(statements), len(pythons)), usual_names(statements)
     subjects = []
     for place in range(several):
         statement, program = statements[place % len(statements)], pythons[place % len(pythons)]
         setup = setups[place % len(setups)] if setups else None
-        name = program if len(pythons) > 1 else _named(statement, statements, place)
+        name = program if len(pythons) > 1 else names[place]
         argv = [program, "-m", "steelyard.harness", "--timeit", statement]
         argv += ["--setup", setup] if setup is not None else []
         subjects.append(command_subject(shlex.join(argv), name, "--python", shell=False, search_path=search_path))
     return subjects
-
-
-def _named(statement: str, statements: list[str], place: int) -> str:
-    """A statement as its own name; alike ones, which may differ in their set-up, with their places."""
-    return statement if statements.count(statement) == 1 else f"{statement} ({place + 1})"

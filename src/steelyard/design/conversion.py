@@ -28,13 +28,13 @@ from steelyard.model.numbers import LEAST_VALUE, MOST_SECONDS, MOST_VALUE
 from steelyard.model.original import packed
 from steelyard.model.samples import FLOATS, joined, samples_of
 from steelyard.model.throughput import processed_of
+from steelyard.model.units import NANOSECONDS
 from steelyard.subjects.formats.contents import Contents, Format, Found, grouped
 from steelyard.subjects.formats.recognise import contents_of, format_named
 from steelyard.subjects.harness import Listed
 from steelyard.subjects.responses import shown
 
 _MOST_NAME, _MOST_UNIT = 10_000, 50
-_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 # No body of a benchmark is over in a thousandth of a processor's cycle.
 _LEAST_NS = 0.001
 _NUMBERS = frozenset({int, float})
@@ -207,7 +207,7 @@ def _holds_true(told: Sequence[list[Any] | array[float]], numbers: npt.NDArray[n
 
 
 def _is_no_time(value: float, unit: str) -> bool:
-    ns = _NS.get(unit.removesuffix("/op"))
+    ns = NANOSECONDS.get(unit.removesuffix("/op"))
     return ns is not None and value * ns <= _LEAST_NS
 
 

@@ -95,7 +95,7 @@ def survivors(killed: Sequence[str], not_killed: Sequence[str]) -> list[Finding]
 
 
 def _processes(names: Sequence[str]) -> str:
-    return f"{len(names)} {'process' if len(names) == 1 else 'processes'}"
+    return figures.count(len(names), "process", "processes")
 
 
 def shell_finding(seconds: list[float]) -> Finding:

@@ -16,6 +16,9 @@ UNITS: Final[Mapping[Unit, Mapping[str, float]]] = {
 }
 """Name to size, in the unit that a metric of this kind has in records."""
 
+NANOSECONDS: Final[Mapping[str, float]] = {**UNITS["ns"], "us": 1e3}
+"""Of each unit of time, as other tools write them, too."""
+
 _SPELLINGS = {"us": "µs", "μs": "µs"}
 
 

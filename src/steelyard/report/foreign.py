@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.throughput import per_second
+from steelyard.model.units import NANOSECONDS
 from steelyard.report import figures, notes, sentences
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 WARNING = "imported, not measured by Steelyard"
 UNPAIRED_WARNING = f"{WARNING}, and {APART}"
-NANOSECONDS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 _PER = "/op"
 _MOST_FILES = 3
 

@@ -22,7 +22,7 @@ from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.launches import LaunchSpec
 from tests.c_programs import need_valgrind
 from tests.design.scripted import PLAIN
-from tests.tool import wait_until
+from tests.tool import name_of, wait_until
 
 pytestmark = pytest.mark.real
 
@@ -40,7 +40,7 @@ def asleep(runner: Runner) -> Counted:
 
 def is_asleep() -> bool:
     children = psutil.Process(os.getpid()).children(recursive=True)
-    return any(child.name() == "sleep" for child in children)
+    return any(name_of(child) == "sleep" for child in children)
 
 
 def after(condition: Callable[[], bool], action: Callable[[], None]) -> threading.Thread:

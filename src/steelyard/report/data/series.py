@@ -14,12 +14,12 @@ from steelyard.model.foreign import ForeignBenchmark, ForeignResults
 from steelyard.model.launches import ROLES, USED, Launches, judged_samples, times_ns
 from steelyard.model.metrics import METRICS, PER_ITERATION, of_one_process, timed
 from steelyard.model.records import Benchmark, Run, Weighing
+from steelyard.model.units import NANOSECONDS
 
 SideName = Literal["baseline", "candidate"]
 SIDE_NAMES: tuple[SideName, ...] = ("baseline", "candidate")
 
 _IN_PLACE_OF_ACTIVE = ("wall", "cpu")
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 @dataclass(frozen=True)
@@ -145,9 +145,9 @@ def of_foreign(record: ForeignResults, format_: str) -> Iterator[Series]:
 
 
 def _scale_of(one: ForeignBenchmark, format_: str) -> tuple[float, Literal["s", "bytes", "count"]]:
-    scale = _SECONDS.get(one.unit.removesuffix("/op"))
-    if scale is not None and not one.higher_is_better:
-        return scale, "s"
+    ns = NANOSECONDS.get(one.unit.removesuffix("/op"))
+    if ns is not None and not one.higher_is_better:
+        return ns / 1e9, "s"
     if format_ == "pyperf" and one.unit in ("B", "count") and not one.higher_is_better:
         return 1.0, "bytes" if one.unit == "B" else "count"
     raise UsageError(

@@ -15,8 +15,8 @@ from steelyard.model.metrics import METRICS, Unit, is_counted, of_one_process
 from steelyard.model.patterns import fits
 from steelyard.model.records import Derived, Run, Summary, Verdict, Weighing
 from steelyard.model.samples import joined
+from steelyard.model.units import NANOSECONDS
 from steelyard.report import figures
-from steelyard.report.foreign import NANOSECONDS
 from steelyard.report.sheet import Sheet
 from steelyard.report.table import SIDES
 from steelyard.report.verdicts import STYLES
