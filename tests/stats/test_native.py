@@ -92,3 +92,13 @@ def test_a_score_keeps_its_sign_in_whole_units_and_halves_go_to_the_even_one() -
     many = np.full(20_000, 1.0)
     assert native.units(many).max() == (1 << 24) // 20_000  # whose sums single precision holds
     assert native.units(np.zeros(3)).tolist() == [0, 0, 0]
+
+
+def test_what_is_not_as_the_library_expects_it_is_an_error_and_never_other_memory() -> None:
+    no_change, some = np.zeros(1), np.arange(1.0, 9.0)
+    with pytest.raises(ValueError, match="side by side"):
+        native.signed_ranks(some[::2], no_change)
+    with pytest.raises(ValueError, match="8 differences at 7 levels"):
+        native.whole(some, some[1:], no_change)
+    with pytest.raises(ValueError, match="0 differences at 0 levels"):
+        native.signed_scores(some[:0], some[:0], no_change)

@@ -45,9 +45,19 @@ def _library() -> CDLL:
 
 
 def _at(array: npt.NDArray[np.generic]) -> int:
-    """Where the numbers of a contiguous array are."""
-    place: int = array.__array_interface__["data"][0]
+    """Where the numbers of an array are; ValueError unless they lie side by side, as the library expects them."""
+    interface = array.__array_interface__
+    if interface["strides"] is not None:
+        raise ValueError("the numbers of an array do not lie side by side")
+    place: int = interface["data"][0]
     return place
+
+
+def _pairs(d: FloatArray, levels: FloatArray) -> int:
+    """How many pairs there are; ValueError where the library would read what is not theirs."""
+    if not len(d) == len(levels) > 0:
+        raise ValueError(f"{len(d)} differences at {len(levels)} levels")
+    return len(d)
 
 
 def signed_scores(d: FloatArray, levels: FloatArray, changes: FloatArray) -> FloatArray:
@@ -59,7 +69,7 @@ def signed_scores(d: FloatArray, levels: FloatArray, changes: FloatArray) -> Flo
     a change t, the signs are fair coins.
     """
     found = np.empty((len(changes), len(d)))
-    _library().steelyard_scores(_at(d), _at(levels), len(d), _at(changes), len(changes), _at(found))
+    _library().steelyard_scores(_at(d), _at(levels), _pairs(d, levels), _at(changes), len(changes), _at(found))
     return found
 
 
@@ -69,7 +79,7 @@ def signed_ranks(d: FloatArray, changes: FloatArray) -> FloatArray:
     Equal sizes have ranks in the order of their pairs.
     """
     found = np.empty((len(changes), len(d)))
-    _library().steelyard_ranks(_at(d), len(d), _at(changes), len(changes), _at(found))
+    _library().steelyard_ranks(_at(d), _pairs(d, d), _at(changes), len(changes), _at(found))
     return found
 
 
@@ -79,14 +89,16 @@ def whole(d: FloatArray, levels: FloatArray, changes: FloatArray) -> tuple[Whole
     Beside them what each of the two adds up to, by the root of its squares, (r, 2).
     """
     found, sums = np.empty((len(changes), 2, len(d)), dtype=np.int16), np.empty((len(changes), 2))
-    _library().steelyard_whole(_at(d), _at(levels), len(d), _at(changes), len(changes), _at(found), _at(sums))
+    _library().steelyard_whole(
+        _at(d), _at(levels), _pairs(d, levels), _at(changes), len(changes), _at(found), _at(sums)
+    )
     return found, sums
 
 
 def sums_by_root(d: FloatArray, levels: FloatArray, changes: FloatArray) -> FloatArray:
     """What the whole scores and ranks for changes (r,) add up to, by the roots of their squares, (r, 2)."""
     sums = np.empty((len(changes), 2))
-    _library().steelyard_whole(_at(d), _at(levels), len(d), _at(changes), len(changes), None, _at(sums))
+    _library().steelyard_whole(_at(d), _at(levels), _pairs(d, levels), _at(changes), len(changes), None, _at(sums))
     return sums
 
 
@@ -103,7 +115,7 @@ def units(signed: FloatArray) -> WholeScores:
 def scales(d: FloatArray, levels: FloatArray, change: float) -> FloatArray:
     """The scale of each pair's noise, (n,), about a change."""
     found = np.empty(len(d))
-    _library().steelyard_scales(_at(d), _at(levels), len(d), change, _at(found))
+    _library().steelyard_scales(_at(d), _at(levels), _pairs(d, levels), change, _at(found))
     return found
 
 
