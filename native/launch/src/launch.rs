@@ -2,31 +2,16 @@
 
 use crate::channel::Channel;
 use crate::counters::Counters;
-use crate::covariates::{Gauges, Reading, Schedule};
+use crate::covariates::{Reading, Schedule};
+use crate::failure::{Failure, Stage};
 use crate::leftovers::Leftovers;
-use crate::protocol::{latin1_encode, Failure, Report, Request, Stage};
+use crate::means::Means;
+use crate::protocol::{latin1_encode, Report, Request};
 use crate::spawn::{self, Started};
-use crate::switches::Switches;
-use crate::sys::{self, Ended, SignalFd};
+use crate::sys::{self, Ended};
 use crate::tail::Capture;
 use crate::wait::{self, Outcome, Stop, Wait};
 use std::mem::take;
-
-/// What the server lends to every launch.
-pub struct Means {
-    /// The machine's counters.
-    pub gauges: Gauges,
-    /// The signals that end the server.
-    pub signals: SignalFd,
-    /// SIGCHLD.
-    pub child_signal: SignalFd,
-    /// The scheduler's records, where they are to be had.
-    pub switches: Option<Switches>,
-    /// Whether to watch through pidfds.
-    pub pidfd: bool,
-    /// The signals that a target is not to find as they are here.
-    pub changed_signals: Vec<i32>,
-}
 
 /// How launches came out.
 pub enum Launched {
