@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from steelyard.machine.isolation.groups import Reach, in_use
-from tests.machine.isolation.kernel import TOP, Groups
+from tests.machine.isolation.kernel import Groups
+from tests.machine.trees import TOP
 from tests.tool import Tool, sh
 from tests.world import ScriptedWorld
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from steelyard.machine.examination import examine
 from steelyard.machine.readings import Tree
 from steelyard.model.conditions import Condition
-from tests.machine.trees import BOARD, CONTAINER, DESKTOP, LAPTOP, made
+from tests.machine.trees import BOARD, CONTAINER, DESKTOP, FIRST, HYBRID, LAPTOP, NONE, SECOND, TOP, made
 
 
 def examined(tree: Tree, meanwhile: Callable[[], None] | None = None) -> dict[str, Condition]:
@@ -71,6 +71,27 @@ def test_a_board(tmp_path: Path) -> None:
     assert "read by root" in found["counters"].evidence
     assert "82 °C, 28 below" in found["temperature"].evidence
     assert found["processor-limit"].severity == "fine"
+
+
+_QUOTA = {f"{TOP}/cpu,cpuacct/user/cpu.cfs_quota_us": "50000\n", f"{TOP}/unified/cpu.max": "25000 100000\n"}
+
+
+@pytest.mark.parametrize(
+    ("mounted", "severity", "evidence"),
+    [
+        (FIRST, "slight", "may use 0.5 processors"),
+        (HYBRID, "slight", "may use 0.25 processors"),
+        (NONE, "unknown", "this system shows no control groups"),
+        (SECOND, "fine", "may use all processors"),
+    ],
+)
+def test_limits_are_told_wherever_control_groups_are(
+    tmp_path: Path, mounted: str, severity: str, evidence: str
+) -> None:
+    membership = {"proc/self/mountinfo": mounted, "proc/self/cgroup": "4:cpu,cpuacct:/user\n0::/\n"}
+    found = examined(made(tmp_path, {**BOARD, **membership, **_QUOTA}))["processor-limit"]
+    assert found.severity == severity
+    assert evidence in found.evidence
 
 
 def test_nothing_can_be_read(tmp_path: Path) -> None:

@@ -42,6 +42,15 @@ def first_version(tree: Tree, controller: str) -> Hierarchy | None:
     return _hierarchy(tree, "cgroup", controller)
 
 
+def limiting(tree: Tree) -> list[Path]:
+    """The groups whose limits of processor time hold for this process: its own and those above it, in either version.
+
+    None where no such tree is mounted, or where what is mounted does not show the group of this process.
+    """
+    found = (second_version(tree), first_version(tree, "cpu"))
+    return [folder for one in found if one is not None for folder in one.upwards()]
+
+
 def _hierarchy(tree: Tree, kind: str, controller: str) -> Hierarchy | None:
     within = next((path for names, path in _memberships(tree) if controller in names), None)
     if within is None:
