@@ -117,6 +117,27 @@ def test_who_runs_beside(tmp_path: Path) -> None:
     assert "5.0 % of the processors' time" in found["stolen-time"].evidence
 
 
+def test_what_interrupts_most_is_named(tmp_path: Path) -> None:
+    table = "    CPU0  CPU1\n"
+    rows = {
+        "LOC": "Local timer interrupts",
+        "RES": "Rescheduling interrupts",
+        "5": "PCI-MSI 1-edge  eth0-rx-0",
+        "NMI": "",
+    }
+    made(tmp_path, {"proc/interrupts": table + "".join(f"{name}:  1  1  {what}\n" for name, what in rows.items())})
+
+    def work() -> None:
+        grown = zip(rows.items(), (250, 3000, 10, 1), strict=True)
+        text = "".join(f"{name}:  1  {1 + by}  {what}\n" for (name, what), by in grown)
+        made(tmp_path, {"proc/interrupts": table + text})
+
+    told = examined(made(tmp_path, LAPTOP), work)["interrupts"]
+    assert told.evidence.endswith(
+        "; most a second: rescheduling by other processors 6,000, the timer 500, the device eth0 20"
+    )
+
+
 def test_counters_that_go_back_are_no_errors(tmp_path: Path) -> None:
     def restart() -> None:
         made(tmp_path, {"proc/stat": "cpu  1 0 0 1 0 0 0 0\n", "proc/pressure/cpu": "some total=1\n"})

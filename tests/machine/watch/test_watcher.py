@@ -77,6 +77,28 @@ def test_the_clock_rate_is_that_of_the_processor_of_the_launches(tmp_path: Path)
     assert seen(tmp_path / "b", rates, {}).mhz == 2500.0  # of the first four: asking wakes them
 
 
+TABLE = """\
+           CPU0       CPU1
+ 27:          0      {}  GICv3  27 Level  arch_timer
+RES:          {}          0   Rescheduling interrupts
+CAL:          0          {}   Function call interrupts
+"""
+
+
+@pytest.mark.parametrize(
+    ("processor", "kept"),
+    [
+        (None, [("rescheduling by other processors", 5000), ("the timer", 1001)]),
+        (0, [("rescheduling by other processors", 5000)]),
+        (1, [("the timer", 1001)]),
+    ],
+)
+def test_what_interrupts_often_is_kept(tmp_path: Path, processor: int | None, kept: list[tuple[str, int]]) -> None:
+    before, after = TABLE.format(7, 7, 7), TABLE.format(1008, 5007, 1007)
+    stretch = seen(tmp_path, {"proc/interrupts": before}, {"proc/interrupts": after}, processor=processor)
+    assert [(one.source, one.times) for one in stretch.interrupting] == kept
+
+
 @pytest.mark.parametrize("mounted", [FIRST, HYBRID])
 def test_groups_of_the_first_version_tell_in_ns(tmp_path: Path, mounted: str) -> None:
     limit = f"{TOP}/cpu,cpuacct/user/cpu.stat"

@@ -24,15 +24,17 @@ _FROM: Final[Mapping[Kind, float]] = {
     "heat": 0.5,
     "clock": 0.5,
     "speed": 0.5,
+    "interrupts": 0.5,
 }
 # The kernel tells these in ticks of 10 ms, and the last stretch may be as short: two of them may be less than one.
 _IN_TICKS: Final[frozenset[Kind]] = frozenset({"program", "hidden", "steal"})
 _FEW_TICKS_NS = 25_000_000
 # They tell why the processor was slower.
-_SLOWING: Final[frozenset[Kind]] = frozenset({"heat", "clock"})
+_SLOWING: Final[frozenset[Kind]] = frozenset({"heat", "clock", "interrupts"})
 # Of the time of a launch that has to have been watched.
 _COVERED = 0.5
-# That the processor was slower is said if launches were, too: by so much, and by chance once in so many times at most.
+# These are told if launches took longer, too: by so much, and by chance once in so many times at most, all of a kind.
+_SHOWN: Final[frozenset[Kind]] = frozenset({"speed", "interrupts"})
 _LONGER, _CHANCE = 0.01, 0.02
 
 
@@ -53,8 +55,9 @@ def disturbers(launches: Launches, benchmark: int, watch: Watch | None) -> list[
         told = np.where(amounts < _FEW_TICKS_NS, 0.0, amounts) if kind in _IN_TICKS else amounts
         rates = rates_within(spans, watch.edges_ns, told)
         beside = rates >= _FROM[kind]
-        if kind == "speed":
-            rates = np.where(beside, _longer(launches, measured, beside), 0.0)
+        if kind in _SHOWN:
+            chance = _CHANCE / sum(one == kind for one, _ in watch.amounts)
+            rates = np.where(beside, _longer(launches, measured, beside, chance), 0.0)
             beside = rates >= _LONGER
         if beside.any():
             count, share = int(beside.sum()), float(rates[beside].mean())
@@ -65,8 +68,8 @@ def disturbers(launches: Launches, benchmark: int, watch: Watch | None) -> list[
     return [told for _, told in sorted(found, key=lambda one: (-one[0], one[1].kind, one[1].name))]
 
 
-def _longer(launches: Launches, measured: Indices, beside: npt.NDArray[np.bool_]) -> float:
-    """By how much those launches took longer that were `beside` something; 0 where that may be chance.
+def _longer(launches: Launches, measured: Indices, beside: npt.NDArray[np.bool_], chance: float) -> float:
+    """By how much those launches took longer that were `beside` something; 0 where that may be `chance`.
 
     Compared are their own times, without waits, with the usual one of their side.
     """
@@ -75,7 +78,7 @@ def _longer(launches: Launches, measured: Indices, beside: npt.NDArray[np.bool_]
     sides = np.asarray(launches.side, dtype=int)[measured]
     for side in np.unique(sides):
         logs[sides == side] -= np.median(logs[sides == side])
-    if chance_of_higher(beside, logs) > _CHANCE:
+    if chance_of_higher(beside, logs) > chance:
         return 0.0
     return float(np.expm1(np.median(logs[beside]) - np.median(logs[~beside])))
 

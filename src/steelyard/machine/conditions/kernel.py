@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from steelyard.machine.conditions.words import fine, ranges, serious, slight, unknown
 from steelyard.machine.facts import ASLR, CLOCK_SOURCE
 from steelyard.machine.readings import CPUS, SAMPLE_RATE, Tree
@@ -68,19 +70,23 @@ def counters(tree: Tree) -> Condition:
     return fine("counters", "the processor's counters are hidden here: `steelyard count` needs none")
 
 
-def interrupts(tree: Tree) -> Condition:
-    """Whether interrupts are moved about, and which processors take them."""
-    mask = tree.text("proc/irq/default_smp_affinity")
+def interrupts(tree: Tree, per_s: Sequence[tuple[str, float]]) -> Condition:
+    """Whether interrupts are moved about, which processors take them, and where most come from.
+
+    `per_s` says what interrupted, and how often in a second, the busiest first.
+    """
+    mask, named = tree.text("proc/irq/default_smp_affinity"), ", ".join(f"{name} {rate:,.0f}" for name, rate in per_s)
+    busiest = f"; most a second: {named}" if named else ""
     if tree.named("irqbalance"):
         return slight(
             "interrupts",
-            "irqbalance runs, and moves interrupts between processors every ten seconds",
+            f"irqbalance runs, and moves interrupts between processors every ten seconds{busiest}",
             "as root: systemctl stop irqbalance, for as long as is measured",
         )
     if mask is None:
-        return unknown("interrupts", "the system does not tell which processors take interrupts")
+        return unknown("interrupts", f"the system does not tell which processors take interrupts{busiest}")
     taking = {bit for bit in range(4 * len(mask)) if _bits(mask) >> bit & 1}
-    return fine("interrupts", f"new ones are taken by processors {ranges(taking & _online(tree, taking))}")
+    return fine("interrupts", f"new ones are taken by processors {ranges(taking & _online(tree, taking))}{busiest}")
 
 
 def scheduler_slice(tree: Tree) -> Condition:

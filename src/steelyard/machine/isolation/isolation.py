@@ -129,8 +129,8 @@ def _made(isolated: Isolated, wanted: set[int], undoing: ExitStack) -> Isolated:
         isolated.missing.append("this system shows no control groups below /sys/fs/cgroup")
     elif second is None and not wanted:
         isolated.missing.append(
-            "the control groups here are of the first version alone, which does not tell how long tasks wait: with --cpu "
-            "there is one that is confined to a processor"
+            "the control groups here are of the first version alone, which does not tell how long tasks wait: "
+            "with --cpu there is one that is confined to a processor"
         )
     elif second is not None:
         _make_second(isolated, second, set() if cpusets else wanted, undoing)
