@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from steelyard.machine.conditions.kernel import Following
 from steelyard.machine.examination import examine
 from steelyard.machine.readings import Tree
 from steelyard.model.conditions import Condition
 from tests.machine.trees import BOARD, CONTAINER, DESKTOP, FIRST, HYBRID, LAPTOP, NONE, SECOND, TOP, made
 
+FOLLOWED = Following(told=True, server="/opt/steelyard launch", is_root=False)
 
-def examined(tree: Tree, meanwhile: Callable[[], None] | None = None) -> dict[str, Condition]:
+
+def examined(
+    tree: Tree, meanwhile: Callable[[], None] | None = None, following: Following = FOLLOWED
+) -> dict[str, Condition]:
     """Every condition by its code; what happens between the two moments, half a second apart: nothing, if not said."""
     seconds = iter((10.0, 10.5))
 
@@ -25,7 +31,7 @@ def examined(tree: Tree, meanwhile: Callable[[], None] | None = None) -> dict[st
         elif (stat := tree.root / "proc/stat").exists() and "1000 0" in stat.read_text():
             stat.write_text(stat.read_text().replace("1000 0", "1200 0"))
 
-    found = examine(tree, sleep=go_by, clock=lambda: next(seconds))
+    found = examine(tree, following=following, sleep=go_by, clock=lambda: next(seconds))
     assert len({one.code for one in found}) == len(found)
     assert all(bool(one.remedy) == (one.severity in ("serious", "slight")) for one in found)
     return {one.code: one for one in found}
@@ -138,6 +144,42 @@ def test_what_interrupts_most_is_named(tmp_path: Path) -> None:
     )
 
 
+_TRACING = "25 23 0:12 / /sys/kernel/tracing rw,nosuid - tracefs tracefs rw\n"
+
+
+@pytest.mark.parametrize(
+    ("mounted", "namespace", "is_root", "why", "remedy"),
+    [
+        ("", 4026531836, False, "only root is told", "mount -t tracefs -o mode=755,gid=$(id -g) tracefs /sys/kernel/"),
+        (
+            _TRACING,
+            4026531836,
+            False,
+            "only root is told",
+            "mount -o remount,mode=755,gid=$(id -g) /sys/kernel/tracing ",
+        ),
+        (_TRACING, 4026531836, True, "even root is not told", "outside of a container"),
+        (_TRACING, 4026532176, True, "numbers of their own", "--pid=host"),
+    ],
+)
+def test_why_threads_cannot_be_followed(
+    tmp_path: Path, mounted: str, namespace: int, is_root: bool, why: str, remedy: str
+) -> None:
+    tree = made(tmp_path, {**LAPTOP, "proc/self/mountinfo": SECOND + mounted})
+    (tmp_path / "proc/self/ns").mkdir()
+    (tmp_path / "proc/self/ns/pid").symlink_to(f"pid:[{namespace}]")
+    told = examined(tree, following=replace(FOLLOWED, told=False, is_root=is_root))["threads"]
+    assert told.severity == "slight"
+    assert why in told.evidence
+    assert remedy in told.remedy
+    assert ("setcap cap_perfmon=ep '/opt/steelyard launch'" in told.remedy) == (not is_root)
+
+
+def test_without_a_launch_server_nobody_tells_of_threads(tmp_path: Path) -> None:
+    found = examined(Tree(tmp_path / "absent"), following=replace(FOLLOWED, told=None))
+    assert found["threads"].severity == "unknown"
+
+
 def test_counters_that_go_back_are_no_errors(tmp_path: Path) -> None:
     def restart() -> None:
         made(tmp_path, {"proc/stat": "cpu  1 0 0 1 0 0 0 0\n", "proc/pressure/cpu": "some total=1\n"})
@@ -157,7 +199,7 @@ def test_nonsense_in_any_file_is_no_error(tmp_path: Path, path: str, text: str) 
 
 
 def test_this_machine() -> None:
-    examine(sleep=lambda _: None)
+    examine(following=FOLLOWED, sleep=lambda _: None)
 
 
 @pytest.mark.parametrize("text", ["", "(null)", "0-", "a", "1,,2", "9999999"])

@@ -42,12 +42,14 @@ _STANDING: Sequence[Callable[[Tree], Condition]] = (
 def examine(
     tree: Tree = Tree(),  # noqa: B008 - a frozen value
     *,
+    following: kernel.Following,
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[Condition]:
     """Every condition, in the order in which they are told: who else is there first, then how the machine is set up.
 
-    It takes half a second, in which others are watched. Nothing that cannot be read is an error.
+    It takes half a second, in which others are watched. `following` is what the launch server found. Nothing that
+    cannot be read is an error.
     """
     interrupts = Interrupts(tree)
     before, counts = read_moment(tree, clock()), interrupts.read()
@@ -58,6 +60,7 @@ def examine(
         contention.load(tree, before, after, os.getpid()),
         contention.pressure(before, after),
         contention.stolen_time(before, after),
+        kernel.threads(tree, following),
         kernel.interrupts(tree, [(source, times / seconds) for source, times in grown]),
         *(look(tree) for look in _STANDING),
     ]

@@ -40,6 +40,13 @@ class Tree:
         except OSError:
             return None
 
+    def link(self, path: str | Path) -> str | None:
+        """Where a symbolic link leads; None if it is none, or cannot be read."""
+        try:
+            return str((self.root / path).readlink())
+        except OSError:
+            return None
+
     def number(self, path: str | Path) -> int | None:
         """The one whole number in a file."""
         return whole(self.text(path))

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from steelyard.machine.conditions.words import fine, ranges, serious, slight, unknown
 from steelyard.machine.facts import ASLR, CLOCK_SOURCE
+from steelyard.machine.mounts import mounts
 from steelyard.machine.readings import CPUS, SAMPLE_RATE, Tree
 from steelyard.model.conditions import Condition
 
 _SLOW_CLOCKS = ("hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies")
+# The kernel's PROC_PID_INIT_INO.
+_FIRST_NAMESPACE = "pid:[4026531836]"
+_TRACEFS, _READABLE = "sys/kernel/tracing", "mode=755,gid=$(id -g)"
 _SCHEDULER_SLICE = "sys/kernel/debug/sched/base_slice_ns"
 
 
@@ -49,6 +55,50 @@ def randomisation(tree: Tree) -> Condition:
         "address-randomisation",
         f"{'off' if level == 0 else 'in part'}: each launch has the same addresses, lucky ones or not",
         f"as root: echo 2 > /{ASLR}",
+    )
+
+
+@dataclass(frozen=True)
+class Following:
+    """Whether the scheduler's switches can be followed."""
+
+    told: bool | None
+    """What the launch server found; None where it does not run."""
+    server: str
+    """Its file."""
+    is_root: bool
+
+
+def threads(tree: Tree, following: Following) -> Condition:
+    """Whether waits are corrected for in what has several threads or processes (`lost_ns`)."""
+    if following.told is None:
+        return unknown(
+            "threads", "the launch server, which would tell whether threads can be followed, does not run here"
+        )
+    if following.told:
+        return fine(
+            "threads", "the waits of threads, pipelines and process trees can be followed, so `active` has none"
+        )
+    lacking = "`active` falls back to `wall` for threads, pipelines and process trees: "
+    if tree.link("proc/self/ns/pid") not in (None, _FIRST_NAMESPACE):
+        return slight(
+            "threads",
+            f"{lacking}processes have numbers of their own here, as in a container, and others in the kernel's records",
+            "outside of the container, or with the machine's numbers (docker run --pid=host)",
+        )
+    if following.is_root:
+        return slight(
+            "threads",
+            f"{lacking}even root is not told of the scheduler's switches (perf_event_open, tracefs)",
+            "outside of a container, whose filter may be between; on a kernel with perf events and tracefs",
+        )
+    is_mounted = any(mounted == f"/{_TRACEFS}" for _, mounted, _ in mounts(tree, "tracefs"))
+    mount = f"-o remount,{_READABLE} /{_TRACEFS}" if is_mounted else f"-t tracefs -o {_READABLE} tracefs /{_TRACEFS}"
+    return slight(
+        "threads",
+        f"{lacking}only root is told of the scheduler's switches",
+        f"as root; or as this user, once root did: sudo mount {mount} (until the next start) and sudo setcap "
+        f"cap_perfmon=ep {shlex.quote(following.server)}",
     )
 
 
