@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import pytest
 
+from steelyard.machine.watch.gauges import Gauges
 from steelyard.machine.watch.watcher import Watcher, pause_s
 from steelyard.model.watch import Beside, Stretch
 from tests.machine.trees import CONTAINER, CPUS, FIRST, HYBRID, LAPTOP, NONE, TOP, made
@@ -75,6 +76,15 @@ def test_the_clock_rate_is_that_of_the_processor_of_the_launches(tmp_path: Path)
     rates = {f"{CPUS}/cpu{n}/cpufreq/scaling_cur_freq": f"{n + 1}000000\n" for n in range(8)}
     assert seen(tmp_path / "a", rates, {}, processor=6).mhz == 7000.0
     assert seen(tmp_path / "b", rates, {}).mhz == 2500.0  # of the first four: asking wakes them
+
+
+def test_a_processor_that_goes_away_meanwhile_has_no_rate(tmp_path: Path) -> None:
+    rates = {f"{CPUS}/cpu{n}/cpufreq/scaling_cur_freq": f"{n + 1}000000\n" for n in range(2)}
+    gauges = Gauges.found(made(tmp_path, rates), None)
+    (tmp_path / CPUS / "cpu1/cpufreq/scaling_cur_freq").unlink()
+    assert gauges.read().mhz == 1000.0
+    (tmp_path / CPUS / "cpu0/cpufreq/scaling_cur_freq").unlink()
+    assert gauges.read().mhz is None
 
 
 TABLE = """\
