@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.model.launches import DISTURBED, ROLES, USED, FloatArray, Launches
-from steelyard.model.watch import Disturber, Kind, Watch
+from steelyard.model.watch import Cause, Disturber, Kind, Watch
 from steelyard.stats.overlap import rates_within
-from steelyard.stats.shifts import chance_of_higher
+from steelyard.stats.shifts import chances_of_higher
 
 Indices = npt.NDArray[np.intp]
 
@@ -50,15 +50,15 @@ def disturbers(launches: Launches, benchmark: int, watch: Watch | None) -> list[
     lengths = watch.edges_ns[:, 1] - watch.edges_ns[:, 0]
     covered = rates_within(spans, watch.edges_ns, lengths) >= _COVERED
     measured, spans = measured[covered], spans[covered]
-    found = []
+    rates_of: dict[Cause, FloatArray] = {}
     for (kind, name), amounts in watch.amounts.items():
         told = np.where(amounts < _FEW_TICKS_NS, 0.0, amounts) if kind in _IN_TICKS else amounts
-        rates = rates_within(spans, watch.edges_ns, told)
-        beside = rates >= _FROM[kind]
-        if kind in _SHOWN:
-            chance = _CHANCE / sum(one == kind for one, _ in watch.amounts)
-            rates = np.where(beside, _longer(launches, measured, beside, chance), 0.0)
-            beside = rates >= _LONGER
+        rates_of[kind, name] = rates_within(spans, watch.edges_ns, told)
+    for kind in _SHOWN:
+        _keep_longer(rates_of, kind, launches, measured)
+    found = []
+    for (kind, name), rates in rates_of.items():
+        beside = rates >= (_LONGER if kind in _SHOWN else _FROM[kind])
         if beside.any():
             count, share = int(beside.sum()), float(rates[beside].mean())
             lost_ns = float((rates * (spans[:, 1] - spans[:, 0]))[beside].sum())
@@ -68,19 +68,23 @@ def disturbers(launches: Launches, benchmark: int, watch: Watch | None) -> list[
     return [told for _, told in sorted(found, key=lambda one: (-one[0], one[1].kind, one[1].name))]
 
 
-def _longer(launches: Launches, measured: Indices, beside: npt.NDArray[np.bool_], chance: float) -> float:
-    """By how much those launches took longer that were `beside` something; 0 where that may be `chance`.
+def _keep_longer(rates_of: dict[Cause, FloatArray], kind: Kind, launches: Launches, measured: Indices) -> None:
+    """Put by how much longer launches beside those of a kind took in the place of the rates; 0 where it may be chance.
 
-    Compared are their own times, without waits, with the usual one of their side.
+    Compared are the launches' own times, without waits, with the usual one of their side.
     """
+    beside = {cause: rates >= _FROM[kind] for cause, rates in rates_of.items() if cause[0] == kind}
+    if not beside:
+        return
     waits = np.where(launches.knows_waits(), launches.waited_ns(), 0.0)
     logs = np.log(np.maximum(launches.column("wall_ns") - waits, 1.0))[measured]
     sides = np.asarray(launches.side, dtype=int)[measured]
     for side in np.unique(sides):
         logs[sides == side] -= np.median(logs[sides == side])
-    if chance_of_higher(beside, logs) > chance:
-        return 0.0
-    return float(np.expm1(np.median(logs[beside]) - np.median(logs[~beside])))
+    for (cause, marked), chance in zip(beside.items(), chances_of_higher([*beside.values()], logs), strict=True):
+        is_clear = chance <= _CHANCE
+        longer = np.expm1(np.median(logs[marked]) - np.median(logs[~marked])) if is_clear else 0.0
+        rates_of[cause] = np.where(marked, longer, 0.0)
 
 
 def _measured(launches: Launches, benchmark: int) -> Indices:
