@@ -1,4 +1,5 @@
-//! One event of what this process starts, or of a child before its target, counted by the kernel or the processor (`perf_event_open`).
+//! One event of what this process starts, or of a child that has not executed its target yet, counted by the kernel or
+//! the processor (`perf_event_open`).
 
 use super::perf_event::{open, Attributes, Within, EXCLUDE_KERNEL};
 use std::fs::File;
