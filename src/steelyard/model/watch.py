@@ -19,8 +19,8 @@ _LOW_CLOCK = 0.9
 # Of what fixed work takes in the quicker quarter of the looks; within a phase it varies by under 1 %.
 _SLOW_WORK = 1.03
 
-# Interrupts in a second, more than in the quieter quarter of the looks. With all that it begins one takes 1 to 5 µs:
-# these are 0.2 to 1 % of a processor.
+# Interrupts in a second, more than in the quieter quarter of the looks. A rule of thumb: one takes a few µs with all
+# that it begins, so these are about half a percent of a processor.
 _MANY_INTERRUPTS = 2000.0
 
 Kind = Literal["program", "hidden", "steal", "limit", "heat", "clock", "speed", "interrupts"]

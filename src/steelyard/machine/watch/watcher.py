@@ -31,8 +31,8 @@ _SHORTEST_S = 0.25
 # A stretch has about 400 bytes in a record: in an hour there are 3,700 and not 14,400.
 _THINNED_FROM = 1000
 _WORKING = ("user", "nice", "system")
-# Fewer take at most half a percent of a processor; they are what goes on all the time.
-_WORTH_KEEPING_PER_S, _MOST_KEPT = 1000, 4
+# Fewer are what goes on all the time. Four sources of the kernel's own are busy on any machine of many processors.
+_WORTH_KEEPING_PER_S, _MOST_KEPT = 1000, 6
 
 
 class _Look(NamedTuple):
