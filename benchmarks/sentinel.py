@@ -29,7 +29,7 @@ from steelyard.measure.launch import Launcher
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.watch import Stretch
 from steelyard.stats.rank_sum import superiority
-from steelyard.stats.shifts import chance_of_higher
+from steelyard.stats.shifts import chances_of_higher
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -78,7 +78,7 @@ def told(sign: FloatArray, longer: FloatArray) -> tuple[str, ...]:
     chance = superiority(sign[longer <= low], sign[longer >= high])
     slow = sign > SLOW * np.quantile(sign, 0.25)
     by = np.expm1(np.median(longer[slow]) - np.median(longer[~slow])) if 0 < slow.sum() < len(slow) else 0.0
-    return (f"{chance:.2f}", f"{slow.mean():.0%}", f"{by:+.1%}", f"{chance_of_higher(slow, longer):.3f}")
+    return (f"{chance:.2f}", f"{slow.mean():.0%}", f"{by:+.1%}", f"{chances_of_higher(slow, longer)[0]:.3f}")
 
 
 def main(words: argparse.Namespace) -> None:

@@ -20,7 +20,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,8 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.load import Bursts, busy
 from benchmarks.simulation import table
+from steelyard.machine.hierarchies import second_version
+from steelyard.machine.readings import Tree
 from steelyard.measure.launch import Launcher
 from steelyard.model.launches import LaunchSpec, Measured, knows_waits, waited_ns
 
@@ -42,7 +44,6 @@ LOADS: dict[str, Callable[[], AbstractContextManager[object]]] = {
 }
 # Of the launches without load so many count, those that were pressed on least.
 CLEANEST = 1 / 3
-GROUPS = (Path("/sys/fs/cgroup/unified"), Path("/sys/fs/cgroup"))
 
 THREADS = r"""
 #include <pthread.h>
@@ -171,12 +172,15 @@ def launched(launcher: Launcher, spec: LaunchSpec) -> Measured:
 @contextmanager
 def grouped() -> Iterator[tuple[Launcher, Path] | None]:
     """A launcher within a cgroup of its own; None where it may not make one, or that tells no pressure."""
-    for parent in GROUPS:
-        group = parent / f"steelyard-trees-{os.getpid()}"
-        with suppress(OSError):
-            group.mkdir()
-            break
-    else:
+    tree = Tree()
+    hierarchy = second_version(tree)
+    if hierarchy is None:
+        yield None
+        return
+    group = tree.root / hierarchy.top / f"steelyard-trees-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError:
         yield None
         return
     try:

@@ -66,9 +66,17 @@ def test_one_that_is_not_there_is_refused(
     assert scripted.launched == []
 
 
-def test_they_are_not_counted_in_tandem(scripted: ScriptedWorld) -> None:
-    sentence = scripted.refuses("compare", "./old", "./new", "--metric", "task_clock", "--pairing", "tandem")
-    assert "task_clock is counted of one launch at a time: leave it out" in sentence
+def test_they_are_counted_of_each_in_tandem(counted: ScriptedWorld) -> None:
+    done = counted(
+        "compare", "./old", "./new", "--metric", "retired_instructions", "--pairing", "tandem", "--pairs", "20"
+    )
+    assert (done.status, counted.pairs_at_once > 0) == (1, True)
+    assert "slower     +4" in done.text
+
+
+def test_what_sharing_a_processor_leaves_nothing_of_is_refused_in_tandem(scripted: ScriptedWorld) -> None:
+    sentence = scripted.refuses("compare", "./old", "./new", "--metric", "migrations", "--pairing", "tandem")
+    assert "migrations would hold nothing, as both share one processor: leave it out" in sentence
 
 
 def test_the_clock_of_the_kernel_is_the_time_on_processors(here: InProcess) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from steelyard.measure.launch import Launcher
 from tests.in_process import InProcess
 from tests.tool import Tool
 
@@ -16,7 +17,10 @@ def test_this_machine_is_examined_and_kept_as_json(tool: Tool) -> None:
     done.check_is_tidy()
     found = tool.json("machine.json")
     assert found["format"] == "steelyard-doctor"
-    assert {one["code"] for one in found["conditions"]} >= {"load", "waiting-times", "turbo"}
+    told = {one["code"]: one["severity"] for one in found["conditions"]}
+    assert told.keys() >= {"load", "waiting-times", "turbo"}
+    with Launcher() as launcher:
+        assert (told["threads"] == "fine") == launcher.offers["switches"]
 
 
 def test_an_unwritable_file_is_named(asked: InProcess) -> None:
@@ -25,5 +29,8 @@ def test_an_unwritable_file_is_named(asked: InProcess) -> None:
 
 def test_every_condition_is_on_the_page(tool: Tool) -> None:
     page = (ROOT / "docs/doctor.md").read_text()
+    tool.environment["STEELYARD_LAUNCH_NO_SWITCHES"] = "1"
     assert tool("doctor", "--json", "machine.json").status == 0
-    assert all(f"`{one['code']}`" in page for one in tool.json("machine.json")["conditions"])
+    found = tool.json("machine.json")["conditions"]
+    assert all(f"`{one['code']}`" in page for one in found)
+    assert [one["severity"] for one in found if one["code"] == "threads"] == ["slight"]

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from steelyard.machine.isolation.groups import Reach, in_use
-from tests.machine.isolation.kernel import TOP, Groups
+from steelyard.model.errors import UsageError
+from steelyard.model.launches import LaunchSpec, Measured
+from tests.machine.isolation.kernel import Groups
+from tests.machine.trees import TOP
 from tests.tool import Tool, sh
-from tests.world import ScriptedWorld
+from tests.world import ScriptedWorld, measured
 
 
 def record(scripted: ScriptedWorld, *options: str) -> dict[str, Any]:
@@ -34,6 +37,21 @@ def test_one_that_isolcpus_keeps_free_may_be_asked_for(scripted: ScriptedWorld) 
     assert "--cpu 2 is not a processor that may be used here: choose from 0, 3" in scripted.refuses(
         "run", "./old", "--cpu", "2"
     )
+
+
+def test_one_that_goes_away_in_the_middle_ends_the_weighing_and_loses_nothing(scripted: ScriptedWorld) -> None:
+    def launch(_: LaunchSpec, number: int) -> Measured:
+        if number == 9:
+            raise UsageError(
+                "the launch could not be set up (affinity): cannot run on CPUs [3]: Invalid argument; check"
+            )
+        return measured(12.0)
+
+    scripted.script = launch
+    sentence = scripted.refuses("compare", "./old", "./new", "--cpu", "3", "--pairs", "20", status=3)
+    assert "cannot run on CPUs [3]" in sentence
+    (kept,) = scripted.kept()
+    assert f"The launches measured before that are kept in {kept}" in sentence
 
 
 def test_the_group_is_told_of_and_is_gone(scripted: ScriptedWorld, tmp_path: Path) -> None:

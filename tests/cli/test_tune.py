@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from steelyard.design.world import World
 from steelyard.model.launches import LaunchSpec, Measured
-from tests.machine.trees import made
+from tests.machine.trees import CPUS, made
 from tests.machine.tuning.test_tuner import MACHINES, Kernel, contents
 from tests.world import ScriptedWorld
 
@@ -78,14 +79,25 @@ def test_a_weighing_that_fails_puts_back_what_was(scripted: ScriptedWorld, kerne
     assert contents(kernel.root) == before
 
 
-@pytest.mark.usefixtures("kernel")
+def test_where_sys_may_only_be_read_it_says_so_each_time(scripted: ScriptedWorld, kernel: Kernel) -> None:
+    kernel.refused, kernel.error = {change.setting for change in kernel.tuner.plan(None)}, errno.EROFS
+    kernel.kill = lambda *_: None  # type: ignore[method-assign]  # nor is the service stopped
+    for _ in range(2):
+        done = scripted("tune")
+        assert done.status == 3
+        assert "Read-only file system" in done.text
+        assert done.text.endswith("nothing was changed\n")
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--cpu", "9"], "there is no processor 9 here: choose from 0, 1, 2, 3"),
+        (["--cpu", "9"], "there is no processor 9 here: choose from 0, 1, 2"),
+        (["--cpu", "3"], "processor 3 is switched off: choose from 0, 1, 2"),
         (["--restore", "--dry-run"], "--restore puts back exactly what was: leave --dry-run and --cpu out"),
         (["--restore"], "this machine is not tuned: there is nothing to restore"),
     ],
 )
-def test_wrong_usage(scripted: ScriptedWorld, words: list[str], sentence: str) -> None:
+def test_wrong_usage(scripted: ScriptedWorld, kernel: Kernel, words: list[str], sentence: str) -> None:
+    made(kernel.root, {f"{CPUS}/online": "0-2\n"})
     assert scripted.refuses("tune", *words) == sentence

@@ -106,7 +106,12 @@ def _stretch(starts: list[int], walls: list[int]) -> dict[str, Any]:
     """One in which another program ran beside all launches."""
     end = max(start + wall for start, wall in zip(starts, walls, strict=True))
     length = end - min(starts)
-    return {"start_ns": min(starts), "end_ns": end, "beside": [{"name": "make", "processes": 1, "ran_ns": length}]}
+    return {
+        "start_ns": min(starts),
+        "end_ns": end,
+        "beside": [{"name": "make", "processes": 1, "ran_ns": length}],
+        "interrupting": [{"source": "the timer", "times": 5000}],
+    }
 
 
 def _merged(record: Any) -> dict[str, Any]:

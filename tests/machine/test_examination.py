@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from steelyard.machine.conditions.kernel import Following
 from steelyard.machine.examination import examine
 from steelyard.machine.readings import Tree
 from steelyard.model.conditions import Condition
-from tests.machine.trees import BOARD, CONTAINER, DESKTOP, LAPTOP, made
+from tests.machine.trees import BOARD, CONTAINER, DESKTOP, FIRST, HYBRID, LAPTOP, NONE, SECOND, TOP, made
+
+FOLLOWED = Following(told=True, server="/opt/steelyard launch", is_root=False)
 
 
-def examined(tree: Tree, meanwhile: Callable[[], None] | None = None) -> dict[str, Condition]:
+def examined(
+    tree: Tree, meanwhile: Callable[[], None] | None = None, following: Following = FOLLOWED
+) -> dict[str, Condition]:
     """Every condition by its code; what happens between the two moments, half a second apart: nothing, if not said."""
     seconds = iter((10.0, 10.5))
 
@@ -25,7 +31,7 @@ def examined(tree: Tree, meanwhile: Callable[[], None] | None = None) -> dict[st
         elif (stat := tree.root / "proc/stat").exists() and "1000 0" in stat.read_text():
             stat.write_text(stat.read_text().replace("1000 0", "1200 0"))
 
-    found = examine(tree, sleep=go_by, clock=lambda: next(seconds))
+    found = examine(tree, following=following, sleep=go_by, clock=lambda: next(seconds))
     assert len({one.code for one in found}) == len(found)
     assert all(bool(one.remedy) == (one.severity in ("serious", "slight")) for one in found)
     return {one.code: one for one in found}
@@ -73,6 +79,27 @@ def test_a_board(tmp_path: Path) -> None:
     assert found["processor-limit"].severity == "fine"
 
 
+_QUOTA = {f"{TOP}/cpu,cpuacct/user/cpu.cfs_quota_us": "50000\n", f"{TOP}/unified/cpu.max": "25000 100000\n"}
+
+
+@pytest.mark.parametrize(
+    ("mounted", "severity", "evidence"),
+    [
+        (FIRST, "slight", "may use 0.5 processors"),
+        (HYBRID, "slight", "may use 0.25 processors"),
+        (NONE, "unknown", "this system shows no control groups"),
+        (SECOND, "fine", "may use all processors"),
+    ],
+)
+def test_limits_are_told_wherever_control_groups_are(
+    tmp_path: Path, mounted: str, severity: str, evidence: str
+) -> None:
+    membership = {"proc/self/mountinfo": mounted, "proc/self/cgroup": "4:cpu,cpuacct:/user\n0::/\n"}
+    found = examined(made(tmp_path, {**BOARD, **membership, **_QUOTA}))["processor-limit"]
+    assert found.severity == severity
+    assert evidence in found.evidence
+
+
 def test_nothing_can_be_read(tmp_path: Path) -> None:
     found = examined(Tree(tmp_path / "absent"))
     assert severities(found, "serious", "slight") == {"waiting-times"}
@@ -96,6 +123,63 @@ def test_who_runs_beside(tmp_path: Path) -> None:
     assert "5.0 % of the processors' time" in found["stolen-time"].evidence
 
 
+def test_what_interrupts_most_is_named(tmp_path: Path) -> None:
+    table = "    CPU0  CPU1\n"
+    rows = {
+        "LOC": "Local timer interrupts",
+        "RES": "Rescheduling interrupts",
+        "5": "PCI-MSI 1-edge  eth0-rx-0",
+        "NMI": "",
+    }
+    made(tmp_path, {"proc/interrupts": table + "".join(f"{name}:  1  1  {what}\n" for name, what in rows.items())})
+
+    def work() -> None:
+        grown = zip(rows.items(), (250, 3000, 10, 1), strict=True)
+        text = "".join(f"{name}:  1  {1 + by}  {what}\n" for (name, what), by in grown)
+        made(tmp_path, {"proc/interrupts": table + text})
+
+    told = examined(made(tmp_path, LAPTOP), work)["interrupts"]
+    assert told.evidence.endswith(
+        "; most a second: rescheduling by other processors 6,000, the timer 500, the device eth0 20"
+    )
+
+
+_TRACING = "25 23 0:12 / /sys/kernel/tracing rw,nosuid - tracefs tracefs rw\n"
+
+
+@pytest.mark.parametrize(
+    ("mounted", "namespace", "is_root", "why", "remedy"),
+    [
+        ("", 4026531836, False, "only root is told", "mount -t tracefs -o mode=755,gid=$(id -g) tracefs /sys/kernel/"),
+        (
+            _TRACING,
+            4026531836,
+            False,
+            "only root is told",
+            "mount -o remount,mode=755,gid=$(id -g) /sys/kernel/tracing ",
+        ),
+        (_TRACING, 4026531836, True, "even root is not told", "outside of a container"),
+        (_TRACING, 4026532176, True, "numbers of their own", "--pid=host"),
+    ],
+)
+def test_why_threads_cannot_be_followed(
+    tmp_path: Path, mounted: str, namespace: int, is_root: bool, why: str, remedy: str
+) -> None:
+    tree = made(tmp_path, {**LAPTOP, "proc/self/mountinfo": SECOND + mounted})
+    (tmp_path / "proc/self/ns").mkdir()
+    (tmp_path / "proc/self/ns/pid").symlink_to(f"pid:[{namespace}]")
+    told = examined(tree, following=replace(FOLLOWED, told=False, is_root=is_root))["threads"]
+    assert told.severity == "slight"
+    assert why in told.evidence
+    assert remedy in told.remedy
+    assert ("setcap cap_perfmon=ep '/opt/steelyard launch'" in told.remedy) == (not is_root)
+
+
+def test_without_a_launch_server_nobody_tells_of_threads(tmp_path: Path) -> None:
+    found = examined(Tree(tmp_path / "absent"), following=replace(FOLLOWED, told=None))
+    assert found["threads"].severity == "unknown"
+
+
 def test_counters_that_go_back_are_no_errors(tmp_path: Path) -> None:
     def restart() -> None:
         made(tmp_path, {"proc/stat": "cpu  1 0 0 1 0 0 0 0\n", "proc/pressure/cpu": "some total=1\n"})
@@ -115,7 +199,7 @@ def test_nonsense_in_any_file_is_no_error(tmp_path: Path, path: str, text: str) 
 
 
 def test_this_machine() -> None:
-    examine(sleep=lambda _: None)
+    examine(following=FOLLOWED, sleep=lambda _: None)
 
 
 @pytest.mark.parametrize("text", ["", "(null)", "0-", "a", "1,,2", "9999999"])

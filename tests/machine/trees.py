@@ -9,10 +9,23 @@ from steelyard.machine.readings import Tree
 
 CPUS = "sys/devices/system/cpu"
 
+TOP = "sys/fs/cgroup"
+SECOND = f"31 23 0:28 / /{TOP} rw,relatime - cgroup2 cgroup2 rw,nsdelegate\n"
+FIRST = (
+    f"31 23 0:28 / /{TOP} rw - tmpfs tmpfs rw,mode=755\n"
+    f"33 31 0:30 / /{TOP}/cpu,cpuacct rw,relatime - cgroup cgroup rw,cpu,cpuacct\n"
+    f"34 31 0:31 / /{TOP}/cpuset rw,relatime - cgroup cgroup rw,cpuset\n"
+)
+HYBRID = f"{FIRST}41 31 0:38 / /{TOP}/unified rw,relatime - cgroup2 cgroup2 rw\n"
+NONE = "1 1 0:1 / / rw - ext4 /dev/vda rw\n"
+"""Where control groups are mounted: of the second version, the first, both, or not at all (/proc/self/mountinfo)."""
+
 # A process that is always there, and one that takes all of a processor between the two moments.
 IDLE = "1 (init) S " + " ".join(["0"] * 10) + " 5 5 0 0 20 0 1 0 3 0\n"
 
 LAPTOP: dict[str, str] = {
+    "proc/self/mountinfo": SECOND,
+    "proc/self/cgroup": "0::/user.slice/user-1000.slice/session-2.scope\n",
     "proc/cmdline": "ro quiet isolcpus=3 nohz_full=3 rcu_nocbs=3\n",
     "proc/stat": "cpu  100 0 50 1000 0 0 0 0 0 0\ncpu0 1\n",
     "proc/pressure/cpu": "some avg10=0.00 avg60=0.00 avg300=0.00 total=1000\n",
@@ -82,11 +95,12 @@ DESKTOP.pop(f"{CPUS}/intel_pstate/no_turbo")
 
 CONTAINER: dict[str, str] = {
     "proc/stat": "cpu  100 0 50 1000 0 0 0 0 0 0\n",
+    "proc/self/mountinfo": SECOND,
     "proc/self/cgroup": "0::/inner\n",
     "proc/meminfo": "MemTotal: 16000000 kB\nMemAvailable: 8000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n",
-    "sys/fs/cgroup/cpu.max": "max 100000\n",
-    "sys/fs/cgroup/inner/cpu.max": "150000 100000\n",
-    "sys/fs/cgroup/inner/cpu.stat": "usage_usec 5\nnr_periods 90\nnr_throttled 31\n",
+    f"{TOP}/cpu.max": "max 100000\n",
+    f"{TOP}/inner/cpu.max": "150000 100000\n",
+    f"{TOP}/inner/cpu.stat": "usage_usec 5\nnr_periods 90\nnr_throttled 31\n",
     f"{CPUS}/online": "0-1\n",
     f"{CPUS}/present": "0-3\n",
 }
@@ -94,10 +108,11 @@ CONTAINER: dict[str, str] = {
 
 BOARD: dict[str, str] = {
     "proc/stat": "cpu  100 0 50 1000 0 0 0 0\n",
-    "proc/self/cgroup": "4:cpu,cpuacct:/user\n0::/\n",
+    "proc/self/mountinfo": FIRST,
+    "proc/self/cgroup": "4:cpu,cpuacct:/user\n3:cpuset:/\n",
     "proc/self/schedstat": "1 2 3\n",
-    "sys/fs/cgroup/cpu/user/cpu.cfs_quota_us": "-1\n",
-    "sys/fs/cgroup/cpu/user/cpu.cfs_period_us": "100000\n",
+    f"{TOP}/cpu,cpuacct/user/cpu.cfs_quota_us": "-1\n",
+    f"{TOP}/cpu,cpuacct/user/cpu.cfs_period_us": "100000\n",
     "sys/bus/event_source/devices/armv8_cortex_a72/type": "7\n",
     "proc/sys/kernel/perf_event_paranoid": "3\n",
     f"{CPUS}/online": "0-3\n",

@@ -45,11 +45,13 @@ def test_of_many_the_first_are_named() -> None:
         ("heat", "the processor was slowed, being too hot, during 9 of 60 launches"),
         ("clock", "the clock rate was low during 9 of 60 launches"),
         ("speed", "the processor itself was slower during 9 of 60 launches, which took 60 % longer"),
+        ("interrupts", "the timer interrupted more than usual during 9 of 60 launches, which took 60 % longer"),
         ("hidden", "programs that cannot be seen from here ran beside 9 of 60 launches"),
     ],
 )
 def test_what_is_no_program_is_said_in_words(kind: Kind, said: str) -> None:
-    assert disturbances.beside([Disturber(kind=kind, launches=9, of=60, share=0.6)], waited=False) == said
+    name = "the timer" if kind == "interrupts" else ""
+    assert disturbances.beside([Disturber(kind=kind, name=name, launches=9, of=60, share=0.6)], waited=False) == said
 
 
 def test_any_name_is_fit_to_print() -> None:

@@ -60,12 +60,14 @@ impl Name {
 pub struct Counters(Vec<(Name, Event)>);
 
 impl Counters {
-    /// Opens them for what is started next. Where the kernel's part may not be counted it is left out, of all of them.
+    /// Opens them for a process that executes its target next, or if none is said for what is started next. Where the
+    /// kernel's part may not be counted it is left out, of all of them.
     ///
     /// # Errors
     /// A failure of stage counters.
-    pub fn open(names: &[Name]) -> Result<Self, Failure> {
-        opened(names, Event::open)
+    pub fn open(names: &[Name], process: Option<i32>) -> Result<Self, Failure> {
+        let open = |kind, config, without| Event::open(kind, config, without, process);
+        opened(names, open)
             .map(|events| Self(names.iter().copied().zip(events).collect()))
             .map_err(|(name, error)| refused(name, &error))
     }
@@ -89,7 +91,8 @@ impl Counters {
 /// The system's error number of each event that cannot be counted here.
 #[must_use]
 pub fn missing() -> BTreeMap<Name, i32> {
-    let error = |name| opened(&[name], Event::open).err()?.1.raw_os_error();
+    let open = |kind, config, without| Event::open(kind, config, without, None);
+    let error = |name| opened(&[name], open).err()?.1.raw_os_error();
     ALL.into_iter()
         .filter_map(|name| Some((name, error(name)?)))
         .collect()
@@ -99,7 +102,7 @@ pub fn missing() -> BTreeMap<Name, i32> {
 #[must_use]
 pub fn counts_kernel() -> bool {
     let (kind, config) = Name::Migrations.number();
-    Event::open(kind, config, false).is_ok()
+    Event::open(kind, config, false, None).is_ok()
 }
 
 fn opened<Opened>(

@@ -41,23 +41,17 @@ pub fn run(
         switches.begin(processors_for(request));
     }
     // Opened before the start: what is started inherits them, and they count from its first instruction on.
-    let counters = Counters::open(&request.counters)?;
+    let counters = Counters::open(&request.counters, None)?;
     let started = spawn::start(request, streams, &means.changed_signals)?;
     let wait = Wait::new(started, request.timeout_ns, captures, means.pidfd);
     let running = Running {
         request,
         started,
         already: Schedule::default(),
+        counters,
         wait,
     };
-    let gauged = (before, delay_ns);
-    let mut launched = to_the_end(vec![running], gauged, means, channel, leftovers)?;
-    if let Launched::Reports(reports, _) = &mut launched {
-        for report in reports {
-            report.counters = counters.read();
-        }
-    }
-    Ok(launched)
+    to_the_end(vec![running], (before, delay_ns), means, channel, leftovers)
 }
 
 /// On how many processors a target may run.
@@ -83,6 +77,8 @@ pub struct Running<'a> {
     pub started: Started,
     /// What the scheduler had counted of the process by then.
     pub already: Schedule,
+    /// What is counted of it.
+    pub counters: Counters,
     /// The wait for its end.
     pub wait: Wait,
 }
@@ -101,12 +97,17 @@ pub fn to_the_end(
 ) -> Result<Launched, Failure> {
     let (of_each, mut waits): (Vec<_>, Vec<_>) = running
         .into_iter()
-        .map(|one| ((one.request, one.started, one.already), one.wait))
+        .map(|one| {
+            (
+                (one.request, one.started, one.already, one.counters),
+                one.wait,
+            )
+        })
         .unzip();
     let waited = wait::for_ends(&mut waits, channel, means, delay_ns);
     let stop = waits.iter().find_map(|wait| wait.outcome.stop);
     let failed = |failure| stop.map_or(Err(failure), |stop| Ok(Launched::Stopped(stop)));
-    for (wait, (_, started, _)) in waits.iter().zip(&of_each) {
+    for (wait, (_, started, ..)) in waits.iter().zip(&of_each) {
         if let Some(error) = &wait.outcome.survived {
             leftovers.clear();
             return failed(not_killed(started.pid, error));
@@ -119,11 +120,11 @@ pub fn to_the_end(
     // The targets are zombies now, so their numbers can still be read.
     let schedules = of_each
         .iter()
-        .map(|(_, started, _)| Schedule::of(&started.pid.to_string()));
+        .map(|(_, started, ..)| Schedule::of(&started.pid.to_string()));
     let schedules: Vec<_> = schedules.collect();
     let ended: Vec<_> = of_each
         .iter()
-        .map(|(_, started, _)| sys::reap(started.pid))
+        .map(|(_, started, ..)| sys::reap(started.pid))
         .collect();
     let cleared = leftovers.clear();
     waited.map_err(|error| not_waited(&error))?;
@@ -134,12 +135,13 @@ pub fn to_the_end(
     }
     let after = waits.last().map_or(before, |wait| wait.outcome.after);
     let mut reports = Vec::new();
-    for (((wait, (_, started, already)), whole), ended) in
+    for (((wait, (_, started, already, counters)), whole), ended) in
         waits.into_iter().zip(of_each).zip(schedules).zip(ended)
     {
         let ended = ended.map_err(|error| not_waited(&error))?;
         let schedule = whole.map(|whole| (whole, already));
         let mut report = report(started, wait, schedule, before, &ended);
+        report.counters = counters.read();
         report.lost_ns = lost_ns.map(|lost_ns| lost_ns.min(report.wall_ns));
         reports.push(report);
     }

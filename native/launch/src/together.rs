@@ -5,6 +5,7 @@
 
 use crate::asked::Pair;
 use crate::channel::Channel;
+use crate::counters::Counters;
 use crate::covariates::Schedule;
 use crate::failure::{Failure, Stage};
 use crate::launch::{self, Launched, Running};
@@ -22,6 +23,8 @@ struct Ready<'a> {
     request: &'a Request,
     captures: Captures,
     gated: Gated,
+    /// What is counted of it, and of all that it starts.
+    counters: Counters,
     /// Its end of what both keep step by.
     socket: Option<UnixStream>,
     /// What it took to bring it here.
@@ -83,10 +86,19 @@ fn ready<'a>(
     let kept = socket.as_ref().and_then(|socket| socket.try_clone().ok());
     let streams = streams.and(socket.map(OwnedFd::from));
     let gated = spawn::start_gated(request, streams, &means.changed_signals)?;
+    // Not of what we start next: the other one would inherit them.
+    let counters = match Counters::open(&request.counters, Some(gated.pid)) {
+        Ok(counters) => counters,
+        Err(failure) => {
+            gated.dismiss();
+            return Err(failure);
+        }
+    };
     Ok(Ready {
         request,
         captures,
         gated,
+        counters,
         socket: kept,
         spawn_ns: sys::now_ns() - begun_ns,
     })
@@ -118,6 +130,7 @@ fn released<'a>(mut both: [Ready<'a>; 2], second_begins: bool, means: &Means) ->
             request: one.request,
             started,
             already,
+            counters: one.counters,
             wait: wait.of_two(one.gated.executing(), one.socket),
         }
     };

@@ -66,6 +66,51 @@ fn both_run_at_the_same_time_and_each_has_its_own_numbers() {
 }
 
 #[test]
+fn what_is_counted_of_each_is_its_own() {
+    let mut driver = Driver::start();
+    let mut busy = sh("python3 -c \"$BUSY\" & wait");
+    busy["env"] = json!([format!("BUSY={BUSY}"), "PATH=/usr/bin:/bin"]);
+    let mut idle = sh("sleep 0.05");
+    busy["counters"] = json!(["task_clock"]);
+    idle["counters"] = json!(["task_clock"]);
+    let clock = |report: &Value| report["counters"][0][0].as_u64();
+    for _ in 0..2 {
+        let [one, other] = run(&mut driver, &busy, &idle);
+        assert!(clock(&one) > Some(80 * MS), "{one}");
+        assert!(
+            clock(&other) > Some(0) && clock(&other) < Some(50 * MS),
+            "{other}"
+        );
+        let [other, one] = run(&mut driver, &idle, &busy);
+        assert!(clock(&one) > Some(80 * MS), "{one}");
+        assert!(
+            clock(&other) > Some(0) && clock(&other) < Some(50 * MS),
+            "{other}"
+        );
+    }
+    idle["counters"] = json!([]);
+    let [one, other] = run(&mut driver, &busy, &idle);
+    assert!(clock(&one) > Some(80 * MS), "{one}");
+    assert_eq!(other["counters"], json!([]));
+}
+
+#[test]
+fn what_cannot_be_counted_leaves_nothing_behind() {
+    let mut driver = Driver::start();
+    if driver.hello["missing_counters"]["cycles"].is_null() {
+        return;
+    }
+    let plain = sh("sleep 1000");
+    let mut counted = sh("sleep 1000");
+    counted["counters"] = json!(["cycles"]);
+    for (first, second) in [(&plain, &counted), (&counted, &plain)] {
+        let reply = driver.ask(&both(first, second));
+        assert_eq!(reply["error"]["stage"], "counters", "{reply}");
+        assert_eq!(driver.run(&sh(":"))["left_behind"], json!([]));
+    }
+}
+
+#[test]
 fn what_is_done_before_the_start_is_not_counted() {
     let mut driver = Driver::start();
     if driver.hello["schedstat"] != true {

@@ -14,6 +14,7 @@ from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
+    from steelyard.machine.readings import Tree
     from steelyard.machine.tuning.tuner import Done, Tuner
 
 
@@ -44,14 +45,24 @@ def tune(options: TuneOptions, world: World) -> int:
     if options.restore and (options.dry_run or options.cpu is not None):
         raise UsageError("--restore puts back exactly what was: leave --dry-run and --cpu out")
     tuner = world.tuner()
-    if options.cpu is not None and options.cpu not in (known := {number for number, _ in tuner.hand.tree.processors()}):
-        raise UsageError(f"there is no processor {options.cpu} here: choose from {', '.join(map(str, sorted(known)))}")
+    if options.cpu is not None:
+        _check_processor(options.cpu, tuner.hand.tree)
     if options.dry_run:
         return _planned(tuner, options.cpu, world)
     if options.restore:
         return _told(tuner.restore(), world, restoring=True)
     done = tuner.tune(options.cpu, tool=__version__, created=world.now().isoformat(timespec="seconds"))
     return _told(done, world, restoring=False)
+
+
+def _check_processor(number: int, tree: Tree) -> None:
+    from steelyard.machine.readings import CPUS
+
+    known = {one for one, _ in tree.processors()}
+    usable = tree.processor_list(f"{CPUS}/online") & known or known
+    if number not in usable:
+        what = f"processor {number} is switched off" if number in known else f"there is no processor {number} here"
+        raise UsageError(f"{what}: choose from {', '.join(map(str, sorted(usable)))}")
 
 
 def _planned(tuner: Tuner, processor: int | None, world: World) -> int:

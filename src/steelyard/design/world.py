@@ -91,9 +91,17 @@ def _sweep() -> None:
 
 
 def _examine() -> list[Condition]:
+    from steelyard.machine.conditions.kernel import Following
     from steelyard.machine.examination import examine
+    from steelyard.measure.launch import SERVER
+    from steelyard.model.errors import MeasurementError
 
-    return examine()
+    try:
+        with _launcher() as launcher:
+            told = launcher.offers.get("switches")
+    except MeasurementError:
+        told = None
+    return examine(following=Following(told, str(SERVER), is_root=os.geteuid() == 0))
 
 
 def _counted() -> Counted:

@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Sequence
 
 from steelyard.machine.conditions import contention, frequency, kernel, memory, power, processors
+from steelyard.machine.interrupts import Interrupts
 from steelyard.machine.moments import read_moment
 from steelyard.machine.readings import Tree
 from steelyard.model.conditions import Condition
 
 # Long enough that what takes a twentieth of a processor has two ticks of a hundred a second more.
 _APART_S = 0.5
+_MOST_NAMED = 3
 
 _STANDING: Sequence[Callable[[Tree], Condition]] = (
     contention.processor_limit,
@@ -30,7 +32,6 @@ _STANDING: Sequence[Callable[[Tree], Condition]] = (
     memory.swap,
     memory.huge_pages,
     kernel.randomisation,
-    kernel.interrupts,
     kernel.clock_source,
     kernel.scheduler_slice,
     kernel.perf_sampling,
@@ -41,19 +42,25 @@ _STANDING: Sequence[Callable[[Tree], Condition]] = (
 def examine(
     tree: Tree = Tree(),  # noqa: B008 - a frozen value
     *,
+    following: kernel.Following,
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[Condition]:
     """Every condition, in the order in which they are told: who else is there first, then how the machine is set up.
 
-    It takes half a second, in which others are watched. Nothing that cannot be read is an error.
+    It takes half a second, in which others are watched. `following` is what the launch server found. Nothing that
+    cannot be read is an error.
     """
-    before = read_moment(tree, clock())
+    interrupts = Interrupts(tree)
+    before, counts = read_moment(tree, clock()), interrupts.read()
     sleep(_APART_S)
-    after = read_moment(tree, clock())
+    after, grown = read_moment(tree, clock()), interrupts.grown(counts, interrupts.read())[:_MOST_NAMED]
+    seconds = max(after.seconds - before.seconds, 1e-9)
     return [
         contention.load(tree, before, after, os.getpid()),
         contention.pressure(before, after),
         contention.stolen_time(before, after),
+        kernel.threads(tree, following),
+        kernel.interrupts(tree, [(source, times / seconds) for source, times in grown]),
         *(look(tree) for look in _STANDING),
     ]

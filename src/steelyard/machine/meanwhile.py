@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from statistics import median
 
+from steelyard.machine.interrupts import by_processor
 from steelyard.machine.readings import Tree
 from steelyard.model.noise import Counted, Timer
 
@@ -15,7 +16,7 @@ _READINGS = 20_000
 
 def read_counted(tree: Tree = Tree()) -> Counted:  # noqa: B008 - a frozen value
     """What is counted now."""
-    return Counted(interrupts=tree.interrupts(), ticks=tree.spent().ticks)
+    return Counted(interrupts=by_processor(tree), ticks=tree.spent().ticks)
 
 
 def read_timer(clock: Callable[[], int] = time.monotonic_ns) -> Timer:

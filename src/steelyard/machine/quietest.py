@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
+from steelyard.machine.interrupts import Source, by_processor
 from steelyard.machine.readings import CPUS, Tree
 
 # Half a second is 50 ticks of a processor.
@@ -98,7 +99,7 @@ def quietest(
 
 
 def _seen(tree: Tree, choices: Collection[int], busy: Mapping[int, float]) -> list[_Seen]:
-    isolated, interrupts = tree.processor_list(f"{CPUS}/isolated"), tree.interrupts(_is_of_device)
+    isolated, interrupts = tree.processor_list(f"{CPUS}/isolated"), by_processor(tree, Source.is_device)
     speeds = {number: _speed(tree, number) for number in choices}
     return [
         _Seen(
@@ -134,11 +135,6 @@ def _share(before: tuple[int, int], after: tuple[int, int]) -> float:
     """One that was only switched on meanwhile had no ticks before."""
     worked, passed = (max(0, late - early) for early, late in zip(before, after, strict=True))
     return worked / passed if passed else 0.0
-
-
-def _is_of_device(row: str) -> bool:
-    """Of those in /proc/interrupts. Timers and the like have every processor."""
-    return row.partition(":")[0].strip().isdigit() and "timer" not in row
 
 
 def _speed(tree: Tree, processor: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -40,6 +40,13 @@ class Tree:
         except OSError:
             return None
 
+    def link(self, path: str | Path) -> str | None:
+        """Where a symbolic link leads; None if it is none, or cannot be read."""
+        try:
+            return str((self.root / path).readlink())
+        except OSError:
+            return None
+
     def number(self, path: str | Path) -> int | None:
         """The one whole number in a file."""
         return whole(self.text(path))
@@ -67,18 +74,6 @@ class Tree:
         numbers = [int(word) for word in (lines[0].split() if lines else [])[1:9] if word.isdigit()]
         interrupts = whole(next((line.split(None, 2)[1] for line in lines if line.startswith("intr ")), None))
         return Spent(dict(zip(_SPENT_ON, numbers, strict=False)), interrupts)
-
-    def interrupts(self, is_wanted: Callable[[str], bool] = lambda row: True) -> dict[int, int]:  # noqa: ARG005
-        """Those so far by the processor that took them, of all kinds whose rows in /proc/interrupts are wanted."""
-        head, *rows = (self.text("proc/interrupts") or "").splitlines() or [""]
-        numbers = [int(name[3:]) for name in head.split() if name.startswith("CPU") and name[3:].isdigit()]
-        found = dict.fromkeys(numbers, 0)
-        for row in filter(is_wanted, rows):
-            counts = row.partition(":")[2].split()[: len(numbers)]
-            if len(counts) == len(numbers) and all(word.isdigit() for word in counts):  # ERR and MIS have but one
-                for number, word in zip(numbers, counts, strict=True):
-                    found[number] += int(word)
-        return found
 
     def siblings(self, processor: int) -> set[int]:
         """The other processors of its core that are on."""

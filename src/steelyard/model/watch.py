@@ -19,9 +19,13 @@ _LOW_CLOCK = 0.9
 # Of what fixed work takes in the quicker quarter of the looks; within a phase it varies by under 1 %.
 _SLOW_WORK = 1.03
 
-Kind = Literal["program", "hidden", "steal", "limit", "heat", "clock", "speed"]
+# Interrupts in a second, more than in the quieter quarter of the looks. A rule of thumb: one takes a few µs with all
+# that it begins, so these are about half a percent of a processor.
+_MANY_INTERRUPTS = 2000.0
+
+Kind = Literal["program", "hidden", "steal", "limit", "heat", "clock", "speed", "interrupts"]
 Cause: TypeAlias = tuple[Kind, str]
-"""What disturbs, and a program's name."""
+"""What disturbs, and the name of a program, or of what interrupts."""
 
 
 class Beside(Record):
@@ -33,6 +37,13 @@ class Beside(Record):
     processes: _Number = Field(description="how many of that name ran")
     ran_ns: _Number = Field(description="processor time of all of them, and of children that ended unseen, ns")
     cpu: _Number | None = Field(default=None, description="processor on which the busiest of them was last seen")
+
+
+class Interrupting(Record):
+    """What interrupted, by a device, the kernel or other processors."""
+
+    source: str = Field(description="in words: the timer, the network card virtio2, ...")
+    times: _Number
 
 
 class Stretch(Record):
@@ -49,6 +60,11 @@ class Stretch(Record):
     stopped_ns: _Number | None = Field(default=None, description="our control group stood still at its limit")
     slowed: _Number | None = Field(default=None, description="times that the processor was slowed, as it was too hot")
     interrupts: _Number | None = Field(default=None, description="on all processors")
+    interrupting: list[Interrupting] = Field(
+        default_factory=list,
+        description="what interrupted the processor of the launches, or all if none was chosen, over 1,000 times a "
+        "second, the busiest first",
+    )
     mhz: float | None = Field(default=None, gt=0, description="clock rate at the end, MHz")
     celsius: float | None = Field(default=None, description="temperature at the end, °C")
     work_ns: _Number | None = Field(default=None, description="what fixed work of a microsecond took at the end, ns")
@@ -78,8 +94,9 @@ class Watch(Record):
     def amounts(self) -> dict[Cause, npt.NDArray[np.float64]]:
         """How much there was of each cause in every stretch: ns, and for heat and a low clock rate all of it or none.
 
-        The cause ("clock", "") is where the clock rate was below nine tenths of its usual one, and ("speed", "") where
-        fixed work took 3 % longer than in the quicker quarter of the looks.
+        The cause ("clock", "") is where the clock rate was below nine tenths of its usual one, ("speed", "") where
+        fixed work took 3 % longer than in the quicker quarter of the looks, and ("interrupts", "the timer") where that
+        interrupted 2,000 times a second more than in the quarter of the looks with the fewest.
         """
         import numpy as np
 
@@ -98,11 +115,24 @@ class Watch(Record):
                 (("heat", ""), length_ns if one.slowed else 0),
                 (("clock", ""), length_ns if one.mhz is not None and one.mhz < slow else 0),
                 (("speed", ""), length_ns if one.work_ns is not None and one.work_ns > long_ns else 0),
+                *((("interrupts", source), length_ns if many[place] else 0) for source, many in self._storms.items()),
             ]
             for cause, amount in told:
                 if amount:
                     found.setdefault(cause, np.zeros(len(self.stretches)))[place] += amount
         return found
+
+    @cached_property
+    def _storms(self) -> dict[str, npt.NDArray[np.bool_]]:
+        """In which stretches each source interrupted more than usual; where it is not told, it was seldom."""
+        import numpy as np
+
+        found: dict[str, npt.NDArray[np.float64]] = {}
+        for place, one in enumerate(self.stretches):
+            for each in one.interrupting:
+                rates = found.setdefault(each.source, np.zeros(len(self.stretches)))
+                rates[place] = each.times / max(one.end_ns - one.start_ns, 1) * 1e9
+        return {source: rates > np.quantile(rates, 0.25) + _MANY_INTERRUPTS for source, rates in found.items()}
 
 
 class Disturber(Record):
@@ -111,13 +141,13 @@ class Disturber(Record):
     kind: Kind = Field(
         description="a program; hidden: work that is not seen from here; steal: the host's other machines; limit: our "
         "control group was stopped; heat, clock: the processor was slowed, or its clock rate was low; speed: fixed "
-        "work took longer, and so did these launches"
+        "work took longer, and so did these launches; interrupts: came more often than usual, and these took longer"
     )
-    name: str = Field(default="", description="of a program")
+    name: str = Field(default="", description="of a program, or of what interrupted")
     launches: _Number = Field(description="beside which it went on")
     of: _Number = Field(description="launches that were watched, those of repeated pairs too")
     share: float = Field(
         ge=0,
-        description="how much of a processor, or of the time, beside these on average; speed: by how much these were "
-        "longer",
+        description="how much of a processor, or of the time, beside these on average; speed, interrupts: by how much "
+        "these were longer",
     )

@@ -26,6 +26,7 @@ _BESIDE: Final = {
     "limit": "this control group stood still at its limit during {launches}",
     "heat": "the processor was slowed, being too hot, during {launches}",
     "clock": "the clock rate was low during {launches}",
+    "interrupts": "{name} interrupted more than usual during {launches}, which took {longer} longer",
     "speed": "the processor itself was slower during {launches}, which took {longer} longer",
 }
 

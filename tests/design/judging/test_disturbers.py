@@ -8,7 +8,7 @@ from steelyard.design.judging.disturbers import disturbers
 from steelyard.design.judging.judgement import verdicts
 from steelyard.model.launches import Launches, LaunchRow
 from steelyard.model.records import Benchmark, Part, Weighing
-from steelyard.model.watch import Beside, Disturber, Stretch, Watch
+from steelyard.model.watch import Beside, Disturber, Interrupting, Stretch, Watch
 from tests.model.samples import DISTURBED, MACHINE, TRIED, WARM_UP, pairs, row, run, weighing
 
 MS = 1_000_000
@@ -81,13 +81,17 @@ WORK_NS = [1000, 1010, 1060, 1070, *[1005] * 12]
 LAUNCHES = [1.0, 1.0, 1.05, 1.05, *[1.0] * 12]
 
 
+def longer_rows(times: list[float]) -> list[LaunchRow]:
+    """Five launches in each stretch, of so many times 10 ms."""
+    return [
+        row(number // 2, number % 2, wall_ns=round(10 * MS * times[number // 5]) + 50 * number)
+        for number in range(5 * len(times))
+    ]
+
+
 def slower(work_ns: list[int], launches: list[float]) -> list[Disturber]:
     """What is told where fixed work took so long in each stretch, and its five launches so many times their 10 ms."""
-    rows = [
-        row(number // 2, number % 2, wall_ns=round(10 * MS * launches[number // 5]) + 50 * number)
-        for number in range(5 * len(launches))
-    ]
-    return told([stretch(place, work_ns=ns) for place, ns in enumerate(work_ns)], rows)
+    return told([stretch(place, work_ns=ns) for place, ns in enumerate(work_ns)], longer_rows(launches))
 
 
 def test_where_fixed_work_and_launches_took_longer_together_the_processor_was_slower() -> None:
@@ -108,6 +112,53 @@ def test_where_fixed_work_and_launches_took_longer_together_the_processor_was_sl
 )
 def test_it_is_not_told_without_both(work_ns: list[int], launches: list[float]) -> None:
     assert slower(work_ns, launches) == []
+
+
+def stormy(per_stretch: list[dict[str, int]], launches: list[float]) -> list[Disturber]:
+    """What is told where interrupts came so often in each stretch, and its five launches took so many times 10 ms."""
+    stretches = [
+        stretch(place, interrupting=[Interrupting(source=source, times=times) for source, times in found.items()])
+        for place, found in enumerate(per_stretch)
+    ]
+    return told(stretches, longer_rows(launches))
+
+
+STORM = [{}, {"the timer": 120}, {"the timer": 120, "the disk nvme0": 500}, {"the disk nvme0": 400}, *[{}] * 12]
+
+
+def test_where_interrupts_and_launches_took_longer_together_they_are_told() -> None:
+    (found,) = stormy(STORM, LAUNCHES)
+    assert counts([found]) == [("interrupts", "the disk nvme0", 10, 80)]
+    assert found.share == pytest.approx(0.05, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("per_stretch", "launches"),
+    [
+        (STORM, [1.0] * 16),
+        (STORM, [1.05, 1.05, *[1.0] * 14]),  # of others
+        ([{"the disk nvme0": 4000}] * 16, LAUNCHES),  # as at any time
+        ([{"the disk nvme0": 4150 if 2 <= n < 4 else 4000} for n in range(16)], LAUNCHES),  # hardly more
+    ],
+)
+def test_interrupts_are_not_told_without_both(per_stretch: list[dict[str, int]], launches: list[float]) -> None:
+    assert stormy(per_stretch, launches) == []
+
+
+def test_of_many_sources_each_has_to_be_the_clearer() -> None:
+    # At one of 80 shifts it is as clear as this; with another one at two.
+    alone = [{"a": 500} if 2 <= n < 4 else {} for n in range(16)]
+    assert counts(stormy(alone, LAUNCHES)) == [("interrupts", "a", 10, 80)]
+    another = [{"b": 500} if 6 <= n < 8 else found for n, found in enumerate(alone)]
+    assert stormy(another, LAUNCHES) == []
+
+
+def test_where_interrupts_are_told_a_slower_processor_is_no_news() -> None:
+    stretches = [
+        stretch(place, work_ns=ns, interrupting=[Interrupting(source="a", times=500)] if ns > 1050 else [])
+        for place, ns in enumerate(WORK_NS)
+    ]
+    assert counts(told(stretches, longer_rows(LAUNCHES))) == [("interrupts", "a", 10, 80)]
 
 
 def test_of_a_low_clock_rate_it_is_no_news() -> None:

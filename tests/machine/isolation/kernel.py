@@ -11,15 +11,8 @@ from pathlib import Path
 from steelyard.machine.isolation.groups import Reach
 from steelyard.machine.readings import Tree
 from steelyard.machine.tuning.hand import Hand
-from tests.machine.trees import CPUS, made
+from tests.machine.trees import CPUS, SECOND, TOP, made
 
-TOP = "sys/fs/cgroup"
-MOUNTED = f"31 23 0:28 / /{TOP} rw,relatime - cgroup2 cgroup2 rw,nsdelegate\n"
-HYBRID = (
-    f"31 23 0:28 / /{TOP} rw - tmpfs tmpfs rw,mode=755\n"
-    f"34 31 0:31 / /{TOP}/cpuset rw,relatime - cgroup cgroup rw,cpuset\n"
-    f"41 31 0:38 / /{TOP}/unified rw,relatime - cgroup2 cgroup2 rw\n"
-)
 PRESSURE = "some avg10=0.00 avg60=0.00 avg300=0.00 total=250000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=1000\n"
 
 
@@ -44,7 +37,7 @@ class Groups:
 
     def __post_init__(self) -> None:
         """Have the groups that lead to our own, in which this process is, and only in that."""
-        self.machine(MOUNTED, f"0::/{self.own}\n")
+        self.machine(SECOND, f"0::/{self.own}\n")
         folder = self.root / self.top
         self.fill(folder, self.controllers)
         for name in Path(self.own).parts:
@@ -85,7 +78,8 @@ class Groups:
             "cgroup.controllers": controllers,
             "cgroup.subtree_control": "cpuset cpu" if path.name == "user.slice" else "cpu",
             "cpu.pressure": PRESSURE,
-            **({"cpuset.cpus": "", "cpuset.cpus.partition": "member"} if "cpuset" in controllers else {}),
+            **(dict.fromkeys(("cpuset.cpus", "cpuset.mems"), "") if "cpuset" in controllers else {}),
+            **({"cpuset.cpus.partition": "member"} if "cpuset" in controllers else {}),
         }.items():
             (path / name).write_text(text)
 

@@ -12,13 +12,11 @@ import pytest
 
 from steelyard.machine.isolation import groups
 from steelyard.machine.isolation.groups import Folder, in_use, sweep
-from steelyard.machine.isolation.hierarchies import first_version, second_version
 from steelyard.machine.isolation.isolation import isolated
-from steelyard.machine.readings import Tree
 from steelyard.model.errors import UsageError
 from steelyard.model.isolation import Isolation
-from tests.machine.isolation.kernel import HYBRID, MOUNTED, TOP, Groups
-from tests.machine.trees import made
+from tests.machine.isolation.kernel import Groups
+from tests.machine.trees import FIRST, HYBRID, NONE, TOP, made
 
 SERVER = 4711
 
@@ -106,7 +104,7 @@ def test_nothing_can_be_made(tmp_path: Path, number: int, why: str) -> None:
 
 def test_no_control_groups_at_all(tmp_path: Path) -> None:
     kernel = Groups(tmp_path)
-    (tmp_path / "proc/self/mountinfo").write_text("1 1 0:1 / / rw - ext4 /dev/vda rw\n")
+    (tmp_path / "proc/self/mountinfo").write_text(NONE)
     with running(kernel, 1) as told:
         assert told == Isolation(group=None, missing="this system shows no control groups below /sys/fs/cgroup")
 
@@ -130,12 +128,8 @@ def hybrid(root: Path) -> Groups:
     return kernel
 
 
-def test_of_two_versions_each_gives_what_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_two_versions_each_gives_what_it_has(tmp_path: Path) -> None:
     kernel = hybrid(tmp_path)
-    fill = Groups.fill
-    monkeypatch.setattr(
-        Groups, "fill", lambda self, path, names: (fill(self, path, names), (path / "cpuset.mems").write_text(""))
-    )
     with running(kernel, 1) as told:
         cpuset, unified = kernel.ours()
         assert (cpuset / "cpuset.cpus").read_text() == "1,3"
@@ -145,6 +139,19 @@ def test_of_two_versions_each_gives_what_it_has(tmp_path: Path, monkeypatch: pyt
         assert (told.processors, told.alone, told.waited_us) == ([1, 3], False, 250_000)
         assert "one of the first version here" in (told.missing or "")
     assert kernel.ours() == []
+
+
+def test_of_the_first_version_alone_there_is_a_cpuset_or_nothing(tmp_path: Path) -> None:
+    kernel = hybrid(tmp_path)
+    kernel.machine(FIRST, "3:cpuset:/\n2:cpu:/\n")
+    with running(kernel, 1) as told:
+        (cpuset,) = kernel.ours()
+        assert cpuset.parent == tmp_path / TOP / "cpuset"
+        assert (told.group, told.processors, told.alone) == (f"/{TOP}/cpuset/{cpuset.name}", [1, 3], False)
+    assert kernel.ours() == []
+    with running(kernel, None) as told:
+        assert told.group is None
+        assert "of the first version alone, which does not tell how long tasks wait" in (told.missing or "")
 
 
 def test_a_server_that_cannot_be_put_there_runs_where_it_was(tmp_path: Path) -> None:
@@ -206,32 +213,3 @@ def test_a_processor_that_goes_away_meanwhile_changes_nothing_of_the_end(tmp_pat
         for name in ("cpuset.cpus", "cpuset.cpus.partition"):
             (path / name).unlink()
     assert kernel.ours() == []
-
-
-@pytest.mark.parametrize(
-    ("mounted", "membership", "own"),
-    [
-        (MOUNTED, "0::/a/b\n", f"{TOP}/a/b"),
-        (MOUNTED, "0::/\n", TOP),
-        (MOUNTED, "0::/../other\n", None),  # a group outside of what a container sees
-        (MOUNTED.replace(" / ", " /docker/1 "), "0::/docker/1/a\n", f"{TOP}/a"),
-        (MOUNTED.replace(" / ", " /docker/1 "), "0::/docker/2\n", None),
-        (MOUNTED.replace(f"/{TOP}", r"/sys\040fs/cgroup"), "0::/a\n", "sys fs/cgroup/a"),
-        (MOUNTED, "2:cpu,cpuacct:/a\n", None),
-        ("", "0::/a\n", None),
-        ("nonsense\n- cgroup2\n", "nonsense\n", None),
-    ],
-)
-def test_where_we_are_in_the_second_version(tmp_path: Path, mounted: str, membership: str, own: str | None) -> None:
-    tree = made(tmp_path, {"proc/self/mountinfo": mounted, "proc/self/cgroup": membership})
-    found = second_version(tree)
-    assert (str(found.own) if found else None) == own
-
-
-def test_where_we_are_in_the_first_version(tmp_path: Path) -> None:
-    tree = made(tmp_path, {"proc/self/mountinfo": HYBRID, "proc/self/cgroup": "3:cpu,cpuset:/a/b\n0::/\n"})
-    found = first_version(tree, "cpuset")
-    assert found is not None
-    assert [str(path) for path in found.upwards()] == [f"{TOP}/cpuset/a/b", f"{TOP}/cpuset/a", f"{TOP}/cpuset"]
-    assert first_version(tree, "memory") is None
-    assert second_version(Tree(tmp_path / "empty")) is None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -31,6 +33,11 @@ MACHINES: Mapping[str, Mapping[str, str]] = {
     "desktop": DESKTOP,
     "server": _SERVER,
     "container": CONTAINER,
+    "one switched off": {
+        **{name: text for name, text in _SERVER.items() if "cpu3/" not in name},
+        f"{CPUS}/online": "0-2\n",
+        f"{CPUS}/cpu3/online": "0\n",
+    },
     "board": {**BOARD, f"{CPUS}/cpu0/cpufreq/scaling_available_governors": "ondemand performance\n"},
 }
 
@@ -42,16 +49,19 @@ class Kernel:
         self.root, self.at, self.happens, self.within = root, at, happens, within
         self.writes = 0
         self.refused: set[str] = set()
+        self.error = errno.EIO
 
     def write(self, path: Path, text: str) -> None:
         moment, self.writes = self.writes == self.at, self.writes + 1
         if moment and self.within == "before":
             self.happens()
         if str(path.relative_to(self.root)) in self.refused:
-            raise OSError(5, "Input/output error")
+            raise OSError(self.error, os.strerror(self.error))
         if moment and self.within == "emptied":
             path.write_text("")
             self.happens()
+        if not path.exists():
+            raise OSError(errno.ENOENT, os.strerror(errno.ENOENT))
         chosen = " ".join(f"[{one}]" if one == text else one for one in _CHOICES)
         path.write_text(f"{chosen}\n" if path == self.root / _HUGE_PAGES else f"{text}\n")
         if moment and self.within == "after":
@@ -184,6 +194,30 @@ def test_what_is_refused_is_told_and_the_rest_is_done(laptop: Kernel) -> None:
     assert [(one.change.setting, one.reason) for one in done.refused] == [(_HUGE_PAGES, "Input/output error")]
     assert done.changes
     assert laptop.tuner.restore().refused == []
+
+
+@pytest.mark.parametrize("error", [errno.EROFS, errno.EACCES, errno.EPERM])
+def test_where_nothing_may_be_changed_nothing_is_kept(tmp_path: Path, error: int) -> None:
+    kernel = Kernel(made(tmp_path, MACHINES["server"]).root)
+    kernel.refused, kernel.error = {change.setting for change in kernel.tuner.plan(1)}, error
+    before = contents(kernel.root)
+    for _ in range(2):  # it is not tuned
+        done = kernel.tuner.tune(1, tool="0", created="2026-01-01")
+        assert not done.changes
+        assert {one.reason for one in done.refused} == {os.strerror(error)}
+    assert contents(kernel.root) == before
+    assert not kernel.tuner.kept.exists()
+
+
+def test_a_processor_that_goes_away_meanwhile_is_told_and_forgotten(laptop: Kernel) -> None:
+    laptop.at, laptop.within = 0, "before"
+    laptop.happens = lambda: shutil.rmtree(laptop.root / f"{CPUS}/cpu3")
+    done = laptop.tuner.tune(1, tool="0", created="2026-01-01")
+    assert {one.change.setting for one in done.refused} >= {f"{CPUS}/cpu3/cpufreq/scaling_governor"}
+    assert all("cpu3" in one.change.setting for one in done.refused)
+    assert {one.reason for one in done.refused} == {"No such file or directory"}
+    assert {one.reason for one in laptop.tuner.restore().refused} == {"it is not there any more"}
+    assert not laptop.tuner.kept.exists()
 
 
 def test_what_cannot_be_restored_is_kept_for_another_time(laptop: Kernel) -> None:

@@ -9,9 +9,10 @@ from typing import NoReturn
 
 import pytest
 
+from steelyard.machine.watch.gauges import Gauges
 from steelyard.machine.watch.watcher import Watcher, pause_s
 from steelyard.model.watch import Beside, Stretch
-from tests.machine.trees import CONTAINER, CPUS, LAPTOP, made
+from tests.machine.trees import CONTAINER, CPUS, FIRST, HYBRID, LAPTOP, NONE, TOP, made
 from tests.machine.watch.processes import stat
 from tests.tool import wait_until
 
@@ -36,7 +37,7 @@ def test_who_ran_and_what_the_machine_did(tmp_path: Path) -> None:
         **LAPTOP,
         "proc/stat": "cpu  100 0 50 1000 0 0 0 3 0 0\nintr 1000 1 2\n",
         "proc/self/cgroup": "0::/inner\n",
-        "sys/fs/cgroup/inner/cpu.stat": "nr_throttled 3\nthrottled_usec 1000\n",
+        f"{TOP}/inner/cpu.stat": "nr_throttled 3\nthrottled_usec 1000\n",
         "proc/30/stat": stat("steelyard-launc", number=30, parent=5),
         "proc/40/stat": stat("cc1plus", number=40, ticks=500, started=7, processor=1),
         f"{CPUS}/cpu0/cpufreq/scaling_cur_freq": "2000000\n",
@@ -46,7 +47,7 @@ def test_who_ran_and_what_the_machine_did(tmp_path: Path) -> None:
     after = {
         "proc/stat": "cpu  270 0 70 1010 0 0 0 5 0 0\nintr 1800 1 2\n",
         "proc/pressure/cpu": "some avg10=0.00 avg60=0.00 avg300=0.00 total=301000\n",
-        "sys/fs/cgroup/inner/cpu.stat": "nr_throttled 4\nthrottled_usec 21000\n",
+        f"{TOP}/inner/cpu.stat": "nr_throttled 4\nthrottled_usec 21000\n",
         "proc/31/stat": stat("target", number=31, parent=30, ticks=95, started=8),
         f"proc/{os.getpid()}/stat": stat("steelyard", number=os.getpid(), ticks=5, started=8),
         "proc/40/stat": stat("cc1plus", number=40, ticks=560, started=7, processor=1),
@@ -77,13 +78,46 @@ def test_the_clock_rate_is_that_of_the_processor_of_the_launches(tmp_path: Path)
     assert seen(tmp_path / "b", rates, {}).mhz == 2500.0  # of the first four: asking wakes them
 
 
-def test_groups_of_the_first_version_tell_in_ns(tmp_path: Path) -> None:
-    limit = "sys/fs/cgroup/cpu/user/cpu.stat"
-    before = {"proc/self/cgroup": "4:cpu,cpuacct:/user\n", limit: "nr_throttled 1\nthrottled_time 5\n"}
+def test_a_processor_that_goes_away_meanwhile_has_no_rate(tmp_path: Path) -> None:
+    rates = {f"{CPUS}/cpu{n}/cpufreq/scaling_cur_freq": f"{n + 1}000000\n" for n in range(2)}
+    gauges = Gauges.found(made(tmp_path, rates), None)
+    (tmp_path / CPUS / "cpu1/cpufreq/scaling_cur_freq").unlink()
+    assert gauges.read().mhz == 1000.0
+    (tmp_path / CPUS / "cpu0/cpufreq/scaling_cur_freq").unlink()
+    assert gauges.read().mhz is None
+
+
+TABLE = """\
+           CPU0       CPU1
+ 27:          0      {}  GICv3  27 Level  arch_timer
+RES:          {}          0   Rescheduling interrupts
+CAL:          0          {}   Function call interrupts
+"""
+
+
+@pytest.mark.parametrize(
+    ("processor", "kept"),
+    [
+        (None, [("rescheduling by other processors", 5000), ("the timer", 1001)]),
+        (0, [("rescheduling by other processors", 5000)]),
+        (1, [("the timer", 1001)]),
+    ],
+)
+def test_what_interrupts_often_is_kept(tmp_path: Path, processor: int | None, kept: list[tuple[str, int]]) -> None:
+    before, after = TABLE.format(7, 7, 7), TABLE.format(1008, 5007, 1007)
+    stretch = seen(tmp_path, {"proc/interrupts": before}, {"proc/interrupts": after}, processor=processor)
+    assert [(one.source, one.times) for one in stretch.interrupting] == kept
+
+
+@pytest.mark.parametrize("mounted", [FIRST, HYBRID])
+def test_groups_of_the_first_version_tell_in_ns(tmp_path: Path, mounted: str) -> None:
+    limit = f"{TOP}/cpu,cpuacct/user/cpu.stat"
+    membership = {"proc/self/mountinfo": mounted, "proc/self/cgroup": "4:cpu,cpuacct:/user\n0::/\n"}
+    before = {**membership, limit: "nr_throttled 1\nthrottled_time 5\n"}
     assert seen(tmp_path, before, {limit: "nr_throttled 2\nthrottled_time 12\n"}).stopped_ns == 7
 
 
-@pytest.mark.parametrize("machine", [{}, CONTAINER])
+@pytest.mark.parametrize("machine", [{}, CONTAINER, {**CONTAINER, "proc/self/mountinfo": NONE}])
 def test_what_a_machine_does_not_tell_is_not_known(tmp_path: Path, machine: dict[str, str]) -> None:
     stretch = seen(tmp_path, machine, {})
     unknown = ("pressure_ns", "slowed", "interrupts", "mhz", "celsius", "stopped_ns")

@@ -1,4 +1,5 @@
-//! One event of what this process starts, counted by the kernel or the processor (`perf_event_open`).
+//! One event of what this process starts, or of a child that has not executed its target yet, counted by the kernel or
+//! the processor (`perf_event_open`).
 
 use super::perf_event::{open, Attributes, Within, EXCLUDE_KERNEL};
 use std::fs::File;
@@ -22,16 +23,21 @@ pub struct Reading {
     pub running_ns: u64,
 }
 
-/// An event that is counted in what this process starts, from when that executes a program on; in this process never.
+/// An event that is counted from when a program is executed on; in this process never.
 pub struct Event(File);
 
 impl Event {
-    /// For all that is started until this is dropped; `kind` and `config` as `linux/perf_event.h` has them. Code of
-    /// the kernel may be left out.
+    /// For a process, with all that it starts, or if none is said for all that we start until this is dropped; `kind`
+    /// and `config` as `linux/perf_event.h` has them. Code of the kernel may be left out.
     ///
     /// # Errors
     /// As the system refuses: ENOENT for what it cannot count, EACCES for what we may not have counted.
-    pub fn open(kind: u32, config: u64, without_kernel: bool) -> io::Result<Self> {
+    pub fn open(
+        kind: u32,
+        config: u64,
+        without_kernel: bool,
+        process: Option<i32>,
+    ) -> io::Result<Self> {
         let excluded = if without_kernel {
             EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR
         } else {
@@ -44,7 +50,8 @@ impl Event {
             flags: DISABLED | INHERIT | ENABLE_ON_EXEC | excluded,
             ..Attributes::default()
         };
-        Ok(Self(open(attributes, Within::Ours)?.into()))
+        let within = process.map_or(Within::Ours, Within::Process);
+        Ok(Self(open(attributes, within)?.into()))
     }
 
     /// What was counted in those that have ended, and so far in the others.

@@ -32,6 +32,8 @@ pub(super) const EXCLUDE_KERNEL: u64 = 1 << 5;
 pub(super) enum Within {
     /// The calling process, or what it starts, on all processors.
     Ours,
+    /// Another process, or what it starts, on all processors.
+    Process(i32),
     /// Whatever runs on one processor.
     Processor(usize),
 }
@@ -45,6 +47,7 @@ pub(super) fn open(attributes: Attributes, within: Within) -> io::Result<OwnedFd
     const ANY: libc::c_int = -1;
     let (process, processor) = match within {
         Within::Ours => (0, ANY),
+        Within::Process(pid) => (pid, ANY),
         Within::Processor(number) => (
             ANY,
             libc::c_int::try_from(number).unwrap_or(libc::c_int::MAX),

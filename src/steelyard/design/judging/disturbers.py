@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.model.launches import DISTURBED, ROLES, USED, FloatArray, Launches
-from steelyard.model.watch import Disturber, Kind, Watch
+from steelyard.model.watch import Cause, Disturber, Kind, Watch
 from steelyard.stats.overlap import rates_within
-from steelyard.stats.shifts import chance_of_higher
+from steelyard.stats.shifts import chances_of_higher
 
 Indices = npt.NDArray[np.intp]
 
@@ -24,15 +24,17 @@ _FROM: Final[Mapping[Kind, float]] = {
     "heat": 0.5,
     "clock": 0.5,
     "speed": 0.5,
+    "interrupts": 0.5,
 }
 # The kernel tells these in ticks of 10 ms, and the last stretch may be as short: two of them may be less than one.
 _IN_TICKS: Final[frozenset[Kind]] = frozenset({"program", "hidden", "steal"})
 _FEW_TICKS_NS = 25_000_000
 # They tell why the processor was slower.
-_SLOWING: Final[frozenset[Kind]] = frozenset({"heat", "clock"})
+_SLOWING: Final[frozenset[Kind]] = frozenset({"heat", "clock", "interrupts"})
 # Of the time of a launch that has to have been watched.
 _COVERED = 0.5
-# That the processor was slower is said if launches were, too: by so much, and by chance once in so many times at most.
+# These are told if launches took longer, too: by so much, and by chance once in so many times at most, all of a kind.
+_SHOWN: Final[frozenset[Kind]] = frozenset({"speed", "interrupts"})
 _LONGER, _CHANCE = 0.01, 0.02
 
 
@@ -48,14 +50,15 @@ def disturbers(launches: Launches, benchmark: int, watch: Watch | None) -> list[
     lengths = watch.edges_ns[:, 1] - watch.edges_ns[:, 0]
     covered = rates_within(spans, watch.edges_ns, lengths) >= _COVERED
     measured, spans = measured[covered], spans[covered]
-    found = []
+    rates_of: dict[Cause, FloatArray] = {}
     for (kind, name), amounts in watch.amounts.items():
         told = np.where(amounts < _FEW_TICKS_NS, 0.0, amounts) if kind in _IN_TICKS else amounts
-        rates = rates_within(spans, watch.edges_ns, told)
-        beside = rates >= _FROM[kind]
-        if kind == "speed":
-            rates = np.where(beside, _longer(launches, measured, beside), 0.0)
-            beside = rates >= _LONGER
+        rates_of[kind, name] = rates_within(spans, watch.edges_ns, told)
+    for kind in _SHOWN:
+        _keep_longer(rates_of, kind, launches, measured)
+    found = []
+    for (kind, name), rates in rates_of.items():
+        beside = rates >= (_LONGER if kind in _SHOWN else _FROM[kind])
         if beside.any():
             count, share = int(beside.sum()), float(rates[beside].mean())
             lost_ns = float((rates * (spans[:, 1] - spans[:, 0]))[beside].sum())
@@ -65,19 +68,23 @@ def disturbers(launches: Launches, benchmark: int, watch: Watch | None) -> list[
     return [told for _, told in sorted(found, key=lambda one: (-one[0], one[1].kind, one[1].name))]
 
 
-def _longer(launches: Launches, measured: Indices, beside: npt.NDArray[np.bool_]) -> float:
-    """By how much those launches took longer that were `beside` something; 0 where that may be chance.
+def _keep_longer(rates_of: dict[Cause, FloatArray], kind: Kind, launches: Launches, measured: Indices) -> None:
+    """Put by how much longer launches beside those of a kind took in the place of the rates; 0 where it may be chance.
 
-    Compared are their own times, without waits, with the usual one of their side.
+    Compared are the launches' own times, without waits, with the usual one of their side.
     """
+    beside = {cause: rates >= _FROM[kind] for cause, rates in rates_of.items() if cause[0] == kind}
+    if not beside:
+        return
     waits = np.where(launches.knows_waits(), launches.waited_ns(), 0.0)
     logs = np.log(np.maximum(launches.column("wall_ns") - waits, 1.0))[measured]
     sides = np.asarray(launches.side, dtype=int)[measured]
     for side in np.unique(sides):
         logs[sides == side] -= np.median(logs[sides == side])
-    if chance_of_higher(beside, logs) > _CHANCE:
-        return 0.0
-    return float(np.expm1(np.median(logs[beside]) - np.median(logs[~beside])))
+    for (cause, marked), chance in zip(beside.items(), chances_of_higher([*beside.values()], logs), strict=True):
+        is_clear = chance <= _CHANCE
+        longer = np.expm1(np.median(logs[marked]) - np.median(logs[~marked])) if is_clear else 0.0
+        rates_of[cause] = np.where(marked, longer, 0.0)
 
 
 def _measured(launches: Launches, benchmark: int) -> Indices:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from steelyard.model.counters import EVENTS
 from steelyard.model.metrics import PER_ITERATION, timed
 from steelyard.model.records import Settings
 from steelyard.subjects.harness import AUTO, harness_named
@@ -13,6 +12,7 @@ _OF_THE_PARTNER = {
     "delay": "its wait for the partner: leave it out",
     "timeslices": "what the partner does to it: leave it out",
     "involuntary_switches": "what the partner does to it: leave it out",
+    "migrations": "nothing, as both share one processor: leave it out",
 }
 
 
@@ -23,8 +23,6 @@ def obstacle(settings: Settings) -> str | None:
         if metric in PER_ITERATION and told is not None:
             if metric not in told:
                 return f"samples of {settings.harness} do not tell {metric}{_instead(told)}"
-        elif metric in EVENTS:
-            return f"{metric} is counted of one launch at a time: leave it out"
         elif metric in _OF_THE_PARTNER:
             return f"{metric} would hold {_OF_THE_PARTNER[metric]}"
     if settings.repeat > 1:

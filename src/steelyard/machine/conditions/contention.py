@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from steelyard.machine.conditions.words import fine, serious, slight, unknown
-from steelyard.machine.groups import groups
+from steelyard.machine.hierarchies import limiting
 from steelyard.machine.moments import Moment
-from steelyard.machine.readings import CPUS, Tree
+from steelyard.machine.readings import CPUS, Tree, whole
 from steelyard.model.conditions import Condition
 
 # Shares of one processor, or of the time.
@@ -79,12 +79,14 @@ def _ticks(before: Moment, after: Moment) -> dict[str, int]:
 
 def processor_limit(tree: Tree) -> Condition:
     """How much of the processors this control group, or one above it, may use, and whether it was stopped for that."""
-    limits, periods = [], 0
-    for folder in groups(tree):
+    limits, periods, folders = [], 0, limiting(tree)
+    if not folders:
+        return unknown("processor-limit", "this system shows no control groups, so no limits of theirs either")
+    for folder in folders:
         quota, period = _quota(tree, folder)
         if quota is not None and period:
             limits.append(quota / period)
-        periods += int(tree.fields(folder / "cpu.stat").get("nr_throttled", "0"))
+        periods += whole(tree.fields(folder / "cpu.stat").get("nr_throttled")) or 0
     if not limits:
         return fine("processor-limit", "this control group may use all processors")
     told = f"this control group may use {min(limits):.3g} processors"

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from steelyard.machine.conditions.words import fine, ranges, serious, slight, unknown
 from steelyard.machine.facts import ASLR, CLOCK_SOURCE
+from steelyard.machine.mounts import mounts
 from steelyard.machine.readings import CPUS, SAMPLE_RATE, Tree
 from steelyard.model.conditions import Condition
 
 _SLOW_CLOCKS = ("hpet", "acpi_pm", "pit", "jiffies", "refined-jiffies")
+# The kernel's PROC_PID_INIT_INO.
+_FIRST_NAMESPACE = "pid:[4026531836]"
+_TRACEFS, _READABLE = "sys/kernel/tracing", "mode=755,gid=$(id -g)"
 _SCHEDULER_SLICE = "sys/kernel/debug/sched/base_slice_ns"
 
 
@@ -50,6 +58,50 @@ def randomisation(tree: Tree) -> Condition:
     )
 
 
+@dataclass(frozen=True)
+class Following:
+    """Whether the scheduler's switches can be followed."""
+
+    told: bool | None
+    """What the launch server found; None where it does not run."""
+    server: str
+    """Its file."""
+    is_root: bool
+
+
+def threads(tree: Tree, following: Following) -> Condition:
+    """Whether waits are corrected for in what has several threads or processes (`lost_ns`)."""
+    if following.told is None:
+        return unknown(
+            "threads", "the launch server, which would tell whether threads can be followed, does not run here"
+        )
+    if following.told:
+        return fine(
+            "threads", "the waits of threads, pipelines and process trees can be followed, so `active` has none"
+        )
+    lacking = "`active` falls back to `wall` for threads, pipelines and process trees: "
+    if tree.link("proc/self/ns/pid") not in (None, _FIRST_NAMESPACE):
+        return slight(
+            "threads",
+            f"{lacking}processes have numbers of their own here, as in a container, and others in the kernel's records",
+            "outside of the container, or with the machine's numbers (docker run --pid=host)",
+        )
+    if following.is_root:
+        return slight(
+            "threads",
+            f"{lacking}even root is not told of the scheduler's switches (perf_event_open, tracefs)",
+            "outside of a container, whose filter may be between; on a kernel with perf events and tracefs",
+        )
+    is_mounted = any(mounted == f"/{_TRACEFS}" for _, mounted, _ in mounts(tree, "tracefs"))
+    mount = f"-o remount,{_READABLE} /{_TRACEFS}" if is_mounted else f"-t tracefs -o {_READABLE} tracefs /{_TRACEFS}"
+    return slight(
+        "threads",
+        f"{lacking}only root is told of the scheduler's switches",
+        f"as root; or as this user, once root did: sudo mount {mount} (until the next start) and sudo setcap "
+        f"cap_perfmon=ep {shlex.quote(following.server)}",
+    )
+
+
 def perf_sampling(tree: Tree) -> Condition:
     """How often profilers may interrupt."""
     rate = tree.number(SAMPLE_RATE)
@@ -68,19 +120,23 @@ def counters(tree: Tree) -> Condition:
     return fine("counters", "the processor's counters are hidden here: `steelyard count` needs none")
 
 
-def interrupts(tree: Tree) -> Condition:
-    """Whether interrupts are moved about, and which processors take them."""
-    mask = tree.text("proc/irq/default_smp_affinity")
+def interrupts(tree: Tree, per_s: Sequence[tuple[str, float]]) -> Condition:
+    """Whether interrupts are moved about, which processors take them, and where most come from.
+
+    `per_s` says what interrupted, and how often in a second, the busiest first.
+    """
+    mask, named = tree.text("proc/irq/default_smp_affinity"), ", ".join(f"{name} {rate:,.0f}" for name, rate in per_s)
+    busiest = f"; most a second: {named}" if named else ""
     if tree.named("irqbalance"):
         return slight(
             "interrupts",
-            "irqbalance runs, and moves interrupts between processors every ten seconds",
+            f"irqbalance runs, and moves interrupts between processors every ten seconds{busiest}",
             "as root: systemctl stop irqbalance, for as long as is measured",
         )
     if mask is None:
-        return unknown("interrupts", "the system does not tell which processors take interrupts")
+        return unknown("interrupts", f"the system does not tell which processors take interrupts{busiest}")
     taking = {bit for bit in range(4 * len(mask)) if _bits(mask) >> bit & 1}
-    return fine("interrupts", f"new ones are taken by processors {ranges(taking & _online(tree, taking))}")
+    return fine("interrupts", f"new ones are taken by processors {ranges(taking & _online(tree, taking))}{busiest}")
 
 
 def scheduler_slice(tree: Tree) -> Condition:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
-from steelyard.machine.isolation.hierarchies import Hierarchy, first_version, second_version
+from steelyard.machine.hierarchies import Hierarchy, first_version, second_version
 from steelyard.machine.readings import Tree
 from steelyard.machine.tuning.hand import Hand
 from steelyard.model.locks import lock

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from steelyard.machine.conditions.words import processors as named
 from steelyard.machine.conditions.words import ranges
+from steelyard.machine.hierarchies import Hierarchy, first_version, second_version
 from steelyard.machine.isolation.groups import Folder, Reach, in_use
-from steelyard.machine.isolation.hierarchies import Hierarchy, first_version, second_version
 from steelyard.machine.readings import CPUS
 from steelyard.model.errors import UsageError
 from steelyard.model.isolation import Isolation
@@ -127,6 +127,11 @@ def _made(isolated: Isolated, wanted: set[int], undoing: ExitStack) -> Isolated:
     second, cpusets = second_version(tree), first_version(tree, "cpuset")
     if second is None and cpusets is None:
         isolated.missing.append("this system shows no control groups below /sys/fs/cgroup")
+    elif second is None and not wanted:
+        isolated.missing.append(
+            "the control groups here are of the first version alone, which does not tell how long tasks wait: "
+            "with --cpu there is one that is confined to a processor"
+        )
     elif second is not None:
         _make_second(isolated, second, set() if cpusets else wanted, undoing)
     if cpusets is not None and wanted:

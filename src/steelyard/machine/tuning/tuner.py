@@ -69,10 +69,13 @@ class Tuner:
                 return Done([])
             self._keep(Tuning(tool=tool, created=created, changes=changes))
             try:
-                return self._make(changes)
+                done = self._make(changes)
             except BaseException:
                 self._undo(changes)
                 raise
+            if not done.changes:
+                self._undo(changes)  # all were refused: it is not tuned, and nothing has to be kept for that
+            return done
 
     def restore(self) -> Done:
         """Put back what was. What the system refuses stays in the file, so that another time undoes it.

@@ -14,15 +14,16 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
+from steelyard.machine.interrupts import Counts, Interrupts
 from steelyard.machine.moments import Lines, Moment, read_moment
 from steelyard.machine.readings import Tree
 from steelyard.machine.watch.gauges import Gauge, Gauges
 from steelyard.machine.watch.names import Names
 from steelyard.machine.watch.sentinel import fixed_work_ns
 from steelyard.machine.watch.strangers import Time, ours, ran_between, strangers
-from steelyard.model.watch import Stretch
+from steelyard.model.watch import Interrupting, Stretch
 
 # Of one processor, for all looks together; the bar is 0.5 %, and what is around a look is not counted.
 _MOST_SHARE = 0.004
@@ -30,6 +31,16 @@ _SHORTEST_S = 0.25
 # A stretch has about 400 bytes in a record: in an hour there are 3,700 and not 14,400.
 _THINNED_FROM = 1000
 _WORKING = ("user", "nice", "system")
+# Fewer are what goes on all the time. Four sources of the kernel's own are busy on any machine of many processors.
+_WORTH_KEEPING_PER_S, _MOST_KEPT = 1000, 6
+
+
+class _Look(NamedTuple):
+    """What is read in one."""
+
+    moment: Moment
+    gauge: Gauge
+    interrupts: Counts
 
 
 class Watcher:
@@ -53,6 +64,8 @@ class Watcher:
         self._tree, self._clock_ns, self._work_ns = tree, clock_ns, work_ns
         self._tick_ns = tick_ns or 1_000_000_000 // os.sysconf("SC_CLK_TCK")
         self._gauges = Gauges.found(tree, processor)
+        self._interrupts = Interrupts(tree, processor)
+        self._latest: _Look
         self._lines: Lines = {}
         self._taken: deque[Stretch] = deque()
         self._end = threading.Event()
@@ -83,9 +96,9 @@ class Watcher:
     def look(self) -> int:
         """End a stretch, and begin the next; the processor time that it took, ns."""
         begun_ns = time.thread_time_ns()
-        moment, gauge = self._now()
-        told = self._between(moment, gauge)
-        self._moment, self._gauge = moment, gauge
+        now = self._now()
+        told = self._between(self._latest, now)
+        self._latest = now
         told["cost_ns"] = time.thread_time_ns() - begun_ns
         # Measured, and not read: a validator would be built at its first use, for 2 ms.
         self._taken.append(Stretch.model_construct(**told))
@@ -94,11 +107,12 @@ class Watcher:
     def begin(self) -> None:
         """Take the first look."""
         begun_ns = time.thread_time_ns()
-        self._moment, self._gauge = self._now()
+        self._latest = self._now()
         self._first_ns = time.thread_time_ns() - begun_ns
 
-    def _now(self) -> tuple[Moment, Gauge]:
-        return read_moment(self._tree, self._clock_ns() / 1e9, self._lines), self._gauges.read()
+    def _now(self) -> _Look:
+        moment = read_moment(self._tree, self._clock_ns() / 1e9, self._lines)
+        return _Look(moment, self._gauges.read(), self._interrupts.read())
 
     def _watch(self) -> None:
         # They are for the thread that waits for launches, which they wake.
@@ -115,9 +129,10 @@ class Watcher:
             with suppress(OSError):  # none is left, or they may not be chosen
                 os.sched_setaffinity(0, os.sched_getaffinity(0) - {self._processor})
 
-    def _between(self, moment: Moment, gauge: Gauge) -> dict[str, Any]:
-        """What is told of the stretch that these end."""
-        before, length_s = self._moment, max(moment.seconds - self._moment.seconds, 1e-9)
+    def _between(self, earlier: _Look, now: _Look) -> dict[str, Any]:
+        """What is told of the stretch between two."""
+        before, moment = earlier.moment, now.moment
+        length_s = max(moment.seconds - before.seconds, 1e-9)
         ran = ran_between(before.processes, moment.processes)
         own = ours(moment.processes, self._launcher, os.getpid())
         time_gone = Time(length_s * 1e9 / self._tick_ns, self._tick_ns)
@@ -132,11 +147,16 @@ class Watcher:
             "hidden_ns": None if hidden is None else hidden * self._tick_ns,
             "pressure_ns": None if waiting_us is None else 1000 * waiting_us,
             "steal_ns": max(0, ticks["steal"]) * self._tick_ns if "steal" in ticks else None,
-            "stopped_ns": _growth(self._gauge.stopped_ns, gauge.stopped_ns),
-            "slowed": _growth(self._gauge.slowed, gauge.slowed),
+            "stopped_ns": _growth(earlier.gauge.stopped_ns, now.gauge.stopped_ns),
+            "slowed": _growth(earlier.gauge.slowed, now.gauge.slowed),
             "interrupts": _growth(before.interrupts, moment.interrupts),
-            "mhz": gauge.mhz,
-            "celsius": gauge.celsius,
+            "interrupting": [
+                Interrupting.model_construct(source=source, times=times)
+                for source, times in self._interrupts.grown(earlier.interrupts, now.interrupts)[:_MOST_KEPT]
+                if times > _WORTH_KEEPING_PER_S * length_s
+            ],
+            "mhz": now.gauge.mhz,
+            "celsius": now.gauge.celsius,
             # Behind the reading, by which the processor is awake.
             "work_ns": self._work_ns(),
         }

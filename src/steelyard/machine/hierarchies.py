@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from steelyard.machine.mounts import mounts
 from steelyard.machine.readings import Tree
 
 # In the place of the controllers that a tree of the second version has.
@@ -42,11 +42,20 @@ def first_version(tree: Tree, controller: str) -> Hierarchy | None:
     return _hierarchy(tree, "cgroup", controller)
 
 
+def limiting(tree: Tree) -> list[Path]:
+    """The groups whose limits of processor time hold for this process: its own and those above it, in either version.
+
+    None where no such tree is mounted, or where what is mounted does not show the group of this process.
+    """
+    found = (second_version(tree), first_version(tree, "cpu"))
+    return [folder for one in found if one is not None for folder in one.upwards()]
+
+
 def _hierarchy(tree: Tree, kind: str, controller: str) -> Hierarchy | None:
     within = next((path for names, path in _memberships(tree) if controller in names), None)
     if within is None:
         return None
-    for root, mounted, options in _mounts(tree, kind):
+    for root, mounted, options in mounts(tree, kind):
         # A container may see the mount from its own group on, and yet be told of groups above.
         if (controller == _NO_NAME or controller in options) and within.is_relative_to(root):
             top = Path(mounted.lstrip("/"))
@@ -61,17 +70,3 @@ def _memberships(tree: Tree) -> Iterator[tuple[list[str], Path]]:
         controllers, _, path = rest.partition(":")
         if path.startswith("/") and ".." not in Path(path).parts:
             yield controllers.split(","), Path(path)
-
-
-def _mounts(tree: Tree, kind: str) -> Iterator[tuple[Path, str, list[str]]]:
-    """Which part of a file system of some kind is mounted where, with the file system's options (man 5 proc)."""
-    for line in (tree.text("proc/self/mountinfo") or "").splitlines():
-        mount, dash, system = line.partition(" - ")
-        words, told = mount.split(), system.split()
-        if dash and len(words) >= 5 and len(told) >= 3 and told[0] == kind:
-            yield Path(_unescaped(words[3])), _unescaped(words[4]), told[2].split(",")
-
-
-def _unescaped(path: str) -> str:
-    """Blanks and the like stand there as octal numbers."""
-    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), path)

@@ -1,0 +1,129 @@
+"""What interrupts the processors, and how often: the rows of /proc/interrupts, and in words where they come from."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from steelyard.machine.readings import Tree
+
+# The kernel's own, by what it says of them: the letters before differ between architectures.
+_OWN = {
+    "Local timer interrupts": "the timer",
+    "Rescheduling interrupts": "rescheduling by other processors",
+    "Function call interrupts": "calls of other processors",
+    "TLB shootdowns": "other processors' changes of memory maps",
+    "IRQ work interrupts": "the kernel's postponed work",
+    "Performance monitoring interrupts": "a profiler",
+    "Hypervisor callback interrupts": "the hypervisor",
+}
+_TIMERS = ("timer", "arch_timer")
+# Behind the interrupt's controller and its number there, which end so, stand the drivers.
+_DRIVERS = re.compile(r".*(?:edge|level|fasteoi)\s+(\S.*)", re.IGNORECASE)
+# Of `virtio1-req.0`, `eth0-TxRx-3`, `nvme0q7` and `ahci[0000:00:17.0]` what is the same for all of its queues.
+_DEVICE = re.compile(r"nvme\d+|\w+")
+# By the class of a PCI device.
+_CLASSES = {"0x01": "disk", "0x02": "network card", "0x03": "graphics card", "0x0c03": "USB"}
+
+
+class Source(NamedTuple):
+    """One row of the table."""
+
+    name: str
+    """A number, or letters for one of the kernel's own."""
+    told: str
+    """What the kernel says of it: controller and drivers, or a few words."""
+
+    def is_device(self) -> bool:
+        """Whether it is a device's: timers and the like have every processor."""
+        return self.name.isdigit() and "timer" not in self.told
+
+
+Counts = Mapping[Source, int]
+_Row = tuple[Source, list[int]]
+
+
+@dataclass
+class Interrupts:
+    """Those of one processor, or of all together, read again and again: rows that stay as they are are not parsed."""
+
+    tree: Tree
+    processor: int | None = None
+    _head: str = ""
+    _known: dict[str, _Row | None] = field(default_factory=dict)
+    _words: dict[Source, str] = field(default_factory=dict)
+
+    def read(self) -> Counts:
+        """How often each source has interrupted so far; nothing where the system does not tell."""
+        head, *rows = _lines(self.tree)
+        if head != self._head:
+            self._head, self._known = head, {}
+        numbers = _processors(head)
+        if not numbers or (self.processor is not None and self.processor not in numbers):
+            return {}
+        place = None if self.processor is None else numbers.index(self.processor)
+        self._known = {row: self._known[row] if row in self._known else _parsed(row, len(numbers)) for row in rows}
+        told = filter(None, self._known.values())
+        return {source: sum(counts) if place is None else counts[place] for source, counts in told}
+
+    def grown(self, before: Counts, after: Counts) -> list[tuple[str, int]]:
+        """What interrupted between two readings, in words, and how often; the busiest first."""
+        found: defaultdict[str, int] = defaultdict(int)
+        for source, count in after.items():
+            if (times := count - before.get(source, count)) > 0:
+                if source not in self._words:
+                    self._words[source] = in_words(self.tree, source)
+                found[self._words[source]] += times
+        return sorted(found.items(), key=lambda one: (-one[1], one[0]))
+
+
+def by_processor(tree: Tree, is_wanted: Callable[[Source], bool] = lambda source: True) -> dict[int, int]:  # noqa: ARG005
+    """How often each processor was interrupted so far, by the sources that are wanted."""
+    head, *rows = _lines(tree)
+    found = dict.fromkeys(_processors(head), 0)
+    for source, counts in filter(None, (_parsed(row, len(found)) for row in rows)):
+        if is_wanted(source):
+            for number, count in zip(found, counts, strict=True):
+                found[number] += count
+    return found
+
+
+def in_words(tree: Tree, source: Source) -> str:
+    """What a source is: `the timer`, `the network card virtio2`."""
+    if not source.name.isdigit():
+        return _OWN.get(source.told, source.told or source.name)
+    found = _DRIVERS.fullmatch(source.told)
+    drivers = found[1] if found else source.told
+    if drivers in _TIMERS:
+        return "the timer"
+    device = _DEVICE.match(drivers)
+    return f"the {_kind(tree, source.name)} {device[0] if device else source.name}"
+
+
+def _kind(tree: Tree, number: str) -> str:
+    """What kind of device has an interrupt of that number, where it is one of PCI."""
+    for path in tree.below("sys/bus/pci/devices", f"*/msi_irqs/{number}"):
+        told = tree.text(path.parent.parent / "class") or ""
+        return next((kind for start, kind in _CLASSES.items() if told.startswith(start)), "device")
+    return "device"
+
+
+def _lines(tree: Tree) -> list[str]:
+    return (tree.text("proc/interrupts") or "").splitlines() or [""]
+
+
+def _processors(head: str) -> list[int]:
+    return [int(name[3:]) for name in head.split() if name.startswith("CPU") and name[3:].isdecimal()]
+
+
+def _parsed(row: str, processors: int) -> _Row | None:
+    """Of those that count by processor: ERR and MIS have but one number."""
+    name, _, rest = row.partition(":")
+    words = rest.split(None, processors)
+    counts, told = words[:processors], "".join(words[processors:])
+    if len(counts) < processors or not all(word.isdecimal() for word in counts):
+        return None
+    return Source(name.strip(), told.strip()), [int(word) for word in counts]
