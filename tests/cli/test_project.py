@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from steelyard.cli import several
-from steelyard.cli.project import Sides, build_variables
+from steelyard.api import project
+from steelyard.api.project import Sides, build_variables
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.project_file import load_project
 from steelyard.subjects.revisions.sides import Side
@@ -71,7 +71,7 @@ def world(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> ProjectWo
     def folders(*_: object) -> Iterator[Sides]:
         yield Sides(Side("main", [of_project.folder / "base"]), Side("the work tree", [of_project.folder / "head"]))
 
-    monkeypatch.setattr(several, "sides_of", folders)
+    monkeypatch.setattr(project, "sides_of", folders)
     monkeypatch.setattr("tests.world.pool.ThreadPoolExecutor", of_project.executor)
     return of_project
 
