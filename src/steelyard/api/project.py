@@ -24,7 +24,7 @@ from steelyard.model.errors import UsageError
 from steelyard.model.patterns import fits, parted
 from steelyard.model.project import Compare, Target
 from steelyard.model.project_file import Project
-from steelyard.model.records import Finding, Settings, Subject
+from steelyard.model.records import Finding, Run, Settings, Subject, Weighing
 from steelyard.model.secrecy import is_secret
 
 if TYPE_CHECKING:
@@ -106,8 +106,16 @@ def chosen_targets(project: Project, patterns: Sequence[str], asked: Asked) -> d
     return {place: target for place, target in targets.items() if fits([target.name], patterns or names)}
 
 
-def unused_margins(project: Project, names: Sequence[str]) -> list[str]:
-    """What is said of margins that are of none of these benchmarks: a misspelt one would be judged by the usual."""
+def unused_margins(
+    project: Project, patterns: Sequence[str], asked: Asked, records: Sequence[Weighing | Run]
+) -> list[str]:
+    """What is said of margins that are of no benchmark, where all of the file is weighed by them.
+
+    A name that is misspelt would be judged by the usual one in silence.
+    """
+    if patterns or asked.suite.benchmark or asked.suite.tag or asked.judging.chooses("margin"):
+        return []
+    names = [name for record in records for benchmark in record.benchmarks for name in benchmark.names()]
     found = []
     for of in project.compare.margins:
         pattern, _ = parted(of)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from steelyard.api.asked import Asked, Judging, Launching
-from steelyard.api.counting import count_settings, jobs_checked
+from steelyard.api.counting import count_settings, counted_metrics, jobs_checked
 from steelyard.api.layouts import layouts_checked
 from steelyard.api.names import check_no_files
 from steelyard.api.parameters import arguments_of
@@ -49,6 +49,12 @@ def run_of_command(command: str, name: str | None, asked: Asked, world: World) -
     search_path = world.environment.get("PATH")
     subject = command_subject(command, name or command, "command", shell=asked.launch.shell, search_path=search_path)
     return request_of(asked, [subject], settings)
+
+
+def count_of_command(command: str, name: str | None, asked: Asked, world: World) -> Request:
+    """What is counted of one command; raises UsageError."""
+    judging = replace(asked.judging, metric=counted_metrics(asked.judging.metric))
+    return run_of_command(command, name, replace(asked, judging=judging), world)
 
 
 def request_of(options: Asked, subjects: Sequence[Subject], settings: Settings) -> Request:

@@ -157,9 +157,5 @@ def _page(part: Part, outcome: Outcome | SteelyardError, error: SteelyardError |
 
 
 def _say_unused(project: Project, outcomes: Sequence[Outcome], options: CompareOptions) -> None:
-    """Say which margins are of no benchmark, where all of the file is weighed by them."""
-    if options.target or options.suite.benchmark or options.suite.tag or options.judging.chooses("margin"):
-        return
-    names = [name for outcome in outcomes for benchmark in outcome.record.benchmarks for name in benchmark.names()]
-    for sentence in unused_margins(project, names):
+    for sentence in unused_margins(project, options.target or [], options, [outcome.record for outcome in outcomes]):
         say(sentence)
