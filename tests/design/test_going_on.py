@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.design.going_on import going_on
-from steelyard.design.resumption import More
+from steelyard.design.going_on import More, going_on
 from tests.design.scripted import noisy, weigh
 
 

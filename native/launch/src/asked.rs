@@ -1,6 +1,7 @@
 //! What the driver may ask for: a launch, or two at the same time.
 
-use crate::protocol::{Failure, Request};
+use crate::failure::Failure;
+use crate::protocol::Request;
 use serde::Deserialize;
 
 /// Two launches at the same time on one processor.

@@ -1,6 +1,6 @@
 //! What the processor and the kernel count of a launch: the events that were asked for.
 
-use crate::protocol::{Failure, Stage};
+use crate::failure::{Failure, Stage};
 use crate::sys::Event;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -2,31 +2,15 @@
 
 use crate::channel::Channel;
 use crate::counters::Counters;
-use crate::covariates::{Gauges, Reading, Schedule};
+use crate::covariates::{Reading, Schedule};
+use crate::failure::{Failure, Stage};
 use crate::leftovers::Leftovers;
-use crate::protocol::{latin1_encode, Failure, Report, Request, Stage};
+use crate::means::Means;
+use crate::protocol::{latin1_encode, Report, Request};
 use crate::spawn::{self, Started};
-use crate::switches::Switches;
-use crate::sys::{self, Ended, SignalFd};
+use crate::sys::{self, Ended};
 use crate::tail::Capture;
-use crate::wait::{self, Outcome, Stop, Wait};
-use std::mem::take;
-
-/// What the server lends to every launch.
-pub struct Means {
-    /// The machine's counters.
-    pub gauges: Gauges,
-    /// The signals that end the server.
-    pub signals: SignalFd,
-    /// SIGCHLD.
-    pub child_signal: SignalFd,
-    /// The scheduler's records, where they are to be had.
-    pub switches: Option<Switches>,
-    /// Whether to watch through pidfds.
-    pub pidfd: bool,
-    /// The signals that a target is not to find as they are here.
-    pub changed_signals: Vec<i32>,
-}
+use crate::wait::{self, Stop, Wait};
 
 /// How launches came out.
 pub enum Launched {
@@ -121,11 +105,11 @@ pub fn to_the_end(
         .unzip();
     let waited = wait::for_ends(&mut waits, channel, means, delay_ns);
     let stop = waits.iter().find_map(|wait| wait.outcome.stop);
+    let failed = |failure| stop.map_or(Err(failure), |stop| Ok(Launched::Stopped(stop)));
     for (wait, (_, started, _)) in waits.iter().zip(&of_each) {
         if let Some(error) = &wait.outcome.survived {
             leftovers.clear();
-            let failure = not_killed(started.pid, error);
-            return stop.map_or(Err(failure), |stop| Ok(Launched::Stopped(stop)));
+            return failed(not_killed(started.pid, error));
         }
     }
     let lost_ns = match waits.as_slice() {
@@ -133,47 +117,35 @@ pub fn to_the_end(
         _ => None, // each also waits for the other
     };
     // The targets are zombies now, so their numbers can still be read.
+    let schedules = of_each
+        .iter()
+        .map(|(_, started, _)| Schedule::of(&started.pid.to_string()));
+    let schedules: Vec<_> = schedules.collect();
     let ended: Vec<_> = of_each
         .iter()
-        .map(|(_, started, _)| {
-            (
-                Schedule::of(&started.pid.to_string()),
-                sys::reap(started.pid),
-            )
-        })
+        .map(|(_, started, _)| sys::reap(started.pid))
         .collect();
-    let mut cleared = leftovers.clear();
-    let failed = |error| Failure::system(Stage::Spawn, "cannot wait for the target", &error);
-    waited.map_err(failed)?;
+    let cleared = leftovers.clear();
+    waited.map_err(|error| not_waited(&error))?;
     for (wait, (request, ..)) in waits.iter().zip(&of_each) {
         if let Some(error) = &wait.outcome.not_executed {
-            let failure = spawn::not_spawned(request, error);
-            return stop.map_or(Err(failure), |stop| Ok(Launched::Stopped(stop)));
+            return failed(spawn::not_spawned(request, error));
         }
     }
+    let after = waits.last().map_or(before, |wait| wait.outcome.after);
     let mut reports = Vec::new();
-    let mut after = before;
-    for ((wait, (_, started, already)), (schedule, ended)) in
-        waits.into_iter().zip(of_each).zip(ended)
+    for (((wait, (_, started, already)), whole), ended) in
+        waits.into_iter().zip(of_each).zip(schedules).zip(ended)
     {
-        let growth = wait.outcome.after.since(before);
-        after = wait.outcome.after;
-        let schedule = schedule.map(|whole| (whole, already));
-        let mut report = report(
-            started,
-            &wait.outcome,
-            schedule,
-            growth,
-            &ended.map_err(failed)?,
-        );
+        let ended = ended.map_err(|error| not_waited(&error))?;
+        let schedule = whole.map(|whole| (whole, already));
+        let mut report = report(started, wait, schedule, before, &ended);
         report.lost_ns = lost_ns.map(|lost_ns| lost_ns.min(report.wall_ns));
-        // Whose they were nobody can tell any more; they are told of once.
-        (report.left_behind, report.not_killed) =
-            (take(&mut cleared.killed), take(&mut cleared.surviving));
-        (report.stdout, report.stdout_bytes) = captured(wait.captures.out);
-        (report.stderr, report.stderr_bytes) = captured(wait.captures.err);
-        (report.results, report.results_bytes) = captured(wait.captures.results);
         reports.push(report);
+    }
+    if let Some(first) = reports.first_mut() {
+        // Whose they were nobody can tell any more; they are told of once.
+        (first.left_behind, first.not_killed) = (cleared.killed, cleared.surviving);
     }
     Ok(stop.map_or(Launched::Reports(reports, after), Launched::Stopped))
 }
@@ -181,12 +153,16 @@ pub fn to_the_end(
 /// The `schedule` is that of the whole process, and what of it was before the start.
 fn report(
     started: Started,
-    outcome: &Outcome,
+    wait: Wait,
     schedule: Option<(Schedule, Schedule)>,
-    growth: Reading,
+    before: Reading,
     ended: &Ended,
 ) -> Report {
-    let usage = &ended.usage;
+    let (outcome, usage) = (wait.outcome, &ended.usage);
+    let growth = outcome.after.since(before);
+    let (stdout, stdout_bytes) = captured(wait.captures.out);
+    let (stderr, stderr_bytes) = captured(wait.captures.err);
+    let (results, results_bytes) = captured(wait.captures.results);
     let user_ns = nanoseconds(usage.ru_utime);
     let sys_ns = nanoseconds(usage.ru_stime);
     let own = schedule.map(|(whole, already)| whole.since(already));
@@ -217,12 +193,12 @@ fn report(
         timed_out: outcome.timed_out,
         stopped: outcome.stopped,
         cancelled: outcome.cancelled,
-        stdout: None,
-        stderr: None,
-        results: None,
-        stdout_bytes: None,
-        stderr_bytes: None,
-        results_bytes: None,
+        stdout,
+        stderr,
+        results,
+        stdout_bytes,
+        stderr_bytes,
+        results_bytes,
         counters: Vec::new(),
         left_behind: Vec::new(),
         not_killed: Vec::new(),
@@ -234,6 +210,10 @@ fn report(
 fn waited_ns(own: Schedule, wall_ns: u64, late_ns: u64) -> u64 {
     let rest_ns = wall_ns.saturating_sub(own.cpu_ns + own.delay_ns);
     own.delay_ns + late_ns.min(rest_ns)
+}
+
+fn not_waited(error: &std::io::Error) -> Failure {
+    Failure::system(Stage::Spawn, "cannot wait for the target", error)
 }
 
 fn not_killed(pid: i32, error: &std::io::Error) -> Failure {

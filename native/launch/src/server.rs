@@ -4,12 +4,12 @@ use crate::asked::{Asked, Pair};
 use crate::channel::{Channel, Line, LINE_LIMIT};
 use crate::counters;
 use crate::covariates::{Gauges, Schedule};
+use crate::failure::Failure;
 use crate::guard::ENDING;
-use crate::launch::{self, Launched, Means};
+use crate::launch::{self, Launched};
 use crate::leftovers::Leftovers;
-use crate::protocol::{
-    is_cancel, is_journal, Failure, Hello, Next, Refusal, Reply, Report, Request,
-};
+use crate::means::Means;
+use crate::protocol::{is_cancel, is_journal, Hello, Next, Refusal, Reply, Report, Request};
 use crate::switches::Switches;
 use crate::sys::{self, SignalFd};
 use crate::together;

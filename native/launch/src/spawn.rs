@@ -1,6 +1,7 @@
 //! Everything up to the running target: its files, its directory, its CPUs, the spawn.
 
-use crate::protocol::{Failure, Request, Sink, Stage, Text};
+use crate::failure::{Failure, Stage};
+use crate::protocol::{Request, Sink, Text};
 use crate::sys::{self, Gated, Spawner};
 use crate::tail::Capture;
 use std::fs::{File, OpenOptions};

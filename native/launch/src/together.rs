@@ -6,9 +6,11 @@
 use crate::asked::Pair;
 use crate::channel::Channel;
 use crate::covariates::Schedule;
-use crate::launch::{self, Launched, Means, Running};
+use crate::failure::{Failure, Stage};
+use crate::launch::{self, Launched, Running};
 use crate::leftovers::Leftovers;
-use crate::protocol::{Failure, Request, Stage};
+use crate::means::Means;
+use crate::protocol::Request;
 use crate::spawn::{self, Captures, Pinned, Started};
 use crate::sys::{self, Gated};
 use crate::wait::Wait;

@@ -3,7 +3,7 @@
 
 use crate::channel::Channel;
 use crate::covariates::Reading;
-use crate::launch::Means;
+use crate::means::Means;
 use crate::spawn::{Captures, Started};
 use crate::sys::{self, Executing, State};
 use crate::tail::Capture;

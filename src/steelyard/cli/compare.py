@@ -35,8 +35,8 @@ from steelyard.cli.views import ShownUnits
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from steelyard.design.going_on import More
     from steelyard.design.request import Request
-    from steelyard.design.resumption import More
     from steelyard.design.session import Watch
     from steelyard.design.world import World
     from steelyard.model.project_file import Project
@@ -185,7 +185,7 @@ def _refuse_other_options(options: CompareOptions) -> None:
 
 def _more(options: CompareOptions) -> More | None:
     """The budget for what has ended undecided, if it is given one."""
-    from steelyard.design.resumption import More
+    from steelyard.design.going_on import More
 
     judging = options.judging
     if judging.max_time is None and judging.pairs is None:

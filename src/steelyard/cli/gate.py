@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, ClassVar
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
 from steelyard.api.kept import kept_by_name
 from steelyard.api.settings import current_folder
 from steelyard.cli.command import Options, command
+from steelyard.cli.forge_options import ForgeOptions
 from steelyard.cli.inputs import readable
 from steelyard.cli.options import OUTPUT, WHAT_IS_JUDGED, Markdown
 from steelyard.cli.outputs import check_apart, check_writable, is_printed, write
@@ -24,31 +25,6 @@ if TYPE_CHECKING:
 
 # A weighing of 400,000 launches. What comes from elsewhere is read beside a token, by a job that has to end.
 _LARGEST_IN_CI = 64 << 20
-
-
-@dataclass(frozen=True, kw_only=True)
-class ForgeOptions(Options):
-    """What is said where code is reviewed; tokens come from the environment only."""
-
-    panel: ClassVar[str] = "Where code is reviewed"
-
-    github: Annotated[
-        bool,
-        typer.Option(
-            "--github",
-            help="Write the job's summary, annotations and outputs; with GITHUB_TOKEN the pull request's comment.",
-        ),
-    ] = False
-    gitlab: Annotated[
-        bool, typer.Option("--gitlab", help="With GITLAB_TOKEN write the note on the pipeline's merge request.")
-    ] = False
-    comment: Annotated[
-        bool, typer.Option("--comment", help="The comment or note alone; says what is missing where there can be none.")
-    ] = False
-    title: Annotated[
-        str,
-        typer.Option(metavar="TEXT", help="Heads the page; each title has a comment of its own."),
-    ] = "Steelyard"
 
 
 @dataclass(frozen=True, kw_only=True)

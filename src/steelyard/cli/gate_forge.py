@@ -15,7 +15,7 @@ from steelyard.report import gate_markdown, gate_words
 from steelyard.report.printable import plain
 
 if TYPE_CHECKING:
-    from steelyard.cli.gate import ForgeOptions
+    from steelyard.cli.forge_options import ForgeOptions
     from steelyard.model.gate import GateReport
 
 # GitHub shows ten of each kind of a step.

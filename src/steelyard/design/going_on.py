@@ -7,13 +7,13 @@ each benchmark it ended: so whoever judges it, now or later, counts what that lo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.design.findings import not_measured_finding
 from steelyard.design.judging.budgets import ENDS, budgets_of
 from steelyard.design.judging.judgement import by_benchmark, judged_members
 from steelyard.design.judging.pairs import MetricPairs
-from steelyard.design.resumption import More
 from steelyard.model.errors import UsageError
 from steelyard.model.metrics import timed
 from steelyard.model.records import Benchmark, Finding, Settings, StopReason, Weighing
@@ -21,6 +21,14 @@ from steelyard.stats.looks import Budgets, next_look
 
 # What the end of a budget said of itself, and is said anew at the next one.
 _OF_THE_END = ("cold", "longer", "cut-short")
+
+
+@dataclass(frozen=True)
+class More:
+    """Another budget for a weighing whose own has ended: so much more."""
+
+    seconds: float | None
+    pairs: int | None
 
 
 def going_on(record: Weighing, path: Path, more: More) -> Weighing:

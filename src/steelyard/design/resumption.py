@@ -7,10 +7,10 @@ import pwd
 import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.design.folders import entered
+from steelyard.design.going_on import More, going_on
 from steelyard.design.layouts import digest_of
 from steelyard.design.runner.targets import layouts_of
 from steelyard.model.errors import UsageError
@@ -20,14 +20,6 @@ from steelyard.subjects.command import of_layout
 from steelyard.subjects.revisions.cache import in_use
 
 TRUST = "--trust-journal"
-
-
-@dataclass(frozen=True)
-class More:
-    """Another budget for a weighing whose own has ended: so much more."""
-
-    seconds: float | None
-    pairs: int | None
 
 
 def resumable(path: Path, *, trusted: bool, more: More | None = None) -> Weighing:
@@ -49,12 +41,7 @@ def resumable(path: Path, *, trusted: bool, more: More | None = None) -> Weighin
     impossible = [text for text in _texts(record) if not _can_be_passed(text)]
     if impossible or not all(subject.argv for subject in record.subjects):
         raise UsageError(f"{path} is damaged: no command can be made of {impossible[0] if impossible else ''!r}")
-    if more is None:
-        return record
-
-    from steelyard.design.going_on import going_on
-
-    return going_on(record, path, more)
+    return record if more is None else going_on(record, path, more)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from steelyard.design.findings import (
     shim_findings,
     survivors,
 )
+from steelyard.design.going_on import More
 from steelyard.design.heap import HeapStage, check_heap
 from steelyard.design.identical import is_identical, known, of_one_program
 from steelyard.design.keeping import kept_in_place, unmeasured
@@ -29,7 +30,7 @@ from steelyard.design.layouts import equal_layouts, with_digest
 from steelyard.design.outcome import NOTHING_MEASURED, Outcome, judged
 from steelyard.design.preliminaries import with_preliminaries
 from steelyard.design.request import Request
-from steelyard.design.resumption import More, check_programs, in_its_folder, resumable
+from steelyard.design.resumption import check_programs, in_its_folder, resumable
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.collector import no_collector
 from steelyard.design.runner.failure import Interrupted

@@ -1,0 +1,21 @@
+//! What the server lends to every launch.
+
+use crate::covariates::Gauges;
+use crate::switches::Switches;
+use crate::sys::SignalFd;
+
+/// What the server lends to every launch.
+pub struct Means {
+    /// The machine's counters.
+    pub gauges: Gauges,
+    /// The signals that end the server.
+    pub signals: SignalFd,
+    /// SIGCHLD.
+    pub child_signal: SignalFd,
+    /// The scheduler's records, where they are to be had.
+    pub switches: Option<Switches>,
+    /// Whether to watch through pidfds.
+    pub pidfd: bool,
+    /// The signals that a target is not to find as they are here.
+    pub changed_signals: Vec<i32>,
+}
