@@ -51,9 +51,10 @@ from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
 from steelyard.model.journal import Journal, is_journal
 from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.machine import MachineFacts
 from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Progress
-from steelyard.model.records import Finding, MachineFacts, Run, Settings, StopReason, Subject, Weighing
+from steelyard.model.records import Finding, Run, Settings, StopReason, Subject, Weighing
 from steelyard.subjects.command import shared_environment
 
 Watch = Callable[[Progress], None]
