@@ -21,12 +21,12 @@ from steelyard.api.settings import count_of_command, run_of_command, weighing_of
 from steelyard.design.check.session import check_target
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
-from steelyard.design.session import Watch, measure
+from steelyard.design.session import measure
 from steelyard.design.several import measured
 from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 from steelyard.model.files import described
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Progress, Watch
 from steelyard.model.project_file import load_project
 from steelyard.model.records import Run, Weighing
 from steelyard.model.soundness import Soundness

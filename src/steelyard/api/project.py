@@ -17,11 +17,11 @@ from steelyard.api.revisions import built_sides, findings_of
 from steelyard.api.settings import request_of, settings_of
 from steelyard.api.streams import input_of_launches
 from steelyard.design.folders import entered
-from steelyard.design.session import Watch
 from steelyard.design.several import Part, joined
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
 from steelyard.model.patterns import fits, parted
+from steelyard.model.progress import Watch
 from steelyard.model.project import Compare, Target
 from steelyard.model.project_file import Project
 from steelyard.model.records import Finding, Run, Settings, Subject, Weighing

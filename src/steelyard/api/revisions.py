@@ -17,8 +17,8 @@ from steelyard.model.values import seconds_in_range
 
 if TYPE_CHECKING:
     from steelyard.design.request import Request
-    from steelyard.design.session import Watch
     from steelyard.design.world import World
+    from steelyard.model.progress import Watch
     from steelyard.model.records import Finding, Settings, Subject
     from steelyard.subjects.revisions.builds import Recipe
     from steelyard.subjects.revisions.git import Repository

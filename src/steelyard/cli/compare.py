@@ -37,8 +37,8 @@ from steelyard.model.errors import UsageError
 if TYPE_CHECKING:
     from steelyard.design.going_on import More
     from steelyard.design.request import Request
-    from steelyard.design.session import Watch
     from steelyard.design.world import World
+    from steelyard.model.progress import Watch
     from steelyard.model.project_file import Project
     from steelyard.model.records import Weighing
 

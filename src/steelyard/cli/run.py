@@ -30,8 +30,8 @@ from steelyard.cli.views import ShownUnits
 
 if TYPE_CHECKING:
     from steelyard.design.request import Request
-    from steelyard.design.session import Watch
     from steelyard.design.world import World
+    from steelyard.model.progress import Watch
     from steelyard.model.records import Run
 
 _BASELINES = "Baselines"

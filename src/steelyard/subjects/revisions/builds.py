@@ -7,7 +7,7 @@ import json
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Literal
 
 from steelyard.measure.tools import Command, Ended, run_all
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Progress, Watch
 from steelyard.model.records import RevisionFacts
 from steelyard.report.figures import seconds
 from steelyard.report.plain import one_line
@@ -39,8 +39,6 @@ _MOST_AT_ONCE = 2
 _LEAST_FREE_BYTES = 64 << 10
 # Other processes may remove an entry between its making and its use, but hardly twice.
 _MOST_TRIES = 3
-
-Watch = Callable[[Progress], None]
 
 
 class BuildError(NotBuiltError):
