@@ -261,7 +261,9 @@ def test_the_garbage_collector_looks_at_what_was_read(scripted: ScriptedWorld) -
     scripted("run", "./old", "--launches", "12", "-o", "a.json")
     frozen = gc.get_freeze_count()
     gc.unfreeze()
-    steelyard.load("a.json", world=scripted.outside())
+    steelyard.load("a.json", world=scripted.outside()).export("pyperf", "theirs.json")
+    assert gc.get_freeze_count() == 0
+    steelyard.import_("theirs.json", world=scripted.outside())
     assert gc.get_freeze_count() == 0
     if frozen:
         gc.freeze()

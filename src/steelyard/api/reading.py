@@ -91,7 +91,8 @@ def import_(
     if not paths:
         raise UsageError("import_ needs a file, or several: steelyard.import_('theirs.json')")
     created = (world or World()).created()
-    return Record(convert_files(paths, created=created, name=format, patterns=texts(benchmarks or ())))
+    with _collector_as_before():
+        return Record(convert_files(paths, created=created, name=format, patterns=texts(benchmarks or ())))
 
 
 def page(
