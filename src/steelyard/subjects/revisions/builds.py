@@ -88,7 +88,6 @@ class Built:
     top: Path
     """The folder of all of its files, whose path is as long as that of any other."""
     log: Path
-    was_cached: bool
     notes: Sequence[str]
     """What the user should know of its files."""
 
@@ -130,7 +129,7 @@ def built(
         entries, made = builder.entries(of_keys, holding)
         if made:
             cache.bound()
-        yield [_built(job, entries[key], repository, key not in made) for key, job in zip(keys, jobs, strict=True)]
+        yield [_built(job, entries[key], repository) for key, job in zip(keys, jobs, strict=True)]
 
 
 def _check_apart(recipe: Recipe) -> None:
@@ -318,7 +317,7 @@ def tail(log: Path) -> tuple[str, ...]:
     return tuple(line[:_LONGEST_LINE] for line in shown)
 
 
-def _built(job: Job, entry: Entry, repository: Repository, was_cached: bool) -> Built:
+def _built(job: Job, entry: Entry, repository: Repository) -> Built:
     facts = entry.facts()
     return Built(
         job.revision,
@@ -326,6 +325,5 @@ def _built(job: Job, entry: Entry, repository: Repository, was_cached: bool) -> 
         entry.files / repository.directory,
         entry.files,
         entry.log,
-        was_cached,
         facts.notes if facts else (),
     )
