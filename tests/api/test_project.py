@@ -72,7 +72,7 @@ def test_one_that_fails_leaves_the_others_their_records(world: ProjectWorld) -> 
     assert failed.value.exit_status == 3
     assert failed.value.record.verdict == "same"
     world.script = lambda *_: measured(1, exit_code=3)
-    with pytest.raises(steelyard.SteelyardError, match="exit status 3"):
+    with pytest.raises(steelyard.MeasurementError, match="exit status 3"):  # there is nothing to be had of it
         steelyard.compare_project(world=world.outside())
 
 

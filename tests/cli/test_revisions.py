@@ -279,6 +279,7 @@ def test_a_target_that_is_the_work_tree_s_own_file_is_named_with_its_line(script
     assert "steelyard.toml:8: " in done.err.decode()
     assert "is a file of the work tree" in done.err.decode()
     assert scripted("compare", "--base", "main", "--target", "right").status == 1
+    assert "--build-timeout 0 is out of range" in scripted("compare", "--build-timeout", "0").err.decode()
 
 
 # --- one alone

@@ -202,7 +202,10 @@ def _whole(kind: type[_Kind], outcome: Outcome) -> Record[_Kind]:
 
 
 def _all_whole(plan: ProjectPlan, watch: Watch, world: World) -> list[Record[Weighing]]:
-    """What was measured of each part of a plan; raises what kept some from being whole, when all had their turn."""
+    """What was measured of each part of a plan.
+
+    Raises what kept some from being whole when all had their turn; at once where the user interrupts.
+    """
     records, failures = list[Record[Weighing]](), dict[str, SteelyardError]()
     for part, outcome in measured(plan.parts, plan.total_s, watch, world, lambda part: None):  # noqa: ARG005
         if isinstance(outcome, Outcome) and isinstance(outcome.record, Weighing) and not outcome.record.is_empty():
@@ -215,7 +218,7 @@ def _all_whole(plan: ProjectPlan, watch: Watch, world: World) -> list[Record[Wei
             break
     if failures:
         name, first = next(iter(failures.items()))
-        if not records:
+        if not any(record.data.derived for record in records):
             raise first
         others = f"; so did {', '.join([*failures][1:])}" if len(failures) > 1 else ""
         status = max(one.exit_status for one in failures.values())

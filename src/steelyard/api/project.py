@@ -13,7 +13,7 @@ from steelyard.api.asked import Asked
 from steelyard.api.keywords import KEYS
 from steelyard.api.layouts import layouts_built
 from steelyard.api.parameters import listed
-from steelyard.api.revisions import built_sides, findings_of
+from steelyard.api.revisions import build_timeout_checked, built_sides, findings_of
 from steelyard.api.settings import request_of, settings_of
 from steelyard.api.streams import input_of_launches
 from steelyard.design.folders import entered
@@ -81,8 +81,7 @@ def planned(
     """
     asked = _from_here(asked)
     with sides_of(project, asked, watch, world) as sides, entered(project.folder):
-        left_out = list[str]()
-        parts = _parts_of(project, targets, sides, asked, world, left_out)
+        parts, left_out = _parts_of(project, targets, sides, asked, world)
         yield ProjectPlan(parts, asked.judging.max_time or project.compare.max_time, left_out)
 
 
@@ -144,6 +143,7 @@ def sides_of(project: Project, asked: Asked, watch: Watch, world: World) -> Iter
     from steelyard.subjects.revisions.sides import check_relative, side_of
 
     wanted, build = asked.revisions, project.build
+    build_timeout_checked(wanted.build_timeout)
     recipe = Recipe(
         build.command if wanted.build is None else wanted.build,
         build_variables(project, world.environment, _named(asked)),
@@ -181,24 +181,26 @@ def _named(asked: Asked) -> list[str]:
 
 
 def _parts_of(
-    project: Project, targets: Mapping[int, Target], sides: Sides, asked: Asked, world: World, left_out: list[str]
-) -> list[Part]:
-    """The weighings that these targets make on both sides, and what is said of those that are `left_out`."""
+    project: Project, targets: Mapping[int, Target], sides: Sides, asked: Asked, world: World
+) -> tuple[list[Part], list[str]]:
+    """The weighings that these targets make on both sides, and what is said of those that are left out."""
     seed = world.new_seed() if asked.launch.seed is None else asked.launch.seed
     asked = replace(asked, launch=replace(asked.launch, seed=seed))
-    parts = []
+    parts, left_out = list[Part](), list[str]()
     for place, target in targets.items():
         one = _Planned(project, place, target, asked, world)
         try:
-            part = one.part(sides, left_out)
+            part = one.part(sides)
         except UsageError as error:
             raise one.explained(error) from error
-        if part is not None:
+        if isinstance(part, Part):
             parts.append(part)
+        else:
+            left_out.append(part)
     if not parts:
         said = f"{sides.baseline.name} has none of the commands of {project.file}: there is nothing to compare"
         raise UsageError(f"{said} ({left_out[0]})")
-    return joined(parts, parts[0].request.settings.alpha)
+    return joined(parts, parts[0].request.settings.alpha), left_out
 
 
 @dataclass(frozen=True)
@@ -211,8 +213,8 @@ class _Planned:
     asked: Asked
     world: World
 
-    def part(self, sides: Sides, left_out: list[str]) -> Part | None:
-        """Its weighing; None for a command that only the candidate has, which is said."""
+    def part(self, sides: Sides) -> Part | str:
+        """Its weighing; of a command that only the candidate has, what is said of it."""
         asked = self._all_asked()
         named = _named(self.asked)
         world = replace(self.world, environment=without_secrets(self.world.environment, named))
@@ -223,8 +225,7 @@ class _Planned:
         try:
             baseline = self._subject(sides.baseline, "baseline", asked)
         except UsageError as error:
-            left_out.append(f"{self.target.name} is not in {sides.baseline.name}, so it is not compared: {error}")
-            return None
+            return f"{self.target.name} is not in {sides.baseline.name}, so it is not compared: {error}"
         request = request_of(asked, [baseline, candidate], settings)
         findings = sides.findings(request.subjects, settings)
         request = replace(request, findings=findings)
