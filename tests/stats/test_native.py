@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -102,3 +104,9 @@ def test_what_is_not_as_the_library_expects_it_is_an_error_and_never_other_memor
         native.whole(some, some[1:], no_change)
     with pytest.raises(ValueError, match="0 differences at 0 levels"):
         native.signed_scores(some[:0], some[:0], no_change)
+
+
+def test_a_library_that_is_missing_is_an_error_of_an_import(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(native, "_FOLDER", tmp_path)
+    with pytest.raises(ImportError, match=r"steelyard-signs\.so.*No such file"):
+        native._library.__wrapped__()

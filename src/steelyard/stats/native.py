@@ -27,7 +27,11 @@ _FOLDER = Path(steelyard.native.__file__).parent
 
 @lru_cache(maxsize=1)
 def _library() -> CDLL:
-    library = CDLL(str(next(_FOLDER.glob("steelyard-signs*.so"))))
+    path = min(_FOLDER.glob("steelyard-signs*.so"), default=_FOLDER / "steelyard-signs.so")
+    try:
+        library = CDLL(str(path))
+    except OSError as error:
+        raise ImportError(str(error)) from error
     array, number, real = c_void_p, c_size_t, c_double
     library.steelyard_scores.argtypes = (array, array, number, array, number, array)
     library.steelyard_ranks.argtypes = (array, number, array, number, array)

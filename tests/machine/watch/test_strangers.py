@@ -98,9 +98,13 @@ def test_parents_in_a_circle_end_too() -> None:
         ("python3", "", "python3"),
         ("cc1plus", "cc1plus\0secret.cc\0", "cc1plus"),
         ("a\x1b[31m\n", "", "a?[31m?"),
+        ("steelyard-launc", "/opt/steelyard-launch\0secret\0", "steelyard-launch"),
+        ("a-long-service-", "a-long-service-with a secret\0", "a-long-service-"),
+        ("a-long-service-", "/bin/other\0", "a-long-service-"),
+        ("a-long-service-", "", "a-long-service-"),
     ],
 )
-def test_an_interpreter_is_told_with_its_script_and_no_other_argument(
+def test_a_program_is_told_whole_and_with_an_interpreter_s_script_and_no_other_argument(
     tmp_path: Path, name: str, cmdline: str, shown: str
 ) -> None:
     tree = made(tmp_path, {"proc/5/cmdline": cmdline})

@@ -16,6 +16,8 @@ _FILE = re.compile(r"[\w./+@][\w./+@-]*")
 # Options whose value is the program itself, as in `bash -lc`, `perl -ne`, `node --eval` and `php -r`; and a few others.
 _CODE = re.compile(r"-\w*[cepr]|--(eval|print|run|exec)")
 _LONGEST = 40
+# The kernel keeps so much of a name.
+_CUT_AT = 15
 
 
 @dataclass(frozen=True)
@@ -32,19 +34,26 @@ class Names:
         return cls(tree, any(key[0] == number and one.name == name for key, one in processes.items()))
 
     def of(self, number: int, process: Process) -> str:
-        """That of the kernel, with the script that an interpreter runs; a thread of the kernel in brackets.
+        """That of the kernel, whole and with the script that an interpreter runs; a thread of the kernel in brackets.
 
         Such a thread is told without its processor, or what it does just now: `kworker/3:1-events`. Of command lines
-        no more than the script's name is taken: they may hold secrets.
+        no more than the program's and the script's name is taken: they may hold secrets.
         """
         if self.has_kernel_threads and process.parent == _KERNEL_THREADS[0]:
             return f"[{_plain(process.name.partition('/')[0])}]"
         if _INTERPRETER.fullmatch(process.name):
-            words = (self.tree.text(f"proc/{number}/cmdline") or "").split("\0")
-            script = _script(words[1:])
+            script = _script(self._words(number)[1:])
             if script is not None and script != process.name:
                 return _plain(f"{process.name} {script}")
-        return _plain(process.name)
+        return _plain(self._whole(number, process.name))
+
+    def _whole(self, number: int, name: str) -> str:
+        """A name that the kernel may have cut off, as it stands in the command line; not a title, which says more."""
+        program = PurePath(self._words(number)[0]).name if len(name) == _CUT_AT else name
+        return program if program.startswith(name) and _FILE.fullmatch(program) else name
+
+    def _words(self, number: int) -> list[str]:
+        return (self.tree.text(f"proc/{number}/cmdline") or "").split("\0")
 
 
 def _script(words: Sequence[str]) -> str | None:
