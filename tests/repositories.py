@@ -7,6 +7,11 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
+from steelyard.model.launches import LaunchSpec, Measured
+from tests.world import ScriptedWorld, measured
+
 # Whatever the machine's owner has configured, and nothing of the clock.
 _ENVIRONMENT = {
     "PATH": os.environ["PATH"],
@@ -78,3 +83,18 @@ class Repo:
 def script(name: str) -> str:
     """A program that says its name."""
     return f"#!/bin/sh\necho {name}\n"
+
+
+def slower_work_tree(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch, **files: str) -> Repo:
+    """A repository, with these files too, whose work tree is slower than `main` and in which this process is."""
+    made = Repo.made(scripted.folder / "project", **{"source": script("old"), "below/file": "x", **files})
+    made.write("source", script("new"))
+    monkeypatch.chdir(made.folder)
+
+    def launch(spec: LaunchSpec, number: int) -> Measured:
+        assert spec.cwd is not None
+        is_new = b"echo new" in Path(os.fsdecode(spec.program)).read_bytes()
+        return measured((18.0 if is_new else 12.0) * (1 + number * 1e-6))
+
+    scripted.script = launch
+    return made

@@ -34,8 +34,8 @@ from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.conditions import Condition
 from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.launches import NUMBERS, Frame, LaunchSpec, Measured
+from steelyard.model.machine import MachineFacts
 from steelyard.model.noise import Counted, Timer
-from steelyard.model.records import MachineFacts
 from steelyard.model.watch import Stretch
 from tests.tool import Done
 

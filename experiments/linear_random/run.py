@@ -26,8 +26,8 @@ from steelyard.design.world import World
 from steelyard.measure.count.valgrind import host_caches, last_levels_below
 from steelyard.model.calibration import Point
 from steelyard.model.counting import Caches, Weights
+from steelyard.model.machine import MachineFacts
 from steelyard.model.progress import Progress
-from steelyard.model.records import MachineFacts
 from steelyard.stats.cost import cost
 from steelyard.stats.least_squares import pearson
 

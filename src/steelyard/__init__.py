@@ -4,12 +4,18 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from steelyard.api.calls import check as check
     from steelyard.api.calls import compare as compare
-    from steelyard.api.calls import diff as diff
-    from steelyard.api.calls import load as load
+    from steelyard.api.calls import compare_project as compare_project
+    from steelyard.api.calls import count as count
     from steelyard.api.calls import run as run
+    from steelyard.api.reading import diff as diff
+    from steelyard.api.reading import import_ as import_
+    from steelyard.api.reading import load as load
+    from steelyard.api.reading import page as page
     from steelyard.api.record import Diff as Diff
     from steelyard.api.record import IncompleteError as IncompleteError
+    from steelyard.api.record import ProjectRecord as ProjectRecord
     from steelyard.api.record import Record as Record
     from steelyard.harness import bench as bench
     from steelyard.model.errors import MeasurementError as MeasurementError
@@ -18,8 +24,9 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "bench": "harness",
-    **dict.fromkeys(("compare", "diff", "load", "run"), "api.calls"),
-    **dict.fromkeys(("Diff", "IncompleteError", "Record"), "api.record"),
+    **dict.fromkeys(("check", "compare", "compare_project", "count", "run"), "api.calls"),
+    **dict.fromkeys(("diff", "import_", "load", "page"), "api.reading"),
+    **dict.fromkeys(("Diff", "IncompleteError", "ProjectRecord", "Record"), "api.record"),
     **dict.fromkeys(("MeasurementError", "SteelyardError", "UsageError"), "model.errors"),
 }
 
@@ -27,13 +34,19 @@ __all__ = [
     "Diff",
     "IncompleteError",
     "MeasurementError",
+    "ProjectRecord",
     "Record",
     "SteelyardError",
     "UsageError",
     "bench",
+    "check",
     "compare",
+    "compare_project",
+    "count",
     "diff",
+    "import_",
     "load",
+    "page",
     "run",
 ]
 

@@ -17,11 +17,14 @@ import pytest
 import steelyard
 from steelyard.api import keywords
 from steelyard.api.asked import Asked
-from steelyard.api.keywords import Comparing, Running, asked_of
+from steelyard.api.keywords import Checking, Comparing, Counted, Running, asked_of
+from steelyard.cli.check import CheckOptions
 from steelyard.cli.compare import CompareOptions
+from steelyard.cli.count import CountOptions
 from steelyard.model.errors import LaunchError
 from steelyard.model.progress import Progress
-from steelyard.model.records import Summary, Weighing
+from steelyard.model.records import Run, Summary, Weighing
+from tests.golden.world import World
 from tests.world import ScriptedWorld, ctrl_c, measured, steady
 
 BOTH = ["./old", "./new"]
@@ -108,6 +111,8 @@ def test_progress_is_told(scripted: ScriptedWorld) -> None:
         (BOTH, {"parameters": ["n"]}, "a dictionary"),
         (BOTH, {"pairs": 12.5}, "this cannot be asked: pairs"),
         (BOTH, {"control": True, "metrics": "cost"}, "--control is for times"),
+        (BOTH, {"base": "main"}, "weigh one command, in two revisions"),
+        (BOTH, {"stdin": "-"}, "--stdin -: standard input cannot be read again"),
     ],
 )
 def test_wrong_usage_is_an_exception_with_one_sentence(
@@ -188,8 +193,67 @@ def test_other_records_have_what_they_have(scripted: ScriptedWorld) -> None:
     scripted("check", "./old", "--max-time", "1s", "-o", "check.json")
     found = steelyard.load("check.json", world=scripted.outside())
     assert (found.kind, found.benchmarks, found.verdicts, found.figures) == ("check", ["./old"], [], [])
-    for wrong in (found.markdown, lambda: found.save("x"), lambda: steelyard.diff(found, found)):
+    for wrong in (found.markdown, lambda: steelyard.diff(found, found)):
         with pytest.raises(steelyard.UsageError, match="check"):
+            wrong()
+
+
+def test_a_check_is_that_of_the_command_line(scripted: ScriptedWorld) -> None:
+    scripted.script = steady({"old": 12.0, "true": 1.0})
+    found = steelyard.check("./old", max_time="1s", world=scripted.outside())
+    scripted.seconds, scripted.launches = 1000.0, 0
+    scripted("check", "./old", "--max-time", "1s", "-o", "cli.json")
+    found.save("mine.json")
+    assert Path("mine.json").read_bytes() == Path("cli.json").read_bytes()
+    assert steelyard.load("mine.json", world=scripted.outside()).data == found.data
+    with pytest.raises(steelyard.UsageError, match="--max-time 0 is out of range"):
+        steelyard.check("./old", max_time=0, world=scripted.outside())
+
+    def script(_: Any, number: int) -> Any:
+        if number == 60:
+            ctrl_c()
+        return measured(12)
+
+    scripted.launches, scripted.script = 0, script
+    with pytest.raises(steelyard.IncompleteError, match="interrupted") as ended:
+        steelyard.check("./old", max_time="1s", world=scripted.outside())
+    assert ended.value.record.data.interrupted
+
+
+def test_a_count_is_that_of_the_command_line(tmp_path: Path) -> None:
+    with World.opened(tmp_path) as world:
+        world.program("old")
+        found = steelyard.count("./old", metrics=["instructions", "cost"], name="it", world=world.outside())
+        assert [one.median for one in found.figures if isinstance(one, Summary)] == [10_000, 14_870]
+        world.seconds = 940.0
+        world.run("count", "./old", "--metric", "instructions,cost", "--name", "it", "-o", "cli.json")
+        theirs = steelyard.load("cli.json", world=world.outside())
+        assert isinstance(theirs.data, Run)
+        assert theirs.data.settings == found.data.settings
+        assert [one.median for one in theirs.figures if isinstance(one, Summary)] == [10_000, 14_870]
+        with pytest.raises(steelyard.UsageError, match="count does not time: leave wall out"):
+            steelyard.count("./old", metrics="wall", world=world.outside())
+
+
+def test_what_another_tool_measured_is_taken_over_and_put_on_a_page(scripted: ScriptedWorld) -> None:
+    world = scripted.outside()
+    weighed = steelyard.compare(BOTH, pairs=12, world=world)
+    weighed.export("pyperf", "theirs.json", side="baseline")
+    found = steelyard.import_("theirs.json", benchmarks="*", world=world)
+    assert (found.kind, found.benchmarks) == ("import", ["./new"])
+    scripted("import", "theirs.json", "-o", "cli.json")
+    assert steelyard.load("cli.json", world=world).data == found.data
+    found.save("ours.json")
+    text = steelyard.page(weighed, "ours.json", path="page.html", world=world)
+    assert Path("page.html").read_text() == text
+    assert 'id="part-2"' in text
+    for wrong, said in (
+        (lambda: steelyard.import_([]), "import_ needs a file"),
+        (lambda: steelyard.import_("theirs.json", format="excel", world=world), "excel"),
+        (lambda: steelyard.page(), "a page is of something"),
+        (lambda: steelyard.page("gone.json", world=world), "gone.json"),
+    ):
+        with pytest.raises(steelyard.UsageError, match=said):
             wrong()
 
 
@@ -197,7 +261,9 @@ def test_the_garbage_collector_looks_at_what_was_read(scripted: ScriptedWorld) -
     scripted("run", "./old", "--launches", "12", "-o", "a.json")
     frozen = gc.get_freeze_count()
     gc.unfreeze()
-    steelyard.load("a.json", world=scripted.outside())
+    steelyard.load("a.json", world=scripted.outside()).export("pyperf", "theirs.json")
+    assert gc.get_freeze_count() == 0
+    steelyard.import_("theirs.json", world=scripted.outside())
     assert gc.get_freeze_count() == 0
     if frozen:
         gc.freeze()
@@ -208,13 +274,15 @@ def test_the_garbage_collector_looks_at_what_was_read(scripted: ScriptedWorld) -
 
 def fields() -> Iterator[tuple[str, str]]:
     for name, hint in get_type_hints(Asked).items():
-        yield from ((name, field) for field in get_type_hints(hint) if field != "limit")
+        if name != "given":
+            yield from ((name, field) for field in get_type_hints(hint) if field not in ("given", "limit"))
 
 
 def test_every_option_has_a_keyword_and_every_keyword_an_option() -> None:
     places = {**keywords.KEYS, **keywords._OTHERS}
     known = {*Comparing.__annotations__, *Running.__annotations__}
     assert known == set(places)
+    assert {*Counted.__annotations__, *Checking.__annotations__} <= known
     assert set(places.values()) <= set(fields())
     # Of numbers `parameters` is a list already, and shards are for several machines.
     assert set(fields()) - set(places.values()) == {("weighing", "parameter_scan"), ("suite", "shard")}
@@ -224,6 +292,9 @@ def test_the_defaults_are_those_of_the_command_line() -> None:
     asked, options = asked_of({}, Comparing), CompareOptions()
     for group, field in fields():
         assert getattr(getattr(asked, group), field) == getattr(getattr(options, group), field), field
+    assert vars(asked_of({}, Counted).launch) == vars(CountOptions(command="x").launch)
+    # That of checks is 0 where nobody says it, which `--help` does not.
+    assert vars(asked_of({}, Checking).launch) == {**vars(CheckOptions(command="x").launch), "seed": 0}
 
 
 def test_the_package_names_what_is_public() -> None:

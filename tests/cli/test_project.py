@@ -2,78 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from steelyard.cli import several
-from steelyard.cli.project import Sides, build_variables
+from steelyard.api.project import build_variables
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.project_file import load_project
-from steelyard.subjects.revisions.sides import Side
+from tests.projects import TWO, ProjectWorld, project_world
 from tests.world import ScriptedWorld, ctrl_c, measured, program_of
-
-TWO = """
-[[target]]
-name = "sort"
-command = "./sort big"
-
-[[target]]
-name = "parse"
-command = "./parse"
-"""
-
-
-class ProjectWorld(ScriptedWorld):
-    """A scripted machine with a project, of which each side is in a folder of its own."""
-
-    ms: dict[str, tuple[float, float]]
-
-    def says(self, text: str, name: str = "steelyard.toml") -> None:
-        """Write the project's file."""
-        (self.folder / name).write_text(text)
-
-    def program(self, name: str, before: float, after: float) -> None:
-        """Put a program into both sides that takes so many ms."""
-        for side in ("base", "head"):
-            (self.folder / side).mkdir(exist_ok=True)
-            self.executable(f"{side}/{name}", f"{side} {name}")
-        self.ms[name] = (before, after)
-
-    def takes(self, spec: LaunchSpec, number: int) -> Measured:
-        """What a launch takes by the folder that it is in."""
-        before, after = self.ms[program_of(spec)]
-        return measured((after if spec.cwd == bytes(self.folder / "head") else before) * (1 + number * 1e-6))
-
-    def ran(self) -> list[str]:
-        """The commands of the launches, each once."""
-        return [*dict.fromkeys(b" ".join(spec.argv).decode() for spec in self.launched)]
-
-    def records(self, *names: str) -> list[dict[str, Any]]:
-        """Records that were written to files."""
-        return [json.loads((self.folder / name).read_bytes()) for name in names]
 
 
 @pytest.fixture
 def world(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> ProjectWorld:
     """A project with `./sort`, which gets slower, and `./parse`, which stays the same."""
-    of_project = ProjectWorld(scripted.folder, scripted.script)
-    of_project.ms = {}
-    of_project.script = of_project.takes
-    of_project.program("sort", 12, 18)
-    of_project.program("parse", 7, 7)
-
-    @contextmanager
-    def folders(*_: object) -> Iterator[Sides]:
-        yield Sides(Side("main", [of_project.folder / "base"]), Side("the work tree", [of_project.folder / "head"]))
-
-    monkeypatch.setattr(several, "sides_of", folders)
-    monkeypatch.setattr("tests.world.pool.ThreadPoolExecutor", of_project.executor)
-    return of_project
+    return project_world(scripted, monkeypatch)
 
 
 # --- one weighing

@@ -12,8 +12,8 @@ import pytest
 
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.subjects.revisions.cache import Cache, Kept
-from tests.repositories import BUILD, Repo, script
-from tests.world import Killed, ScriptedWorld, kill, measured
+from tests.repositories import BUILD, Repo, script, slower_work_tree
+from tests.world import Killed, ScriptedWorld, kill
 
 pytestmark = pytest.mark.real
 
@@ -23,17 +23,7 @@ BUILT = ("--build", BUILD)
 @pytest.fixture
 def repo(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> Repo:
     """A repository whose work tree is slower than `main`, in which the command lines are run."""
-    made = Repo.made(scripted.folder / "project", **{"source": script("old"), "below/file": "x"})
-    made.write("source", script("new"))
-    monkeypatch.chdir(made.folder)
-
-    def launch(spec: LaunchSpec, number: int) -> Measured:
-        assert spec.cwd is not None
-        is_new = b"echo new" in Path(os.fsdecode(spec.program)).read_bytes()
-        return measured((18.0 if is_new else 12.0) * (1 + number * 1e-6))
-
-    scripted.script = launch
-    return made
+    return slower_work_tree(scripted, monkeypatch)
 
 
 def record_of(path: str = "../record.json") -> Any:
@@ -289,6 +279,7 @@ def test_a_target_that_is_the_work_tree_s_own_file_is_named_with_its_line(script
     assert "steelyard.toml:8: " in done.err.decode()
     assert "is a file of the work tree" in done.err.decode()
     assert scripted("compare", "--base", "main", "--target", "right").status == 1
+    assert "--build-timeout 0 is out of range" in scripted("compare", "--build-timeout", "0").err.decode()
 
 
 # --- one alone

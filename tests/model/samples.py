@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from steelyard.model.launches import ROLES, Launches, LaunchRow
-from steelyard.model.records import Benchmark, MachineFacts, Run, Settings, Subject, Weighing
+from steelyard.model.machine import MachineFacts
+from steelyard.model.records import Benchmark, Run, Settings, Subject, Weighing
 
 MACHINE = MachineFacts(key="0", cpu_model="made up", architecture="none", cores_logical=1)
 WARM_UP, USED, DISTURBED, TRIED = range(len(ROLES))

@@ -134,6 +134,12 @@ def test_a_launch_beside_its_partner_has_no_elapsed_time_of_its_own() -> None:
     assert launches.taken_ns().tolist() == [10_000_000, 10_500_000, 10_500_000]
 
 
+def test_a_launch_spans_the_time_from_its_start_to_its_end() -> None:
+    spans = of(row(start_ns=5, wall_ns=10), row(start_ns=20, wall_ns=7)).spans_ns()
+    assert spans.tolist() == [[5, 15], [20, 27]]
+    assert not spans.flags.writeable
+
+
 def test_the_turns_of_a_partner_are_no_wait_for_other_work() -> None:
     alone = row(0, 0, delay_ns=1_000_000)
     both = {"user_ns": 6_000_000, "sys_ns": 3_000_000, "delay_ns": 11_000_000}

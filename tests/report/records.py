@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from steelyard.model.launches import Launches, LaunchRow
+from steelyard.model.machine import MachineFacts
 from steelyard.model.records import (
     Benchmark,
     Finding,
-    MachineFacts,
     Run,
     Settings,
     Side,

@@ -5,7 +5,7 @@ import io
 from rich.console import Console
 
 from steelyard.model.conditions import Condition, Examination
-from steelyard.model.records import MachineFacts
+from steelyard.model.machine import MachineFacts
 from steelyard.report.doctor import examination
 
 

@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judging:
+class Group:
+    """Some of what is asked."""
+
+    given: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """What somebody asked for, by field, as it is written where they asked; all else has its default."""
+
+    def chooses(self, name: str) -> bool:
+        """Whether somebody asked for it."""
+        return name in self.given
+
+
+@dataclass(frozen=True, kw_only=True)
+class Revisions(Group):
+    """In which revisions of a git repository, and how each is built."""
+
+    base: str | None = None
+    candidate: str | None = None
+    build: str | None = None
+    """A shell command."""
+    build_timeout: float = 3600.0
+    """Seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging(Group):
     """What is judged, how surely, and for how long it is measured."""
 
     limit: ClassVar[str] = "--pairs"
@@ -36,7 +61,7 @@ class Describing(Judging):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class Plan(Group):
     """What is run beside one command and another."""
 
     parameter_list: list[str] | None = None
@@ -50,7 +75,7 @@ class Plan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Suite:
+class Suite(Group):
     """Who drives the benchmarks inside programs, and which of them."""
 
     harness: str | None = None
@@ -62,7 +87,7 @@ class Suite:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeapWatch:
+class HeapWatch(Group):
     """Whether the heap is watched, and whether its state is drawn."""
 
     watched: bool = False
@@ -70,7 +95,7 @@ class HeapWatch:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Launching:
+class Launching(Group):
     """What a launch is, what it finds, and what goes before and after it."""
 
     set_up: list[str] | None = None
@@ -98,7 +123,7 @@ class Launching:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counting:
+class Counting(Group):
     """How launches are counted, where a metric is chosen that is."""
 
     caches: str = "article"
@@ -109,13 +134,9 @@ class Counting:
     body: bool = False
     after_start: bool = False
 
-    def chooses(self, name: str) -> bool:
-        """Whether somebody asked for it, and it does not merely have its default."""
-        return bool(getattr(self, name) != getattr(type(self), name))
-
 
 @dataclass(frozen=True, kw_only=True)
-class Throughput:
+class Throughput(Group):
     """What a launch processes, or with a harness an iteration: numbers, with units and {names} of parameters."""
 
     processed_bytes: str | None = None
@@ -123,9 +144,10 @@ class Throughput:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Asked(Group):
     """All of it."""
 
+    revisions: Revisions = Revisions()
     judging: Judging = Judging()
     weighing: Plan = Plan()
     suite: Suite = Suite()

@@ -1,42 +1,43 @@
-"""`steelyard.compare`, `run`, `diff` and `load`: what the command line does, for programs. Nothing is printed."""
+"""What the command line does, for programs: weigh, measure, count, check. Nothing is printed."""
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from os import PathLike, fspath
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from os import fspath
 from pathlib import Path
 from typing import TypeVar, Unpack
 
 from pydantic import ValidationError
 
-from steelyard.api.diffs import Terms, difference
-from steelyard.api.kept import kept_by_name
-from steelyard.api.keywords import Comparing, PathName, Running, asked_of, percentage, texts
+from steelyard.api.asked import Asked
+from steelyard.api.checks import USUAL_S, target_of
+from steelyard.api.keywords import Checking, Comparing, Counted, PathName, Running, asked_of, seconds_of, texts
 from steelyard.api.names import names_of, usual_names
-from steelyard.api.record import Diff, IncompleteError, Record
-from steelyard.api.settings import run_of_command, weighing_of_commands
-from steelyard.design.outcome import Outcome, recalled
+from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused_margins
+from steelyard.api.record import IncompleteError, ProjectRecord, Record
+from steelyard.api.revisions import run_of_revision, weighing_of_revisions
+from steelyard.api.settings import count_of_command, run_of_command, weighing_of_commands
+from steelyard.design.check.session import check_target
+from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
 from steelyard.design.session import measure
+from steelyard.design.several import measured
 from steelyard.design.world import World
-from steelyard.model.documents import Document, load_document
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 from steelyard.model.files import described
-from steelyard.model.foreign import ForeignResults
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Progress, Watch
+from steelyard.model.project_file import load_project
 from steelyard.model.records import Run, Weighing
-from steelyard.model.values import alpha_checked, metric_names, relative_margin
+from steelyard.model.soundness import Soundness
 
-Watch = Callable[[Progress], None]
 _Kind = TypeVar("_Kind", Weighing, Run)
 
 _INTERRUPTED = 130
 
 
 def compare(
-    commands: Sequence[str],
+    commands: str | Sequence[str],
     *,
     names: Sequence[str] | None = None,
     progress: Watch | None = None,
@@ -45,22 +46,49 @@ def compare(
 ) -> Record[Weighing]:
     """Weigh commands against the first of them, in adjacent pairs in random order, until the verdict stands.
 
-    `commands` are two or more command lines, each one text, and `names` what they are called in the record; what may
-    be asked beside is in `Comparing`, by the names that a project's file has (docs/api.md). `progress` is called
-    between two launches. The record is kept in the user's store, too.
+    `commands` are two or more command lines, each one text; or one, with `base` (and `candidate`, `build`), which is
+    weighed in two revisions of the git repository that this process is in. `names` are what they are called in the
+    record; what may be asked beside is in `Comparing`, by the names that a project's file has (docs/api.md).
+    `progress` is called between two launches, and while revisions are built. The record is kept in the user's store,
+    too.
 
-    Raises UsageError for what cannot be weighed, MeasurementError where a launch fails, and IncompleteError, which
-    has the `record`, after Ctrl-C or where some benchmarks of a suite fail. The `world` is what it takes from outside:
-    the launcher, the clock, the store.
+    Raises UsageError for what cannot be weighed, MeasurementError where a launch or a build fails, and IncompleteError,
+    which has the `record`, after Ctrl-C or where some benchmarks of a suite fail. The `world` is what it takes from
+    outside: the launcher, the clock, the store.
     """
-    world = world or World()
-    if isinstance(commands, str) or len(commands) < 2:
-        raise UsageError("compare needs two commands or more, in a list: steelyard.compare(['./old', './new'])")
-    wanted = asked_of(asked, Comparing)
-    called = names_of(names, None, usual_names(list(commands)))
-    with _sentences():
-        request = weighing_of_commands(commands, called, wanted, world)
-    return _whole(Weighing, request, progress, world)
+    world, watch, wanted = world or World(), progress or _unseen, asked_of(asked, Comparing)
+    with ExitStack() as stack:
+        with _sentences():
+            request = stack.enter_context(_compared(texts(commands), names, wanted, watch, world))
+        return _whole(Weighing, measure(request, watch, world))
+
+
+def compare_project(
+    folder: PathName = ".",
+    *,
+    targets: str | Sequence[str] | None = None,
+    progress: Watch | None = None,
+    world: World | None = None,
+    **asked: Unpack[Comparing],
+) -> ProjectRecord:
+    """Weigh what the project's file of a folder says (docs/config.md), as `steelyard compare` without commands.
+
+    Only those `targets` are weighed that fit one of these patterns. What is asked goes before the file, which says what
+    is run: by whoever wrote it. Meanwhile this process is in the folder of that file. Raises what `compare` does; of
+    targets that fail, those after them are measured all the same, and IncompleteError has the `records` of all.
+    """
+    world, watch, wanted = world or World(), progress or _unseen, asked_of(asked, Comparing)
+    project = load_project(Path(fspath(folder)).resolve())
+    if project is None:
+        raise UsageError(f"{fspath(folder)} is in no project: there is no steelyard.toml, which steelyard init writes")
+    with ExitStack() as stack:
+        patterns = texts(targets or ())
+        with _sentences():
+            chosen = chosen_targets(project, patterns, wanted)
+            plan = stack.enter_context(planned(project, chosen, wanted, watch, world))
+        records = _all_whole(plan, watch, world)
+    notes = [*plan.left_out, *unused_margins(project, patterns, wanted, [one.data for one in records])]
+    return ProjectRecord(records, notes)
 
 
 def run(
@@ -73,62 +101,84 @@ def run(
 ) -> Record[Run]:
     """Measure one command alone: no verdict, but medians, spreads and all samples.
 
-    Numbers of two runs, taken one after the other, are apart by more than most changes: `compare` weighs both at once.
-    What may be asked is in `Running`; it raises what `compare` does.
+    With `base` or `build` it runs in a revision of its own. Numbers of two runs, taken one after the other, are apart
+    by more than most changes: `compare` weighs both at once. What may be asked is in `Running`; it raises what
+    `compare` does.
     """
-    world = world or World()
-    wanted = asked_of(asked, Running)
-    with _sentences():
-        request = run_of_command(command, name, wanted, world)
-    return _whole(Run, request, progress, world)
+    world, watch, wanted = world or World(), progress or _unseen, asked_of(asked, Running)
+    with ExitStack() as stack:
+        with _sentences():
+            request = stack.enter_context(_alone(command, name, wanted, watch, world))
+        return _whole(Run, measure(request, watch, world))
 
 
-def diff(
-    baseline: Record[Document] | PathName,
-    candidate: Record[Document] | PathName,
+def count(
+    command: str,
     *,
-    margin: float | str = "0.5%",
-    alpha: float = 0.01,
-    metrics: str | Sequence[str] | None = None,
-    force: bool = False,
-    same_conditions: bool = False,
+    name: str | None = None,
+    progress: Watch | None = None,
     world: World | None = None,
-) -> Diff:
-    """Say whether one run or import is slower or faster than another, as far as two that were measured apart can tell.
+    **asked: Unpack[Counted],
+) -> Record[Run]:
+    """Count what a command executes under Valgrind: instructions, or the cost of its memory accesses.
 
-    `margin` is a part of 1, or a text in percent. Without `metrics` those of the baseline are compared. `force`
-    compares what two machines measured; `same_conditions` vouches that nothing changed between two imports, without
-    which they have no verdict. Raises UsageError for what cannot be compared, MeasurementError where the metric is
-    undefined.
+    Counts do not depend on what else the machine does. To compare two versions ask `compare` for such `metrics`. What
+    may be asked is in `Counted`; it raises what `compare` does.
     """
     world = world or World()
-    records = [one if isinstance(one, Record) else load(one, world=world) for one in (baseline, candidate)]
-    terms = Terms(
-        margin=relative_margin(percentage(margin)),
-        alpha=alpha_checked(alpha),
-        metrics=None if metrics is None else metric_names(texts(metrics)),
-        force=force,
-        same_conditions=same_conditions,
-    )
-    measured = [_measured_record(one) for one in records]
-    found = difference(measured[0], measured[1], (_called(baseline, "A"), _called(candidate, "B")), terms)
-    return Diff(found)
+    with _sentences():
+        request = count_of_command(command, name, asked_of(asked, Counted), world)
+    return _whole(Run, measure(request, progress or _unseen, world))
 
 
-def load(path: PathName, *, world: World | None = None) -> Record[Document]:
-    """Read what was kept: a weighing or run, also one that is still measured, an import, a check or a calibration.
+def check(
+    command: str,
+    *,
+    heap: bool = False,
+    max_time: float | str = USUAL_S,
+    progress: Watch | None = None,
+    world: World | None = None,
+    **asked: Unpack[Checking],
+) -> Record[Soundness]:
+    """Look whether a command, or with a `harness` the benchmarks inside a program, are sound, rule by rule.
 
-    `path` is a file, or the name that a run was kept by (`--save-baseline`). Verdicts are derived anew. Of a
-    measurement that failed, the record's `error` says why. Raises UsageError for what cannot be read, or is none of
-    these.
+    `max_time` is for each benchmark, or for the command; with `heap` allocations are counted too. What is found is in
+    the record's `data`: `troubles()`, and all that was `looked` at. Raises UsageError for what cannot be looked at,
+    MeasurementError where it cannot be tried, and IncompleteError after Ctrl-C.
     """
-    (file,) = kept_by_name(world or World(), Path(fspath(path)))
-    with _collector_as_before():
-        data = load_document(file)
-    if not isinstance(data, Weighing | Run):
-        return Record(data, file)
-    outcome = recalled(data)
-    return Record(outcome.record, file, outcome.error)
+    world, wanted, limit_s = world or World(), asked_of(asked, Checking), seconds_of("--max-time", max_time)
+    with _sentences():
+        subject, settings = target_of(command, wanted, limit_s, world)
+    only = wanted.suite.benchmark or []
+    found = check_target(subject, settings, world, progress or _unseen, only=only, seconds=limit_s, heap=heap)
+    record = Record(found)
+    if found.interrupted:
+        raise IncompleteError("interrupted; what was tried is in its record", [record], _INTERRUPTED)
+    return record
+
+
+def _compared(
+    commands: list[str], names: Sequence[str] | None, wanted: Asked, watch: Watch, world: World
+) -> AbstractContextManager[Request]:
+    """What `compare` measures, for as long as the context lasts."""
+    if wanted.revisions.given:
+        return weighing_of_revisions(commands, wanted, watch, world, names=names)
+    if len(commands) < 2:
+        raise UsageError(
+            "compare needs two commands or more, in a list: steelyard.compare(['./old', './new']); or one in two "
+            "revisions: steelyard.compare('./program', base='main')"
+        )
+    called = names_of(names, None, usual_names(commands))
+    return nullcontext(weighing_of_commands(commands, called, wanted, world))
+
+
+def _alone(
+    command: str, name: str | None, wanted: Asked, watch: Watch, world: World
+) -> AbstractContextManager[Request]:
+    """What `run` measures, for as long as the context lasts."""
+    if wanted.revisions.given:
+        return run_of_revision(command, name, wanted, watch, world)
+    return nullcontext(run_of_command(command, name, wanted, world))
 
 
 @contextmanager
@@ -140,27 +190,44 @@ def _sentences() -> Iterator[None]:
         raise UsageError(f"this cannot be asked: {described(error)}") from error
 
 
-@contextmanager
-def _collector_as_before() -> Iterator[None]:
-    """A command ends soon, and has the garbage collector leave alone what was read; a program goes on for long."""
-    frozen = gc.get_freeze_count()
-    try:
-        yield
-    finally:
-        if not frozen:
-            gc.unfreeze()
+def _unseen(progress: Progress) -> None:
+    """Nobody watches."""
 
 
-def _whole(kind: type[_Kind], request: Request, progress: Watch | None, world: World) -> Record[_Kind]:
+def _whole(kind: type[_Kind], outcome: Outcome) -> Record[_Kind]:
     """What was measured, a record of this kind; raises what kept it from being whole."""
-    outcome = measure(request, progress or _unseen, world)
-    if isinstance(outcome.record, kind) and outcome.error is None and "interrupted" not in outcome.record.stop:
+    if isinstance(outcome.record, kind) and _is_whole(outcome):
         return Record(outcome.record, outcome.kept)
     raise _incomplete(outcome)
 
 
-def _unseen(progress: Progress) -> None:
-    """Nobody watches."""
+def _all_whole(plan: ProjectPlan, watch: Watch, world: World) -> list[Record[Weighing]]:
+    """What was measured of each part of a plan.
+
+    Raises what kept some from being whole when all had their turn; at once where the user interrupts.
+    """
+    records, failures = list[Record[Weighing]](), dict[str, SteelyardError]()
+    for part, outcome in measured(plan.parts, plan.total_s, watch, world, lambda part: None):  # noqa: ARG005
+        if isinstance(outcome, Outcome) and isinstance(outcome.record, Weighing) and not outcome.record.is_empty():
+            records.append(Record(outcome.record, outcome.kept, outcome.error))
+        if isinstance(outcome, SteelyardError):
+            failures[part.name] = outcome
+        elif not _is_whole(outcome):
+            failures[part.name] = _incomplete(outcome)
+        if part.name in failures and failures[part.name].exit_status == _INTERRUPTED:
+            break
+    if failures:
+        name, first = next(iter(failures.items()))
+        if not any(record.data.derived for record in records):
+            raise first
+        others = f"; so did {', '.join([*failures][1:])}" if len(failures) > 1 else ""
+        status = max(one.exit_status for one in failures.values())
+        raise IncompleteError(f"{name}: {first}{others}", records, status) from first
+    return records
+
+
+def _is_whole(outcome: Outcome) -> bool:
+    return outcome.error is None and "interrupted" not in outcome.record.stop
 
 
 def _incomplete(outcome: Outcome) -> SteelyardError:
@@ -168,22 +235,10 @@ def _incomplete(outcome: Outcome) -> SteelyardError:
     record = Record(outcome.record, outcome.kept, outcome.error)
     if "interrupted" in outcome.record.stop and not outcome.record.is_empty():
         where = f"what was measured is kept in {outcome.kept}" if outcome.kept else "what was measured is in its record"
-        return IncompleteError(f"interrupted; {where}", record, _INTERRUPTED)
+        return IncompleteError(f"interrupted; {where}", [record], _INTERRUPTED)
     error = outcome.error or MeasurementError("nothing was measured")
     if outcome.record.derived is None:
         return error
-    incomplete = IncompleteError(str(error), record, error.exit_status)
+    incomplete = IncompleteError(str(error), [record], error.exit_status)
     incomplete.__cause__ = error
     return incomplete
-
-
-def _measured_record(record: Record[Document]) -> Weighing | Run | ForeignResults:
-    if isinstance(record.data, Weighing | Run | ForeignResults):
-        return record.data
-    raise UsageError(f"a {record.kind} has nothing to compare: give two runs, or two imports")
-
-
-def _called(told: Record[Document] | str | PathLike[str], otherwise: str) -> Path:
-    if isinstance(told, Record):
-        return told.path or Path(otherwise)
-    return Path(fspath(told))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.api.asked import Counting
 from steelyard.model.errors import UsageError
-from steelyard.model.values import in_range
+from steelyard.model.values import in_range, metric_names
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 _CACHE_METRICS = {"cost", "l1_hits", "ll_hits", "ram_hits"}
 _MOST_WEIGHT = 1e6
 _LOOPS = "{loops}"
+
+
+def counted_metrics(wanted: Sequence[str] | None) -> list[str]:
+    """What `count` counts, instructions if nothing is named; raises UsageError for what is timed."""
+    from steelyard.model.metrics import timed
+
+    metrics = metric_names(wanted or ["instructions"])
+    if times := timed(metrics):
+        raise UsageError(f"count does not time: leave {', '.join(times)} out, or use steelyard run")
+    return metrics
 
 
 def count_settings(

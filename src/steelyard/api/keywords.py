@@ -1,15 +1,16 @@
-"""What `compare` and `run` take by name: the keys of a project's file, and all else that there are options for."""
+"""What measures takes by name: the keys of a project's file, and all else that there are options for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from steelyard.api.asked import Asked, Describing
+from steelyard.api.asked import Asked, Describing, Launching
 from steelyard.api.parameters import listed
+from steelyard.api.streams import input_of_launches, output_of_launches
 from steelyard.model.errors import UsageError
 from steelyard.model.values import seconds
 
@@ -51,6 +52,10 @@ KEYS: Mapping[str, tuple[str, str]] = {
 """Each key of a project's file: the group of what is asked that has it, and its field there."""
 
 _OTHERS: Mapping[str, tuple[str, str]] = {
+    "base": ("revisions", "base"),
+    "candidate": ("revisions", "candidate"),
+    "build": ("revisions", "build"),
+    "build_timeout": ("revisions", "build_timeout"),
     "margin": ("judging", "margin"),
     "launches": ("judging", "pairs"),
     "layouts": ("weighing", "layouts"),
@@ -68,44 +73,40 @@ _OTHERS: Mapping[str, tuple[str, str]] = {
 }
 
 
-class Measuring(TypedDict, total=False):
-    """What both take. Times are in s; where several texts may be given, one text is one."""
+class Launched(TypedDict, total=False):
+    """What all of them take. Times are in s; where several texts may be given, one text is one."""
 
-    metrics: _Some
-    """What is measured; the first decides. As for `--metric`, `active` if none is named."""
-    max_time: float | str
-    """Longest time to measure: seconds, or a text as `2m`."""
-    alpha: float
-    parameters: Mapping[str, Sequence[str | float]]
-    """Values of each {name} in the commands; every combination is a benchmark."""
     harness: str
     benchmarks: _Some
     """Patterns of names, of a harness's."""
+    timeout: float
+    environment: Mapping[str, str | None] | Sequence[str]
+    """Variables: with a value, or None for that of this process."""
+    inherit_environment: bool
+
+
+class Checking(Launched, total=False):
+    """What `check` takes beside."""
+
+    seed: int
+
+
+class Counted(Launched, total=False):
+    """What `count` takes beside."""
+
+    metrics: _Some
+    """What is measured; the first decides. As for `--metric`, `active` if none is named; of `count` `instructions`."""
+    alpha: float
+    parameters: Mapping[str, Sequence[str | float]]
+    """Values of each {name} in the commands; every combination is a benchmark."""
     tags: _Some
-    heap: bool
-    heap_shuffle: bool
     setup: _Some
     prepare: _Some
     conclude: _Some
     cleanup: _Some
-    warmup: int
-    repeat: int
     stdin: PathName
-    output: PathName
     shell: bool
     ignore_failure: bool
-    timeout: float
-    cpu: int | Literal["auto"]
-    isolate: bool
-    environment: Mapping[str, str | None] | Sequence[str]
-    """Variables: with a value, or None for that of this process."""
-    inherit_environment: bool
-    watch: bool
-    """Whether to look who else runs meanwhile; without being asked it does."""
-    seed: int
-    bytes: int | str
-    """What a launch processes, or with a harness an iteration: a number, or a text as `64M`."""
-    items: int | str
     caches: str
     weights: str
     jobs: int
@@ -113,6 +114,31 @@ class Measuring(TypedDict, total=False):
     call_graph: bool
     body: bool
     after_start: bool
+
+
+class Measuring(Counted, total=False):
+    """What `run` and `compare` take beside."""
+
+    base: str
+    """The revision of a git repository that is measured, or weighed against the candidate."""
+    build: str
+    """The shell command that builds a revision, in a folder of its own; kept."""
+    build_timeout: float | str
+    max_time: float | str
+    """Longest time to measure: seconds, or a text as `2m`."""
+    heap: bool
+    heap_shuffle: bool
+    warmup: int
+    repeat: int
+    output: PathName
+    cpu: int | Literal["auto"]
+    isolate: bool
+    watch: bool
+    """Whether to look who else runs meanwhile; without being asked it does."""
+    seed: int
+    bytes: int | str
+    """What a launch processes, or with a harness an iteration: a number, or a text as `64M`."""
+    items: int | str
 
 
 class Running(Measuring, total=False):
@@ -127,6 +153,8 @@ class Comparing(Measuring, total=False):
 
     margin: float | str
     """The smallest relative change that matters: 0.01, or a text in percent as `1%`."""
+    candidate: str
+    """The revision that may have changed; the work tree, if it is not said."""
     pairs: int
     """Most pairs."""
     family: str
@@ -137,21 +165,29 @@ class Comparing(Measuring, total=False):
     wait_quiet: float
 
 
-def asked_of(given: Mapping[str, Any], known: type[Running | Comparing]) -> Asked:
+Keywords = type[Checking | Counted | Running | Comparing]
+
+_USUAL: Mapping[object, Asked] = {
+    Running: Asked(judging=Describing()),
+    Counted: Asked(launch=Launching(warm_up=0, seed=0)),
+    Checking: Asked(launch=Launching(warm_up=0, seed=0, timeout=60)),
+}
+"""What is asked where nobody asks, of those that differ from `compare` in it."""
+
+
+def asked_of(given: Mapping[str, Any], known: Keywords) -> Asked:
     """What is asked, of keywords; raises TypeError for one that is not `known`, and UsageError for its value."""
-    asked = Asked(judging=Describing()) if known is Running else Asked()
-    found = dict[str, dict[str, Any]]()
+    asked, names = _USUAL.get(known, Asked()), dict[str, str]()
+    found, keys = dict[str, dict[str, Any]](), dict[str, dict[str, str]]()
     for key, value in given.items():
-        if key not in known.__annotations__ and key not in Measuring.__annotations__:
-            raise TypeError(f"unknown keyword {key!r}: choose from {', '.join(sorted(_known(known)))}")
+        if key not in known.__annotations__:
+            raise TypeError(f"unknown keyword {key!r}: choose from {', '.join(sorted(known.__annotations__))}")
         if value is not None:
             group, field = KEYS.get(key) or _OTHERS[key]
             found.setdefault(group, {})[field] = _READ.get(key, _as_it_is)(value)
-    return replace(asked, **{group: replace(getattr(asked, group), **values) for group, values in found.items()})
-
-
-def _known(keywords: type[Running | Comparing]) -> set[str]:
-    return {*Measuring.__annotations__, *keywords.__annotations__}
+            keys.setdefault(group, {})[field] = names[field] = key
+    groups = {group: replace(getattr(asked, group), **found[group], given=keys[group]) for group in found}
+    return replace(asked, **groups, given=names)
 
 
 def percentage(margin: float | str) -> str:
@@ -168,12 +204,9 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-def _seconds(value: float | str) -> float:
-    return seconds("--max-time", value) if isinstance(value, str) else value
-
-
-def _path(value: PathName) -> Path:
-    return Path(fspath(value))
+def seconds_of(option: str, value: float | str) -> float:
+    """A time as an option has it: a number, or a text as `2m`; raises UsageError for what is none."""
+    return seconds(option, value) if isinstance(value, str) else value
 
 
 def _parameters(value: Any) -> list[str]:
@@ -196,11 +229,12 @@ def _variables(value: Mapping[str, str | None] | Sequence[str]) -> list[str]:
 _READ: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("metrics", "benchmarks", "tags", "setup", "prepare", "conclude", "cleanup"), texts),
     "margin": percentage,
-    "max_time": _seconds,
+    "max_time": partial(seconds_of, "--max-time"),
+    "build_timeout": partial(seconds_of, "--build-timeout"),
     "parameters": _parameters,
     "environment": _variables,
-    "stdin": _path,
-    "output": _path,
+    "stdin": lambda value: input_of_launches("--stdin", fspath(value)),
+    "output": lambda value: output_of_launches("--output", fspath(value)),
     "bytes": str,
     "items": str,
 }

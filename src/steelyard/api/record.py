@@ -14,7 +14,7 @@ from steelyard.design.unpaired.foreign import levels
 from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
 from steelyard.model.errors import SteelyardError, UsageError
-from steelyard.model.files import save, write_atomically
+from steelyard.model.files import plain_json, save, write_atomically
 from steelyard.model.foreign import ForeignReport, ForeignResults, ForeignVerdict, Level
 from steelyard.model.records import Finding, Run, Summary, Verdict, VerdictName, Weighing
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
@@ -138,13 +138,15 @@ class Record(_First, Generic[Data]):
         return data
 
     def save(self, path: PathName) -> None:
-        """Keep it in a file, compressed if its name ends in .gz; raises MeasurementError where that cannot be written.
+        """Keep it in a file; raises MeasurementError where that cannot be written.
 
-        Raises UsageError for checks and calibrations, which the commands that make them write.
+        A weighing, run or import is compressed if the name ends in .gz.
         """
-        if not isinstance(self.data, Weighing | Run | ForeignResults):
-            raise UsageError(f"a {self.kind} is written by steelyard {_MADE_BY[self.kind]} --json FILE")
-        save(self.data, Path(fspath(path)))
+        file = Path(fspath(path))
+        if isinstance(self.data, Weighing | Run | ForeignResults):
+            save(self.data, file)
+        else:
+            write_atomically(file, plain_json(self.data).encode())
 
     def markdown(self) -> str:
         """The tables that `--markdown` writes, of a weighing, run or import; raises UsageError for anything else."""
@@ -157,7 +159,7 @@ class Record(_First, Generic[Data]):
             return as_markdown.run(self.data, self.data.derived.summaries if self.data.derived else [])
         if isinstance(self.data, ForeignResults):
             return foreign.markdown(self.data, levels(self.data.benchmarks))
-        raise UsageError(f"there is no Markdown of a {self.kind}: look at it with steelyard {_MADE_BY[self.kind]}")
+        raise UsageError(f"there is no Markdown of a {self.kind}: make a page of it by steelyard.page")
 
     def _repr_markdown_(self) -> str | None:
         """What a notebook shows."""
@@ -166,9 +168,6 @@ class Record(_First, Generic[Data]):
     def __repr__(self) -> str:
         said = f", {_said(self.verdict, self.change, self.interval)}" if self.verdict else ""
         return f"<{self.kind} of {_number(self.benchmarks)}{said}>"
-
-
-_MADE_BY = {"check": "check", "calibration": "calibrate"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,13 +211,40 @@ class Diff(_First):
         return f"<diff of {_number(self.verdicts)}, {_said(self.verdict, self.change, self.interval)}>"
 
 
-class IncompleteError(SteelyardError):
-    """A measurement that was interrupted, or of which some benchmarks failed; `record` has all that came of it."""
+@dataclass(frozen=True, eq=False, repr=False)
+class ProjectRecord:
+    """What came of a project's targets; those that are launched alike share a weighing."""
 
-    def __init__(self, message: str, record: Record[Weighing | Run], exit_status: int) -> None:
+    records: list[Record[Weighing]]
+    notes: list[str]
+    """What the user should know: targets that the baseline has not, and margins that are of no benchmark."""
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """Those of all records."""
+        return [verdict for record in self.records for verdict in record.verdicts]
+
+    def _repr_markdown_(self) -> str:
+        """What a notebook shows."""
+        return "\n".join(record.markdown() for record in self.records)
+
+    def __repr__(self) -> str:
+        return f"<{', '.join(map(repr, self.records))}>"
+
+
+class IncompleteError(SteelyardError):
+    """A measurement that was interrupted, or of which some benchmarks failed; its records have all that came of it."""
+
+    def __init__(self, message: str, records: Sequence[Record[Any]], exit_status: int) -> None:
         super().__init__(message)
-        self.record = record
+        self.records = records
+        """One, or of a project those of its weighings."""
         self.exit_status = exit_status
+
+    @property
+    def record(self) -> Record[Any]:
+        """The last of them."""
+        return self.records[-1]
 
 
 def _said(verdict: str | None, change: float | None, interval: tuple[float, float] | None) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from steelyard.api.asked import Asked, Judging, Launching
-from steelyard.api.counting import count_settings, jobs_checked
+from steelyard.api.counting import count_settings, counted_metrics, jobs_checked
 from steelyard.api.layouts import layouts_checked
 from steelyard.api.names import check_no_files
 from steelyard.api.parameters import arguments_of
@@ -51,6 +51,12 @@ def run_of_command(command: str, name: str | None, asked: Asked, world: World) -
     return request_of(asked, [subject], settings)
 
 
+def count_of_command(command: str, name: str | None, asked: Asked, world: World) -> Request:
+    """What is counted of one command; raises UsageError."""
+    judging = replace(asked.judging, metric=counted_metrics(asked.judging.metric))
+    return run_of_command(command, name, replace(asked, judging=judging), world)
+
+
 def request_of(options: Asked, subjects: Sequence[Subject], settings: Settings) -> Request:
     """What is measured of some subjects."""
     from steelyard.design.request import Request
@@ -86,61 +92,73 @@ def settings_of(
     commands' programs are built, if they are.
     """
     from steelyard.model.records import Settings
-    from steelyard.stats.looks import RESERVE
-    from steelyard.subjects.command import environment_names
 
-    judging, launch = options.judging, options.launch
-    margin = relative_margin(judging.margin)
-    _check_numbers(judging, launch, judged=judged)
-    metrics = metric_names(judging.metric)
-    pairing = _pairing(options.weighing.pairing)
-    processor, chosen = processor_of(launch.cpu, world)
-    names, values = environment_names(launch.env or [], world.environment, inherit=launch.inherit_env)
+    judging, weighing, suite = options.judging, options.weighing, options.suite
+    _check_numbers(judging, options.launch, judged=judged)
+    metrics, pairing = metric_names(judging.metric), _pairing(weighing.pairing)
+    is_harness = suite.harness is not None
     settings = Settings(
-        margin=margin,
-        alpha=judging.alpha,
-        reserve=RESERVE if judged else 0.0,
-        family=_family(judging.family),
+        **_launches(options.launch, world),
+        **_judged_by(judging, judged=judged),
         metrics=metrics,
-        pairs=judging.pairs,
-        max_time_s=_budget_s(judging, Settings.model_fields["max_time_s"].default),
-        longest_time_s=_LONGEST_UNASKED_S if judged and judging.max_time is None and judging.pairs is None else None,
-        warm_up=launch.warm_up,
-        seed=world.new_seed() if launch.seed is None else in_range("--seed", launch.seed, 0, 2**63 - 1),
-        timeout_s=launch.timeout,
-        cpu=processor,
-        cpu_choice=chosen,
-        isolate=launch.isolate,
-        ignore_failure=launch.ignore_failure,
-        environment=names,
-        variables=values,
-        directory=current_folder(),
-        stdin=_readable(launch.stdin),
-        output=_output_of_launches(launch.output),
-        repeat=launch.repeat,
-        reference_output=options.weighing.reference_output,
+        reference_output=weighing.reference_output,
         pairing=pairing,
-        wait_quiet_s=launch.wait_quiet,
-        watch=launch.watch,
-        setup=_hooks("--setup", launch.set_up),
-        prepare=_hooks("--prepare", launch.prepare),
-        conclude=_hooks("--conclude", launch.conclude),
-        cleanup=_hooks("--cleanup", launch.cleanup),
         counting=count_settings(
-            options.counting,
-            metrics,
-            commands,
-            world,
-            harness=options.suite.harness is not None,
-            control=options.weighing.control,
+            options.counting, metrics, commands, world, harness=is_harness, control=weighing.control
         ),
-        harness=harness_checked(options.suite, _of_commands(options)),
-        heap=heap_launches(options.heap, harness=options.suite.harness),
+        harness=harness_checked(suite, _of_commands(options)),
+        heap=heap_launches(options.heap, harness=suite.harness),
         heap_shuffle=options.heap.shuffled,
-        layouts=layouts_checked(options.weighing, commands, recipe),
+        layouts=layouts_checked(weighing, commands, recipe),
     )
     _check_pairing(settings)
     return settings
+
+
+def _judged_by(judging: Judging, *, judged: bool) -> dict[str, Any]:
+    """How surely, and for how long: those fields of the settings."""
+    from steelyard.model.records import Settings
+    from steelyard.stats.looks import RESERVE
+
+    is_unlimited = judging.max_time is None and judging.pairs is None
+    return {
+        "margin": relative_margin(judging.margin),
+        "alpha": judging.alpha,
+        "reserve": RESERVE if judged else 0.0,
+        "family": _family(judging.family),
+        "pairs": judging.pairs,
+        "max_time_s": Settings.model_fields["max_time_s"].default if is_unlimited else judging.max_time,
+        "longest_time_s": _LONGEST_UNASKED_S if judged and is_unlimited else None,
+    }
+
+
+def _launches(launch: Launching, world: World) -> dict[str, Any]:
+    """What a launch is, and what goes before and after it: those fields of the settings."""
+    from steelyard.subjects.command import environment_names
+
+    processor, chosen = processor_of(launch.cpu, world)
+    names, values = environment_names(launch.env or [], world.environment, inherit=launch.inherit_env)
+    return {
+        "warm_up": launch.warm_up,
+        "seed": world.new_seed() if launch.seed is None else in_range("--seed", launch.seed, 0, 2**63 - 1),
+        "timeout_s": launch.timeout,
+        "cpu": processor,
+        "cpu_choice": chosen,
+        "isolate": launch.isolate,
+        "ignore_failure": launch.ignore_failure,
+        "environment": names,
+        "variables": values,
+        "directory": current_folder(),
+        "stdin": _readable(launch.stdin),
+        "output": _output_of_launches(launch.output),
+        "repeat": launch.repeat,
+        "wait_quiet_s": launch.wait_quiet,
+        "watch": launch.watch,
+        "setup": _hooks("--setup", launch.set_up),
+        "prepare": _hooks("--prepare", launch.prepare),
+        "conclude": _hooks("--conclude", launch.conclude),
+        "cleanup": _hooks("--cleanup", launch.cleanup),
+    }
 
 
 # More than anybody will wait for, and still few enough to be kept and judged.
@@ -149,6 +167,7 @@ _SECONDS = 1e-3, 1e6
 
 
 def _check_numbers(judging: Judging, launch: Launching, *, judged: bool) -> None:
+    relative_margin(judging.margin)
     alpha_checked(judging.alpha)
     in_range("--warmup", launch.warm_up, 0, 1000)
     in_range("--repeat", launch.repeat, 1, 1_000_000)
@@ -178,11 +197,6 @@ def _check_enough(option: str, pairs: int, alpha: float) -> None:
 
 # Slow programs have so long without being asked for it, for the fewest pairs that can ever decide.
 _LONGEST_UNASKED_S = 600.0
-
-
-def _budget_s(judging: Judging, usual_s: float) -> float | None:
-    """How long to measure; as long as it takes, where a number of launches says when it ends."""
-    return judging.max_time if judging.max_time is not None or judging.pairs is not None else usual_s
 
 
 def _of_commands(options: Asked) -> dict[str, bool]:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from steelyard.api.asked import Revisions
 from steelyard.api.counting import jobs_checked
+from steelyard.api.revisions import build_timeout_checked
 from steelyard.api.settings import settings_of
 from steelyard.cli.command import Only, ReadBy, Without, command
 from steelyard.cli.options import WHAT_IS_RUN, JudgingOptions, LaunchOptions, WeighingOptions, json_option
 from steelyard.cli.outputs import check_writable, is_printed, write_json
-from steelyard.cli.revisions import USUAL_BUILD_S, build_timeout_checked
 from steelyard.cli.say import say
 from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
 from steelyard.cli.status import FOUND, INTERRUPTED, UNDECIDED
@@ -73,7 +74,7 @@ class BisectOptions(MeasuringOptions):
     ] = None
     build_timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="Longest time that a build may take."), ReadBy(seconds)
-    ] = USUAL_BUILD_S
+    ] = Revisions.build_timeout
     judging: Annotated[SearchingOptions, Without("family")] = SearchingOptions()
     weighing: Annotated[WeighingOptions, Only("pairing")] = WeighingOptions()
     suite: SuiteOptions = SuiteOptions()

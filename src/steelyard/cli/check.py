@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.api.settings import settings_of
+from steelyard.api.checks import USUAL_S, target_of
 from steelyard.cli.command import Only, ReadBy, command
 from steelyard.cli.options import LaunchOptions, json_option
 from steelyard.cli.outputs import check_writable, is_printed, write_json
 from steelyard.cli.settings import MeasuringOptions, SuiteOptions
 from steelyard.cli.status import FOUND, INTERRUPTED
 from steelyard.model.errors import UsageError
-from steelyard.model.values import seconds, seconds_in_range
+from steelyard.model.values import seconds
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -41,7 +41,7 @@ class CheckOptions(MeasuringOptions):
         float,
         typer.Option(metavar="SECONDS", help="Longest time for each benchmark, or for a command."),
         ReadBy(seconds),
-    ] = 20.0
+    ] = USUAL_S
     launch: Annotated[
         LaunchOptions,
         Only("timeout", "env", "inherit_env", "seed"),
@@ -68,14 +68,9 @@ def check(options: CheckOptions, world: World) -> int:
     ):
         raise UsageError("--protocol looks at nothing else: leave --harness, --benchmark, --heap and --json out")
 
-    from steelyard.subjects.command import command_subject
-
-    seconds_in_range("--max-time", options.max_time, 0.1, 86_400)
     check_writable(options.json)
     launch = replace(options.launch, seed=options.launch.seed or 0)
-    settings = settings_of(replace(options, launch=launch), world)
-    search_path = world.environment.get("PATH")
-    subject = command_subject(options.command, options.command, "checked", shell=False, search_path=search_path)
+    subject, settings = target_of(options.command, replace(options, launch=launch), options.max_time, world)
     if options.protocol:
         return _conformance(subject, settings, world)
     return _soundness(subject, settings, options, world)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from inspect import Parameter, Signature, get_annotations
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
+from steelyard.api.asked import Group
 from steelyard.model.values import whole
 
 if TYPE_CHECKING:
@@ -18,23 +19,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class Options(Group):
     """The options of a command, or a group of them that commands share.
 
     A command has the options that its own class declares, in that order; those that it merely inherits keep their
     defaults. A field that is a group stands for the options of that group, or for some of them (`Only`, `Without`),
-    and the field's default holds theirs.
+    and the field's default holds theirs. Those `given` stand on the command line, as `--help` writes each.
     """
 
     panel: ClassVar[str] = "Options"
     """Under which heading `--help` has them, but for those that name another."""
-
-    given: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """Those that stand on the command line, by field, as `--help` writes each; the others have their defaults."""
-
-    def chooses(self, name: str) -> bool:
-        """Whether an option stands on the command line."""
-        return name in self.given
 
 
 class Only:

@@ -12,6 +12,7 @@ import typer
 
 from steelyard.api.kept import kept_by_name
 from steelyard.api.names import check_no_files, names_of, usual_names
+from steelyard.api.revisions import weighing_of_revisions
 from steelyard.api.settings import check_budget, current_folder, processor_of, weighing_of_commands
 from steelyard.cli.command import command
 from steelyard.cli.options import (
@@ -27,7 +28,7 @@ from steelyard.cli.options import (
     WeighingOptions,
 )
 from steelyard.cli.outputs import check_files
-from steelyard.cli.revisions import RevisionOptions, are_wanted, request_of_revisions
+from steelyard.cli.revisions import RevisionOptions
 from steelyard.cli.say import say
 from steelyard.cli.settings import CountingOptions, HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
 from steelyard.cli.views import ShownUnits
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from steelyard.design.going_on import More
     from steelyard.design.request import Request
     from steelyard.design.world import World
+    from steelyard.model.progress import Watch
     from steelyard.model.project_file import Project
     from steelyard.model.records import Weighing
 
@@ -152,7 +154,8 @@ def _compared(options: CompareOptions, world: World) -> int:
 
         return weighed(project, options, world)
     else:
-        with _requested(options, world) as request, watching(world) as watch:
+        with watching(world) as watch, _requested(options, watch, world) as request:
+            watch.wipe()
             outcome = session.measure(request, watch, world)
     return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
 
@@ -208,12 +211,13 @@ def _announce(path: Path, record: Weighing) -> None:
     say(*lines(record, str(path)))
 
 
-def _requested(options: CompareOptions, world: World) -> AbstractContextManager[Request]:
+def _requested(options: CompareOptions, watch: Watch, world: World) -> AbstractContextManager[Request]:
     """What the command line asks for, for as long as it is measured."""
     if options.trust_journal:
         raise UsageError("--trust-journal is for what --resume carries on: leave it out")
-    if are_wanted(options.revisions):
-        return request_of_revisions(options, world)
+    if options.revisions.given:
+        commands = options.commands or []
+        return weighing_of_revisions(commands, options, watch, world, names=options.name, listed=options.names)
     return nullcontext(_request(options, world))
 
 

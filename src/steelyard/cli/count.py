@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.api.settings import run_of_command
+from steelyard.api.settings import count_of_command
 from steelyard.cli.command import Only, Without, command
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
@@ -25,8 +25,6 @@ from steelyard.cli.options import (
 )
 from steelyard.cli.outputs import check_files
 from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
-from steelyard.model.errors import UsageError
-from steelyard.model.values import metric_names
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -88,10 +86,9 @@ def count(options: CountOptions, world: World) -> int:
     from steelyard.cli.screen import watching
     from steelyard.design.session import measure
 
-    metrics = _counted_metrics(options.metric or ["instructions"])
     check_files(options.files)
-    judging = JudgingOptions(metric=metrics, alpha=options.alpha)
-    request = run_of_command(options.command, options.name, replace(options, judging=judging), world)
+    judging = JudgingOptions(metric=options.metric, alpha=options.alpha)
+    request = count_of_command(options.command, options.name, replace(options, judging=judging), world)
     with (
         watching(world) as watch,
         _imported_meanwhile("steelyard.cli.outcome", "steelyard.design.judging.judgement"),
@@ -101,15 +98,6 @@ def count(options: CountOptions, world: World) -> int:
     from steelyard.cli.outcome import shown
 
     return shown(outcome, options.files, world, functions=options.functions)
-
-
-def _counted_metrics(wanted: list[str]) -> list[str]:
-    from steelyard.model.metrics import timed
-
-    metrics = metric_names(wanted)
-    if times := timed(metrics):
-        raise UsageError(f"count does not time: leave {', '.join(times)} out, or use steelyard run")
-    return metrics
 
 
 @contextmanager

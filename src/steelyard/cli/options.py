@@ -9,8 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal
 import typer
 
 from steelyard.api.asked import Judging, Launching, Plan
+from steelyard.api.streams import input_of_launches, output_of_launches
 from steelyard.cli.command import Options, ReadBy
-from steelyard.cli.inputs import input_of_launches, output_of_launches
 from steelyard.model.values import natural, processor, seconds, share
 
 WHAT_IS_JUDGED, WHAT_IS_RUN, OUTPUT = "What is judged", "What is run", "Output"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
@@ -71,12 +70,10 @@ def write(path: Path, data: Content) -> None:
 
 
 def write_json(path: Path, found: BaseModel | Sequence[BaseModel]) -> None:
-    """Write what was found as JSON, as `write`.
+    """Write what was found as JSON, as `write`."""
+    from steelyard.model.files import plain_json
 
-    Not by pydantic's own writer, which refuses the surrogates that stand for bytes which are not UTF-8.
-    """
-    told: Any = [_plain(one) for one in found] if isinstance(found, Sequence) else _plain(found)
-    write(path, f"{json.dumps(told, indent=1)}\n")
+    write(path, plain_json(found))
 
 
 def page_of(world: World, *shown: Shown) -> str:
@@ -84,10 +81,6 @@ def page_of(world: World, *shown: Shown) -> str:
     from steelyard.design.reporting import page_of_shown
 
     return page_of_shown(shown, world.now())
-
-
-def _plain(found: BaseModel) -> Any:
-    return found.model_dump(mode="json")
 
 
 def _refusal(path: Path) -> str | None:

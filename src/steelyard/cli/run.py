@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.api.names import check_no_files
-from steelyard.api.settings import run_of_command, settings_of
+from steelyard.api.revisions import run_of_revision
+from steelyard.api.settings import run_of_command
 from steelyard.cli.command import Only, Without, command
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
@@ -23,7 +23,7 @@ from steelyard.cli.options import (
     WeighingOptions,
 )
 from steelyard.cli.outputs import check_files
-from steelyard.cli.revisions import OneRevisionOptions, are_wanted, request_of_one_revision
+from steelyard.cli.revisions import OneRevisionOptions
 from steelyard.cli.say import say
 from steelyard.cli.settings import HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
 from steelyard.cli.views import ShownUnits
@@ -31,6 +31,7 @@ from steelyard.cli.views import ShownUnits
 if TYPE_CHECKING:
     from steelyard.design.request import Request
     from steelyard.design.world import World
+    from steelyard.model.progress import Watch
     from steelyard.model.records import Run
 
 _BASELINES = "Baselines"
@@ -57,7 +58,7 @@ class RunOptions(MeasuringOptions):
     """What `run` is asked."""
 
     command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command to measure, in quotes.")]
-    revision: Annotated[OneRevisionOptions, Without("candidate")] = OneRevisionOptions()
+    revisions: Annotated[OneRevisionOptions, Without("candidate")] = OneRevisionOptions()
     judging: Annotated[DescribingOptions, Only("metric", "pairs", "max_time", "alpha")] = DescribingOptions()
     name: Name = None
     weighing: Annotated[WeighingOptions, Only("parameter_list", "parameter_scan")] = WeighingOptions()
@@ -111,7 +112,8 @@ def _measured(options: RunOptions, world: World) -> int:
     check_files(options.files, options.launch.output)
     compared = None if options.baseline is None else _baseline(options.baseline, world)
     kept = None if options.save_baseline is None else world.store().place_for(options.save_baseline)
-    with _requested(options, world) as request, watching(world) as watch:
+    with watching(world) as watch, _requested(options, watch, world) as request:
+        watch.wipe()
         outcome = measure(request, watch, world)
     status = shown(outcome, options.files, world, functions=options.functions)
     if status or not isinstance(outcome.record, Run):
@@ -124,11 +126,10 @@ def _measured(options: RunOptions, world: World) -> int:
     return status
 
 
-def _requested(options: RunOptions, world: World) -> AbstractContextManager[Request]:
+def _requested(options: RunOptions, watch: Watch, world: World) -> AbstractContextManager[Request]:
     """What is measured, for as long as it is."""
-    if are_wanted(options.revision):
-        check_no_files([options.name] if options.name else [], [options.command])
-        return request_of_one_revision(options, settings_of(options, world), world)
+    if options.revisions.given:
+        return run_of_revision(options.command, options.name, options, watch, world)
     return nullcontext(run_of_command(options.command, options.name, options, world))
 
 

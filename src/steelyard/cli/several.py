@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused_margins
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outcome import show_outcome, shown, was_interrupted
 from steelyard.cli.outputs import check_files, is_printed, page_of, write
-from steelyard.cli.project import announce, chosen_targets, from_here, parts_of, sides_of
+from steelyard.cli.project import announce, from_here
 from steelyard.cli.say import say
 from steelyard.cli.screen import output, watching
 from steelyard.cli.status import FAILED, INTERRUPTED, said_status
-from steelyard.design.folders import entered
 from steelyard.design.identical import is_identical
 from steelyard.design.outcome import Outcome
 from steelyard.design.several import Part, measured
 from steelyard.design.world import World
 from steelyard.model.errors import SteelyardError, UsageError
-from steelyard.model.patterns import fits, parted
 from steelyard.model.project_file import Project
 from steelyard.model.records import Weighing
 from steelyard.report import markdown as as_markdown
@@ -30,21 +29,22 @@ from steelyard.report.markup import code, document, escape
 
 if TYPE_CHECKING:
     from steelyard.cli.compare import CompareOptions
+    from steelyard.report.live import LiveLine
 
 
 def weighed(project: Project, options: CompareOptions, world: World) -> int:
     """Weigh a project's targets, and return the exit status of all; raises SteelyardError as a single weighing does."""
     check_files(options.files, options.launch.output)
-    options = from_here(options)
-    targets = chosen_targets(project, options)
+    options = replace(options, files=from_here(options.files))
+    targets = chosen_targets(project, options.target or [], options)
     announce(project, targets)
-    with sides_of(project, options, world) as sides, entered(project.folder):
-        parts = parts_of(project, targets, sides, options, world)
-        total_s = options.judging.max_time or project.compare.max_time
-        if len(parts) > 1:
-            return _Several(project, parts, total_s, options, world).weighed()
-        with watching(world) as watch:
-            ((_, outcome),) = measured(parts, total_s, watch, world, lambda part: None)  # noqa: ARG005 - it is alone
+    with watching(world) as watch, planned(project, targets, options, watch, world) as plan:
+        watch.wipe()
+        for sentence in plan.left_out:
+            say(sentence)
+        if len(plan.parts) > 1:
+            return _Several(project, plan, options, watch, world).weighed()
+        ((_, outcome),) = measured(plan.parts, plan.total_s, watch, world, lambda part: None)  # noqa: ARG005 - it is alone
     if isinstance(outcome, SteelyardError):
         raise outcome
     _say_unused(project, [outcome], options)
@@ -56,9 +56,9 @@ class _Several:
     """Weighings of which each is shown when it has ended."""
 
     project: Project
-    parts: Sequence[Part]
-    total_s: float | None
+    plan: ProjectPlan
     options: CompareOptions
+    watch: LiveLine
     world: World
     outcomes: list[Outcome] = field(default_factory=list)
     results: list[several.Result] = field(default_factory=list)
@@ -66,7 +66,7 @@ class _Several:
     pages: list[str] = field(default_factory=list)
 
     def weighed(self) -> int:
-        files, interrupted = self._files(), False
+        files, parts, interrupted = self._files(), self.plan.parts, False
         console = output(self.world.environment, beside_data=self._beside_data)
         begun = list[Part]()
 
@@ -74,15 +74,14 @@ class _Several:
             several.heading(console, part.name, first=not begun)
             begun.append(part)
 
-        with watching(self.world) as watch:
-            for part, outcome in measured(self.parts, self.total_s, watch, self.world, begin):
-                watch.wipe()
-                interrupted = self._show(part, outcome, files[part.name])
-                if interrupted:
-                    break
-        settings = self.parts[0].request.settings
-        alpha = sum(part.request.settings.alpha for part in self.parts if not is_identical(part.request))
-        several.summary(console, self.results, alpha, settings.family, len(self.parts) - len(self.results))
+        for part, outcome in measured(parts, self.plan.total_s, self.watch, self.world, begin):
+            self.watch.wipe()
+            interrupted = self._show(part, outcome, files[part.name])
+            if interrupted:
+                break
+        settings = parts[0].request.settings
+        alpha = sum(part.request.settings.alpha for part in parts if not is_identical(part.request))
+        several.summary(console, self.results, alpha, settings.family, len(parts) - len(self.results))
         if self.options.files.markdown is not None:
             write(self.options.files.markdown, "\n".join(self.pages))
         if self.options.files.html is not None and self.outcomes:
@@ -125,9 +124,12 @@ class _Several:
         """The files of each part, by its name; raises UsageError where one cannot be written."""
         files = self.options.files
         if is_printed(files.json, files.csv):
-            raise UsageError(f"{len(self.parts)} weighings are as many records: give --json and --csv a file's name")
+            raise UsageError(
+                f"{len(self.plan.parts)} weighings are as many records: give --json and --csv a file's name"
+            )
         found = {
-            part.name: FileOptions(json=_named(files.json, part), csv=_named(files.csv, part)) for part in self.parts
+            part.name: FileOptions(json=_named(files.json, part), csv=_named(files.csv, part))
+            for part in self.plan.parts
         }
         for of_part in found.values():
             check_files(of_part)
@@ -155,11 +157,5 @@ def _page(part: Part, outcome: Outcome | SteelyardError, error: SteelyardError |
 
 
 def _say_unused(project: Project, outcomes: Sequence[Outcome], options: CompareOptions) -> None:
-    """Say which margins are of no benchmark: a name that is misspelt would be judged by the usual one in silence."""
-    if options.target or options.suite.benchmark or options.suite.tag or "margin" in options.judging.given:
-        return
-    names = [name for outcome in outcomes for benchmark in outcome.record.benchmarks for name in benchmark.names()]
-    for of in project.compare.margins:
-        pattern, _ = parted(of)
-        if pattern and not fits(names, [pattern]):
-            say(f"{project.at('compare', 'margins', of)}: the margin of {of!r} is of no benchmark that was weighed")
+    for sentence in unused_margins(project, options.target or [], options, [outcome.record for outcome in outcomes]):
+        say(sentence)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import steelyard
 from steelyard.design.control import with_control
-from steelyard.design.counting.stage import CountingStage, CountingTools, is_complete, with_tool
+from steelyard.design.counting.stage import with_tool
 from steelyard.design.events import check_counters
 from steelyard.design.findings import (
     ISOLATED,
@@ -23,7 +23,7 @@ from steelyard.design.findings import (
     survivors,
 )
 from steelyard.design.going_on import More
-from steelyard.design.heap import HeapStage, check_heap
+from steelyard.design.heap import check_heap
 from steelyard.design.identical import is_identical, known, of_one_program
 from steelyard.design.keeping import kept_in_place, unmeasured
 from steelyard.design.layouts import equal_layouts, with_digest
@@ -35,57 +35,20 @@ from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.collector import no_collector
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
-from steelyard.design.runner.runner import LaunchServer, Runner
-from steelyard.design.runner.series import series_of, together_of
-from steelyard.design.runner.target import Hooks
 from steelyard.design.runner.targets import Targets, hooks_of, targets_of
+from steelyard.design.stages import Session, is_to_count, stages
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.planner import Planner, relist
 from steelyard.design.suite.selection import Selection
-from steelyard.design.timing.kept_rows import KeptRows
-from steelyard.design.timing.recorder import Recorder
-from steelyard.design.timing.watched import Watched
 from steelyard.design.world import World
 from steelyard.machine.isolation.isolation import Isolated
-from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
 from steelyard.model.journal import Journal, is_journal
 from steelyard.model.launches import Launches, LaunchRow
-from steelyard.model.metrics import counted, timed
-from steelyard.model.progress import Progress
-from steelyard.model.records import Finding, MachineFacts, Run, Settings, StopReason, Subject, Weighing
+from steelyard.model.machine import MachineFacts
+from steelyard.model.progress import Watch
+from steelyard.model.records import Finding, Run, Settings, Subject, Weighing
 from steelyard.subjects.command import shared_environment
-
-Watch = Callable[[Progress], None]
-Stage = Callable[[Weighing | Run], tuple[Weighing | Run, SteelyardError | None]]
-"""Adds to a record what it measures, and why that failed if it did."""
-
-
-@dataclass(frozen=True)
-class _Session:
-    """One weighing or run while it is measured."""
-
-    world: World
-    watch: Watch
-    launcher: LaunchServer
-    interrupt: Interrupt
-    cleaning: CleanUp
-    isolated: Isolated | None = None
-    """The control group of what is launched, if it has one."""
-    jobs: int | None = None
-    cancels: list[Callable[[], None]] = field(default_factory=list)
-    """What a signal calls, to end the launches in flight."""
-    until_one_changed: bool = False
-    """Whether the first benchmark that is found changed ends the pairs of all."""
-
-    def runner(self, hooks: Hooks | None = None) -> Runner:
-        """What launches on the session's server, and is cleaned up behind."""
-        return self.cleaning.watch(Runner(self.launcher, self.interrupt.is_requested, hooks or Hooks()))
-
-    @cached_property
-    def valgrind(self) -> Valgrind:
-        """What counts; asked for its version once."""
-        return self.world.valgrind(self.world.environment.get("PATH"))
 
 
 def measure(request: Request, watch: Watch, world: World) -> Outcome:
@@ -133,7 +96,7 @@ def resume(
 
 
 @contextmanager
-def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = None) -> Iterator[_Session]:
+def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = None) -> Iterator[Session]:
     cancels: list[Callable[[], None]] = []
     world.sweep()
     with (
@@ -148,7 +111,7 @@ def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = 
         cancels.append(launcher.cancel)
         cleaning = CleanUp(launcher, world.launcher, cancels)
         try:
-            yield _Session(world, watch, launcher, interrupt, cleaning, isolated, jobs, cancels)
+            yield Session(world, watch, launcher, interrupt, cleaning, isolated, jobs, cancels)
         except SteelyardError:
             with suppress(SteelyardError, Interrupted):  # what went before says more
                 cleaning.run()
@@ -156,7 +119,7 @@ def _session(world: World, watch: Watch, settings: Settings, jobs: int | None = 
 
 
 def _measured(
-    header: Weighing | Run, session: _Session, *, selection: Selection | None = None, begun: Journal | None = None
+    header: Weighing | Run, session: Session, *, selection: Selection | None = None, begun: Journal | None = None
 ) -> Outcome:
     """Measure and keep; a journal that was `begun` holds the header's launches and is written on."""
     store = session.world.store()
@@ -167,7 +130,7 @@ def _measured(
             store.admit(journal.path)
         record, error = header, None
         spent_s = header.preparing_s if _has_budget_for_all(header.settings, selection) else 0.0
-        for stage in _stages(header, targets, journal, rows, session, spent_s):
+        for stage in stages(header, targets, journal, rows, session, spent_s):
             if session.interrupt.is_requested():
                 record = _as_interrupted(record)
                 break
@@ -185,7 +148,7 @@ def _measured(
 # --- prepare
 
 
-def _set_up(settings: Settings, subjects: Sequence[Subject], session: _Session) -> None:
+def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -> None:
     """Run what goes before everything; raises InterruptedBeforeStart, MeasurementError if it fails."""
     if settings.setup:
         hooks = hooks_of(settings, shared_environment(settings, session.world.environment), subjects)
@@ -196,7 +159,7 @@ def _set_up(settings: Settings, subjects: Sequence[Subject], session: _Session) 
             raise InterruptedBeforeStart(NOTHING_MEASURED) from None
 
 
-def _header(request: Request, session: _Session) -> Weighing | Run:
+def _header(request: Request, session: Session) -> Weighing | Run:
     """The record before anything is known of it but what was asked for."""
     subjects = _renewed(request)
     fields: dict[str, Any] = {
@@ -227,11 +190,11 @@ def _renewed(request: Request) -> list[Subject]:
     return [with_digest(one, request.settings) for one in request.subjects]
 
 
-def _facts(session: _Session) -> MachineFacts:
+def _facts(session: Session) -> MachineFacts:
     return session.world.facts().model_copy(update={"offers": session.launcher.offers})
 
 
-def _prepared(header: Weighing | Run, session: _Session, selection: Selection | None) -> tuple[Weighing | Run, Targets]:
+def _prepared(header: Weighing | Run, session: Session, selection: Selection | None) -> tuple[Weighing | Run, Targets]:
     """The record with its benchmarks and with what is found before its first launch; and what it launches.
 
     A harness is asked for those of the `selection`; with None they are known.
@@ -255,7 +218,7 @@ def _prepared(header: Weighing | Run, session: _Session, selection: Selection | 
         header = with_preliminaries(header, targets, session.runner())
     except Interrupted:
         raise InterruptedBeforeStart(NOTHING_MEASURED) from None
-    if _is_to_count(header):
+    if is_to_count(header):
         header = with_tool(header, session.valgrind)
     return header, targets
 
@@ -265,11 +228,6 @@ def _has_budget_for_all(settings: Settings, selection: Selection | None) -> bool
     return selection is not None and selection.seconds_each is None and settings.max_time_s is not None
 
 
-def _is_to_count(record: Weighing | Run) -> bool:
-    metrics = record.settings.metrics
-    return bool(counted(metrics)) and not (timed(metrics) and is_complete(record))
-
-
 def _new_journal(kept: Path, header: Weighing | Run, rows: Sequence[LaunchRow]) -> Journal:
     journal = Journal(kept.with_name(f"{kept.name}.journal"), header)
     for row in rows:
@@ -277,32 +235,11 @@ def _new_journal(kept: Path, header: Weighing | Run, rows: Sequence[LaunchRow]) 
     return journal
 
 
-# --- stages
-
-
-def _stages(
-    header: Weighing | Run,
-    targets: Targets,
-    journal: Journal,
-    rows: list[LaunchRow],
-    session: _Session,
-    spent_s: float,
-) -> Iterator[Stage]:
-    """What is measured, in its order: the heap, counts, times."""
-    runner = session.runner(targets.hooks)
-    if header.settings.heap is not None:
-        yield HeapStage(targets, runner, journal, session.watch).run
-    if _is_to_count(header):
-        yield partial(_count, journal=journal, session=session)
-    if timed(header.settings.metrics):
-        series = series_of(header.settings, targets, session.launcher, journal)
-        watched = Watched(journal.stretch, [*header.watch.stretches] if header.watch else [])
-        recorder = Recorder(targets, runner, journal, KeptRows(rows), series, together_of(session.launcher), watched)
-        yield partial(_time, recorder=recorder, session=session, spent_s=spent_s, stopped=header.stop)
+# --- ends
 
 
 def _cleaned_up(
-    record: Weighing | Run, error: SteelyardError | None, session: _Session
+    record: Weighing | Run, error: SteelyardError | None, session: Session
 ) -> tuple[Weighing | Run, SteelyardError | None]:
     """The record when the clean-up commands have run, with what they failed in: an error, if there was none before."""
     started, found = session.world.clock(), []
@@ -349,59 +286,3 @@ def _as_cut_short(record: Weighing | Run, header: Weighing | Run, error: Unwritt
 def _call_all(calls: Sequence[Callable[[], None]]) -> None:
     for call in calls:
         call()
-
-
-def _count(record: Weighing | Run, journal: Journal, session: _Session) -> tuple[Weighing | Run, SteelyardError | None]:
-    world = session.world
-    tools = CountingTools(
-        session.valgrind,
-        world.environment,
-        session.jobs or len(world.processors()),
-        world.launcher,
-        world.clock,
-    )
-    stage = CountingStage(record, tools, journal, session.watch)
-    session.cancels.append(stage.cancel)
-    session.cleaning.begun.append(stage.has_begun)
-    if session.interrupt.is_requested():  # before there was anything to cancel
-        stage.cancel()
-    return stage.run()
-
-
-def _time(
-    record: Weighing | Run, recorder: Recorder, session: _Session, spent_s: float, stopped: Sequence[StopReason]
-) -> tuple[Weighing | Run, SteelyardError | None]:
-    from steelyard.design.timing.alone import Measuring
-    from steelyard.design.timing.experiment import Experiment
-
-    clock, watch = session.world.clock, session.watch
-    settle = partial(session.world.settle, give_up=session.interrupt.is_requested)
-    experiment = (
-        Experiment(
-            record,
-            recorder,
-            clock,
-            watch,
-            settle,
-            spent_s,
-            stopped,
-            until_one_changed=session.until_one_changed,
-        )
-        if isinstance(record, Weighing)
-        else Measuring(record, recorder, clock, watch, spent_s)
-    )
-    with _watching(recorder.watched, record.settings, session):
-        record = experiment.run()
-    return record.model_copy(update={"watch": recorder.watched.watch()}), experiment.error
-
-
-@contextmanager
-def _watching(watched: Watched, settings: Settings, session: _Session) -> Iterator[None]:
-    """Have somebody look who else runs, if that is wanted; what is seen last is kept as well."""
-    if not settings.watch:
-        yield
-        return
-    with session.world.watch_over(session.launcher.server_pid, settings.cpu) as watched.by:
-        yield
-    with suppress(UnwrittenError):  # the end of the journal cannot be written either, which is said
-        watched.keep()

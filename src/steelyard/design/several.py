@@ -22,10 +22,11 @@ from typing import Any
 from steelyard.design.identical import is_identical
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
-from steelyard.design.session import Watch, measure
+from steelyard.design.session import measure
 from steelyard.design.world import World
 from steelyard.model.errors import SteelyardError, UsageError
 from steelyard.model.metrics import is_counted
+from steelyard.model.progress import Watch
 from steelyard.model.records import Benchmark, Settings, Subject
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import CHANGED

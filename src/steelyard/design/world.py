@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from steelyard.measure.count.valgrind import Valgrind
     from steelyard.model.conditions import Condition
     from steelyard.model.launches import LaunchSpec
+    from steelyard.model.machine import MachineFacts
     from steelyard.model.noise import Counted, Timer
-    from steelyard.model.records import MachineFacts
 
 
 class Settle(Protocol):

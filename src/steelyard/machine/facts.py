@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from steelyard.machine.readings import Tree, whole
-from steelyard.model.records import MachineFacts
+from steelyard.model.machine import MachineFacts
 
 Answer = TypeVar("Answer")
 

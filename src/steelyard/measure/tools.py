@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import current_thread, main_thread
 from types import FrameType
 from typing import IO
 
@@ -158,14 +159,17 @@ def _read(file: IO[bytes]) -> str:
 
 @contextmanager
 def _interruptible() -> Iterator[Callable[[], bool]]:
-    """Have the signals that end us be noted; whoever answered them does so again afterwards."""
+    """Have the signals that end us be noted; whoever answered them does so again afterwards.
+
+    On another thread than the main one Python takes none.
+    """
     came: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature is signal's
         came.append(number)
 
     before = {}
-    for number in _ENDING:
+    for number in _ENDING if current_thread() is main_thread() else ():
         if signal.getsignal(number) is not signal.SIG_IGN:
             before[number] = signal.signal(number, note)
     try:

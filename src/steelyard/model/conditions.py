@@ -6,8 +6,8 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from steelyard.model.machine import MachineFacts
 from steelyard.model.noise import Noise
-from steelyard.model.records import MachineFacts
 
 DOCTOR_FORMAT: Final = "steelyard-doctor"
 

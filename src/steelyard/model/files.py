@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import stat
 import tempfile
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
 from functools import cache
@@ -75,6 +76,17 @@ def as_saved(record: Weighing | Run | ForeignResults, path: Path) -> Iterator[by
     fields = _dumped(record)
     text = pieces({"format": fields.pop("format"), "version": fields.pop("version"), **fields})
     return _compressed(text) if path.suffix == ".gz" else iter(text)
+
+
+def plain_json(found: BaseModel | Sequence[BaseModel]) -> str:
+    """What was found, as a file of JSON holds it.
+
+    Not by pydantic's own writer, which refuses the surrogates that stand for bytes which are not UTF-8.
+    """
+    told = (
+        [one.model_dump(mode="json") for one in found] if isinstance(found, Sequence) else found.model_dump(mode="json")
+    )
+    return f"{json.dumps(told, indent=1)}\n"
 
 
 def _dumped(record: Weighing | Run | ForeignResults) -> dict[str, Any]:

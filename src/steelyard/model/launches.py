@@ -298,6 +298,13 @@ class Launches(_Columns):
 
         return np.asarray(self.order, dtype=np.int64) >= IN_TANDEM
 
+    def spans_ns(self) -> FloatArray:
+        """Start and end of every launch, shape (n, 2), not to be changed."""
+        import numpy as np
+
+        start = self.column("start_ns")
+        return self._once("spans", lambda: np.stack([start, start + self.column("wall_ns")], axis=1))
+
     def taken_ns(self) -> FloatArray:
         """What each launch took of the weighing's time: all of its own, or half of what it shared with its partner."""
         import numpy as np

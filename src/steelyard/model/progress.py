@@ -35,3 +35,7 @@ class Progress:
     """What is `done`, if that is not what the watcher counts."""
     members: Callable[[], Sequence[Member]] | None = None
     """Of a suite all benchmarks, for whoever draws them: not worked out for each pair."""
+
+
+Watch = Callable[[Progress], None]
+"""Is told how far a measurement is."""

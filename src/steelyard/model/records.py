@@ -17,6 +17,7 @@ from steelyard.model.kept import Finding as Finding
 from steelyard.model.kept import VerdictName as VerdictName
 from steelyard.model.launches import Launches
 from steelyard.model.layouts import MOST_LAYOUTS, LayoutFacts
+from steelyard.model.machine import MachineFacts
 from steelyard.model.metrics import DEFAULT_METRIC, METRICS
 from steelyard.model.numbers import Count, Seconds
 from steelyard.model.parts import Record
@@ -181,26 +182,6 @@ class Settings(Record):
             if name not in METRICS:
                 raise ValueError(f"unknown metric {name!r}; known are {', '.join(METRICS)}")
         return self
-
-
-class MachineFacts(Record):
-    """One host. `key` is made of stable facts only: model, cores, caches, microcode; never clock rates."""
-
-    key: str
-    cpu_model: str
-    architecture: str
-    cores_logical: Count
-    cores_physical: Count | None = None
-    caches: dict[str, str] = Field(default_factory=dict, description='level and kind to size, e.g. "L1d": "48K"')
-    microcode: str | None = None
-    memory_bytes: Count | None = None
-    kernel: str = ""
-    libc: str = ""
-    virtualization: str | None = None
-    governor: str | None = None
-    clock_source: str | None = None
-    aslr: Count | None = None
-    offers: dict[str, bool] = Field(default_factory=dict, description="what the launcher could read here")
 
 
 class Side(Record):

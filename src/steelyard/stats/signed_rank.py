@@ -68,11 +68,6 @@ def critical_count(n: int, level: float) -> int:
     return w
 
 
-def attained_level(n: int, level: float) -> float:
-    """The level that a two-sided test at `level` really spends: 0 when n differences can never reach it."""
-    return 2 * lower_tail(n, critical_count(n, level))
-
-
 def fewest_differences(level: float) -> int:
     """The smallest n that can ever reach a two-sided level (n differences of one sign have p = 2^(1-n))."""
     n = 1

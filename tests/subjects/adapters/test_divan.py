@@ -103,7 +103,7 @@ def test_exactly_the_one_that_is_asked_for_runs(driver: Driver, name: str) -> No
     (row,) = rows_in(printed(driver))
     assert (row.name, row.loops) == (name, 300 * row.samples)
     assert row.samples == (16 if name == "cases::two_threads" else 15)
-    assert row.fastest_ns <= sample.ns / sample.loops <= row.slowest_ns
+    assert sample.ns == pytest.approx(row.median_ns * sample.loops, abs=1)
 
 
 def test_one_long_iteration_is_a_sample(driver: Driver) -> None:
@@ -230,11 +230,11 @@ and one │ more
 
 def test_a_table() -> None:
     expected = [
-        Row("cases::arg::10", 5.728, 42.82, 6.728, 18.42, 3, 30),
-        Row("cases::arg::20", 8.728, 15.0, 9700.0, 60e9, 3, 30),
-        Row("cases::counted", 278.1, 289.1, 279.1, 282.1, 3, 30, {"bytes": 100.0, "items": 7.0}),
-        Row("cases::prints", 1711.0, 28600.0, 15150.0, 15150.0, 2, 2),
-        Row("cases::inner::a group::leaf", 0.278, 1.292e9, 7200e9, 283.1, 3, 30),
+        Row("cases::arg::10", 6.728, 3, 30),
+        Row("cases::arg::20", 9700.0, 3, 30),
+        Row("cases::counted", 279.1, 3, 30, {"bytes": 100.0, "items": 7.0}),
+        Row("cases::prints", 15150.0, 2, 2),
+        Row("cases::inner::a group::leaf", 7200e9, 3, 30),
     ]
     for found, one in zip(rows_in(TABLE), expected, strict=True):
         assert astuple(found)[1:-1] == pytest.approx(astuple(one)[1:-1])

@@ -60,6 +60,13 @@ class Builder:
             pass
         return caught.value
 
+    def made(self) -> list[str]:
+        """The revisions that were checked out to be built, since this was last asked."""
+        begin = "checking out "
+        said = [one.benchmark for one in self.seen if one.benchmark.startswith(begin)]
+        self.seen = [one for one in self.seen if not one.benchmark.startswith(begin)]
+        return [one.removeprefix(begin) for one in said]
+
     def times(self) -> int:
         """How often something was built."""
         path = self.cache.folder / "built"
@@ -78,7 +85,7 @@ def test_each_side_is_built_from_its_own_files(build: Builder) -> None:
     with build() as sides:
         assert [(side.folder / "program").read_text() for side in sides] == [script("old"), script("new")]
         assert len({len(str(side.folder)) for side in sides}) == 1
-        assert [side.was_cached for side in sides] == [False, False]
+        assert build.made() == [side.revision.label for side in sides]
     said = [one.allowance for one in build.seen if one.allowance]
     assert said == [f"building {side.revision.label}: {COUNTED}" for side in sides]
     assert build.repo.contents() == before
@@ -86,13 +93,13 @@ def test_each_side_is_built_from_its_own_files(build: Builder) -> None:
 
 
 def test_nothing_is_built_twice(build: Builder) -> None:
-    for expected in (False, True):
-        with build() as sides:
-            assert [side.was_cached for side in sides] == [expected] * 2
+    for expected in (2, 0):
+        with build():
+            assert len(build.made()) == expected
     assert build.times() == 2
     build.repo.write("source", script("newer"))
-    with build() as sides:
-        assert [side.was_cached for side in sides] == [True, False]
+    with build():
+        assert build.made() == ["work tree"]
     assert build.times() == 3
 
 
@@ -122,8 +129,9 @@ def test_what_changes_a_build_has_it_made_anew(build: Builder, tmp_path: Path, w
     else:
         within = "below"
     build.environment["EDITOR"] = "has nothing to do with it"
-    with build("HEAD", recipes=[changed], within=within) as sides:
-        assert [side.was_cached for side in sides] == [False, False]
+    build.made()
+    with build("HEAD", recipes=[changed], within=within):
+        assert len(build.made()) == 1, "of both sides, which are one tree"
 
 
 def test_what_a_build_finds(build: Builder) -> None:
@@ -192,8 +200,9 @@ def test_a_failure_is_tried_again_and_what_was_built_beside_it_is_kept(build: Bu
     waits = Recipe("until [ -s ../../built ]; do sleep 0.01; done; test -e ../../mended")
     build.refusal(recipes=[waits, ok])
     (build.cache.folder / "mended").touch()
+    build.made()
     with build(recipes=[waits, ok]) as sides:
-        assert not sides[0].was_cached
+        assert build.made() == [sides[0].revision.label]
 
 
 def test_a_build_that_takes_too_long(build: Builder) -> None:
@@ -231,10 +240,11 @@ def test_a_cache_that_cannot_be_written_to(build: Builder) -> None:
 def test_what_was_cut_short_is_made_anew(build: Builder) -> None:
     with build() as sides:
         entry = sides[0].log.parent
+    build.made()
     (entry / "facts.json").write_text("{")
     (entry / "tree" / "half").touch()
     with build() as sides:
-        assert [side.was_cached for side in sides] == [False, True]
+        assert build.made() == [sides[0].revision.label]
         assert not (entry / "tree" / "half").exists()
 
 
@@ -243,14 +253,16 @@ def test_ctrl_c_in_a_checkout_leaves_a_cache_that_works(build: Builder) -> None:
     build.repo.write(".gitattributes", "source filter=slow\n")
     build.refusal(InterruptedBeforeStart)
     build.repo.git("config", "filter.slow.smudge", "cat")
-    with build() as sides:
-        assert [side.was_cached for side in sides] == [False, False]
+    build.made()
+    with build():
+        assert len(build.made()) == 2
 
 
 def test_ctrl_c_in_a_build_leaves_a_cache_that_works(build: Builder) -> None:
     build.refusal(InterruptedBeforeStart, recipes=[Recipe(f"kill -INT {os.getpid()}; sleep 60"), Recipe(COUNTED)])
+    build.made()
     with build() as sides:
-        assert not sides[0].was_cached
+        assert sides[0].revision.label in build.made()
 
 
 # --- several at once
@@ -269,8 +281,8 @@ def test_a_gate_waits_for_another_that_builds_the_same(build: Builder) -> None:
         building.enter_context(build.cache.held(key, alone=True))
         build.when["waiting"] = building.close
         build.seen.clear()
-        with build() as sides:
-            assert all(side.was_cached for side in sides)
+        with build():
+            assert build.made() == []
     assert [one.allowance for one in build.seen] == [
         f"waiting for another steelyard, which has the build of {sides[0].revision.label}"
     ]

@@ -46,7 +46,7 @@ def judged(tmp_path: Path) -> Callable[..., bool]:
             folder.mkdir(exist_ok=True)
             path = folder / "program"
             path.write_bytes(program.replace(b"@HERE@", bytes(folder)))
-            sides.append(Built(Revision(name, name, name), Recipe("make"), folder, folder, folder / "log", False, ()))
+            sides.append(Built(Revision(name, name, name), Recipe("make"), folder, folder, folder / "log", ()))
             argv = ["./program", *words]
             subjects.append(Subject(name=name, command="", argv=argv, program=str(path), shell=shell))
         return is_identical(sides, subjects, Settings(**settings))
@@ -94,7 +94,7 @@ def test_files_that_the_words_name_may_differ(judged: Callable[..., bool], tmp_p
 
 def test_a_program_of_neither_side_says_nothing_of_them(judged: Callable[..., bool], tmp_path: Path) -> None:
     folders = [tmp_path / "a", tmp_path / "b"]
-    sides = [Built(Revision("r", "r", "r"), Recipe(), each, each, each, False, ()) for each in folders]
+    sides = [Built(Revision("r", "r", "r"), Recipe(), each, each, each, ()) for each in folders]
     system = tmp_path / "python"
     system.write_bytes(elf())
     subjects = [Subject(name="s", command="", argv=["python", "-c", ""], program=str(system))] * 2

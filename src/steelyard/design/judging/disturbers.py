@@ -44,7 +44,7 @@ def disturbers(launches: Launches, benchmark: int, watch: Watch | None) -> list[
     Nothing is told where the clock began anew between the launches, as it does when the machine starts.
     """
     measured = _measured(launches, benchmark)
-    spans = _spans(launches, measured)
+    spans = launches.spans_ns()[measured]
     if watch is None or not watch.stretches or not len(spans) or not _is_in_order(spans[:, 0], watch.edges_ns):
         return []
     lengths = watch.edges_ns[:, 1] - watch.edges_ns[:, 0]
@@ -92,12 +92,6 @@ def _measured(launches: Launches, benchmark: int) -> Indices:
     roles = [ROLES.index(USED), ROLES.index(DISTURBED)]
     of_benchmark = np.asarray(launches.benchmark, dtype=int) == benchmark
     return np.flatnonzero(of_benchmark & np.isin(np.asarray(launches.role, dtype=int), roles))
-
-
-def _spans(launches: Launches, measured: Indices) -> FloatArray:
-    """Start and end of each, shape (n, 2)."""
-    starts = launches.column("start_ns")[measured]
-    return np.stack([starts, starts + launches.column("wall_ns")[measured]], axis=1)
 
 
 def _is_in_order(starts: FloatArray, edges: FloatArray) -> bool:

@@ -281,8 +281,8 @@ def _switches_per_s(launches: Launches, chosen: npt.NDArray[np.bool_]) -> float 
 
 def seconds_of(launches: Launches, mine: npt.NDArray[np.bool_] | list[int]) -> float:
     """Elapsed seconds from the start of the first of these launches to the end of the last; 0 without any."""
-    start, wall = launches.column("start_ns")[mine], launches.column("wall_ns")[mine]
-    return float((start + wall).max() - start.min()) / 1e9 if len(start) else 0.0
+    spans = launches.spans_ns()[mine]
+    return float(spans[:, 1].max() - spans[:, 0].min()) / 1e9 if len(spans) else 0.0
 
 
 def by_benchmark(record: Record) -> list[Record]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 
@@ -28,6 +29,8 @@ from steelyard.subjects.harness import Work, harness_named
 from steelyard.subjects.shell_words import shell_words
 
 LOOPS = "loops"
+Place = tuple[int, int, int]
+"""A benchmark, a side of it, and a layout of this."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ def targets_of(
     record: Weighing | Run,
     shared: Mapping[str, str],
     hooks: Hooks | None = None,
-    copies: Mapping[tuple[int, int, int], str] = MappingProxyType({}),
+    copies: Mapping[Place, str] = MappingProxyType({}),
 ) -> Targets:
     """Every launch of a record; `shared` is the environment that all of them find.
 
@@ -58,59 +61,72 @@ def targets_of(
     the `copies`, that file is launched in the place of its program. Raises UsageError for a hook, or for a program that
     a parameter names, that is missing.
     """
-    settings = record.settings
-    limited = with_time_limit(record)
-    subjects = {
-        (number, side, layout): subject_of(record, number, side, layout=layout)
-        for number in range(len(record.benchmarks))
-        for side in range(len(record.subjects[:2]))
-        for layout in layouts_of(settings)
-    }
-    for place, copy in copies.items():
-        subjects[place] = subjects[place].model_copy(update={"program": copy})
-    makers = {place: launch_maker(subject, limited, shared) for place, subject in subjects.items()}
-    names = {place: called(record, place[0], subject.name, place[2]) for place, subject in subjects.items()}
-    remedies = {place: _remedy(subject, settings) for place, subject in subjects.items()}
-    harness = None if settings.harness is None else harness_named(settings.harness)
-    needs_cpu = decides_by_cpu(settings)
-
-    def of(benchmark: int, side: int, draw: Draw) -> Target:
-        return target(benchmark, side, draw, "")
-
-    def in_turn(benchmark: int, side: int, draw: Draw, order: int) -> Target:
-        return target(benchmark, side, draw, str(order))
-
-    def target(benchmark: int, side: int, draw: Draw, order: str) -> Target:
-        # What is tried before the first pair, or watched beside it, is of the first layout.
-        place = benchmark, side, draw.layout or layouts_of(settings)[0]
-        spec, work = makers[place](draw), None
-        if harness is not None:
-            work = work_of(record, benchmark, draw.hash_seed)
-            # The sides alternate, so that each sample follows one of the other side and finds the same caches.
-            work = replace(work, orders=order * work.samples)
-            spec = harness.running(spec, work)
-        if settings.heap_shuffle:
-            spec = scattered(spec, draw.hash_seed)
-        return Target(
-            names[place],
-            spec,
-            side,
-            subjects[place].program,
-            harness,
-            work,
-            needs_cpu,
-            settings.ignore_failure,
-            remedies[place],
-            layout=place[2],
-        )
-
+    settings, limited = record.settings, with_time_limit(record)
+    launches = _Launches(record, _subjects(record, copies), limited, shared)
+    keeps_step = launches.harness is not None and launches.harness.keeps_step
     shell = command_subject(":", "shell", "shell", shell=True) if _times_a_shell(record) else None
     return Targets(
-        of,
+        launches.of,
         hooks_of(settings, shared, record.subjects) if hooks is None else hooks,
         None if shell is None else launch_spec(shell, limited, shared, draw_pair(settings.seed, 0, 0)),
-        in_turn if harness is not None and harness.keeps_step else None,
+        launches.in_turn if keeps_step else None,
     )
+
+
+def _subjects(record: Weighing | Run, copies: Mapping[Place, str]) -> dict[Place, Subject]:
+    """What each place launches; of the `copies`, that file in the place of its program."""
+    places = product(range(len(record.benchmarks)), range(len(record.subjects[:2])), layouts_of(record.settings))
+    subjects = {place: subject_of(record, place[0], place[1], layout=place[2]) for place in places}
+    for place, copy in copies.items():
+        subjects[place] = subjects[place].model_copy(update={"program": copy})
+    return subjects
+
+
+class _Launches:
+    """The launches of a record's subjects, by their places; `limited` are the settings that hold for them."""
+
+    def __init__(
+        self, record: Weighing | Run, subjects: Mapping[Place, Subject], limited: Settings, shared: Mapping[str, str]
+    ) -> None:
+        settings = record.settings
+        self.harness = None if settings.harness is None else harness_named(settings.harness)
+        self._record, self._settings, self._subjects = record, settings, subjects
+        self._makers = {place: launch_maker(subject, limited, shared) for place, subject in subjects.items()}
+        self._names = {place: called(record, place[0], one.name, place[2]) for place, one in subjects.items()}
+        self._remedies = {place: _remedy(subject, settings) for place, subject in subjects.items()}
+        self._needs_cpu, self._first_layout = decides_by_cpu(settings), layouts_of(settings)[0]
+
+    def of(self, benchmark: int, side: int, draw: Draw) -> Target:
+        """One launch."""
+        return self._target(benchmark, side, draw, "")
+
+    def in_turn(self, benchmark: int, side: int, draw: Draw, order: int) -> Target:
+        """One beside its partner."""
+        return self._target(benchmark, side, draw, str(order))
+
+    def _target(self, benchmark: int, side: int, draw: Draw, order: str) -> Target:
+        # What is tried before the first pair, or watched beside it, is of the first layout.
+        place = benchmark, side, draw.layout or self._first_layout
+        spec, work = self._makers[place](draw), None
+        if self.harness is not None:
+            work = work_of(self._record, benchmark, draw.hash_seed)
+            # The sides alternate, so that each sample follows one of the other side and finds the same caches.
+            work = replace(work, orders=order * work.samples)
+            spec = self.harness.running(spec, work)
+        if self._settings.heap_shuffle:
+            spec = scattered(spec, draw.hash_seed)
+        return Target(
+            self._names[place],
+            spec,
+            side,
+            self._subjects[place].program,
+            self.harness,
+            work,
+            self._needs_cpu,
+            self._settings.ignore_failure,
+            self._remedies[place],
+            layout=place[2],
+        )
 
 
 def _remedy(subject: Subject, settings: Settings) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from steelyard.model.launches import FloatArray, Launches, times_ns
+from steelyard.model.machine import MachineFacts
 from steelyard.model.metrics import PER_ITERATION
-from steelyard.model.records import MachineFacts, Run, Settings, Subject, Weighing
+from steelyard.model.records import Run, Settings, Subject, Weighing
 from steelyard.report import figures, heap, sentences
 from steelyard.report.page import elements, sequences
 from steelyard.report.page.budget import Budget

@@ -67,9 +67,8 @@ class _Units:
         """How much of a processor other programs had meanwhile."""
         if self.watch is None or not self.watch.stretches:
             return np.full(len(self.positions), np.nan)
-        starts_ns = self.launches.column("start_ns")[self.positions]
-        ends_ns = starts_ns + self.launches.column("wall_ns")[self.positions]
-        spans = np.stack([starts_ns.min(axis=1), ends_ns.max(axis=1)], axis=1)
+        spans_ns = self.launches.spans_ns()[self.positions]
+        spans = np.stack([spans_ns[..., 0].min(axis=1), spans_ns[..., 1].max(axis=1)], axis=1)
         return rates_within(spans, self.watch.edges_ns, self.watch.ran_ns)
 
 

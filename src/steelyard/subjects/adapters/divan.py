@@ -67,10 +67,7 @@ class Row:
     """A benchmark in the table; its times are of one iteration."""
 
     name: str
-    fastest_ns: float
-    slowest_ns: float
     median_ns: float
-    mean_ns: float
     samples: int
     loops: int
     """Iterations of all its samples."""
@@ -168,10 +165,10 @@ def _counted(row: Row, rates: re.Match[str]) -> dict[str, float]:
 
 def _row(name: str, found: tuple[str, ...]) -> Row:
     try:
-        fastest, slowest, median, mean = (float(found[place]) * _UNITS[found[place + 1]] for place in range(0, 8, 2))
+        _, _, median, _ = (float(found[place]) * _UNITS[found[place + 1]] for place in range(0, 8, 2))
     except ValueError as error:
         raise LaunchError(f"gave {shown(name)} a time that is no number: {shown(' '.join(found))}") from error
-    return Row(name, fastest, slowest, median, mean, int(found[8]), int(found[9]))
+    return Row(name, median, int(found[8]), int(found[9]))
 
 
 def only_row(rows: list[Row], printed: str, name: str) -> Row:

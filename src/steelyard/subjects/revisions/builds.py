@@ -7,7 +7,7 @@ import json
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Literal
 
 from steelyard.measure.tools import Command, Ended, run_all
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Progress, Watch
 from steelyard.model.records import RevisionFacts
 from steelyard.report.figures import seconds
 from steelyard.report.plain import one_line
@@ -39,8 +39,6 @@ _MOST_AT_ONCE = 2
 _LEAST_FREE_BYTES = 64 << 10
 # Other processes may remove an entry between its making and its use, but hardly twice.
 _MOST_TRIES = 3
-
-Watch = Callable[[Progress], None]
 
 
 class BuildError(NotBuiltError):
@@ -90,7 +88,6 @@ class Built:
     top: Path
     """The folder of all of its files, whose path is as long as that of any other."""
     log: Path
-    was_cached: bool
     notes: Sequence[str]
     """What the user should know of its files."""
 
@@ -132,7 +129,7 @@ def built(
         entries, made = builder.entries(of_keys, holding)
         if made:
             cache.bound()
-        yield [_built(job, entries[key], repository, key not in made) for key, job in zip(keys, jobs, strict=True)]
+        yield [_built(job, entries[key], repository) for key, job in zip(keys, jobs, strict=True)]
 
 
 def _check_apart(recipe: Recipe) -> None:
@@ -320,7 +317,7 @@ def tail(log: Path) -> tuple[str, ...]:
     return tuple(line[:_LONGEST_LINE] for line in shown)
 
 
-def _built(job: Job, entry: Entry, repository: Repository, was_cached: bool) -> Built:
+def _built(job: Job, entry: Entry, repository: Repository) -> Built:
     facts = entry.facts()
     return Built(
         job.revision,
@@ -328,6 +325,5 @@ def _built(job: Job, entry: Entry, repository: Repository, was_cached: bool) -> 
         entry.files / repository.directory,
         entry.files,
         entry.log,
-        was_cached,
         facts.notes if facts else (),
     )

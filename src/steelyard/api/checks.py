@@ -1,0 +1,26 @@
+"""One target that is looked at whether it is sound: what is asked, checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from steelyard.api.asked import Asked
+from steelyard.api.settings import settings_of
+from steelyard.model.values import seconds_in_range
+
+if TYPE_CHECKING:
+    from steelyard.design.world import World
+    from steelyard.model.records import Settings, Subject
+
+USUAL_S = 20.0
+"""How long each benchmark is looked at."""
+
+
+def target_of(command: str, asked: Asked, max_time: float, world: World) -> tuple[Subject, Settings]:
+    """The command that is looked at, and how it is launched; raises UsageError, also for the longest time (s)."""
+    from steelyard.subjects.command import command_subject
+
+    seconds_in_range("--max-time", max_time, 0.1, 86_400)
+    settings = settings_of(asked, world)
+    search_path = world.environment.get("PATH")
+    return command_subject(command, command, "checked", shell=False, search_path=search_path), settings

@@ -1,0 +1,288 @@
+"""What a project's file has weighed: its targets, on both of its sides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from steelyard.api.asked import Asked
+from steelyard.api.keywords import KEYS
+from steelyard.api.layouts import layouts_built
+from steelyard.api.parameters import listed
+from steelyard.api.revisions import build_timeout_checked, built_sides, findings_of
+from steelyard.api.settings import request_of, settings_of
+from steelyard.api.streams import input_of_launches
+from steelyard.design.folders import entered
+from steelyard.design.several import Part, joined
+from steelyard.design.world import World
+from steelyard.model.errors import UsageError
+from steelyard.model.patterns import fits, parted
+from steelyard.model.progress import Watch
+from steelyard.model.project import Compare, Target
+from steelyard.model.project_file import Project
+from steelyard.model.records import Finding, Run, Settings, Subject, Weighing
+from steelyard.model.secrecy import is_secret
+
+if TYPE_CHECKING:
+    from steelyard.subjects.revisions.builds import Recipe
+    from steelyard.subjects.revisions.sides import Side
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The two sides of a project."""
+
+    baseline: Side
+    candidate: Side
+    recipe: Recipe | None = None
+    """How they were built."""
+    findings: Callable[[Sequence[Subject], Settings], list[Finding]] = lambda *_: []
+    """What is known of a target's two subjects, and of the environment that they find, before they are measured."""
+
+
+# What is said of all targets, and means nothing where a harness drives the benchmarks.
+_OF_PLAIN_COMMANDS = frozenset({"reference_output", "repeat", "shell", "ignore_failure"})
+# Options whose names are not those of their keys; a sentence about one is about that key, if the file has it.
+_KEYS = {
+    "--metric": "metrics",
+    "--benchmark": "benchmarks",
+    "--tag": "tags",
+    "--env": "environment",
+    "--inherit-env": "inherit-environment",
+    "--parameter-list": "parameters",
+}
+# Of commands that stand on the command line; in a project each target says its own.
+_OF_COMMANDS = ("name", "names", "harness", "parameter_list", "parameter_scan")
+
+
+@dataclass(frozen=True)
+class ProjectPlan:
+    """The weighings of a project, to be measured one after the other."""
+
+    parts: Sequence[Part]
+    total_s: float | None
+    """How long those may take in all that share their time, where that is said."""
+    left_out: Sequence[str]
+    """What is said of targets that cannot be compared, as the baseline has them not."""
+
+
+@contextmanager
+def planned(
+    project: Project, targets: Mapping[int, Target], asked: Asked, watch: Watch, world: World
+) -> Iterator[ProjectPlan]:
+    """The weighings that these targets make, with both sides built; this process is in the project's folder meanwhile.
+
+    `watch` is told of the builds. Raises UsageError, with the line of the file, for what cannot be weighed; BuildError;
+    InterruptedBeforeStart.
+    """
+    asked = _from_here(asked)
+    with sides_of(project, asked, watch, world) as sides, entered(project.folder):
+        parts, left_out = _parts_of(project, targets, sides, asked, world)
+        yield ProjectPlan(parts, asked.judging.max_time or project.compare.max_time, left_out)
+
+
+def chosen_targets(project: Project, patterns: Sequence[str], asked: Asked) -> dict[int, Target]:
+    """The targets that fit one of the patterns (all, without any), by their place in the file.
+
+    Raises UsageError if there are none, and for what is `asked` of commands.
+    """
+    for field in _OF_COMMANDS:
+        if field in asked.given:
+            raise UsageError(
+                f"{asked.given[field]} is of commands: give two of them, or say it in a [[target]] of {project.file}"
+            )
+    targets = dict(enumerate(project.targets))
+    if not targets:
+        raise UsageError(f'{project.file} has no [[target]]: add one with its name = "..." and command = "..."')
+    names = [target.name for target in targets.values()]
+    for pattern in patterns:
+        if not fits(names, [pattern]):
+            raise UsageError(f"--target {pattern!r} is none of {project.file}: it has {', '.join(names)}")
+    return {place: target for place, target in targets.items() if fits([target.name], patterns or names)}
+
+
+def unused_margins(
+    project: Project, patterns: Sequence[str], asked: Asked, records: Sequence[Weighing | Run]
+) -> list[str]:
+    """What is said of margins that are of no benchmark, where all of the file is weighed by them.
+
+    A name that is misspelt would be judged by the usual one in silence.
+    """
+    if patterns or asked.suite.benchmark or asked.suite.tag or asked.judging.chooses("margin"):
+        return []
+    names = [name for record in records for benchmark in record.benchmarks for name in benchmark.names()]
+    found = []
+    for of in project.compare.margins:
+        pattern, _ = parted(of)
+        if pattern and not fits(names, [pattern]):
+            at = project.at("compare", "margins", of)
+            found.append(f"{at}: the margin of {of!r} is of no benchmark that was weighed")
+    return found
+
+
+def without_secrets(environment: Mapping[str, str], named: Sequence[str]) -> dict[str, str]:
+    """What may reach commands that a project's file names: all but what looks like a secret and is not `named`."""
+    return {name: value for name, value in environment.items() if name in named or not is_secret(name, value)}
+
+
+def build_variables(project: Project, environment: Mapping[str, str], named: Sequence[str]) -> dict[str, str]:
+    """What a project's build finds beside what every build does."""
+    known = without_secrets(environment, named)
+    own = {name: known[name] for name in project.build.environment if name in known}
+    return {**own, **dict(one.split("=", 1) for one in project.build.environment if "=" in one)}
+
+
+@contextmanager
+def sides_of(project: Project, asked: Asked, watch: Watch, world: World) -> Iterator[Sides]:
+    """The baseline and the candidate of a project, built as it says, for as long as they are measured."""
+    from steelyard.subjects.revisions.builds import Recipe
+    from steelyard.subjects.revisions.sides import check_relative, side_of
+
+    wanted, build = asked.revisions, project.build
+    build_timeout_checked(wanted.build_timeout)
+    recipe = Recipe(
+        build.command if wanted.build is None else wanted.build,
+        build_variables(project, world.environment, _named(asked)),
+        wanted.build_timeout if build.timeout is None or wanted.chooses("build_timeout") else build.timeout,
+    )
+    layouts = layouts_built(_with_layouts(project, asked).weighing, recipe)
+    with built_sides(wanted, project.folder, recipe, layouts, watch, world) as (repository, built):
+        baseline, candidate = (side_of(builds, builds[0].revision.label) for builds in built)
+
+        def findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
+            check_relative(repository, subjects[0].command)
+            return findings_of(repository, built, subjects, settings)
+
+        yield Sides(baseline, candidate, recipe, findings)
+
+
+def _from_here(asked: Asked) -> Asked:
+    """With the files of launches by where they are, wherever this process will be."""
+    launch = asked.launch
+    stdin, output = (path and Path.cwd() / path for path in (launch.stdin, launch.output))
+    return replace(asked, launch=replace(launch, stdin=stdin, output=output))
+
+
+def _with_layouts(project: Project, asked: Asked) -> Asked:
+    """With the layouts of the project's file, unless it is asked for others."""
+    layouts = project.build.layouts or 1
+    if asked.weighing.chooses("layouts") or layouts == 1:
+        return asked
+    return replace(asked, weighing=replace(asked.weighing, layouts=layouts))
+
+
+def _named(asked: Asked) -> list[str]:
+    """The variables that are passed on by name, by whoever asks."""
+    return [one.partition("=")[0] for one in asked.launch.env or []]
+
+
+def _parts_of(
+    project: Project, targets: Mapping[int, Target], sides: Sides, asked: Asked, world: World
+) -> tuple[list[Part], list[str]]:
+    """The weighings that these targets make on both sides, and what is said of those that are left out."""
+    seed = world.new_seed() if asked.launch.seed is None else asked.launch.seed
+    asked = replace(asked, launch=replace(asked.launch, seed=seed))
+    parts, left_out = list[Part](), list[str]()
+    for place, target in targets.items():
+        one = _Planned(project, place, target, asked, world)
+        try:
+            part = one.part(sides)
+        except UsageError as error:
+            raise one.explained(error) from error
+        if isinstance(part, Part):
+            parts.append(part)
+        else:
+            left_out.append(part)
+    if not parts:
+        said = f"{sides.baseline.name} has none of the commands of {project.file}: there is nothing to compare"
+        raise UsageError(f"{said} ({left_out[0]})")
+    return joined(parts, parts[0].request.settings.alpha), left_out
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """One target, with what is asked of it."""
+
+    project: Project
+    place: int
+    target: Target
+    asked: Asked
+    world: World
+
+    def part(self, sides: Sides) -> Part | str:
+        """Its weighing; of a command that only the candidate has, what is said of it."""
+        asked = self._all_asked()
+        named = _named(self.asked)
+        world = replace(self.world, environment=without_secrets(self.world.environment, named))
+        commands = [self.target.command]
+        settings = settings_of(asked, world, commands=commands, judged=True, recipe=sides.recipe)
+        settings = self._with_margins(settings)
+        candidate = self._subject(sides.candidate, "candidate", asked)
+        try:
+            baseline = self._subject(sides.baseline, "baseline", asked)
+        except UsageError as error:
+            return f"{self.target.name} is not in {sides.baseline.name}, so it is not compared: {error}"
+        request = request_of(asked, [baseline, candidate], settings)
+        findings = sides.findings(request.subjects, settings)
+        request = replace(request, findings=findings)
+        return Part([self.target.name], request, self._margin(), shares_time=self._shares_time())
+
+    def _subject(self, side: Side, role: str, asked: Asked) -> Subject:
+        search_path = self.world.environment.get("PATH")
+        return side.subject(self.target.command, role, shell=asked.launch.shell, search_path=search_path)
+
+    def _all_asked(self) -> Asked:
+        """What is asked, and behind that the target's own, and behind this what the file says of all."""
+        found: dict[str, dict[str, Any]] = {}
+        for section in (self.project.compare, self.target):
+            for key, (group, name) in KEYS.items():
+                value = getattr(section, key, None)
+                if section is not self.target and self.target.harness and key in _OF_PLAIN_COMMANDS:
+                    continue
+                if value is not None and not getattr(self.asked, group).chooses(name):
+                    found.setdefault(group, {})[name] = self._as_option(key, value)
+        asked = _with_layouts(self.project, self.asked)
+        return replace(asked, **{group: replace(getattr(asked, group), **values) for group, values in found.items()})
+
+    def _as_option(self, key: str, value: Any) -> Any:
+        """A value of the file, as the option would have it."""
+        if key == "stdin":
+            return input_of_launches(key, value)
+        if key == "environment":  # one file serves many machines: what is not set here is not passed on
+            return [one for one in value if "=" in one or one in self.world.environment]
+        if key == "parameters":
+            return listed(value)
+        return value
+
+    def _margin(self) -> float | None:
+        return None if self.asked.judging.chooses("margin") else self.target.margin
+
+    def _with_margins(self, settings: Settings) -> Settings:
+        compare: Compare = self.project.compare
+        update: dict[str, Any] = {"directory": str(self.project.folder)}
+        if not self.asked.judging.chooses("margin"):
+            usual = settings.margin if compare.margin is None else compare.margin
+            update |= {"margin": usual, "margins": compare.margins}
+        return settings.model_copy(update=update)
+
+    def _shares_time(self) -> bool:
+        """Whether a time was said for all targets together, and this one has none of its own."""
+        if self.asked.judging.chooses("max_time"):
+            return True
+        return self.target.max_time is None and self.project.compare.max_time is not None
+
+    def explained(self, error: UsageError) -> UsageError:
+        """The error, with the line that it is about: of an option's name the key's, else that of the command."""
+        said = str(error)
+        match = re.match(r"(--[a-z-]+)", said)
+        if match is None:
+            return UsageError(f"{self.project.at('target', self.place, 'command')}: {said}")
+        key = _KEYS.get(match[1], match[1].removeprefix("--"))
+        for section in (("target", self.place), ("compare",), ("build",)):
+            if (*section, key) in self.project.lines:
+                return UsageError(f"{self.project.at(*section, key)}: {key}{said[match.end() :]}")
+        return error

@@ -1,0 +1,146 @@
+"""What was kept or was measured by other tools, for programs: read, compared, put on a page. Nothing is printed."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from steelyard.api.diffs import Terms, difference
+from steelyard.api.kept import kept_by_name
+from steelyard.api.keywords import PathName, percentage, texts
+from steelyard.api.record import Diff, ProjectRecord, Record
+from steelyard.design.conversion import convert_files
+from steelyard.design.outcome import Outcome, recalled
+from steelyard.design.world import World
+from steelyard.model.documents import Document, load_document
+from steelyard.model.errors import UsageError
+from steelyard.model.files import write_atomically
+from steelyard.model.foreign import ForeignResults
+from steelyard.model.records import Run, Weighing
+from steelyard.model.values import alpha_checked, metric_names, relative_margin
+
+if TYPE_CHECKING:
+    from steelyard.design.reporting import Shown
+
+
+def diff(
+    baseline: Record[Document] | PathName,
+    candidate: Record[Document] | PathName,
+    *,
+    margin: float | str = "0.5%",
+    alpha: float = 0.01,
+    metrics: str | Sequence[str] | None = None,
+    force: bool = False,
+    same_conditions: bool = False,
+    world: World | None = None,
+) -> Diff:
+    """Say whether one run or import is slower or faster than another, as far as two that were measured apart can tell.
+
+    `margin` is a part of 1, or a text in percent. Without `metrics` those of the baseline are compared. `force`
+    compares what two machines measured; `same_conditions` vouches that nothing changed between two imports, without
+    which they have no verdict. Raises UsageError for what cannot be compared, MeasurementError where the metric is
+    undefined.
+    """
+    world = world or World()
+    records = [one if isinstance(one, Record) else load(one, world=world) for one in (baseline, candidate)]
+    terms = Terms(
+        margin=relative_margin(percentage(margin)),
+        alpha=alpha_checked(alpha),
+        metrics=None if metrics is None else metric_names(texts(metrics)),
+        force=force,
+        same_conditions=same_conditions,
+    )
+    measured = [_measured_record(one) for one in records]
+    found = difference(measured[0], measured[1], (_called(baseline, "A"), _called(candidate, "B")), terms)
+    return Diff(found)
+
+
+def load(path: PathName, *, world: World | None = None) -> Record[Document]:
+    """Read what was kept: a weighing or run, also one that is still measured, an import, a check or a calibration.
+
+    `path` is a file, or the name that a run was kept by (`--save-baseline`). Verdicts are derived anew. Of a
+    measurement that failed, the record's `error` says why. Raises UsageError for what cannot be read, or is none of
+    these.
+    """
+    (file,) = kept_by_name(world or World(), Path(fspath(path)))
+    with _collector_as_before():
+        data = load_document(file)
+    if not isinstance(data, Weighing | Run):
+        return Record(data, file)
+    outcome = recalled(data)
+    return Record(outcome.record, file, outcome.error)
+
+
+def import_(
+    files: PathName | Sequence[PathName],
+    *,
+    format: str | None = None,  # noqa: A002 - as the command line has it
+    benchmarks: str | Sequence[str] | None = None,
+    world: World | None = None,
+) -> Record[ForeignResults]:
+    """Take over what another tool measured, as `steelyard import`, whose formats it reads.
+
+    Several files are so many processes of the same benchmarks; of these those that fit a pattern. Without a `format` it
+    is what is in them that says it. Raises UsageError for a file that cannot be trusted in all of it.
+    """
+    paths = [Path(fspath(one)) for one in ([files] if isinstance(files, str | PathLike) else files)]
+    if not paths:
+        raise UsageError("import_ needs a file, or several: steelyard.import_('theirs.json')")
+    created = (world or World()).created()
+    with _collector_as_before():
+        return Record(convert_files(paths, created=created, name=format, patterns=texts(benchmarks or ())))
+
+
+def page(
+    *shown: Record[Document] | ProjectRecord | Diff | PathName,
+    path: PathName | None = None,
+    world: World | None = None,
+) -> str:
+    """One page for a browser of records and files, as `steelyard report` has it; written to `path`, if that is given.
+
+    Raises UsageError for a file that cannot be read, MeasurementError where the page cannot be written.
+    """
+    from steelyard.design.reporting import page_of_shown
+
+    world = world or World()
+    if not shown:
+        raise UsageError("a page is of something: steelyard.page(record, path='report.html')")
+    several = [each.records if isinstance(each, ProjectRecord) else [each] for each in shown]
+    found = page_of_shown([_shown(one, world) for some in several for one in some], world.now())
+    if path is not None:
+        write_atomically(Path(fspath(path)), found.encode(errors="backslashreplace"))
+    return found
+
+
+def _shown(told: Record[Document] | Diff | PathName, world: World) -> Shown:
+    record = told if isinstance(told, Record | Diff) else load(told, world=world)
+    if isinstance(record.data, Weighing | Run):
+        return Outcome(record.data, record.error if isinstance(record, Record) else None)
+    return record.data
+
+
+@contextmanager
+def _collector_as_before() -> Iterator[None]:
+    """A command ends soon, and has the garbage collector leave alone what was read; a program goes on for long."""
+    frozen = gc.get_freeze_count()
+    try:
+        yield
+    finally:
+        if not frozen:
+            gc.unfreeze()
+
+
+def _measured_record(record: Record[Document]) -> Weighing | Run | ForeignResults:
+    if isinstance(record.data, Weighing | Run | ForeignResults):
+        return record.data
+    raise UsageError(f"a {record.kind} has nothing to compare: give two runs, or two imports")
+
+
+def _called(told: Record[Document] | str | PathLike[str], otherwise: str) -> Path:
+    if isinstance(told, Record):
+        return told.path or Path(otherwise)
+    return Path(fspath(told))

@@ -1,0 +1,170 @@
+"""One command in revisions of a git repository: what is measured of it, once they are built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from steelyard.api.asked import Asked, Revisions
+from steelyard.api.layouts import layouts_built
+from steelyard.api.names import check_no_files, names_of
+from steelyard.api.settings import request_of, settings_of
+from steelyard.model.errors import UsageError
+from steelyard.model.values import seconds_in_range
+
+if TYPE_CHECKING:
+    from steelyard.design.request import Request
+    from steelyard.design.world import World
+    from steelyard.model.progress import Watch
+    from steelyard.model.records import Finding, Settings, Subject
+    from steelyard.subjects.revisions.builds import Recipe
+    from steelyard.subjects.revisions.git import Repository
+    from steelyard.subjects.revisions.revision import Revision
+    from steelyard.subjects.revisions.sides import Builds
+
+
+@contextmanager
+def weighing_of_revisions(
+    commands: Sequence[str],
+    asked: Asked,
+    watch: Watch,
+    world: World,
+    *,
+    names: Sequence[str] | None = None,
+    listed: str | None = None,
+) -> Iterator[Request]:
+    """What is measured of one command in two revisions, which are built and stay as long as the context lasts.
+
+    They are called as `names_of` has it; `watch` is told of the builds. Raises UsageError for what cannot be weighed
+    so, BuildError, InterruptedBeforeStart.
+    """
+    from steelyard.subjects.revisions.builds import Recipe
+    from steelyard.subjects.revisions.sides import subjects_of
+
+    wanted = asked.revisions
+    build_timeout_checked(wanted.build_timeout)
+    command = _one_command(commands)
+    check_no_files(names or [], commands)
+    recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
+    settings = settings_of(asked, world, commands=[command] * 2, judged=True, recipe=recipe)
+    layouts, folder = layouts_built(asked.weighing, recipe), Path(settings.directory)
+    with built_sides(wanted, folder, recipe, layouts, watch, world, command) as (repository, sides):
+        called = names_of(names, listed, [builds[0].revision.label for builds in sides])
+        search_path = world.environment.get("PATH")
+        subjects = subjects_of(sides, command, called, shell=asked.launch.shell, search_path=search_path)
+        findings = findings_of(repository, sides, subjects, settings)
+        yield replace(request_of(asked, subjects, settings), findings=findings)
+
+
+@contextmanager
+def run_of_revision(command: str, name: str | None, asked: Asked, watch: Watch, world: World) -> Iterator[Request]:
+    """What is measured of a command in one revision, which stays as long as the context lasts; raises as for two."""
+    from steelyard.subjects.revisions.builds import Recipe
+    from steelyard.subjects.revisions.git import repository_of
+    from steelyard.subjects.revisions.revision import alone
+    from steelyard.subjects.revisions.sides import subjects_of
+
+    check_no_files([name] if name else [], [command])
+    settings, wanted = settings_of(asked, world), asked.revisions
+    recipe = Recipe(wanted.build, timeout_s=build_timeout_checked(wanted.build_timeout))
+    repository = repository_of(Path(settings.directory), world.environment)
+    revision = alone(repository, wanted.base)
+    with _built(repository, [revision], recipe, 0, watch, world, command) as sides:
+        search_path = world.environment.get("PATH")
+        names = [name or revision.label]
+        subjects = subjects_of(sides, command, names, shell=asked.launch.shell, search_path=search_path)
+        yield replace(request_of(asked, subjects, settings), findings=_notes(repository, sides, subjects))
+
+
+@contextmanager
+def built_sides(
+    wanted: Revisions, folder: Path, recipe: Recipe, layouts: int, watch: Watch, world: World, *commands: str
+) -> Iterator[tuple[Repository, Sequence[Builds]]]:
+    """The revisions that are asked for, built side by side; they stay as long as the context lasts.
+
+    A `folder` is where the user stands in them, `commands` are what is going to run there; each has so many `layouts`,
+    0 for one that has no number.
+    Raises UsageError, BuildError, InterruptedBeforeStart.
+    """
+    from steelyard.subjects.revisions.git import repository_of
+    from steelyard.subjects.revisions.revision import resolved
+
+    repository = repository_of(folder, world.environment)
+    revisions = resolved(repository, wanted.base, wanted.candidate)
+    with _built(repository, revisions, recipe, layouts, watch, world, *commands) as sides:
+        yield repository, sides
+
+
+@contextmanager
+def _built(
+    repository: Repository,
+    revisions: Sequence[Revision],
+    recipe: Recipe,
+    layouts: int,
+    watch: Watch,
+    world: World,
+    *commands: str,
+) -> Iterator[Sequence[Builds]]:
+    from steelyard.subjects.revisions.builds import Job, built
+    from steelyard.subjects.revisions.cache import Cache
+    from steelyard.subjects.revisions.sides import check_relative
+
+    for command in commands:
+        check_relative(repository, command)
+    recipes = [replace(recipe, layout=layout) for layout in range(1, layouts + 1)] or [recipe]
+    jobs = [Job(revision, one) for one in recipes for revision in revisions]
+    cache = Cache.of_user(world.environment)
+    with built(repository, jobs, cache, watch, world.environment) as builds:
+        yield [builds[side :: len(revisions)] for side in range(len(revisions))]
+
+
+def build_timeout_checked(limit_s: float) -> float:
+    """The longest that a build may take; raises UsageError for one out of range."""
+    return seconds_in_range("--build-timeout", limit_s, 1e-3, 1e6)
+
+
+def _one_command(commands: Sequence[str]) -> str:
+    if len(commands) != 1:
+        raise UsageError(
+            "--base, --candidate and --build weigh one command, in two revisions: steelyard compare --base main "
+            "--build make './program its words'"
+        )
+    return commands[0]
+
+
+def findings_of(
+    repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings
+) -> list[Finding]:
+    """What the user should know of the sides before they are weighed."""
+    from steelyard.design.findings import identical_finding
+    from steelyard.subjects.revisions.identity import are_identical, is_one_build
+
+    found, firsts = _notes(repository, sides, subjects), [builds[0] for builds in sides]
+    if are_identical(sides, subjects, settings):
+        labels = [one.revision.label for one in firsts]
+        found.insert(0, identical_finding(*labels, is_one_build=is_one_build(firsts)))
+    return found
+
+
+def _notes(repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject]) -> list[Finding]:
+    """What is said of files that are in a checkout, or are not, and of programs that are in none."""
+    from steelyard.design.findings import built_files_finding
+    from steelyard.model.records import Finding
+    from steelyard.subjects.revisions.sides import shared_program
+
+    firsts = [builds[0] for builds in sides]
+    notes = dict.fromkeys(note for one in firsts for note in one.notes)
+    found = [Finding(code="checkout", message=note) for note in notes]
+    found += [built_files_finding(one.revision.built_files) for one in firsts if one.revision.built_files]
+    if program := shared_program(repository, subjects):
+        found.append(
+            Finding(
+                code="shared-program",
+                message=f"{program} is within the work tree and runs on both sides; what is installed for it from "
+                "there, they share too",
+            )
+        )
+    return found

@@ -1,0 +1,142 @@
+"""What is measured in a session, stage by stage: the heap, counts, times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+from steelyard.design.counting.stage import CountingStage, CountingTools, is_complete
+from steelyard.design.heap import HeapStage
+from steelyard.design.runner.clean_up import CleanUp
+from steelyard.design.runner.interrupt import Interrupt
+from steelyard.design.runner.runner import LaunchServer, Runner
+from steelyard.design.runner.series import series_of, together_of
+from steelyard.design.runner.target import Hooks
+from steelyard.design.runner.targets import Targets
+from steelyard.design.timing.kept_rows import KeptRows
+from steelyard.design.timing.recorder import Recorder
+from steelyard.design.timing.watched import Watched
+from steelyard.design.world import World
+from steelyard.machine.isolation.isolation import Isolated
+from steelyard.measure.count.valgrind import Valgrind
+from steelyard.model.errors import SteelyardError, UnwrittenError
+from steelyard.model.journal import Journal
+from steelyard.model.launches import LaunchRow
+from steelyard.model.metrics import counted, timed
+from steelyard.model.progress import Watch
+from steelyard.model.records import Run, Settings, StopReason, Weighing
+
+Stage = Callable[[Weighing | Run], tuple[Weighing | Run, SteelyardError | None]]
+"""Adds to a record what it measures, and why that failed if it did."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """One weighing or run while it is measured."""
+
+    world: World
+    watch: Watch
+    launcher: LaunchServer
+    interrupt: Interrupt
+    cleaning: CleanUp
+    isolated: Isolated | None = None
+    """The control group of what is launched, if it has one."""
+    jobs: int | None = None
+    cancels: list[Callable[[], None]] = field(default_factory=list)
+    """What a signal calls, to end the launches in flight."""
+    until_one_changed: bool = False
+    """Whether the first benchmark that is found changed ends the pairs of all."""
+
+    def runner(self, hooks: Hooks | None = None) -> Runner:
+        """What launches on the session's server, and is cleaned up behind."""
+        return self.cleaning.watch(Runner(self.launcher, self.interrupt.is_requested, hooks or Hooks()))
+
+    @cached_property
+    def valgrind(self) -> Valgrind:
+        """What counts; asked for its version once."""
+        return self.world.valgrind(self.world.environment.get("PATH"))
+
+
+def stages(
+    header: Weighing | Run,
+    targets: Targets,
+    journal: Journal,
+    rows: list[LaunchRow],
+    session: Session,
+    spent_s: float,
+) -> Iterator[Stage]:
+    """What is measured, in its order: the heap, counts, times."""
+    runner = session.runner(targets.hooks)
+    if header.settings.heap is not None:
+        yield HeapStage(targets, runner, journal, session.watch).run
+    if is_to_count(header):
+        yield partial(_count, journal=journal, session=session)
+    if timed(header.settings.metrics):
+        series = series_of(header.settings, targets, session.launcher, journal)
+        watched = Watched(journal.stretch, [*header.watch.stretches] if header.watch else [])
+        recorder = Recorder(targets, runner, journal, KeptRows(rows), series, together_of(session.launcher), watched)
+        yield partial(_time, recorder=recorder, session=session, spent_s=spent_s, stopped=header.stop)
+
+
+def is_to_count(record: Weighing | Run) -> bool:
+    """Whether something is to be counted, and is not yet."""
+    metrics = record.settings.metrics
+    return bool(counted(metrics)) and not (timed(metrics) and is_complete(record))
+
+
+def _count(record: Weighing | Run, journal: Journal, session: Session) -> tuple[Weighing | Run, SteelyardError | None]:
+    world = session.world
+    tools = CountingTools(
+        session.valgrind,
+        world.environment,
+        session.jobs or len(world.processors()),
+        world.launcher,
+        world.clock,
+    )
+    stage = CountingStage(record, tools, journal, session.watch)
+    session.cancels.append(stage.cancel)
+    session.cleaning.begun.append(stage.has_begun)
+    if session.interrupt.is_requested():  # before there was anything to cancel
+        stage.cancel()
+    return stage.run()
+
+
+def _time(
+    record: Weighing | Run, recorder: Recorder, session: Session, spent_s: float, stopped: Sequence[StopReason]
+) -> tuple[Weighing | Run, SteelyardError | None]:
+    from steelyard.design.timing.alone import Measuring
+    from steelyard.design.timing.experiment import Experiment
+
+    clock, watch = session.world.clock, session.watch
+    settle = partial(session.world.settle, give_up=session.interrupt.is_requested)
+    experiment = (
+        Experiment(
+            record,
+            recorder,
+            clock,
+            watch,
+            settle,
+            spent_s,
+            stopped,
+            until_one_changed=session.until_one_changed,
+        )
+        if isinstance(record, Weighing)
+        else Measuring(record, recorder, clock, watch, spent_s)
+    )
+    with _watching(recorder.watched, record.settings, session):
+        record = experiment.run()
+    return record.model_copy(update={"watch": recorder.watched.watch()}), experiment.error
+
+
+@contextmanager
+def _watching(watched: Watched, settings: Settings, session: Session) -> Iterator[None]:
+    """Have somebody look who else runs, if that is wanted; what is seen last is kept as well."""
+    if not settings.watch:
+        yield
+        return
+    with session.world.watch_over(session.launcher.server_pid, settings.cpu) as watched.by:
+        yield
+    with suppress(UnwrittenError):  # the end of the journal cannot be written either, which is said
+        watched.keep()

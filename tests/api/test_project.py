@@ -1,0 +1,108 @@
+"""A project's file from a program: its targets, what came of them, and what there is to be known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import steelyard
+from steelyard.model.launches import LaunchSpec, Measured
+from tests.projects import TWO, ProjectWorld, project_world
+from tests.world import ScriptedWorld, ctrl_c, measured, program_of
+
+APART = TWO.replace('"./parse"', '"./parse"\nwarmup = 2')
+
+
+@pytest.fixture
+def world(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> ProjectWorld:
+    """A project with `./sort`, which gets slower, and `./parse`, which stays the same."""
+    return project_world(scripted, monkeypatch)
+
+
+def test_it_is_that_of_the_command_line(world: ProjectWorld, capsys: pytest.CaptureFixture[str]) -> None:
+    world.says(TWO)
+    found = steelyard.compare_project(world=world.outside())
+    assert capsys.readouterr() == ("", ""), "nothing is printed"
+    assert [(one.benchmark, one.verdict) for one in found.verdicts] == [("sort", "slower"), ("parse", "same")]
+    assert repr(found) == "<<weighing of 2 benchmarks, slower +50.0 % [+50.0 %, +50.0 %]>>"
+    (record,) = found.records
+    world.seconds, world.launches = 1000.0, 0
+    world("compare", "-o", "cli.json")
+    theirs = steelyard.load("cli.json", world=world.outside())
+    assert theirs.data.model_dump_json() == record.data.model_dump_json()  # type: ignore[union-attr]
+    assert found._repr_markdown_() == record.markdown()
+
+
+def test_what_is_asked_goes_before_the_file(
+    world: ProjectWorld, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    world.says(f'[compare]\nmargin = "2%"\nwarmup = 3\n{TWO}')
+    (tmp_path / "input").write_text("x")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    # 0.5 % is what would hold of itself, and is asked for all the same.
+    found = steelyard.compare_project(
+        "..", targets="so*", margin="0.5%", stdin="../input", pairs=12, world=world.outside()
+    )
+    (record,) = found.records
+    settings = record.data.settings
+    assert (settings.margin, settings.warm_up, settings.stdin) == (0.005, 3, str(tmp_path / "input"))
+    assert record.benchmarks == ["sort"]
+    assert Path.cwd() == tmp_path / "elsewhere"
+
+
+def test_what_the_user_should_know_is_in_its_notes(world: ProjectWorld) -> None:
+    world.says(f'{TWO}[compare.margins]\n"srot*" = "3%"\n')
+    (world.folder / "base/sort").unlink()
+    first, second = steelyard.compare_project(world=world.outside()).notes
+    assert first.startswith("sort is not in main, so it is not compared: ")
+    assert second == "steelyard.toml:10: the margin of 'srot*' is of no benchmark that was weighed"
+    assert len(steelyard.compare_project(margin=0.02, world=world.outside()).notes) == 1
+
+
+def test_one_that_fails_leaves_the_others_their_records(world: ProjectWorld) -> None:
+    world.says(APART)
+    world.script = lambda spec, number: (
+        measured(1, exit_code=3) if program_of(spec) == "sort" else world.takes(spec, number)
+    )
+    with pytest.raises(steelyard.IncompleteError, match=r"^sort: main failed with exit status 3") as failed:
+        steelyard.compare_project(world=world.outside())
+    assert failed.value.exit_status == 3
+    assert failed.value.record.verdict == "same"
+    world.script = lambda *_: measured(1, exit_code=3)
+    with pytest.raises(steelyard.MeasurementError, match="exit status 3"):  # there is nothing to be had of it
+        steelyard.compare_project(world=world.outside())
+
+
+def test_ctrl_c_ends_all_of_them(world: ProjectWorld) -> None:
+    world.says(APART)
+
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        if number == 20:
+            ctrl_c()
+        return world.takes(spec, number)
+
+    world.script = script
+    with pytest.raises(steelyard.IncompleteError, match=r"^sort: interrupted") as ended:
+        steelyard.compare_project(world=world.outside())
+    assert [one.benchmarks for one in ended.value.records] == [["sort"]]
+    assert world.ran() == ["./sort big"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"targets": "x"}, "--target 'x' is none of steelyard.toml: it has sort, parse"),
+        ({"harness": "auto"}, "harness is of commands: give two of them, or say it in a"),
+        ({"pairs": 2}, "--pairs 2 can never show anything"),
+        ({"folder": "/"}, "/ is in no project: there is no steelyard.toml, which steelyard init writes"),
+    ],
+)
+def test_what_cannot_be(world: ProjectWorld, options: dict[str, Any], said: str) -> None:
+    world.says(TWO)
+    with pytest.raises(steelyard.UsageError) as refused:
+        steelyard.compare_project(world=world.outside(), **options)
+    assert said in str(refused.value)
+    assert not world.launched

@@ -1,0 +1,65 @@
+"""Revisions from a program, with real git and real builds; the launches are scripted."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+import steelyard
+from steelyard.model.progress import Progress
+from steelyard.model.records import Run, Weighing
+from tests.repositories import BUILD, Repo, slower_work_tree
+from tests.world import ScriptedWorld
+
+pytestmark = pytest.mark.real
+
+
+@pytest.fixture
+def repo(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    """A repository whose work tree is slower than `main`, in which this process is."""
+    return slower_work_tree(scripted, monkeypatch)
+
+
+def test_a_weighing_is_that_of_the_command_line(
+    scripted: ScriptedWorld, repo: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told: list[Progress] = []
+    found = steelyard.compare(
+        "./program", base="main", build=BUILD, pairs=12, progress=told.append, world=scripted.outside()
+    )
+    assert capsys.readouterr() == ("", ""), "nothing is printed"
+    assert found.verdict == "slower"
+    assert "build" in {one.noun for one in told}
+    scripted.seconds, scripted.launches = 1000.0, 0
+    scripted("compare", "--base", "main", "--build", BUILD, "./program", "--pairs", "12", "-o", "../cli.json")
+    theirs = steelyard.load("../cli.json", world=scripted.outside())
+    assert isinstance(theirs.data, Weighing)
+    assert theirs.data.model_dump_json() == found.data.model_dump_json()
+    assert found.data.subjects[0].name == f"main ({repo.git('rev-parse', 'main')[:7]})"
+
+
+@pytest.mark.usefixtures("repo")
+def test_one_alone_also_on_another_thread(scripted: ScriptedWorld) -> None:
+    found: list[steelyard.Record[Run]] = []
+
+    def measure() -> None:
+        options = {"base": "main", "build": BUILD, "build_timeout": "1m"}
+        found.append(steelyard.run("./program", launches=5, name="it", world=scripted.outside(), **options))  # type: ignore[arg-type]
+
+    thread = threading.Thread(target=measure)
+    thread.start()
+    thread.join()
+    (subject,) = found[0].data.subjects
+    assert subject.name == "it"
+    assert subject.revision is not None
+    assert subject.revision.build == BUILD
+
+
+@pytest.mark.usefixtures("repo")
+def test_a_build_that_fails_is_an_exception(scripted: ScriptedWorld) -> None:
+    with pytest.raises(steelyard.MeasurementError, match="does not build: exit 1 failed"):
+        steelyard.compare(["./program"], base="main", build="exit 1", world=scripted.outside())
+    with pytest.raises(steelyard.UsageError, match="--base 'nothing' is no revision"):
+        steelyard.run("./program", base="nothing", world=scripted.outside())
+    assert not scripted.kept()
