@@ -87,6 +87,26 @@ def test_children_that_were_there_before_stay(tmp_path: Path) -> None:
         ours.wait()
 
 
+def test_children_of_other_threads_stay(tmp_path: Path) -> None:
+    found: list[psutil.Popen] = []
+
+    def start() -> None:
+        wait_until((tmp_path / "begun").exists, "it builds")
+        found.append(psutil.Popen(["sleep", "60"]))
+        (tmp_path / "started").touch()
+
+    other = threading.Thread(target=start)
+    other.start()
+    try:
+        run_all([shell(tmp_path, "touch begun; while [ ! -e started ]; do sleep 0.01; done")], is_tidied=True)
+        assert found[0].is_running()
+        assert found[0].status() != psutil.STATUS_ZOMBIE
+    finally:
+        other.join()
+        found[0].kill()
+        found[0].wait()
+
+
 def test_ctrl_c_ends_all_of_it(tmp_path: Path) -> None:
     before = signal.getsignal(signal.SIGINT)
 

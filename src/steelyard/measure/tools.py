@@ -17,10 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import current_thread, main_thread
 from types import FrameType
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from steelyard.measure.launch import REMEDIES
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
+
+if TYPE_CHECKING:
+    import psutil
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PR_SET_CHILD_SUBREAPER = 36
@@ -183,7 +186,8 @@ def _interruptible() -> Iterator[Callable[[], bool]]:
 def _orphans_killed() -> Iterator[None]:
     """Kill at the end whatever was started meanwhile and goes on: a daemon leaves its group, but it becomes our child.
 
-    Elsewhere than on Linux it does not.
+    Elsewhere than on Linux it does not. What is of our own session was started by another thread of this program: those
+    begin one of their own.
     """
     import psutil
 
@@ -195,7 +199,9 @@ def _orphans_killed() -> Iterator[None]:
     finally:
         limit = time.monotonic() + _LONGEST_KILL_S
         while time.monotonic() < limit:
-            left = [child for child in ourselves.children() if child.pid not in before]
+            left = [
+                child for child in ourselves.children() if child.pid not in before and not _is_of_our_session(child)
+            ]
             if not left:
                 break
             for child in left:
@@ -209,6 +215,13 @@ def _orphans_killed() -> Iterator[None]:
                     os.waitpid(child.pid, os.WNOHANG)
             time.sleep(0.001)
         _adopt_orphans(0)
+
+
+def _is_of_our_session(process: psutil.Process) -> bool:
+    try:
+        return os.getsid(process.pid) == os.getsid(0)
+    except OSError:  # it has gone
+        return True
 
 
 def _adopt_orphans(wanted: int) -> None:
