@@ -1,0 +1,82 @@
+"""Which way of running pairs takes less time to a verdict, told from a few in tandem that are tried between the others.
+
+What is tried is not judged. Among the judged pairs the first few of a noisier way cost far more than their time, and
+nobody knows yet which way that is; so set apart, they cost a known part of the time, whatever they come to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import exp, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+# Pairs that are judged for each one that is tried. With a twelfth of all, and what a pair takes longer beside its like,
+# no weighing takes over 1.1 times as long as without; one for eleven took some there (benchmarks/pairing_choice.py).
+FOR_EACH_TRIED = 12
+# What ends with fewer pairs has nothing to gain.
+FIRST_AFTER = 20
+# Two pairs of the noisier way lie next to each other too often to be believed; what eight leave open is about the same.
+FEWEST_TRIED, MOST_TRIED = 3, 8
+# The logarithm of a spread's square is uncertain by so much, divided by the square root of one pair less.
+UNCERTAINTY = 2.4
+# What the other way may take of this one's time to be worth a change.
+CLEARLY_LESS = 0.8
+# Having so many pairs in tandem, whoever chose by a few sees whether that still holds.
+LOOKS_BACK = (6, 8, 12, 24, 48)
+
+
+class Ran(NamedTuple):
+    """A pair that was run: the size of its log-ratio, without the sign, and what it took."""
+
+    size: float
+    seconds: float
+
+
+@dataclass
+class Trial:
+    """The pairs of one benchmark by their way, in the order in which they ran."""
+
+    adjacent: list[Ran] = field(default_factory=list)
+    tandem: list[Ran] = field(default_factory=list)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the next pair is one to be tried."""
+        return len(self.adjacent) >= max(FIRST_AFTER, FOR_EACH_TRIED * (len(self.tandem) + 1))
+
+    def is_better(self, *, chosen: bool) -> bool | None:
+        """Whether to go on in tandem, or one after the other for good; None where nothing changes by the newest pair.
+
+        Once tandem is `chosen`, only whether it still is the better way.
+        """
+        tried = len(self.tandem)
+        if chosen:
+            return False if tried in LOOKS_BACK and self.part() > 1 else None
+        if tried < FEWEST_TRIED:
+            return None
+        part, uncertain = self.part(), exp(UNCERTAINTY / sqrt(tried - 1))
+        if part * uncertain < CLEARLY_LESS:
+            return True
+        return False if tried >= MOST_TRIED or part > CLEARLY_LESS * uncertain else None
+
+    def part(self) -> float:
+        """What a verdict takes in tandem of the time that it takes one after the other."""
+        return _cost(self.tandem) / _cost(self.adjacent)
+
+    def spreads(self) -> tuple[float, float]:
+        """How far the pairs lie apart, as log-ratios: those one after the other, and those in tandem."""
+        return _spread(self.adjacent), _spread(self.tandem)
+
+
+def _cost(pairs: list[Ran]) -> float:
+    """As many pairs are needed as the square of their spread says; one that hung for once says nothing."""
+    return _spread(pairs) ** 2 * float(np.median([pair.seconds for pair in pairs]))
+
+
+def _spread(pairs: list[Ran]) -> float:
+    """How far their sizes lie apart: a change of every pair moves them all, and drops out."""
+    sizes = np.array([pair.size for pair in pairs])
+    one, other = np.triu_indices(len(sizes), 1)
+    return max(float(np.median(np.abs(sizes[one] - sizes[other]))), 1e-9)
