@@ -48,7 +48,7 @@ MOST_PAIRS = 330
 # In tandem a pair takes so many times as long as one after the other.
 CROWDED = 1.05
 # How many times as large its noise is there.
-TIMES = (0.1, 0.25, 0.5, 0.8, 1.0, 1.4, 3.0)
+TIMES = (0.1, 0.3, 0.6, 1.0, 1.4, 3.0)
 # A change, and how many times as large as SYNTHETIC has it the noise is: 20 pairs to several hundred.
 PLACES = ((0.0, 0.7), (0.0, 1.5), (0.01, 0.7), (0.01, 1.5), (0.01, 3.0), (0.03, 3.0))
 LONG_MS, SHORT_MS = 45.0, 12.0
