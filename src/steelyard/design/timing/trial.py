@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Pairs that are judged for each one that is tried. With a twelfth of all, and what a pair takes longer beside its like,
-# no weighing takes over 1.1 times as long as without; one for eleven took some there (benchmarks/pairing_choice.py).
+# Pairs that are judged for each one that is tried. A twelfth, which takes some 5 % longer beside its like, is less than
+# the tenth that a weighing may lose by it (benchmarks/pairing_choice.py).
 FOR_EACH_TRIED = 12
 # What ends with fewer pairs has nothing to gain.
 FIRST_AFTER = 20
 # Two pairs of the noisier way lie next to each other too often to be believed; what eight leave open is about the same.
 FEWEST_TRIED, MOST_TRIED = 3, 8
-# The logarithm of a spread's square is uncertain by so much, divided by the square root of one pair less.
+# The logarithm of a variance of n normal values has a standard deviation of about sqrt(2 / (n - 1)): 1.7 times that.
 UNCERTAINTY = 2.4
 # What the other way may take of this one's time to be worth a change.
 CLEARLY_LESS = 0.8
