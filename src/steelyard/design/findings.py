@@ -126,14 +126,6 @@ def adjacent_finding(why: str) -> Finding:
     return Finding(code="adjacent", message=f"{why}, so the launches of a pair ran one after the other")
 
 
-def tried_finding(tried: int, spreads: tuple[float, float], *, is_better: bool) -> Finding:
-    """Say by what the way of the pairs to come was chosen: the `spreads` one after the other and in tandem."""
-    alone, beside = map(figures.percent, spreads)
-    way = "in tandem" if is_better else "one after the other"
-    message = f"{tried} pairs in tandem spread by {beside}, those one after the other by {alone}, so it went on {way}"
-    return Finding(code="tried", message=message)
-
-
 def chosen_processor_finding(settings: Settings) -> list[Finding]:
     """Say which processor was chosen."""
     if settings.cpu_choice is None:

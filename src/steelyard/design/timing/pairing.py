@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from steelyard.design.findings import adjacent_finding, tried_finding
+from steelyard.design.findings import adjacent_finding
 from steelyard.design.judging.lockstep import in_step
 from steelyard.design.runner.tandem import keeps_step, obstacle
 from steelyard.design.timing.trial import Ran, Trial
@@ -123,9 +123,8 @@ class Pairing:
                 f"beside its like the program took {rise:.0%} longer, as the two share the caches of a processor, and "
                 "a change may weigh otherwise there"
             )
-            return
-        self._way = "tandem" if is_better else "adjacent"
-        self._findings.append(tried_finding(len(self._trial.tandem), self._trial.spreads(), is_better=is_better))
+        else:
+            self._way = "tandem" if is_better else "adjacent"
 
     def _is_short(self) -> bool:
         if self._in_turn:

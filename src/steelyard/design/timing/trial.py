@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from steelyard.stats.summary import median_distance
+
 # Pairs that are judged for each one that is tried. A twelfth, which takes some 5 % longer beside its like, is less than
 # the tenth that a weighing may lose by it (benchmarks/pairing_choice.py).
 FOR_EACH_TRIED = 12
@@ -65,18 +67,9 @@ class Trial:
         """What a verdict takes in tandem of the time that it takes one after the other."""
         return _cost(self.tandem) / _cost(self.adjacent)
 
-    def spreads(self) -> tuple[float, float]:
-        """How far the pairs lie apart, as log-ratios: those one after the other, and those in tandem."""
-        return _spread(self.adjacent), _spread(self.tandem)
-
 
 def _cost(pairs: list[Ran]) -> float:
     """As many pairs are needed as the square of their spread says; one that hung for once says nothing."""
-    return _spread(pairs) ** 2 * float(np.median([pair.seconds for pair in pairs]))
-
-
-def _spread(pairs: list[Ran]) -> float:
-    """How far their sizes lie apart: a change of every pair moves them all, and drops out."""
-    sizes = np.array([pair.size for pair in pairs])
-    one, other = np.triu_indices(len(sizes), 1)
-    return max(float(np.median(np.abs(sizes[one] - sizes[other]))), 1e-9)
+    # A change of every pair moves all sizes, and drops out of the distances between them.
+    spread = max(median_distance(np.array([pair.size for pair in pairs])), 1e-9)
+    return spread**2 * float(np.median([pair.seconds for pair in pairs]))
