@@ -116,7 +116,7 @@ class Pairs:
 def pairs_of(noise: Noise, way: Way, ms: float, judged: int, seed: int) -> Pairs:
     """Run pairs until so many are judged."""
     settings = Settings(seed=seed, margin=MARGIN, alpha=ALPHA, metrics=["active"], pairing=way, warm_up=0)
-    pairing, sides, ways, spent = Pairing(settings, 0), list[FloatArray](), list[bool](), list[float]()
+    pairing, sides, ways, spent = Pairing(settings), list[FloatArray](), list[bool](), list[float]()
     time, alone = 0.0, 0
     for at in range(len(noise.tandem)):
         chosen = pairing.choose()

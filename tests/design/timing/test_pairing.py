@@ -432,7 +432,7 @@ def test_a_failure_is_told_rather_than_the_wait_for_what_failed(machine: Machine
 def chosen(way: Literal["tandem", "auto"], seed: int, swapped: list[bool]) -> list[tuple[bool, str, list[int]]]:
     """What is chosen pair by pair on a noisy machine; of swapped pairs each side has what the other one had."""
     settings = Settings(seed=seed, margin=0.005, alpha=0.01, metrics=["active"], pairing=way, warm_up=1)
-    pairing, random = Pairing(settings, 0), np.random.default_rng(seed)
+    pairing, random = Pairing(settings), np.random.default_rng(seed)
     answers, pairs = [Chosen(tandem=False)], list[tuple[LaunchRow, LaunchRow]]()
     for number, swap in enumerate(swapped):
         newest = answers[-1]
@@ -447,7 +447,7 @@ def chosen(way: Literal["tandem", "auto"], seed: int, swapped: list[bool]) -> li
         pairs.append((rows[0], rows[1]))
         pairing.note(pairs[-1])
         answers.append(pairing.choose())
-    again = Pairing(settings, 0)
+    again = Pairing(settings)
     again.note(*pairs)  # as whoever goes on with a record does
     now = again.choose()
     assert (now.tandem, now.role) == (answers[-1].tandem, answers[-1].role)

@@ -148,10 +148,10 @@ def _tandem(launches: Launches, benchmark: int, shown: str) -> Finding | None:
 
 def _tried(record: Weighing | Run, benchmark: int, metric: str) -> Finding | None:
     """Say by what the way of pairing was chosen: how the pairs of either way spread until the last one was tried."""
-    launches, tried = record.launches, record.launches.complete_pairs(benchmark, TRIED)[:, 0]
-    if not isinstance(record, Weighing) or record.settings.pairing != "auto" or len(tried) < FEWEST_TO_SPREAD:
+    if not isinstance(record, Weighing) or record.settings.pairing != "auto":
         return None
-    if metric != timed(record.settings.metrics)[0]:  # by which it was chosen
+    launches, tried = record.launches, record.launches.complete_pairs(benchmark, TRIED)[:, 0]
+    if len(tried) < FEWEST_TO_SPREAD or metric != timed(record.settings.metrics)[0]:  # it was chosen by the first one
         return None
     used, pair = launches.complete_pairs(benchmark)[:, 0], np.asarray(launches.pair)
     before = ~launches.in_tandem()[used] & (pair[used] < pair[tried].max())

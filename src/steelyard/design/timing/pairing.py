@@ -52,9 +52,9 @@ _MEASURED = (_USED, ROLES.index(TRIED))
 class Pairing:
     """How the pairs of one benchmark run; what was measured of them is noted here first."""
 
-    def __init__(self, settings: Settings, benchmark: int, *, is_judged: bool = False) -> None:
+    def __init__(self, settings: Settings, *, is_judged: bool = False) -> None:
         """`is_judged` tells that pairs have been judged before as many are there as for the first look."""
-        self._settings, self._benchmark, self._is_judged = settings, benchmark, is_judged
+        self._settings, self._is_judged = settings, is_judged
         self._metric = next(iter(timed(settings.metrics)), "")
         self._is_asked = settings.pairing == "tandem"
         self._way: str = "adjacent" if obstacle(settings) else settings.pairing
