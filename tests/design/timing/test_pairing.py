@@ -228,6 +228,13 @@ def test_auto_gives_up_what_is_clearly_noisier(machine: Machine) -> None:
     assert "tandem" not in notes(record)
 
 
+def test_what_was_tried_is_told_by_the_metric_that_chose(machine: Machine) -> None:
+    record = machine.weighed("--pairing", "auto", "--metric", "active,minor_faults")
+    told = {one["metric"]: [found["code"] for found in one["findings"]] for one in record["derived"]["verdicts"]}
+    assert "tried" in told["active"]
+    assert "tried" not in told["minor_faults"]
+
+
 def test_auto_ends_its_trial_where_both_ways_are_alike(machine: Machine) -> None:
     machine.noise, machine.random = {ALONE: 0.02, BESIDE: 0.02}, np.random.default_rng(1)
     record = machine.weighed("--pairing", "auto", "--margin", "0.6%", "--pairs", "300")
