@@ -175,16 +175,6 @@ def test_what_auto_tries_is_a_twelfth_and_not_judged(machine: Machine) -> None:
     assert record["pairs"] == sum(role == USED for role in roles) / 2
 
 
-def test_what_was_tried_moves_no_verdict(machine: Machine) -> None:
-    machine.noise = {ALONE: 0.02, BESIDE: 0.2}
-    record = machine.weighed("--pairing", "auto", "--margin", "0.001%", "--pairs", "60")
-    assert ways(record, TRIED)[BESIDE] > 0
-    machine.random = np.random.default_rng(4)
-    alone = Machine(machine.world, noise={ALONE: 0.02, BESIDE: 0.2})
-    assert alone.weighed("--margin", "0.001%", "--pairs", "60")["pairs"] == record["pairs"]
-    assert max(abs(end) for end in record["interval"]) < 0.05
-
-
 def test_auto_tries_nothing_where_there_is_little_noise(machine: Machine) -> None:
     machine.noise[ALONE] = 0.001
     assert ways(machine.weighed("--pairing", "auto"))[BESIDE] == 0
