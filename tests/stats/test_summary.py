@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.stats.summary import centre, centres, median_interval
+from steelyard.stats.summary import centre, centres, median_distance, median_interval
 
 
 def test_centre_of_normal_values_is_their_median_and_deviation() -> None:
@@ -51,3 +51,9 @@ def test_the_interval_covers_the_median_as_often_as_it_says(n: int) -> None:
 def test_no_interval_from_too_few_values() -> None:
     assert median_interval([1.0, 2.0, 3.0], 0.01) is None
     assert median_interval(range(8), 0.01) == (0.0, 7.0)
+
+
+def test_the_median_distance_is_that_of_any_two() -> None:
+    values = np.array([0.0, 1.0, 3.0, 7.0])
+    assert median_distance(values) == np.median([1, 3, 7, 2, 6, 4])
+    assert median_distance(values + 5) == median_distance(values)

@@ -67,7 +67,7 @@ class Place(Row):
     pair: Annotated[Count, Column("number of the pair within its benchmark")]
     side: Annotated[Count, Column("0 baseline, 1 candidate")]
     order: Annotated[Count, Column("0 ran first in its pair, 1 second; 2 and 3: both at once, let go in this order")]
-    role: Annotated[Count, Column("0 warm-up, 1 used, 2 disturbed and repeated, 3 tried in vain in tandem")]
+    role: Annotated[Count, Column("0 warm-up, 1 used, 2 disturbed and repeated, 3 tried in tandem and not judged")]
     hash_seed: Annotated[Count, Column("hash seed drawn for the pair")]
     padding_bytes: Annotated[Count, Column("environment padding drawn for the pair")]
     layout: Annotated[Count, Column("build variant drawn for the pair, from 1; 0 where each side has but one")]

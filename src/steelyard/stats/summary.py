@@ -49,6 +49,12 @@ def centres(values: FloatArray, lengths: npt.NDArray[np.intp]) -> tuple[FloatArr
         return medians, np.divide(spreads, medians, out=np.zeros_like(spreads), where=medians != 0)
 
 
+def median_distance(values: FloatArray) -> float:
+    """The median distance between any two values, shape (n,), n >= 2 of them and not thousands."""
+    one, other = np.triu_indices(len(values), 1)
+    return float(np.median(np.abs(values[one] - values[other])))
+
+
 def _quantile(ordered: FloatArray, share: float) -> FloatArray:
     """The quantile of each row of values in order, interpolated as numpy.percentile does it, to the last bit."""
     position = share * (ordered.shape[1] - 1)

@@ -13,7 +13,6 @@ from steelyard.design.runner.draws import (
     first_side,
     new_seed,
     round_order,
-    tandem_first,
 )
 from steelyard.model.launches import USED
 
@@ -50,7 +49,6 @@ def test_the_plan_of_pairs_in_tandem_is_the_same_in_every_version() -> None:
     pairs = [draw_places(7, 0, pair, USED, tandem=True) for pair in range(12)]
     assert [one.side for one, _ in pairs] == [first_side(7, 0, pair) for pair in range(12)]
     assert [one.order for one, _ in pairs] == [3, 2, 3, 2, 2, 2, 3, 3, 3, 3, 3, 3]
-    assert [tandem_first(7, 0, number) for number in range(12)] == [0, 0, 1, 0, 0, 0, 0, 0, 1, 1, 0, 1]
 
 
 def test_who_is_made_first_and_who_begins_are_two_coins() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from steelyard.design.runner.draws import draw_places
 from steelyard.design.timing.pairing import Chosen, Pairing
+from steelyard.design.timing.trial import FEWEST_TRIED, FIRST_AFTER, FOR_EACH_TRIED, LOOKS_BACK, MOST_TRIED
 from steelyard.model.launches import (
     DISTURBED,
     IN_TANDEM,
@@ -150,19 +151,28 @@ def test_threads_that_come_later_leave_the_processor_time_of_all(machine: Machin
 def test_auto_goes_on_in_tandem_where_that_is_the_less_noisy_way(machine: Machine) -> None:
     machine.change = 0.01
     record = machine.weighed("--pairing", "auto")
-    used = ways(record)
+    used, tried = ways(record), ways(record, TRIED)
     assert record["verdict"] == "slower"
-    assert used[ALONE] == 36
-    assert used[BESIDE] >= 12
-    assert ways(record, TRIED) == {ALONE: 0, BESIDE: 0}
+    assert used[ALONE] == 2 * FOR_EACH_TRIED * FEWEST_TRIED
+    assert tried == {ALONE: 0, BESIDE: 2 * FEWEST_TRIED}
+    assert used[BESIDE] > 0
+    assert re.fullmatch(
+        r"3 pairs that were tried in tandem spread by 0\.\d+ %, those one after the other by \d\.\d+ %, "
+        "so it went on in tandem",
+        notes(record)["tried"],
+    )
     adjacent = machine.weighed("--pairing", "adjacent")
     assert len(adjacent["launches"]["role"]) > 1.5 * len(record["launches"]["role"])
 
 
-def test_auto_looks_while_it_tries(machine: Machine) -> None:
-    machine.noise, machine.change = {ALONE: 0.014, BESIDE: 0.0001}, 0.02
-    pairs = sum(ways(machine.weighed("--pairing", "auto")).values()) / 2
-    assert 12 < pairs < 24
+def test_what_auto_tries_is_a_twelfth_and_not_judged(machine: Machine) -> None:
+    machine.noise[BESIDE] = machine.noise[ALONE]
+    record = machine.weighed("--pairing", "auto", "--pairs", "90")
+    roles = [ROLES[role] for role in record["launches"]["role"]]
+    judged = [sum(role == USED for role in roles[:place]) for place, role in enumerate(roles) if role == TRIED]
+    assert judged[0] == judged[1] == 2 * FIRST_AFTER
+    assert all(count >= 2 * FOR_EACH_TRIED * (place // 2 + 1) for place, count in enumerate(judged))
+    assert record["pairs"] == sum(role == USED for role in roles) / 2
 
 
 def test_auto_tries_nothing_where_there_is_little_noise(machine: Machine) -> None:
@@ -180,28 +190,66 @@ def test_auto_leaves_short_programs_as_they_are(machine: Machine) -> None:
     assert ways(machine.weighed("--pairing", "auto", "--pairs", "100"))[BESIDE] == 0
 
 
-def test_auto_stays_with_one_after_the_other_where_that_is_no_noisier(machine: Machine) -> None:
+def test_whoever_reads_what_auto_tried_judges_as_it_was_judged(machine: Machine) -> None:
+    machine.noise[BESIDE] = 0.013
+    parameters = ("compare", "./old {n}", "./new {n}", "-L", "n", "1,2", "--pairing", "auto", "--pairs", "44")
+    for shard in ("1", "2"):
+        assert machine.world(*parameters, "--shard", f"{shard}/2", "--json", f"{shard}.json").status == 0
+    assert machine.world("merge", "1.json", "2.json", "--json", "r.json").status == 0
+    record = json.loads((machine.world.folder / "r.json").read_text())
+    tried = ways(record, TRIED)[BESIDE]
+    assert tried >= 8
+    parts = [json.loads((machine.world.folder / f"{shard}.json").read_text()) for shard in ("1", "2")]
+    alone = [part["derived"]["verdicts"][0] for part in parts]
+    for one, other in zip(alone, record["derived"]["verdicts"], strict=True):
+        assert [one[name] for name in ("pairs", "change")] == [other[name] for name in ("pairs", "change")]
+    assert machine.world("show", "r.json", "--pairs", "--benchmark", "n=1").text.count("tried in tandem") == tried / 4
+    assert machine.world("export", "r.json", "-o", "launches.csv").status == 0
+    rows = (machine.world.folder / "launches.csv").read_text().splitlines()
+    assert sum(",tried," in row for row in rows) >= tried
+
+
+def test_auto_gives_up_what_is_clearly_noisier(machine: Machine) -> None:
     machine.noise[BESIDE] = 0.2
-    record = machine.weighed("--pairing", "auto", "--pairs", "60")
-    used = ways(record)
-    assert used[BESIDE] == 12
-    assert used[ALONE] > 36
+    record = machine.weighed("--pairing", "auto", "--pairs", "120")
+    assert ways(record)[BESIDE] == 0
+    assert ways(record, TRIED)[BESIDE] == 2 * FEWEST_TRIED
+    assert re.search("spread by [0-9.]+ %, those one after the other by [0-9.]+ %$", notes(record)["tried"])
+    assert "tandem" not in notes(record)
 
 
-def test_auto_keeps_all_where_both_ways_are_alike(machine: Machine) -> None:
-    machine.noise[BESIDE] = machine.noise[ALONE]
-    machine.random = np.random.default_rng(6)
-    record = machine.weighed("--pairing", "auto", "--pairs", "60")
+def test_what_was_tried_is_told_by_the_metric_that_chose(machine: Machine) -> None:
+    record = machine.weighed("--pairing", "auto", "--metric", "active,minor_faults")
+    told = {one["metric"]: [found["code"] for found in one["findings"]] for one in record["derived"]["verdicts"]}
+    assert "tried" in told["active"]
+    assert "tried" not in told["minor_faults"]
+
+
+def test_auto_ends_its_trial_where_both_ways_are_alike(machine: Machine) -> None:
+    machine.noise, machine.random = {ALONE: 0.02, BESIDE: 0.02}, np.random.default_rng(1)
+    record = machine.weighed("--pairing", "auto", "--margin", "0.6%", "--pairs", "300")
+    assert ways(record)[BESIDE] == 0
+    assert 2 * FEWEST_TRIED <= ways(record, TRIED)[BESIDE] <= 2 * MOST_TRIED
+
+
+def test_auto_goes_back_where_tandem_turns_out_to_be_noisier(machine: Machine) -> None:
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        machine.noise = {ALONE: 0.02, BESIDE: 0.002 if number < 85 else 0.08}
+        return machine(spec, number)
+
+    machine.world.script = script
+    record = machine.weighed("--pairing", "auto", "--pairs", "300", "--margin", "1%")
     used = ways(record)
-    assert ways(record, TRIED) == {ALONE: 0, BESIDE: 0}
-    assert used[BESIDE] == 12
-    assert notes(record)["tandem"].startswith(f"the launches of 6 of {sum(used.values()) // 2} pairs")
+    assert 0 < used[BESIDE] <= 2 * max(LOOKS_BACK)
+    assert used[ALONE] > 2 * FOR_EACH_TRIED * FEWEST_TRIED
+    assert not notes(record)["tried"].endswith("in tandem")
 
 
 def test_auto_stays_where_the_caches_hold_one_and_not_two(machine: Machine) -> None:
     machine.crowded = 1.3
-    record = machine.weighed("--pairing", "auto", "--pairs", "60")
-    assert ways(record)[BESIDE] == 12
+    record = machine.weighed("--pairing", "auto", "--pairs", "400")
+    assert ways(record)[BESIDE] == 0
+    assert ways(record, TRIED)[BESIDE] == 2 * FEWEST_TRIED
     assert re.search("took (2[6-9]|3[0-4])% longer", notes(record)["adjacent"])
 
 
@@ -223,11 +271,17 @@ def test_what_fails_in_tandem_alone_runs_one_after_the_other(machine: Machine) -
     assert machine.world("compare", "./old", "./new", "--pairing", "tandem").status == 3
 
 
-@pytest.mark.parametrize("way", ["tandem", "auto"])
-def test_an_interrupted_weighing_goes_on_as_it_would_have(machine: Machine, way: str) -> None:
-    options = ("--pairing", way, "--pairs", "70", "--margin", "0.001%", "--seed", "5")
+@pytest.mark.parametrize(
+    ("way", "margin", "noise", "ends"),
+    [("tandem", "0.001%", 0.003, (9, 28, 51)), ("auto", "0.4%", 0.013, (46, 77, 95))],
+)
+def test_an_interrupted_weighing_goes_on_as_it_would_have(
+    machine: Machine, way: str, margin: str, noise: float, ends: tuple[int, ...]
+) -> None:
+    options = ("--pairing", way, "--pairs", "70", "--margin", margin, "--seed", "5")
+    machine.noise[BESIDE] = noise
     whole = machine.weighed(*options)
-    for end in (9, 28, 51):
+    for end in ends:
         machine.world.launches, machine.random = 0, np.random.default_rng(4)
 
         def script(spec: LaunchSpec, number: int, end: int = end) -> Measured:
@@ -243,8 +297,9 @@ def test_an_interrupted_weighing_goes_on_as_it_would_have(machine: Machine, way:
         assert resumed.status in (0, 1), resumed
         record = json.loads((machine.world.folder / "s.json").read_text())
         assert ways(record)[ALONE] <= ways(whole)[ALONE] + 1  # the half of the pair that was cut in two
-        assert ways(record)[BESIDE] >= 30
-        assert ways(record, TRIED)[BESIDE] == ways(whole, TRIED)[BESIDE] == 0
+        assert ways(record)[BESIDE] > 0
+        assert ways(record, TRIED)[BESIDE] == ways(whole, TRIED)[BESIDE] == (0 if way == "tandem" else 2 * FEWEST_TRIED)
+        assert [one["code"] for one in record["findings"]] == [one["code"] for one in whole["findings"]]
 
 
 def test_an_interrupted_pair_in_tandem_is_lost_whole(machine: Machine) -> None:
@@ -321,24 +376,34 @@ def test_which_of_two_that_are_in_each_others_way_has_to_wait_does_not_matter(ma
     assert "waits for something else" in notes(record)["adjacent"]
 
 
-def test_what_a_look_may_have_judged_stays_judged(machine: Machine) -> None:
-    def script(spec: LaunchSpec, number: int) -> Measured:
-        machine.noise = {ALONE: 0.03 if number > 18 else 0.0001, BESIDE: 0.0005}
-        return machine(spec, number)
+THREADS = {"others_ns": 20_000_000, "user_ns": 65_000_000}
 
-    machine.world.script = script
-    record = machine.weighed("--pairing", "auto", "--pairs", "120", "--margin", "0.1%")
-    assert ways(record)[BESIDE] >= 12
+
+def test_what_a_look_may_have_judged_stays_judged(machine: Machine) -> None:
+    machine.at = dict.fromkeys(range(41, 200), THREADS)
+    record = machine.weighed("--pairing", "tandem", "--pairs", "30", "--margin", "0.001%")
+    assert ways(record)[BESIDE] >= 36
+    assert ways(record, TRIED) == {ALONE: 0, BESIDE: 0}
+
+
+def test_so_does_what_the_end_of_an_earlier_budget_judged(machine: Machine) -> None:
+    first = machine.weighed("--pairing", "tandem", "--pairs", "8", "--margin", "0.001%")
+    assert ways(first)[BESIDE] == 16
+    machine.others[ALONE] = machine.others[BESIDE] = THREADS
+    assert machine.world("compare", "--resume", "r.json", "--pairs", "12", "--json", "s.json").status in (0, 1)
+    record = json.loads((machine.world.folder / "s.json").read_text())
+    assert ways(record)[BESIDE] > 16
+    assert ways(record)[ALONE] > 0
     assert ways(record, TRIED) == {ALONE: 0, BESIDE: 0}
 
 
 def test_auto_goes_on_one_after_the_other_where_tandem_fails_later(machine: Machine) -> None:
     options = ("--pairs", "60", "--margin", "0.001%", "--seed", "5")
-    machine.at = {number: {"exit_code": 1} for number in (61, 62)}
+    machine.at = {number: {"exit_code": 1} for number in (91, 92)}
     record = machine.weighed("--pairing", "auto", *options)
     used = ways(record)
-    assert used[BESIDE] > 12
-    assert used[ALONE] > 36
+    assert used[BESIDE] == 10
+    assert used[ALONE] > 2 * FOR_EACH_TRIED * FEWEST_TRIED
     assert "failed with exit status 1" in notes(record)["adjacent"]
 
 
@@ -361,27 +426,37 @@ def test_a_failure_is_told_rather_than_the_wait_for_what_failed(machine: Machine
         assert "./new failed with exit status 3" in said.sentence
 
 
-def chosen(way: Literal["tandem", "auto"], seed: int, swapped: list[bool]) -> list[tuple[bool, list[int]]]:
+def chosen(way: Literal["tandem", "auto"], seed: int, swapped: list[bool]) -> list[tuple[bool, str, list[int]]]:
     """What is chosen pair by pair on a noisy machine; of swapped pairs each side has what the other one had."""
     settings = Settings(seed=seed, margin=0.005, alpha=0.01, metrics=["active"], pairing=way, warm_up=1)
-    pairing, random = Pairing(settings, 0), np.random.default_rng(seed)
-    answers = [Chosen(tandem=False)]
+    pairing, random = Pairing(settings), np.random.default_rng(seed)
+    answers, pairs = [Chosen(tandem=False)], list[tuple[LaunchRow, LaunchRow]]()
     for number, swap in enumerate(swapped):
-        places = draw_places(seed, 0, number, USED if number else "warm-up", tandem=answers[-1].tandem)
-        ms = 40 * np.exp(random.normal(0, random.choice([0.003, 0.03]), 2))
-        idle_ms = random.choice([0, 0, 0, 20], 2)
+        newest = answers[-1]
+        places = draw_places(seed, 0, number, newest.role if number else "warm-up", tandem=newest.tandem)
+        ms = 40 * np.exp(random.normal(0, random.choice([0.003, 0.03]) / (5 if newest.tandem else 1), 2))
+        idle_ms = random.choice([0, 0, 0, 20], 2) if number < 12 else [0, 0]
         rows = [
             LaunchRow._make((*place, *numbers(measured(ms[at] + idle_ms[at], cpu_ns=round(ms[at] * 1e6))), 0, (), ()))
             for place in places
             for at in [place.side ^ swap]
         ]
-        pairing.note((rows[0], rows[1]))
-        answers.append(pairing.choose(number))
-    return [(answer.tandem, answer.left) for answer in answers]
+        pairs.append((rows[0], rows[1]))
+        pairing.note(pairs[-1])
+        answers.append(pairing.choose())
+    again = Pairing(settings)
+    again.note(*pairs)  # as whoever goes on with a record does
+    now = again.choose()
+    assert (now.tandem, now.role) == (answers[-1].tandem, answers[-1].role)
+    return [(answer.tandem, answer.role, answer.left) for answer in answers]
 
 
-@pytest.mark.parametrize("way", ["tandem", "auto"])
-def test_no_choice_knows_which_side_a_launch_was_of(way: Literal["tandem", "auto"]) -> None:
+@pytest.mark.parametrize(("way", "pairs"), [("tandem", 40), ("auto", 70)])
+def test_no_choice_knows_which_side_a_launch_was_of(way: Literal["tandem", "auto"], pairs: int) -> None:
+    outcomes = set()
     for seed in range(40):
-        coins = np.random.default_rng(seed + 1000).random(40) < 0.5
-        assert chosen(way, seed, [bool(coin) for coin in coins]) == chosen(way, seed, [False] * 40)
+        coins = np.random.default_rng(seed + 1000).random(pairs) < 0.5
+        answers = chosen(way, seed, [bool(coin) for coin in coins])
+        assert answers == chosen(way, seed, [False] * pairs)
+        outcomes.add(answers[-1][0])
+    assert outcomes == {False, True}

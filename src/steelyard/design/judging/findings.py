@@ -9,17 +9,21 @@ import numpy.typing as npt
 
 from steelyard.design.judging.budgets import elsewhere
 from steelyard.design.judging.lockstep import says_order
+from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.counters import EVENTS, part
-from steelyard.model.launches import ROLES, USED, FloatArray, Launches
-from steelyard.model.metrics import METRICS
+from steelyard.model.launches import ROLES, TRIED, USED, FloatArray, Launches
+from steelyard.model.metrics import METRICS, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Verdict, VerdictName, Weighing
 from steelyard.report.figures import change, percent
 from steelyard.stats.halves import halves_of
 from steelyard.stats.paired import Judgement
+from steelyard.stats.summary import median_distance
 from steelyard.stats.verdict import CHANGED, log_margin
 
 # Below this a launch is mostly the start of a process, which the program under test cannot change.
 SHORT_LAUNCH_NS = 5_000_000
+# Fewer pairs have no spread to speak of.
+FEWEST_TO_SPREAD = 3
 # How long `--repeat` is to make it: long beside what the tool itself does between two launches.
 LONG_LAUNCH_NS = 30_000_000
 
@@ -31,6 +35,7 @@ def data_findings(
     found = [
         _fallback(record, asked, shown),
         _tandem(record.launches, benchmark, shown),
+        _tried(record, benchmark, asked),
         _caution(shown),
         _coarse_clock(record.settings, judgement),
         _shell_left_in(record.launches, benchmark, shown),
@@ -139,6 +144,32 @@ def _tandem(launches: Launches, benchmark: int, shown: str) -> Finding | None:
         message=f"{message}, where it takes {rise:.0%} longer than alone, as the two share the processor's caches",
         remedy="--pairing adjacent weighs it as it runs alone",
     )
+
+
+def _tried(record: Weighing | Run, benchmark: int, metric: str) -> Finding | None:
+    """Say by what the way of pairing was chosen: how the pairs of either way spread until the last one was tried."""
+    if not isinstance(record, Weighing) or record.settings.pairing != "auto":
+        return None
+    launches, tried = record.launches, record.launches.complete_pairs(benchmark, TRIED)[:, 0]
+    if len(tried) < FEWEST_TO_SPREAD or metric != timed(record.settings.metrics)[0]:  # it was chosen by the first one
+        return None
+    used, pair = launches.complete_pairs(benchmark)[:, 0], np.asarray(launches.pair)
+    before = ~launches.in_tandem()[used] & (pair[used] < pair[tried].max())
+    alone, beside = _sizes(launches, benchmark, metric, USED)[before], _sizes(launches, benchmark, metric, TRIED)
+    if len(alone) < FEWEST_TO_SPREAD or not np.isfinite([*alone, *beside]).all():
+        return None
+    spreads = percent(median_distance(beside)), percent(median_distance(alone))
+    message = f"{len(tried)} pairs that were tried in tandem spread by {spreads[0]}, "
+    message += f"those one after the other by {spreads[1]}"
+    message += ", so it went on in tandem" if launches.in_tandem()[used[-1]] else ""
+    return Finding(code="tried", message=message)
+
+
+def _sizes(launches: Launches, benchmark: int, metric: str, role: str) -> FloatArray:
+    """The sizes of the log-ratios of a benchmark's pairs in a role; not finite where there is none."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        baseline, candidate = map(np.log, MetricPairs(launches, benchmark, metric, role).values)
+    return np.asarray(np.abs(candidate - baseline))
 
 
 def _rise(launches: Launches, alone: npt.NDArray[np.bool_], beside: npt.NDArray[np.bool_], metric: str) -> float:

@@ -26,7 +26,7 @@ class MetricPairs:
     def first(self, pairs: int) -> tuple[FloatArray, FloatArray]:
         """(baseline, candidate) of the first `pairs` pairs, positive; raises MeasurementError if undefined for one."""
         used = self.used_metric(pairs)
-        sides = self._values if used == self.metric else self._wall if used == "wall" else self._cpu
+        sides = self.values if used == self.metric else self._wall if used == "wall" else self._cpu
         baseline, candidate = sides[0][:pairs], sides[1][:pairs]
         if np.isnan(baseline).any() or np.isnan(candidate).any():
             raise MeasurementError(why_unknown(self.launches, self.metric))
@@ -45,7 +45,7 @@ class MetricPairs:
         Which launches those are does not depend on which side was slower, so falling back costs no error. A pair that
         ran at the same time has no `wall` of its own: with such ones it is `cpu`, of all threads.
         """
-        if self.metric != "active" or not any(np.isnan(side[:pairs]).any() for side in self._values):
+        if self.metric != "active" or not any(np.isnan(side[:pairs]).any() for side in self.values):
             return self.metric
         return "cpu" if any(np.isnan(side[:pairs]).any() for side in self._wall) else "wall"
 
@@ -59,7 +59,8 @@ class MetricPairs:
         return np.asarray(self.launches.layout, dtype=np.int64)[baseline]
 
     @cached_property
-    def _values(self) -> tuple[FloatArray, FloatArray]:
+    def values(self) -> tuple[FloatArray, FloatArray]:
+        """(baseline, candidate) of all of them; NaN where it is not defined for a launch."""
         return self._of_pairs(self.metric)
 
     @cached_property

@@ -56,11 +56,6 @@ def draw_places(
     return one._replace(order=IN_TANDEM + begins), other._replace(order=IN_TANDEM + 1 - begins)
 
 
-def tandem_first(seed: int, benchmark: int, number: int) -> bool:
-    """Whether of two pairs that are run either way the one in tandem comes first."""
-    return bool(_bits(seed, "pairing", benchmark, number) % 2)
-
-
 def round_order(seed: int, round_number: int, benchmarks: list[int]) -> list[int]:
     """The random order in which one round visits the benchmarks that are still open."""
     return sorted(benchmarks, key=lambda benchmark: _bits(seed, "round", benchmark, round_number))

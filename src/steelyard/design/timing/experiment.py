@@ -19,7 +19,7 @@ from steelyard.design.timing.pairing import Chosen
 from steelyard.design.timing.recorder import Recorder
 from steelyard.design.timing.standing import known, member
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
-from steelyard.model.launches import USED, WARM_UP, LaunchRow
+from steelyard.model.launches import TRIED, USED, WARM_UP, LaunchRow
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Member, Progress
 from steelyard.model.records import Finding, Settings, StopReason, Weighing
@@ -133,9 +133,9 @@ class Experiment:
         if self._budget_end(benchmark):
             self._stop_or_go_on(benchmark)  # with many benchmarks the time may be up in the middle of a round
             return
-        tandem = self._choose(benchmark)
+        chosen = self._choose(benchmark)
         number, many = self._settings.warm_up + benchmark.attempts, self._at_once(benchmark)
-        pairs = self._measure(benchmark, number, USED, many, tandem=tandem)
+        pairs = self._measure(benchmark, number, chosen.role, many, tandem=chosen.tandem)
         for rows in pairs:
             benchmark.attempts += 1
             if benchmark.repeats.is_to_repeat(*rows):
@@ -143,20 +143,22 @@ class Experiment:
                 self._wait_for_quiet()
             else:
                 benchmark.pairing.note(rows)
+                if chosen.role == TRIED:
+                    benchmark.repeats.set_aside()
         if pairs:
             self._stop_or_go_on(benchmark)
             self._watch(self._progress(benchmark))
 
-    def _choose(self, benchmark: OpenBenchmark) -> bool:
-        """Whether the next pair runs in tandem; what a target that is none for it left is not judged."""
-        return self._follow(benchmark, benchmark.pairing.choose(benchmark.attempts))
+    def _choose(self, benchmark: OpenBenchmark) -> Chosen:
+        return self._follow(benchmark, benchmark.pairing.choose())
 
-    def _follow(self, benchmark: OpenBenchmark, chosen: Chosen) -> bool:
+    def _follow(self, benchmark: OpenBenchmark, chosen: Chosen) -> Chosen:
+        """Have what a target that is none for tandem left there not be judged, and say what there is to say once."""
         for pair in chosen.left:
             self._recorder.set_aside(benchmark.number, pair)
             benchmark.repeats.set_aside()
-        self._findings += chosen.findings
-        return chosen.tandem
+        self._findings += [finding for finding in chosen.findings if finding not in self._header.findings]
+        return chosen
 
     def _at_once(self, benchmark: OpenBenchmark) -> int:
         """How many pairs to measure until something else may have to be done: a look, another benchmark, an end."""
@@ -193,7 +195,7 @@ class Experiment:
             measured = self._recorder.pairs(places, longest_s)
         except LaunchError as error:
             if tandem and benchmark.pairing.may_give_up:
-                self._follow(benchmark, benchmark.pairing.give_up(str(error), benchmark.attempts))
+                self._follow(benchmark, benchmark.pairing.give_up(str(error)))
                 benchmark.attempts += 1
             elif self._is_cut_short(benchmark, error):
                 self._findings.append(cut_short_finding(longest_s or longest_launch_s(self._settings) or 0.0))

@@ -9,33 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 
 import numpy as np
 
 from steelyard.design.findings import adjacent_finding
 from steelyard.design.judging.lockstep import in_step
-from steelyard.design.runner.draws import tandem_first
 from steelyard.design.runner.tandem import keeps_step, obstacle
+from steelyard.design.timing.trial import Ran, Trial
 from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, FloatArray, Launches, LaunchRow, worked_alone
 from steelyard.model.metrics import timed
 from steelyard.model.records import Finding, Settings
 from steelyard.stats.looks import FIRST_LOOK
 
-# If the first look decides nothing, its pairs tell whether it is worth trying the other way, and else twice as many;
-# and then so many of each way which is the better one. No pair is lost by that.
-EACH_WAY = 6
-# A budget of fewer pairs than so many times these ends before the better way would pay.
-WORTH_CHOOSING = 4
+# So many first pairs are looked at together, whether their target is one for tandem; then each by itself.
+FIRST_PAIRS = 12
 # Below that the scheduler's slices of some ms are no longer many in a launch, and nothing is gained.
 SHORTEST_NS = 20_000_000
 # A target that spends more of its time than this, and that many ns, without a processor or waiting for one waits for
 # something else.
 MOST_WAITING, LEAST_WAITING_NS = 0.1, 2_000_000
-# In margins: with less spread than this, one after the other decides soon enough.
-WORTH_TRYING = 1.0
-# What the other way may cost of this one's time to be chosen: six pairs of each tell no finer.
-CLEARLY_LESS = 0.7
 # Beside its like a program has half of the caches. Where it takes so much longer there, a change may, too.
 MOST_CROWDED = 0.2
 
@@ -45,6 +37,8 @@ class Chosen:
     """How the next pair runs, and what changes with that."""
 
     tandem: bool
+    role: str = USED
+    """`tried` for a pair that is to tell which way is the better one, and is not judged."""
     left: list[int] = field(default_factory=list)
     """Numbers of pairs in tandem of a target that turned out to be none for it: they are not judged."""
     findings: list[Finding] = field(default_factory=list)
@@ -58,20 +52,21 @@ _MEASURED = (_USED, ROLES.index(TRIED))
 class Pairing:
     """How the pairs of one benchmark run; what was measured of them is noted here first."""
 
-    def __init__(self, settings: Settings, benchmark: int, *, is_judged: bool = False) -> None:
+    def __init__(self, settings: Settings, *, is_judged: bool = False) -> None:
         """`is_judged` tells that pairs have been judged before as many are there as for the first look."""
-        self._settings, self._benchmark, self._is_judged = settings, benchmark, is_judged
+        self._settings, self._is_judged = settings, is_judged
         self._metric = next(iter(timed(settings.metrics)), "")
         self._is_asked = settings.pairing == "tandem"
-        self._stage: str = "adjacent" if obstacle(settings) else settings.pairing
-        self._in_turn = self._stage != "adjacent" and keeps_step(settings)
+        self._way: str = "adjacent" if obstacle(settings) else settings.pairing
+        self._in_turn = self._way != "adjacent" and keeps_step(settings)
         self._pairs: list[_Pair] = []
-        self._look_at, self._trial_from = FIRST_LOOK, 0
+        self._trial = Trial()
+        self._left, self._findings = list[int](), list[Finding]()
 
     @property
     def is_settled(self) -> bool:
         """Whether all pairs to come run one after the other."""
-        return self._stage == "adjacent"
+        return self._way == "adjacent"
 
     @property
     def may_give_up(self) -> bool:
@@ -80,63 +75,56 @@ class Pairing:
 
     def note(self, *pairs: _Pair) -> None:
         """Have pairs that were measured, in their order, decide about those to come."""
-        if not self.is_settled:
-            self._pairs += pairs
+        for pair in pairs:
+            if not self.is_settled:
+                self._pairs.append(pair)
+                self._consider(pair)
 
-    def choose(self, attempts: int) -> Chosen:
-        """How the next pair runs, after so many behind the warm-up."""
-        if self.is_settled:
-            return Chosen(tandem=False)
+    def choose(self) -> Chosen:
+        """How the next pair runs."""
+        left, findings, self._left, self._findings = self._left, self._findings, [], []
+        if self._way == "auto" and self._trial.is_due:
+            return Chosen(True, TRIED, left, findings)
+        return Chosen(self._way == "tandem", USED, left, findings)
+
+    def give_up(self, why: str) -> Chosen:
+        """Go on one after the other, as a pair in tandem failed."""
+        self._settle(f"in tandem {why}")
+        return self.choose()
+
+    def _consider(self, pair: _Pair) -> None:
+        """Decide whether the newest pair changes how those to come run."""
         if unfit := self._unfit():
-            return self._settled(unfit if self._is_asked or self._tandem() else None, attempts)
-        if self._stage == "auto" and self._is_short():
-            return self._settled(None, attempts)
-        while self._stage == "auto" and attempts >= self._look_at:
-            self._consider_trial()
-        if self._stage == "trial" and attempts >= self._trial_from + 2 * EACH_WAY:
-            return self._decided(attempts)
-        return Chosen(tandem=self._stage == "tandem" or (self._stage == "trial" and self._tandem_is_next(attempts)))
+            self._settle(unfit if self._is_asked or self._tandem() else None)
+        elif self._way == "auto" and self._is_short():
+            self._settle(None)
+        elif not self._is_asked and pair[0].role in _MEASURED:
+            self._compare(pair)
 
-    def give_up(self, why: str, attempts: int) -> Chosen:
-        """Go on one after the other, as a pair in tandem failed after so many behind the warm-up."""
-        return self._settled(f"in tandem {why}", attempts)
-
-    def _tandem_is_next(self, attempts: int) -> bool:
-        block, second = divmod(attempts - self._trial_from, 2)
-        return tandem_first(self._settings.seed, self._benchmark, block) != bool(second)
-
-    def _settled(self, why: str | None, attempts: int) -> Chosen:
+    def _settle(self, why: str | None) -> None:
+        self._way = "adjacent"
+        self._findings += [adjacent_finding(why)] if why else []
+        used = [pair for pair in self._pairs if pair[0].role == _USED]
         # Once a look may have judged them they stay: the looks at others would spend its part of alpha again.
-        left = [] if attempts >= FIRST_LOOK else [pair[0].pair for pair in self._tandem() if pair[0].role == _USED]
-        self._stage = "adjacent"
-        return Chosen(False, left, [adjacent_finding(why)] if why else [])
+        if len(used) < FIRST_LOOK and not self._is_judged:
+            self._left = [pair[0].pair for pair in used if _is_tandem(pair)]
 
-    def _decided(self, attempts: int) -> Chosen:
-        begun = self._settings.warm_up + self._trial_from
-        tried = [pair for pair in self._measured() if begun <= pair[0].pair < begun + 2 * EACH_WAY]
-        adjacent, tandem = ([pair for pair in tried if _is_tandem(pair) == way] for way in (False, True))
-        if min(len(adjacent), len(tandem)) < EACH_WAY / 2:
-            return self._settled(None, attempts)
-        alone, beside = self._level(adjacent), self._level(tandem)
-        if beside > (1 + MOST_CROWDED) * alone > 0:
-            return self._settled(
-                f"beside its like the program took {beside / alone - 1:.0%} longer, as the two share the caches of a "
-                "processor, and a change may weigh otherwise there",
-                attempts,
+    def _compare(self, pair: _Pair) -> None:
+        """Have one more pair tell which way is the better one."""
+        ran = self._trial.tandem if _is_tandem(pair) else self._trial.adjacent
+        ran.append(Ran(self._size(pair), _seconds(pair)))
+        if not _is_tandem(pair):
+            return
+        is_better = self._trial.is_better(chosen=self._way == "tandem")
+        if is_better is None:
+            return
+        if is_better and (rise := self._rise()) > MOST_CROWDED:
+            self._settle(
+                f"beside its like the program took {rise:.0%} longer, as the two share the caches of a processor, and "
+                "a change may weigh otherwise there"
             )
-        cost, beside_cost = (self._spread(pairs) ** 2 * _seconds_per_pair(pairs) for pairs in (adjacent, tandem))
-        self._stage = "tandem" if beside_cost < CLEARLY_LESS * cost else "adjacent"
-        return Chosen(self._stage == "tandem")
-
-    def _consider_trial(self) -> None:
-        """Try both ways if one after the other will take long: with much noise, and no change that is far larger."""
-        begun, end = self._settings.warm_up, self._settings.warm_up + self._look_at
-        pairs = [pair for pair in self._measured() if begun <= pair[0].pair < end]
-        far = self._settings.pairs is None or self._settings.pairs >= WORTH_CHOOSING * self._look_at
-        spread = self._spread(pairs) if len(pairs) > 1 else 0.0
-        if far and spread > WORTH_TRYING * self._settings.margin and np.median(self._sizes(pairs)) < 2 * spread:
-            self._stage, self._trial_from = "trial", self._look_at
-        self._look_at *= 2
+        else:
+            self._way = "tandem" if is_better else "adjacent"
 
     def _is_short(self) -> bool:
         if self._in_turn:
@@ -146,7 +134,7 @@ class Pairing:
 
     def _unfit(self) -> str | None:
         """Why the target is none for tandem, going by its launches so far."""
-        newest = self._pairs if len(self._pairs) <= 2 * EACH_WAY else self._pairs[-1:]
+        newest = self._pairs if len(self._pairs) <= FIRST_PAIRS else self._pairs[-1:]
         rows = [row for pair in newest for row in pair]
         if any(row.cpu_ns is None or row.delay_ns is None for row in rows):
             return "this machine does not tell how long a process waits for a processor"
@@ -175,19 +163,18 @@ class Pairing:
         sides = values[::2], values[1::2]
         return in_step(launches, (places[::2], places[1::2]), sides, self._metric) if self._in_turn else sides
 
-    def _level(self, pairs: Sequence[_Pair]) -> float:
-        return float(np.median(np.concatenate(self._values(pairs))))
+    def _rise(self) -> float:
+        """By what share the program takes longer beside its like."""
+        beside = self._tandem()
+        alone = [pair for pair in self._measured() if not _is_tandem(pair)]
+        levels = [float(np.median(np.concatenate(self._values(pairs)))) for pairs in (alone, beside)]
+        return levels[1] / levels[0] - 1 if levels[0] > 0 else 0.0
 
-    def _sizes(self, pairs: Sequence[_Pair]) -> FloatArray:
-        """Of each pair the size of its log-ratio, without the sign."""
+    def _size(self, pair: _Pair) -> float:
+        """The size of its log-ratio, without the sign."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            baseline, candidate = map(np.log, self._values(pairs))
-            return np.asarray(np.nan_to_num(np.abs(candidate - baseline)), dtype=np.float64)
-
-    def _spread(self, pairs: Sequence[_Pair]) -> float:
-        """How far the sizes of the differences lie apart: a change of every pair moves them all, and drops out."""
-        apart = [abs(one - other) for one, other in combinations(self._sizes(pairs), 2)]
-        return max(float(np.median(apart)), 1e-9)
+            baseline, candidate = map(np.log, self._values([pair]))
+        return float(np.nan_to_num(np.abs(candidate - baseline))[0])
 
 
 def _is_tandem(pair: _Pair) -> bool:
@@ -201,9 +188,6 @@ def _waiting(row: LaunchRow) -> float:
     return waiting_ns / own_ns if waiting_ns > LEAST_WAITING_NS else 0.0
 
 
-def _seconds_per_pair(pairs: Sequence[_Pair]) -> float:
-    """Of a pair with half the weight in the middle: a pair that hung for once says nothing."""
-    taken = [
-        max(row.wall_ns for row in pair) if _is_tandem(pair) else sum(row.wall_ns for row in pair) for pair in pairs
-    ]
-    return float(np.median(taken)) / 1e9
+def _seconds(pair: _Pair) -> float:
+    """What a pair took."""
+    return (max if _is_tandem(pair) else sum)(row.wall_ns for row in pair) / 1e9

@@ -1,0 +1,295 @@
+"""What `--pairing auto` takes beside pairs one after the other, in made-up noise; its false alarms; its intervals.
+
+    python benchmarks/pairing_choice.py [--weighings N] [--again N] [--kinds A,B] [--seed S]
+    python benchmarks/pairing_choice.py --alarms [--weighings N] [--kinds A,B] [--seed S]
+
+Whole weighings without a machine: the tool's own choice of how each pair runs (`Pairing`), and its own looks. Pairs in
+tandem have other noise of the same kind, so many times as large, in the same phases, and take a little longer. All ways
+have the same noise in each weighing, so they differ by the choice alone. Time is that of the launches until the
+verdict, in that of a pair one after the other, or until so many pairs were judged.
+
+With `--alarms` both sides are alike, and what rejects "no change" at alpha 5 % is counted; of other changes, and of
+none, how often the 95 % interval at the look that stopped holds the true one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import product, starmap
+from math import log, log1p
+from operator import attrgetter
+from pathlib import Path
+from statistics import fmean
+from typing import Literal
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import numpy as np
+from tests.world import measured
+
+from benchmarks.simulation import SYNTHETIC, FloatArray, one_budget, table
+from steelyard.design.runner.draws import draw_places
+from steelyard.design.timing.pairing import Pairing
+from steelyard.model.launches import NUMBERS, USED, LaunchRow
+from steelyard.model.records import Settings
+from steelyard.stats.looks import plan_looks
+from steelyard.stats.paired import Judgement, judge
+from steelyard.stats.sequential import Hypothesis, tested
+
+Way = Literal["adjacent", "tandem", "auto"]
+WAYS: tuple[Way, ...] = ("adjacent", "tandem", "auto")
+MARGIN, ALPHA = 0.005, 0.01
+MOST_PAIRS = 330
+# In tandem a pair takes so many times as long as one after the other.
+CROWDED = 1.05
+# How many times as large its noise is there.
+TIMES = (0.1, 0.3, 0.6, 1.0, 1.4, 3.0)
+# A change, and how many times as large as SYNTHETIC has it the noise is: 20 pairs to several hundred.
+PLACES = ((0.0, 0.7), (0.0, 1.5), (0.01, 0.7), (0.01, 1.5), (0.01, 3.0), (0.03, 3.0))
+# What `auto` may take of the time of pairs one after the other; of few weighings some are over it by chance.
+MOST = 1.1
+LONG_MS, SHORT_MS = 45.0, 12.0
+# For false alarms and intervals.
+LIKELY_ALPHA, FEWER_PAIRS = 0.05, 120
+AA_TIMES, TRUE_CHANGES = (0.25, 0.8, 1.4), (0.0, 0.005, 0.02)
+HEADER = ("noise", "change", "size", "in tandem", "ms", "pairs", "tandem/adjacent", "auto/adjacent", "ends in tandem")
+
+_numbers = attrgetter(*NUMBERS)
+
+
+def phases(generator: np.random.Generator, pairs: int) -> FloatArray:
+    """Calm and storm in turn, for 20 pairs or so each, with four times the noise."""
+    turns = np.cumsum(generator.random(pairs) < 0.05) + generator.integers(2)
+    return np.where(turns % 2, 2.2, 0.55)
+
+
+def storm_first(_generator: np.random.Generator, pairs: int) -> FloatArray:
+    """A storm that is over when the first pairs in tandem have run."""
+    return np.where(np.arange(pairs) < 30, 3.0, 0.7)
+
+
+def waves(_generator: np.random.Generator, pairs: int) -> FloatArray:
+    """A storm of two pairs, about as often as one is tried."""
+    return np.where(np.arange(pairs) % 13 < 2, 5.0, 0.7)
+
+
+PHASES = {kind.__name__: kind for kind in (phases, storm_first, waves)}
+KINDS = (*SYNTHETIC, *PHASES)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The logarithms of what both sides of each pair measure, (pairs, 2), by their place in time."""
+
+    adjacent: FloatArray
+    tandem: FloatArray
+
+    @classmethod
+    def of(cls, kind: str, seed: tuple[int, ...], pairs: int) -> Noise:
+        """That of one weighing."""
+        generator = np.random.default_rng(seed)
+        if kind in SYNTHETIC:
+            return cls(*(np.log(SYNTHETIC[kind](generator, pairs)) for _ in range(2)))
+        size = 0.01 * PHASES[kind](generator, pairs)[:, None]
+        return cls(*(size * generator.standard_normal((pairs, 2)) for _ in range(2)))
+
+    def weighed(self, change: float, times: float, size: float) -> Noise:
+        """As large as wanted, and with a change."""
+        moved = np.array([0.0, log1p(change)])
+        return Noise(size * self.adjacent + moved, size * times * self.tandem + moved)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The judged pairs of one weighing, in their order."""
+
+    sides: FloatArray
+    """The logarithms of both sides, (n, 2)."""
+    tandem: list[bool]
+    spent: list[float]
+    """The time until each was there, with all that was tried before."""
+
+
+def pairs_of(noise: Noise, way: Way, ms: float, judged: int, seed: int) -> Pairs:
+    """Run pairs until so many are judged."""
+    settings = Settings(seed=seed, margin=MARGIN, alpha=ALPHA, metrics=["active"], pairing=way, warm_up=0)
+    pairing, sides, ways, spent = Pairing(settings), list[FloatArray](), list[bool](), list[float]()
+    time, alone = 0.0, 0
+    for at in range(len(noise.tandem)):
+        chosen = pairing.choose()
+        # What was tried moves no other pair to another place in time, so that all ways have the same ones.
+        logs = noise.tandem[at] + log(CROWDED) if chosen.tandem else noise.adjacent[alone]
+        alone += not chosen.tandem
+        if way == "auto" and not pairing.is_settled:
+            pairing.note(_rows(seed, at, chosen.role, ms * np.exp(logs), tandem=chosen.tandem))
+        time += CROWDED if chosen.tandem else 1.0
+        if chosen.role == USED:
+            sides.append(logs)
+            ways.append(chosen.tandem)
+            spent.append(time)
+            if len(sides) == judged:
+                break
+    return Pairs(np.array(sides), ways, spent)
+
+
+def _rows(seed: int, pair: int, role: str, ms: FloatArray, *, tandem: bool) -> tuple[LaunchRow, LaunchRow]:
+    """A pair as it is noted; of two in tandem each waits for its partner."""
+    first, second = (
+        LaunchRow._make((*place, *_launch(ms[place.side], ms[1 - place.side] if tandem else 0.0), 0, (), ()))
+        for place in draw_places(seed, 0, pair, role, tandem=tandem)
+    )
+    return first, second
+
+
+def _launch(ms: float, waits_ms: float) -> tuple[object, ...]:
+    ns, waits_ns = round(1e6 * ms), round(1e6 * waits_ms)
+    found: tuple[object, ...] = _numbers(measured(ms + waits_ms, cpu_ns=ns, user_ns=ns, delay_ns=waits_ns))
+    return found
+
+
+def judged_of(pairs: Pairs, alpha: float, *, roughly: bool) -> Judgement:
+    """Look at the pairs as the tool does, and stop where it does."""
+    sides = np.exp(pairs.sides)
+    judgement = judge(
+        lambda n: (sides[:n, 0], sides[:n, 1]),
+        len(sides),
+        MARGIN,
+        alpha,
+        ended=True,
+        roughly=roughly,
+        budgets=one_budget(alpha),
+    )
+    assert judgement is not None
+    return judgement
+
+
+@dataclass(frozen=True)
+class Place:
+    """Noise of a kind, so many times as large as it is, a change, and how long a launch takes."""
+
+    kind: str
+    change: float
+    size: float
+    ms: float = LONG_MS
+
+
+@dataclass
+class Found:
+    """What weighings took in each way, and in which `auto` ended."""
+
+    spent: dict[Way, list[float]] = field(default_factory=lambda: {way: [] for way in WAYS})
+    pairs: dict[Way, list[int]] = field(default_factory=lambda: {way: [] for way in WAYS})
+    in_tandem: list[bool] = field(default_factory=list)
+
+    def ratio(self, way: Way) -> float:
+        """The mean time of a way in that of pairs one after the other."""
+        return fmean(self.spent[way]) / fmean(self.spent["adjacent"])
+
+
+def taken(place: Place, weighings: int, seed: int, all_times: tuple[float, ...] = TIMES) -> dict[float, Found]:
+    """What weighings at a place take, by how much noise there is in tandem."""
+    found = {times: Found() for times in all_times}
+    for number in range(weighings):
+        noise = Noise.of(place.kind, (seed, number), 2 * MOST_PAIRS)
+        stops: dict[tuple[bool, ...], int] = {}  # alike for all of them where no judged pair was in tandem
+        for (times, one), way in product(found.items(), WAYS):
+            mine = noise.weighed(place.change, times, place.size)
+            pairs = pairs_of(mine, way, place.ms, MOST_PAIRS, number)
+            ways = tuple(pairs.tandem)
+            stop = stops.get(ways) or judged_of(pairs, ALPHA, roughly=True).look.pairs
+            if not any(ways):
+                stops[ways] = stop
+            one.pairs[way].append(stop)
+            one.spent[way].append(pairs.spent[stop - 1])
+            if way == "auto":
+                one.in_tandem.append(pairs.tandem[stop - 1])
+    return found
+
+
+def times_table(asked: argparse.Namespace) -> None:
+    """Time by noise."""
+    places = [Place(kind, *one) for kind, one in product(asked.kinds, PLACES)]
+    places.append(Place("quiet", 0.01, 1.5, SHORT_MS))
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        each = pool.map(partial(taken, weighings=asked.weighings, seed=asked.seed), places)
+        rows = [
+            (place, times, one) for place, all_of in zip(places, each, strict=True) for times, one in all_of.items()
+        ]
+    print(table(HEADER, starmap(_cells, rows)))
+    auto, tandem = (np.array([one.ratio(way) for _, _, one in rows]) for way in WAYS[:0:-1])
+    print(f"\nauto/adjacent: worst {auto.max():.3f}, over {MOST} at {(auto > MOST).sum()} of {len(auto)} places")
+    for name, chosen in (("slower", tandem >= 1), ("faster", tandem < 1), ("twice as fast", tandem < 0.5)):
+        means = (float(np.exp(np.log(ratios[chosen]).mean())) for ratios in (auto, tandem))
+        print(
+            f"tandem {name}: {chosen.sum()} places, geometric mean of auto {next(means):.3f}, tandem {next(means):.3f}"
+        )
+    over = [(place, times) for place, times, one in rows if one.ratio("auto") > MOST]
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        jobs = [pool.submit(taken, place, asked.again, asked.seed + 1, (times,)) for place, times in over]
+        rows = [(place, times, job.result()[times]) for (place, times), job in zip(over, jobs, strict=True)]
+    print(f"\nThose again, with {asked.again} other weighings each:\n\n{table(HEADER, starmap(_cells, rows))}")
+
+
+def _cells(place: Place, times: float, found: Found) -> Iterator[str]:
+    yield from (place.kind, f"{place.change:+.0%}", f"{place.size:g}", f"x{times:g}", f"{place.ms:g}")
+    yield f"{fmean(found.pairs['adjacent']):.0f}"
+    yield from (f"{found.ratio(way):.2f}" for way in ("tandem", "auto"))
+    yield f"{fmean(found.in_tandem):.0%}"
+
+
+def holds(place: Place, times: float, weighings: int, seed: int) -> tuple[int, int, int]:
+    """Of so many weighings, how many rejected the true change at any look and ended in tandem; of a fourth, covered."""
+    rejected = covered = ended = 0
+    truth, looks = log1p(place.change), plan_looks(FEWER_PAIRS, ended=True)
+    for number in range(weighings):
+        noise = Noise.of(place.kind, (seed, number, 1), 2 * FEWER_PAIRS)
+        pairs = pairs_of(noise.weighed(place.change, times, place.size), "auto", place.ms, FEWER_PAIRS, number)
+        d, levels = pairs.sides[:, 1] - pairs.sides[:, 0], pairs.sides.mean(axis=1)
+        rejected += tested(d, levels, looks, [Hypothesis(truth, LIKELY_ALPHA)], keep=False)[0].rejected
+        ended += pairs.tandem[-1]
+        if number % 4 == 0:
+            judgement = judged_of(pairs, LIKELY_ALPHA, roughly=False)
+            covered += judgement.lower <= truth <= judgement.upper
+    return rejected, ended, covered
+
+
+def alarms_table(asked: argparse.Namespace) -> None:
+    """False alarms and coverage."""
+    rows = []
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        for change in TRUE_CHANGES:
+            jobs = [
+                pool.submit(holds, Place(kind, change, 1.5), times, asked.weighings, asked.seed)
+                for kind, times in product(asked.kinds, AA_TIMES)
+            ]
+            rejected, ended, covered = (sum(one) for one in zip(*(job.result() for job in jobs), strict=True))
+            weighings, judged = len(jobs) * asked.weighings, len(jobs) * len(range(0, asked.weighings, 4))
+            shares = rejected / weighings, ended / weighings, covered / judged
+            rows.append((f"{change:+.1%}", weighings, *(f"{share:.2%}" for share in shares), judged))
+    header = ("true change", "weighings", "it was rejected", "ended in tandem", "intervals with it", "of")
+    print(table(header, rows))
+
+
+def main() -> None:
+    """Print the table that was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--alarms", action="store_true")
+    parser.add_argument("--weighings", type=int, default=100, help="of each place")
+    parser.add_argument("--again", type=int, default=150, help="of each place that is over the bar")
+    parser.add_argument("--kinds", type=lambda text: text.split(","), default=list(KINDS))
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    asked = parser.parse_args()
+    if asked.alarms:
+        alarms_table(asked)
+    else:
+        times_table(asked)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""Which way of running pairs takes less time to a verdict, told from a few in tandem that are tried between the others.
+
+What is tried is not judged. Among the judged pairs the first few of a noisier way cost far more than their time, and
+nobody knows yet which way that is; so set apart, they cost a known part of the time, whatever they come to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import exp, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from steelyard.stats.summary import median_distance
+
+# Pairs that are judged for each one that is tried. A twelfth, which takes some 5 % longer beside its like, is less than
+# the tenth that a weighing may lose by it (benchmarks/pairing_choice.py).
+FOR_EACH_TRIED = 12
+# What ends with fewer pairs has nothing to gain.
+FIRST_AFTER = 20
+# Two pairs of the noisier way lie next to each other too often to be believed; what eight leave open is about the same.
+FEWEST_TRIED, MOST_TRIED = 3, 8
+# The logarithm of a variance of n normal values has a standard deviation of about sqrt(2 / (n - 1)): 1.7 times that.
+UNCERTAINTY = 2.4
+# What the other way may take of this one's time to be worth a change.
+CLEARLY_LESS = 0.8
+# Having so many pairs in tandem, whoever chose by a few sees whether that still holds.
+LOOKS_BACK = (6, 8, 12, 24, 48)
+
+
+class Ran(NamedTuple):
+    """A pair that was run: the size of its log-ratio, without the sign, and what it took."""
+
+    size: float
+    seconds: float
+
+
+@dataclass
+class Trial:
+    """The pairs of one benchmark by their way, in the order in which they ran."""
+
+    adjacent: list[Ran] = field(default_factory=list)
+    tandem: list[Ran] = field(default_factory=list)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the next pair is one to be tried."""
+        return len(self.adjacent) >= max(FIRST_AFTER, FOR_EACH_TRIED * (len(self.tandem) + 1))
+
+    def is_better(self, *, chosen: bool) -> bool | None:
+        """Whether to go on in tandem, or one after the other for good; None where nothing changes by the newest pair.
+
+        Once tandem is `chosen`, only whether it still is the better way.
+        """
+        tried = len(self.tandem)
+        if chosen:
+            return False if tried in LOOKS_BACK and self.part() > 1 else None
+        if tried < FEWEST_TRIED:
+            return None
+        part, uncertain = self.part(), exp(UNCERTAINTY / sqrt(tried - 1))
+        if part * uncertain < CLEARLY_LESS:
+            return True
+        return False if tried >= MOST_TRIED or part > CLEARLY_LESS * uncertain else None
+
+    def part(self) -> float:
+        """What a verdict takes in tandem of the time that it takes one after the other."""
+        return _cost(self.tandem) / _cost(self.adjacent)
+
+
+def _cost(pairs: list[Ran]) -> float:
+    """As many pairs are needed as the square of their spread says; one that hung for once says nothing."""
+    # A change of every pair moves all sizes, and drops out of the distances between them.
+    spread = max(median_distance(np.array([pair.size for pair in pairs])), 1e-9)
+    return spread**2 * float(np.median([pair.seconds for pair in pairs]))
