@@ -40,6 +40,7 @@ from steelyard.model.records import Weighing
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.paired import FUTILE_FROM_PAIRS
 from steelyard.stats.sequential import Hypothesis, tested
+from steelyard.stats.verdict import CHANGED
 
 ALPHAS = (0.01, 0.05, 0.2)
 WAYS = ("adjacent", "tandem")
@@ -129,7 +130,7 @@ def judged(file: Path) -> Seen:
         return bool(looks) and tested(d, levels, looks, [Hypothesis(0.0, alpha)], keep=False)[0].rejected
 
     rejected = tuple(map(is_rejected, ALPHAS))
-    if rejected[0] != (record.stop[0] == "decided"):
+    if record.derived is None or rejected[0] != (record.derived.verdicts[0].verdict in CHANGED):
         raise SystemExit(f"{file} is not judged as it was")
     return Seen(float(load_now), len(baseline), rejected)
 
