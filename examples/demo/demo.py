@@ -41,6 +41,7 @@ def main() -> int:
     print(f"\n2. The same program against a version that does {percent} % more work:\n")
     changed = _weigh(work, slower, folder / "slower", strictness, nullcontext())
     print(f"\nEverything measured is in {folder}; look again with: steelyard show {folder / 'slower.json.gz'}")
+    print(f"With charts, in a browser: {folder / 'slower.html'}")
     wrong = (same not in ("same", "undecided")) + (changed != "slower")
     if arguments.check and wrong:
         print(f"wrong: the verdicts were {same} and {changed}", file=sys.stderr)
@@ -77,7 +78,7 @@ def _weigh(
     baseline: Path, candidate: Path, kept: Path, options: list[str], load: AbstractContextManager[object]
 ) -> str:
     record = kept.with_suffix(".json.gz")
-    files = ["--json", str(record), "--markdown", f"{kept}.md", "--csv", f"{kept}.csv"]
+    files = ["--json", str(record), "--markdown", f"{kept}.md", "--csv", f"{kept}.csv", "--html", f"{kept}.html"]
     command = [_steelyard(), "compare", str(baseline), str(candidate), *options, *files]
     print(f"$ steelyard compare {baseline} {candidate}\n", flush=True)
     with load:
