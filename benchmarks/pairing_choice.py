@@ -32,13 +32,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 from tests.world import measured
 
-from benchmarks.simulation import SYNTHETIC, FloatArray, one_budget, table
+from benchmarks.simulation import SYNTHETIC, FloatArray, table, weigh_once
 from steelyard.design.runner.draws import draw_places
 from steelyard.design.timing.pairing import Pairing
 from steelyard.model.launches import NUMBERS, USED, LaunchRow
 from steelyard.model.records import Settings
 from steelyard.stats.looks import plan_looks
-from steelyard.stats.paired import Judgement, judge
+from steelyard.stats.paired import Judgement
 from steelyard.stats.sequential import Hypothesis, tested
 
 Way = Literal["adjacent", "tandem", "auto"]
@@ -154,18 +154,7 @@ def _launch(ms: float, waits_ms: float) -> tuple[object, ...]:
 
 def judged_of(pairs: Pairs, alpha: float, *, roughly: bool) -> Judgement:
     """Look at the pairs as the tool does, and stop where it does."""
-    sides = np.exp(pairs.sides)
-    judgement = judge(
-        lambda n: (sides[:n, 0], sides[:n, 1]),
-        len(sides),
-        MARGIN,
-        alpha,
-        ended=True,
-        roughly=roughly,
-        budgets=one_budget(alpha),
-    )
-    assert judgement is not None
-    return judgement
+    return weigh_once(np.exp(pairs.sides), margin=MARGIN, alpha=alpha, roughly=roughly)
 
 
 @dataclass(frozen=True)

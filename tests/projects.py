@@ -13,7 +13,7 @@ from steelyard.api import project
 from steelyard.api.project import Sides
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.subjects.revisions.sides import Side
-from tests.world import ScriptedWorld, measured, program_of
+from tests.world import ScriptedWorld, ctrl_c, measured, program_of
 
 TWO = """
 [[target]]
@@ -46,6 +46,16 @@ class ProjectWorld(ScriptedWorld):
         """What a launch takes by the folder that it is in."""
         before, after = self.ms[program_of(spec)]
         return measured((after if spec.cwd == bytes(self.folder / "head") else before) * (1 + number * 1e-6))
+
+    def press_ctrl_c(self, launch: int) -> None:
+        """Have the user interrupt in the middle of a launch, by its number."""
+
+        def script(spec: LaunchSpec, number: int) -> Measured:
+            if number == launch:
+                ctrl_c()
+            return self.takes(spec, number)
+
+        self.script = script
 
     def ran(self) -> list[str]:
         """The commands of the launches, each once."""

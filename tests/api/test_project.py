@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 import steelyard
-from steelyard.model.launches import LaunchSpec, Measured
 from tests.projects import TWO, ProjectWorld, project_world
-from tests.world import ScriptedWorld, ctrl_c, measured, program_of
+from tests.world import ScriptedWorld, measured, program_of
 
 APART = TWO.replace('"./parse"', '"./parse"\nwarmup = 2')
 
@@ -78,13 +77,7 @@ def test_one_that_fails_leaves_the_others_their_records(world: ProjectWorld) -> 
 
 def test_ctrl_c_ends_all_of_them(world: ProjectWorld) -> None:
     world.says(APART)
-
-    def script(spec: LaunchSpec, number: int) -> Measured:
-        if number == 20:
-            ctrl_c()
-        return world.takes(spec, number)
-
-    world.script = script
+    world.press_ctrl_c(20)
     with pytest.raises(steelyard.IncompleteError, match=r"^sort: interrupted") as ended:
         steelyard.compare_project(world=world.outside())
     assert [one.benchmarks for one in ended.value.records] == [["sort"]]

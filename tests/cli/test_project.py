@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from steelyard.api.project import build_variables
-from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.project_file import load_project
 from tests.projects import TWO, ProjectWorld, project_world
-from tests.world import ScriptedWorld, ctrl_c, measured, program_of
+from tests.world import ScriptedWorld, measured, program_of
 
 
 @pytest.fixture
@@ -254,13 +253,7 @@ def test_one_that_fails_leaves_the_others_their_verdicts(world: ProjectWorld) ->
 
 def test_ctrl_c_ends_all_of_them(world: ProjectWorld) -> None:
     world.says(SEVERAL)
-
-    def script(spec: LaunchSpec, number: int) -> Measured:
-        if number == 20:
-            ctrl_c()
-        return world.takes(spec, number)
-
-    world.script = script
+    world.press_ctrl_c(20)
     done = world("compare")
     assert done.status == 130
     assert "left out   1 weighing that had not begun\n" in done.text
@@ -270,13 +263,7 @@ def test_ctrl_c_ends_all_of_them(world: ProjectWorld) -> None:
 
 def test_what_was_interrupted_is_carried_on_in_the_folders_of_its_sides(world: ProjectWorld) -> None:
     world.says(TWO)
-
-    def script(spec: LaunchSpec, number: int) -> Measured:
-        if number == 20:
-            ctrl_c()
-        return world.takes(spec, number)
-
-    world.script = script
+    world.press_ctrl_c(20)
     assert world("compare").status == 130
     world.script = world.takes
     (kept,) = world.kept()
