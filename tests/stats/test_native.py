@@ -107,6 +107,6 @@ def test_what_is_not_as_the_library_expects_it_is_an_error_and_never_other_memor
 
 
 def test_a_library_that_is_missing_is_an_error_of_an_import(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(native, "_FOLDER", tmp_path)
+    monkeypatch.setattr("steelyard.native.FOLDER", tmp_path)
     with pytest.raises(ImportError, match=r"steelyard-signs\.so.*No such file"):
         native._library.__wrapped__()

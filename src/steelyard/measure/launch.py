@@ -24,11 +24,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import steelyard.native
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 from steelyard.model.launches import Frame, LaunchSpec, Measured
+from steelyard.native import FOLDER
 
-SERVER = Path(steelyard.native.__file__).parent / "steelyard-launch"
+SERVER = FOLDER / "steelyard-launch"
 
 _LONGEST_DEAF_MS = 500
 # Its guard wakes a server that is stopped at once, unless that is stopped too.

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from ctypes import CDLL, byref, c_bool, c_double, c_float, c_size_t, c_void_p
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-import steelyard.native
+from steelyard.native import library
 
 FloatArray = npt.NDArray[np.float64]
 # What goes into two bytes.
@@ -22,30 +21,27 @@ WholeScores = npt.NDArray[np.int16]
 FlipArray = npt.NDArray[np.uint16]
 Totals = npt.NDArray[np.float32]
 
-_FOLDER = Path(steelyard.native.__file__).parent
-
 
 @lru_cache(maxsize=1)
 def _library() -> CDLL:
-    path = min(_FOLDER.glob("steelyard-signs*.so"), default=_FOLDER / "steelyard-signs.so")
     try:
-        library = CDLL(str(path))
+        signs = CDLL(str(library("steelyard-signs")))
     except OSError as error:
         raise ImportError(str(error)) from error
     array, number, real = c_void_p, c_size_t, c_double
-    library.steelyard_scores.argtypes = (array, array, number, array, number, array)
-    library.steelyard_ranks.argtypes = (array, number, array, number, array)
-    library.steelyard_whole.argtypes = (array, array, number, array, number, array, array)
-    library.steelyard_units.argtypes = (array, number, array)
-    library.steelyard_scales.argtypes = (array, array, number, real, array)
-    library.steelyard_sums.argtypes = (array, number, array, number)
-    library.steelyard_as_large.argtypes = (array, number, number, real, c_bool)
-    library.steelyard_look.argtypes = (array, number, number, real, array, number, number, real, array, array, array)
+    signs.steelyard_scores.argtypes = (array, array, number, array, number, array)
+    signs.steelyard_ranks.argtypes = (array, number, array, number, array)
+    signs.steelyard_whole.argtypes = (array, array, number, array, number, array, array)
+    signs.steelyard_units.argtypes = (array, number, array)
+    signs.steelyard_scales.argtypes = (array, array, number, real, array)
+    signs.steelyard_sums.argtypes = (array, number, array, number)
+    signs.steelyard_as_large.argtypes = (array, number, number, real, c_bool)
+    signs.steelyard_look.argtypes = (array, number, number, real, array, number, number, real, array, array, array)
     for name in ("scores", "ranks", "whole", "units", "scales", "sums"):
-        getattr(library, f"steelyard_{name}").restype = None
+        getattr(signs, f"steelyard_{name}").restype = None
     for name in ("as_large", "look"):
-        getattr(library, f"steelyard_{name}").restype = number
-    return library
+        getattr(signs, f"steelyard_{name}").restype = number
+    return signs
 
 
 def _at(array: npt.NDArray[np.generic]) -> int:
