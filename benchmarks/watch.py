@@ -2,10 +2,11 @@
 
     python benchmarks/watch.py [--seconds S] [--planted N] [--processor P]
 
-First blocks of launches of the demo's program (20 ms), watched and not, in adjacent pairs whose order is drawn, for S
-seconds: the mean of a block is judged as `steelyard compare` judges a pair, at a margin of 0.2 %. The processor time of
-the looks is from the same blocks, and so is by how much a launch in which a look fell is longer than the two around it,
-which tells more on a busy machine (if a little too much: longer launches have more looks).
+First launches of the demo's program (20 ms), watched and not in adjacent pairs whose order is drawn, for S seconds. A
+look that falls due beside one that is not watched waits for the next that is, so that these have twice the looks of a
+weighing. The means over blocks of 50 pairs are judged as `steelyard compare` judges a pair, at a margin of 0.2 %. The
+processor time of the looks is from the same blocks, and so is by how much a launch in which a look fell is longer than
+the two around it.
 
 Then N weighings of the installed `steelyard`, each with a disturber planted beside the middle of it: a program of a
 name of its own that works all the time, in bursts of 0.05 to 1.5 s, or by children of 0.1 s; pinned to the processor of
@@ -22,6 +23,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -100,25 +102,41 @@ def weigh(program: Path, seconds: float, processor: int | None) -> Blocks:
     blocks, until = Blocks(), time.monotonic() + seconds
     with Launcher() as launcher:
         while time.monotonic() < until:
-            for is_watched in random.sample((False, True), 2):
-                _block(launcher, spec, blocks, is_watched=is_watched)
+            _block(launcher, spec, blocks)
     return blocks
 
 
-def _block(launcher: Launcher, spec: LaunchSpec, blocks: Blocks, *, is_watched: bool) -> None:
-    watcher = Watcher(launcher.server_pid, spec.cpus[0] if spec.cpus else None)
-    with watcher if is_watched else nullcontext():
-        launched = [launcher.launch(spec) for _ in range(A_BLOCK)]
-    blocks.wall[is_watched].append(float(np.mean([one.wall_ns for one in launched])))
-    blocks.active[is_watched].append(float(np.mean([one.wall_ns - (one.delay_ns or 0) for one in launched])))
-    if is_watched:
-        # Those at the ends of a block are outside of its launches, and once a weighing.
-        stretches = watcher.taken()[:-1]
-        blocks.looks += len(stretches)
-        blocks.cost_ns += sum(one.cost_ns for one in stretches)
-        blocks.watched_ns += sum(one.end_ns - one.start_ns for one in stretches)
-        blocks.launches += len(launched)
-        blocks.with_look += _with_look(launched, [(one.end_ns, one.end_ns + one.cost_ns) for one in stretches])
+class Gated(Watcher):
+    """Looks only while the gate is open; whoever closes it waits for the end of a look."""
+
+    gate = threading.Lock()
+
+    def look(self) -> int:
+        """Wait for the gate, and look."""
+        with self.gate:
+            return super().look()
+
+
+def _block(launcher: Launcher, spec: LaunchSpec, blocks: Blocks) -> None:
+    watcher = Gated(launcher.server_pid, spec.cpus[0] if spec.cpus else None)
+    launched: list[tuple[bool, Measured]] = []
+    with watcher:
+        for _ in range(A_BLOCK):
+            for is_watched in random.sample((False, True), 2):
+                with nullcontext() if is_watched else watcher.gate:
+                    launched.append((is_watched, launcher.launch(spec)))
+    for is_watched in (False, True):
+        mine = [one for watched, one in launched if watched == is_watched]
+        blocks.wall[is_watched].append(float(np.mean([one.wall_ns for one in mine])))
+        blocks.active[is_watched].append(float(np.mean([one.wall_ns - (one.delay_ns or 0) for one in mine])))
+    # Those at the ends of a block are outside of its launches, and once a weighing.
+    stretches = watcher.taken()[:-1]
+    blocks.looks += len(stretches)
+    blocks.cost_ns += sum(one.cost_ns for one in stretches)
+    blocks.watched_ns += sum(one.end_ns - one.start_ns for one in stretches)
+    blocks.launches += A_BLOCK
+    looks = [(one.end_ns, one.end_ns + one.cost_ns) for one in stretches]
+    blocks.with_look += _with_look([one for _, one in launched], looks)
 
 
 def _with_look(launched: Sequence[Measured], looks: Sequence[tuple[int, int]]) -> list[float]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from steelyard.design.runner.runner import Runner
-from steelyard.design.runner.target import Target
+from steelyard.design.runner.target import Shared, Target
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.experiment import Experiment
 from steelyard.design.timing.kept_rows import KeptRows
@@ -104,7 +104,17 @@ def target(benchmark: int, side: int, draw: Draw) -> Target:
 
 def without_files(targets: Targets) -> Targets:
     """The same launches, of programs that nobody looks at."""
-    return replace(targets, of=lambda *place: replace(targets.of(*place), program=None))
+    return replace(
+        targets,
+        of=lambda *place: replace(targets.of(*place), program=None),
+        shared=None if targets.shared is None else lambda *place: _without_file(targets.shared, *place),
+    )
+
+
+def _without_file(shared: Callable[..., Shared] | None, *place: Any) -> Shared:
+    assert shared is not None
+    found = shared(*place)
+    return replace(found, whole=replace(found.whole, program=None))
 
 
 def subject(name: str) -> Subject:

@@ -9,6 +9,7 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
+import pytest
 
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.targets import targets_of
@@ -16,9 +17,12 @@ from steelyard.design.suite.planner import Planner
 from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.experiment import Experiment
 from steelyard.design.timing.kept_rows import KeptRows
-from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.launches import NUMBERS, LaunchSpec, Measured
 from steelyard.model.progress import Progress
 from steelyard.model.records import Run, Weighing
+from steelyard.subjects.forked import parts_of
+from steelyard.subjects.harness import Work
+from steelyard.subjects.protocol import ProtocolHarness
 from tests.design.scripted import PLAIN, Machine, recorder, subject, weighing, without_files
 
 START_NS = 10_000_000
@@ -33,6 +37,12 @@ class Asked:
     loops: int
     samples: int
     seed: int
+
+    @classmethod
+    def of_words(cls, spec: LaunchSpec, words: Sequence[str]) -> Asked:
+        """What the arguments of a launch say."""
+        said = dict(word.removeprefix("--steelyard-").split("=", 1) for word in words if "=" in word)
+        return cls(spec.program.decode(), said["run"], int(said["loops"]), int(said["samples"]), int(said["seed"]))
 
 
 # What is measured of a call that runs a benchmark: its lines, or what else becomes of the launch.
@@ -78,6 +88,12 @@ class Suites(Machine):
     suites: Mapping[str, Bodies] = field(default_factory=dict)
     tags: Mapping[str, list[str]] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
+    together: list[list[str]] = field(default_factory=list)
+    """The benchmarks of each call that ran several."""
+    is_shared: bool = False
+    """Whether such a call is being answered."""
+    start: Callable[[list[str]], Measured | None] | None = None
+    """What becomes of such a call, if nothing comes of it."""
     processed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """What an iteration of a program's benchmarks processes, by its name, as its list tells."""
 
@@ -85,18 +101,34 @@ class Suites(Machine):
         """What one call measures."""
         given = [word.decode().partition("=") for word in spec.argv if word.startswith(b"--steelyard-")]
         words = {key.removeprefix("--steelyard-"): value for key, _, value in given}
+        if "each" in words:
+            return self._answer_each(spec, json.loads(words["each"]))
         bodies = self.suites[spec.program.decode()]
         if "list" in words:
             told = self.processed.get(spec.program.decode(), {})
             listed = [{"benchmark": name, "tags": self.tags.get(name, ["made up"]), **told} for name in bodies]
             return _wrote(listed, START_NS)
-        numbers = (int(words[name]) for name in ("loops", "samples", "seed"))
-        asked = Asked(spec.program.decode(), words["run"], *numbers)
+        asked = Asked.of_words(spec, [word.decode() for word in spec.argv])
         self.asked.append(asked)
         found = bodies[asked.name](asked)
         if isinstance(found, Mapping):
             return replace(PLAIN, **{"wall_ns": START_NS, **found})
         return _wrote(found, START_NS + sum(line.get("ns") or 0 for line in found))
+
+    def _answer_each(self, spec: LaunchSpec, each: Sequence[Sequence[str]]) -> Measured:
+        """What one call measures of several benchmarks; where it is not to be, what else becomes of it."""
+        self.together.append([Asked.of_words(spec, words).name for words in each])
+        if self.start is not None and (ends := self.start(self.together[-1])) is not None:
+            return ends
+        self.is_shared = True
+        parts = [self.answer(0, replace(spec, argv=tuple(map(str.encode, words)))) for words in each]
+        self.is_shared = False
+        own = [replace(part, wall_ns=part.wall_ns - START_NS + 1) for part in parts]
+        lines = [
+            {"numbers": {name: getattr(part, name) for name in NUMBERS}, "results": (part.results or b"").decode()}
+            for part in own
+        ]
+        return _said(lines, START_NS + sum(part.wall_ns for part in own))
 
     def of(self, name: str, program: str | None = None) -> list[Asked]:
         """The calls that ran one benchmark."""
@@ -104,8 +136,31 @@ class Suites(Machine):
 
 
 def _wrote(lines: Sequence[Mapping[str, Any]], wall_ns: int) -> Measured:
-    answer = "".join(f"{json.dumps(line)}\n" for line in ({"steelyard": 1}, *lines, {"end": True})).encode()
+    return _said([{"steelyard": 1}, *lines, {"end": True}], wall_ns)
+
+
+def _said(lines: Sequence[Mapping[str, Any]], wall_ns: int) -> Measured:
+    answer = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
     return replace(PLAIN, wall_ns=wall_ns, cpu_ns=wall_ns, results=answer, results_bytes=len(answer))
+
+
+class Sharing(ProtocolHarness):
+    """The protocol, were one start able to serve several benchmarks."""
+
+    shares_starts = True
+
+    def running_each(self, launch: LaunchSpec, works: Sequence[Work]) -> LaunchSpec:
+        each = [[word.decode() for word in self.running(launch, work).argv] for work in works]
+        return replace(launch, argv=(*launch.argv, f"--steelyard-each={json.dumps(each)}".encode()), results=1 << 20)
+
+    def apart(self, measured: Measured, works: Sequence[Work]) -> list[Measured]:
+        return parts_of(measured, len(works))
+
+
+def share_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the harness of these suites be able to."""
+    for name in ("shares_starts", "running_each", "apart"):
+        monkeypatch.setattr(ProtocolHarness, name, vars(Sharing)[name])
 
 
 def machine(**suites: Bodies) -> Suites:

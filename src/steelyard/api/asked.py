@@ -72,6 +72,8 @@ class Plan(Group):
     layouts: int | None = None
     pairing: str = "adjacent"
     """adjacent, tandem or auto."""
+    own_starts: bool = False
+    """Whether each launch has a start of its own, also where one could serve several benchmarks."""
 
 
 @dataclass(frozen=True, kw_only=True)

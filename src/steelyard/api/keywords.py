@@ -24,6 +24,7 @@ KEYS: Mapping[str, tuple[str, str]] = {
     "alpha": ("judging", "alpha"),
     "family": ("judging", "family"),
     "pairing": ("weighing", "pairing"),
+    "own_starts": ("weighing", "own_starts"),
     "control": ("weighing", "control"),
     "reference_output": ("weighing", "reference_output"),
     "parameters": ("weighing", "parameter_list"),
@@ -159,6 +160,7 @@ class Comparing(Measuring, total=False):
     """Most pairs."""
     family: str
     pairing: str
+    own_starts: bool
     control: bool
     reference_output: bool
     layouts: int

@@ -64,7 +64,7 @@ def request_of(options: Asked, subjects: Sequence[Subject], settings: Settings) 
     from steelyard.subjects.suite import benchmarks_of, parameter_list, parameter_scan
 
     weighing = options.weighing
-    selection = selection_of(options.suite, options.judging, control=weighing.control)
+    selection = selection_of(options.suite, options.judging, weighing)
     if settings.harness is not None:
         selection = replace(selection, processed=processed(options.throughput))
         return Request(subjects, settings, (), selection, jobs_checked(options.counting.jobs))
@@ -97,6 +97,8 @@ def settings_of(
     _check_numbers(judging, options.launch, judged=judged)
     metrics, pairing = metric_names(judging.metric), _pairing(weighing.pairing)
     is_harness = suite.harness is not None
+    if weighing.own_starts and not is_harness:
+        raise UsageError("--own-starts is for the benchmarks of a harness: say of which with --harness auto")
     settings = Settings(
         **_launches(options.launch, world),
         **_judged_by(judging, judged=judged),

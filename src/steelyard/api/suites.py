@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from steelyard.api.asked import HeapWatch, Judging, Suite
+from steelyard.api.asked import HeapWatch, Judging, Plan, Suite
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def harness_checked(options: Suite, of_commands: Mapping[str, bool]) -> str | No
     return name
 
 
-def selection_of(options: Suite, judging: Judging, *, control: bool) -> Selection:
+def selection_of(options: Suite, judging: Judging, weighing: Plan) -> Selection:
     """Which of a harness's benchmarks are wanted, and how long each may take if nothing else limits that."""
     from steelyard.design.suite.selection import Selection
     from steelyard.design.suite.shards import ShardAsked
@@ -51,7 +51,8 @@ def selection_of(options: Suite, judging: Judging, *, control: bool) -> Selectio
         tags=options.tag or [],
         shard=None if options.shard is None else ShardAsked(*options.shard),
         seconds_each=_SECONDS_EACH if is_unlimited else None,
-        control=control,
+        control=weighing.control,
+        own_starts=weighing.own_starts,
     )
 
 

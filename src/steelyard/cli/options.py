@@ -180,6 +180,13 @@ class WeighingOptions(Options, Plan):
             "processor, so that other work hits both alike; auto, as some pairs of each way advise.",
         ),
     ] = Plan.pairing
+    own_starts: Annotated[
+        bool,
+        typer.Option(
+            "--own-starts",
+            help="Start the program anew for each benchmark of a harness, where one start could serve several.",
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)

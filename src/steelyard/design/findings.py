@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from steelyard.model.records import Benchmark, Settings, Subject
 
 _MOST_NAMES = 10
+_OWN_STARTS = "it went on with starts of its own; --own-starts begins with them"
 COPIED_CONTROL, CONTROL_OF_ONE_FILE = CONTROLS = "control-copy", "control-one-file"
 
 
@@ -124,6 +125,16 @@ def cold_finding(names: Sequence[str], of: int) -> list[Finding]:
 def adjacent_finding(why: str) -> Finding:
     """Say why pairs were not weighed in tandem, or not any more."""
     return Finding(code="adjacent", message=f"{why}, so the launches of a pair ran one after the other")
+
+
+def own_starts_finding(why: str) -> Finding:
+    """Say that each launch has a start of its own, where several benchmarks were to share one."""
+    return Finding(code="starts", message=f"no start serves several benchmarks, as {why}", remedy=_OWN_STARTS)
+
+
+def own_start_finding(why: str) -> Finding:
+    """Say the same of one benchmark."""
+    return Finding(code="starts", message=f"in a process forked from a common start {why}", remedy=_OWN_STARTS)
 
 
 def chosen_processor_finding(settings: Settings) -> list[Finding]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 from steelyard.model.structs import Within
 
 # What a kernel can count. More would be no measurement, and has no place in an array of floats either.
-Count = Annotated[int, Within(ge=0, lt=2**63)]
-Time = Annotated[int, Within(gt=0, lt=2**63)]
+MOST_COUNT = 2**63
+Count = Annotated[int, Within(ge=0, lt=MOST_COUNT)]
+Time = Annotated[int, Within(gt=0, lt=MOST_COUNT)]
 # Thirty thousand years: longer is no time, and the sum of such need not be finite.
 MOST_SECONDS = 1e12
 Seconds = Annotated[float, Within(ge=0, le=MOST_SECONDS, allow_inf_nan=False)]
@@ -82,3 +83,8 @@ NUMBERS = tuple(declared(Numbers))
 
 ADD_UP = tuple(name for name, (_, column) in declared(Numbers).items() if column.adds_up)
 """The names of those that are summed over the processes of a launch."""
+
+ALWAYS_KNOWN = tuple(
+    name for name, (hint, _) in declared(Numbers).items() if type(None) not in get_args(get_args(hint)[0])
+)
+"""The names of those that every machine can tell."""

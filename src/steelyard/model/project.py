@@ -147,6 +147,9 @@ class Measuring(_Section):
     pairing: Literal["adjacent", "tandem", "auto"] | None = Field(
         default=None, description="the launches of a pair one after the other, or at the same time on one processor"
     )
+    own_starts: bool | None = Field(
+        default=None, description="a start of its own for each launch of a harness, where one could serve several"
+    )
     control: bool | None = Field(default=None, description="weigh the baseline against itself too")
     reference_output: bool | None = Field(default=None, description="first check that both sides print the same")
     heap: bool | None = Field(default=None, description="count allocations too, in launches of their own")

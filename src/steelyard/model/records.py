@@ -155,6 +155,11 @@ class Settings(Record):
     clock: Literal["still"] | None = Field(
         default=None, description="still: of a harness, left out of the samples is what they waited for a processor"
     )
+    starts: Literal["shared"] | None = Field(
+        default=None,
+        exclude_if=is_empty,
+        description="shared: of a harness, one start a side serves all benchmarks of a round, each in a forked process",
+    )
     heap_shuffle: bool = Field(default=False, description="launches begin with a heap in a state drawn for the pair")
     heap: Count | None = Field(default=None, ge=1, description="launches a side whose heap is watched, untimed")
     layouts: Count = Field(

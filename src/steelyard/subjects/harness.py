@@ -89,6 +89,9 @@ class Harness(Protocol):
     """Whether samples can be taken in turn with those of the launch beside it; a program that cannot takes them alone,
     and says so."""
 
+    shares_starts: bool = False
+    """Whether one start can serve several benchmarks, each in a process that is forked where none has run yet."""
+
     def recognises(self, launch: LaunchSpec) -> bool:  # noqa: ARG002
         """Whether this is one of its programs, as far as can be told without running it (for `--harness auto`)."""
         return False
@@ -105,6 +108,14 @@ class Harness(Protocol):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work."""
+
+    def running_each(self, launch: LaunchSpec, works: Sequence[Work]) -> LaunchSpec:
+        """The launch that does each work in a process of its own, in this order: of one that `shares_starts`."""
+        raise AssertionError(f"{launch.program!r} runs {len(works)} benchmarks one by one")
+
+    def apart(self, measured: Measured, works: Sequence[Work]) -> list[Measured]:
+        """What each of these processes measured; raises LaunchError, without the subject's name, for anything else."""
+        raise AssertionError(f"{measured.results!r} is of one benchmark, not of {len(works)}")
 
     def threads(self, work: Work) -> int:  # noqa: ARG002
         """How many threads' times, side by side, may be added up in a sample."""

@@ -19,7 +19,7 @@ import pytest
 
 from steelyard.measure.launch import Launcher
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import LaunchSpec, Sample
+from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.adapters.jmh import Jmh
 from steelyard.subjects.adapters.pyperf import Pyperf
 from steelyard.subjects.adapters.pytest_benchmark import PytestBenchmark, results_in
@@ -31,6 +31,35 @@ from tests.subjects.adapters.driven import FEW_PAIRS, SOURCES, Driver, spec
 PYTEST = (sys.executable, "-m", "pytest")
 WORK = "bench/bench_work.py"
 BROKEN = "bench/bench_broken.py"
+
+STATE = """
+made = []
+
+def work(): sum(range(100))
+
+def check(benchmark):
+    assert not made
+    made.append(1)
+    benchmark(work)
+
+def test_one(benchmark): check(benchmark)
+def test_other(benchmark): check(benchmark)
+def test_third(benchmark): check(benchmark)
+"""
+ENDS = """
+import os, signal, sys
+
+def test_killed(benchmark): benchmark(os.kill, os.getpid(), signal.SIGKILL)
+def test_exits(benchmark): benchmark(sys.exit, 0)
+def test_good(benchmark): benchmark(sum, range(100))
+"""
+THREADS = """
+import threading
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+
+def test_one(benchmark): benchmark(sum, range(100))
+def test_other(benchmark): benchmark(sum, range(100))
+"""
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("pytest_benchmark") is None, reason="pytest-benchmark is missing: pip install it"
@@ -133,6 +162,105 @@ def test_one_that_fails_says_why(driver: Driver, test: str, said: str) -> None:
     measured = driver.launcher.launch(driver.harness.running(driver.launch, Work(test, 1, 2)))
     assert measured.has_failed()
     assert said in (driver.harness.complaint(measured) or "")
+
+
+def each_of(driver: Driver, *tests: str) -> tuple[Measured, list[Work]]:
+    """A launch of several, and what they were to do."""
+    works = [Work(test, 3, 4) for test in tests]
+    return driver.launcher.launch(driver.harness.running_each(driver.launch, works)), works
+
+
+def test_several_have_a_start_in_common_and_a_process_each(driver: Driver) -> None:
+    tests = [f"{WORK}::test_text[with space-1]", f"{WORK}::test_sum", f"{WORK}::TestClass::test_marked"]
+    measured, works = each_of(driver, *tests)
+    assert not measured.has_failed(), measured
+    parts = driver.harness.apart(measured, works)
+    for part, work in zip(parts, works, strict=True):
+        assert [sample.loops for sample in driver.harness.samples(part, work)] == [3] * 4
+        assert not part.has_failed()
+    assert sum(part.wall_ns for part in parts) < measured.wall_ns
+    assert parts[0].start_ns > measured.start_ns
+    assert parts[1].cpu_ns is not None
+    assert parts[1].delay_ns is not None
+    slept = driver.harness.samples(parts[2], works[2])
+    assert all((one.cpu_ns or 0) < one.ns / 2 for one in slept)
+
+
+def test_none_finds_what_another_one_left_behind(driver: Driver, tmp_path: Path) -> None:
+    (tmp_path / "test_state.py").write_text(STATE)
+    own = Driver(driver.harness, launch(tmp_path, "."), driver.launcher)
+    measured, works = each_of(own, *(f"test_state.py::test_{name}" for name in ("one", "other", "one", "third")))
+    assert not measured.has_failed(), measured
+    assert [part.exit_code for part in own.harness.apart(measured, works)] == [0] * 4
+
+
+def test_those_that_end_badly_leave_the_others_alone(driver: Driver) -> None:
+    tests = ("test_fails", "test_skips", "test_expected", "test_raises", "test_never_calls")
+    measured, works = each_of(
+        driver, f"{WORK}::test_sum", *(f"{BROKEN}::{test}" for test in tests), f"{WORK}::test_sum"
+    )
+    first, *broken, never, last = driver.harness.apart(measured, works)
+    for part, work in ((first, works[0]), (last, works[-1])):
+        assert len(driver.harness.samples(part, work)) == 4
+    said = [driver.harness.complaint(part) or "" for part in broken]
+    assert all(part.exit_code == 1 for part in broken)
+    for sentence, words in zip(said, ("planted assert", "not here", "expected to fail", "ValueError"), strict=True):
+        assert words in sentence
+    with pytest.raises(LaunchError, match=r"never called benchmark\(\)"):
+        driver.harness.samples(never, works[5])
+
+
+def test_one_that_kills_its_process_is_told_of(driver: Driver, tmp_path: Path) -> None:
+    (tmp_path / "test_ends.py").write_text(ENDS)
+    own = Driver(driver.harness, launch(tmp_path, "."), driver.launcher)
+    measured, works = each_of(own, *(f"test_ends.py::test_{name}" for name in ("killed", "exits", "good")))
+    killed, exits, good = own.harness.apart(measured, works)
+    assert killed.signal == 9
+    assert "SystemExit" in (own.harness.complaint(exits) or "")
+    assert len(own.harness.samples(good, works[2])) == 4
+
+
+def test_where_threads_run_no_process_is_forked(driver: Driver, tmp_path: Path) -> None:
+    (tmp_path / "test_threads.py").write_text(THREADS)
+    own = Driver(driver.harness, launch(tmp_path, "."), driver.launcher)
+    measured, _ = each_of(own, "test_threads.py::test_one", "test_threads.py::test_other")
+    assert measured.has_failed()
+    assert "says: 2 threads run when the tests are loaded" in (own.harness.complaint(measured) or "")
+
+
+def test_one_that_is_not_there_keeps_all_from_running(driver: Driver) -> None:
+    measured, _ = each_of(driver, f"{WORK}::test_sum", f"{WORK}::test_gone")
+    assert "no test that uses the benchmark fixture is called bench/bench_work.py::test_gone" in (
+        driver.harness.complaint(measured) or ""
+    )
+
+
+def test_a_weighing_of_several_by_one_start_a_side(here: InProcess) -> None:
+    copied(here.folder)
+    sides = [shlex.join(["env", f"FACTOR={factor}", *PYTEST, "bench"]) for factor in (1, 10)]
+    chosen = ("-b", f"{WORK}::test_sum", "-b", f"{WORK}::TestClass::test_marked", "-b", f"{BROKEN}::test_fails")
+    words = (
+        "--harness",
+        "pytest-benchmark",
+        *sides,
+        *chosen,
+        "--warmup",
+        "0",
+        "--pairs",
+        "8",
+        "--alpha",
+        "0.2",
+        "--json",
+        "record.json",
+    )
+    done = here("compare", *words, "--names", "old,new")
+    assert done.status == 3, done
+    record = here.json()
+    assert record["settings"]["starts"] == "shared"
+    words_of = {one["benchmark"].rpartition("::")[2]: one["verdict"] for one in record["derived"]["verdicts"]}
+    assert words_of["test_sum"] == "slower"
+    assert "test_marked" in words_of
+    assert "planted assert" in done.text
 
 
 def test_one_that_never_calls_it_measures_nothing(driver: Driver) -> None:

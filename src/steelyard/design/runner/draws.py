@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -54,6 +55,19 @@ def draw_places(
         return one, other
     begins = _bits(seed, "begin", benchmark, pair) % 2
     return one._replace(order=IN_TANDEM + begins), other._replace(order=IN_TANDEM + 1 - begins)
+
+
+def draw_shared_places(
+    seed: int, pairs: Mapping[int, int], round_number: int, role: str
+) -> tuple[list[Place], list[Place]]:
+    """The launches of one pair each of several benchmarks, by their numbers, that have a start a side in common.
+
+    Those of the side that runs first, then the other's; both in the order of `pairs`, and of one draw.
+    """
+    # No benchmark has such a number: what is drawn for pairs with starts of their own is drawn anew.
+    both = draw_places(seed, -1 - min(pairs), round_number, role)
+    first, second = ([of._replace(benchmark=one, pair=pair) for one, pair in pairs.items()] for of in both)
+    return first, second
 
 
 def round_order(seed: int, round_number: int, benchmarks: list[int]) -> list[int]:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 from steelyard.design.runner.failure import Failure, Interrupted, check_ended, check_hook_ended
-from steelyard.design.runner.target import Hooks, Target
+from steelyard.design.runner.target import Hooks, Shared, Target
 from steelyard.measure.instrument import Instrument, Timer, Value
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.launches import Frame, LaunchSpec, Measured, Sample
@@ -180,6 +180,31 @@ class Runner:
             self._check_programs(targets)
         first, second = (self._kept(reading, keep) for reading in readings)
         return first, second
+
+    def launch_shared(
+        self, shared: Shared, keep: Callable[[int, Reading[None]], Kept]
+    ) -> tuple[int, list[Kept | LaunchError]]:
+        """Run one launch for several targets: how long it took, ns, and what came of each, or why it failed.
+
+        `keep` is called with a target's number and its reading. Raises as `launch` where the launch as a whole came to
+        nothing.
+        """
+        self.check_program(shared.whole)
+        measured = self.run(shared.whole.spec)
+        check_ended(measured, shared.whole, TIMER.when_late)
+        parts = shared.apart(measured)
+        self.check_program(shared.whole)
+        return measured.wall_ns, [
+            self._kept_part(target, part, partial(keep, number))
+            for number, (target, part) in enumerate(zip(shared.each, parts, strict=True))
+        ]
+
+    def _kept_part(self, target: Target, part: Measured, keep: Callable[[Reading[None]], Kept]) -> Kept | LaunchError:
+        try:
+            check_ended(part, target, TIMER.when_late)
+            return self._kept(Reading(part, target.samples(part), None), keep)
+        except LaunchError as error:
+            return error
 
     def run(self, spec: LaunchSpec) -> Measured:
         """Run a launch that no rule judges; raises Interrupted if the user asked to stop, before it or meanwhile."""

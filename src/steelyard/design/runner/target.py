@@ -13,6 +13,7 @@ from steelyard.subjects.responses import check_within
 _ENVIRONMENT = "(A launch sees only a small environment: pass more with --env NAME or --inherit-env.)"
 COMMAND_REMEDY = f"mend the command, or accept failures with --ignore-failure. {_ENVIRONMENT}"
 HARNESS_REMEDY = f"mend it, or choose others with --benchmark. {_ENVIRONMENT}"
+SHARED_REMEDY = "a start of its own shows more"
 LIST_REMEDY = (
     "is it a program of the harness that --harness names? For a plain command leave --harness out. " + _ENVIRONMENT
 )
@@ -64,6 +65,31 @@ class Target:
         return samples
 
 
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A launch to come that serves several benchmarks of a harness, each in a process forked from its start."""
+
+    whole: Target
+    each: Sequence[Target]
+
+    def within(self, longest_s: float | None) -> Shared:
+        """The same launch, in which each may take so long if that is said, and else as long as it may."""
+        each = [target.within(longest_s) for target in self.each]
+        limits_ns = [target.spec.timeout_ns for target in each]
+        known_ns = [limit for limit in limits_ns if limit is not None]
+        timeout_ns = sum(known_ns) if len(known_ns) == len(limits_ns) else None
+        return Shared(replace(self.whole, spec=replace(self.whole.spec, timeout_ns=timeout_ns)), each)
+
+    def apart(self, measured: Measured) -> list[Measured]:
+        """What each process measured; raises LaunchError if they cannot be told apart."""
+        if self.whole.harness is None:
+            raise AssertionError("only harnesses have several benchmarks")
+        try:
+            return self.whole.harness.apart(measured, [target.work for target in self.each if target.work])
+        except LaunchError as error:
+            raise LaunchError(f"{self.whole.name} {error}") from error
+
+
 @dataclass(frozen=True)
 class Hooks:
     """Commands around the launches: each has one for all of them, or one for each side, or for each of its layouts."""
@@ -83,6 +109,17 @@ class Hooks:
         """The one of these commands that goes with a launch."""
         place = target.side * self.layouts + target.layout - 1 if self.layouts else target.side
         return specs[min(place, len(specs) - 1)]
+
+
+def shared_target(each: Sequence[Target], launch: LaunchSpec, name: str) -> Shared:
+    """The launch of a program that runs all of these, which are its own."""
+    parts = [replace(target, remedy=SHARED_REMEDY) for target in each]
+    first = parts[0]
+    if first.harness is None:
+        raise AssertionError("only harnesses have several benchmarks")
+    spec = first.harness.running_each(launch, [target.work for target in parts if target.work])
+    whole = replace(first, name=f"{name} ({len(parts)} benchmarks)", spec=spec, work=None)
+    return Shared(whole, parts).within(None)
 
 
 def listing_target(harness: Harness, spec: LaunchSpec, name: str, remedy: str, side: int = 0) -> Target:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from steelyard.design.findings import unshelled
 from steelyard.design.runner.draws import draw_pair
-from steelyard.design.runner.target import COMMAND_REMEDY, HARNESS_REMEDY, Hooks, Target
+from steelyard.design.runner.target import COMMAND_REMEDY, HARNESS_REMEDY, Hooks, Shared, Target, shared_target
 from steelyard.measure.heap import scattered
 from steelyard.model.launches import Draw, LaunchSpec
 from steelyard.model.metrics import timed
@@ -47,6 +47,8 @@ class Targets:
 
     None where samples are not taken in turn.
     """
+    shared: Callable[[Sequence[int], int, Draw], Shared] | None = None
+    """shared(benchmarks, side, draw): one launch for all of these; None where each has a start of its own."""
 
 
 def targets_of(
@@ -70,6 +72,7 @@ def targets_of(
         hooks_of(settings, shared, record.subjects) if hooks is None else hooks,
         None if shell is None else launch_spec(shell, limited, shared, draw_pair(settings.seed, 0, 0)),
         launches.in_turn if keeps_step else None,
+        launches.shared if settings.starts == "shared" else None,
     )
 
 
@@ -103,6 +106,12 @@ class _Launches:
     def in_turn(self, benchmark: int, side: int, draw: Draw, order: int) -> Target:
         """One beside its partner."""
         return self._target(benchmark, side, draw, str(order))
+
+    def shared(self, benchmarks: Sequence[int], side: int, draw: Draw) -> Shared:
+        """One launch of several benchmarks, whose side is one subject."""
+        each = [self.of(benchmark, side, draw) for benchmark in benchmarks]
+        place = benchmarks[0], side, draw.layout or self._first_layout
+        return shared_target(each, self._makers[place](draw), self._subjects[place].name)
 
     def _target(self, benchmark: int, side: int, draw: Draw, order: str) -> Target:
         # What is tried before the first pair, or watched beside it, is of the first layout.

@@ -6,10 +6,11 @@ nothing (Vaskovic trades iterations for samples for the same reason); a launch t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from math import ceil, isqrt, sqrt
 from statistics import fmean, median, pvariance, variance
+from typing import TypeVar
 
 from steelyard.model.errors import VanishedError
 from steelyard.model.launches import Sample, judged_samples
@@ -18,6 +19,10 @@ TARGET_NS = 1_500_000
 """How long a sample is to take; anything from half of it to twice is good enough."""
 
 PILOT_LAUNCHES, PILOT_SAMPLES = 3, 6
+
+Ask = TypeVar("Ask")
+Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 # The first of several samples is not judged; one iteration that takes so long has no cold caches to speak of.
 _LONG_NS = 100_000_000
@@ -38,6 +43,9 @@ LEAST_SAMPLES = 1 + _FEWEST_SAMPLES
 Take = Callable[[int, int], Sequence[Sample]]
 """take(loops, samples): run one launch, and the samples that it took."""
 
+Amount = tuple[int, int]
+"""(loops, samples) that a launch is asked for."""
+
 
 class NeverLongError(VanishedError):
     """A sample that does not grow with its loops; the message is without the benchmark's name."""
@@ -56,13 +64,30 @@ def choose_loops(take: Take, *, hurried: bool = False) -> int:
 
     In a hurry they are what one look more makes of them.
     """
-    first = take(1, 1)
+    return answered(asking_loops(hurried=hurried), lambda amount: take(*amount))
+
+
+def answered(asking: Generator[Ask, Answer, Result], answer: Callable[[Ask], Answer]) -> Result:
+    """What comes of asking, with each answer as it is asked for."""
+    try:
+        ask = next(asking)
+        while True:
+            ask = asking.send(answer(ask))
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+
+
+def asking_loops(*, hurried: bool = False) -> Generator[Amount, Sequence[Sample], int]:
+    """As `choose_loops`, for whoever has several launches to run at once: it asks for one after the other."""
+    first = yield 1, 1
     if is_long(first):
         return 1
     loops = _enough(1, first[0].ns / first[0].loops)  # too few, if it paid for cold caches
     few, many = 0, 0
     for _ in range(1 if hurried else _MOST_TRIES):
-        ns = min(sample.ns / sample.loops for sample in take(loops, 3)) * loops
+        taken = yield loops, 3
+        ns = min(sample.ns / sample.loops for sample in taken) * loops
         if ns >= TARGET_NS / 2 and (ns <= 2 * TARGET_NS or loops == 1):
             return loops
         few, many = (loops, many) if ns < TARGET_NS / 2 else (few, loops)

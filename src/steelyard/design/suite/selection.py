@@ -30,6 +30,8 @@ class Selection:
     """Which part of them, if not all."""
     control: bool = False
     """Whether the baseline's first benchmark is weighed against itself."""
+    own_starts: bool = False
+    """Whether each launch is to have a start of its own, also where one could serve several benchmarks."""
     processed: Sequence[Processed] = ()
     """What an iteration of each processes, whatever the harness tells of it; nothing, to take its word."""
 

@@ -27,6 +27,8 @@ class OpenBenchmark:
     warm_ups: int = 0
     attempts: int = 0
     pairing: Pairing = field(kw_only=True)
+    together: int = 1
+    """How many benchmarks its next pair is measured with."""
     look_at: int = field(default_factory=lambda: next_look(0))
     judgement: Judgement | None = None
     stop: StopReason | None = None

@@ -17,6 +17,7 @@ from steelyard.design.timing.benchmark import OpenBenchmark, resumed
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.pairing import Chosen
 from steelyard.design.timing.recorder import Recorder
+from steelyard.design.timing.shared_starts import SharedStarts
 from steelyard.design.timing.standing import known, member
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.launches import TRIED, USED, WARM_UP, LaunchRow
@@ -64,11 +65,12 @@ class Experiment:
         earlier_s = header.seconds if begun else 0.0
         used = max(earlier_s, recorder.rows.wall_s())
         self._budget = Budget(header.settings, clock() - used, spent_s, members_of(header))
+        self._starts = SharedStarts(header, recorder)
         self._settle, self._may_wait_s = settle, header.settings.wait_quiet_s
         self._pairs, self._visited = len(recorder.rows) // 2, sum(one.stop is None for one in self._open)
         self._findings: list[Finding] = []
         self._is_allowance_told = False
-        self._upcoming: int | None = None
+        self._upcoming: Sequence[int] = ()
         self.error: SteelyardError | None = None
 
     def run(self) -> Weighing:
@@ -86,10 +88,10 @@ class Experiment:
             rounds = max(benchmark.attempts for benchmark in self._open)
             while still := self._still_open():
                 self._visited = len(still)
-                order = round_order(self._settings.seed, rounds, still)
-                for number, following in zip(order, [*order[1:], None], strict=True):
+                groups = self._starts.groups(round_order(self._settings.seed, rounds, still))
+                for group, following in zip(groups, [*groups[1:], []], strict=True):
                     self._upcoming = following
-                    self._advance(self._open[number])
+                    self._advance_all([self._open[number] for number in group], rounds)
                     self._tell_allowance()
                 rounds += 1
         except Interrupted:
@@ -121,12 +123,23 @@ class Experiment:
 
     def _warm_up(self) -> None:
         for pair in range(self._settings.warm_up):
-            for benchmark in self._open:
-                if benchmark.warm_ups > pair or benchmark.stop is not None:
-                    continue
-                if self._pairs and self._budget.time_is_up(self._clock(), self._seconds_per_pair(), 0):
+            due = [one.number for one in self._open if one.warm_ups <= pair and one.stop is None]
+            for group in self._starts.groups(due):
+                if self._pairs and self._budget.time_is_up(self._clock(), len(group) * self._seconds_per_pair(), 0):
                     return  # with many benchmarks, not all may be reached
-                benchmark.pairing.note(*self._measure(benchmark, pair, WARM_UP))
+                if len(group) > 1:
+                    self._measure_together([self._open[number] for number in group], pair, WARM_UP)
+                else:
+                    benchmark = self._open[group[0]]
+                    benchmark.pairing.note(*self._measure(benchmark, pair, WARM_UP))
+
+    def _advance_all(self, group: Sequence[OpenBenchmark], round_number: int) -> None:
+        for benchmark in group:
+            benchmark.together = len(group)
+        if len(group) > 1:
+            self._advance_together(group, self._settings.warm_up + round_number)
+        else:
+            self._advance(group[0])
 
     def _advance(self, benchmark: OpenBenchmark) -> None:
         """Measure one more pair of a benchmark, look if a look is due, and stop it if it has come to an end."""
@@ -137,17 +150,40 @@ class Experiment:
         number, many = self._settings.warm_up + benchmark.attempts, self._at_once(benchmark)
         pairs = self._measure(benchmark, number, chosen.role, many, tandem=chosen.tandem)
         for rows in pairs:
-            benchmark.attempts += 1
-            if benchmark.repeats.is_to_repeat(*rows):
-                self._recorder.discard_pair(benchmark.number, rows[0].pair)
-                self._wait_for_quiet()
-            else:
-                benchmark.pairing.note(rows)
-                if chosen.role == TRIED:
-                    benchmark.repeats.set_aside()
+            self._count(benchmark, rows, chosen.role)
         if pairs:
             self._stop_or_go_on(benchmark)
             self._watch(self._progress(benchmark))
+
+    def _advance_together(self, group: Sequence[OpenBenchmark], round_number: int) -> None:
+        """The same for several benchmarks, out of one start a side."""
+        for benchmark in group:
+            if self._budget_end(benchmark):
+                self._stop_or_go_on(benchmark)
+        due = [benchmark for benchmark in group if benchmark.stop is None]
+        for benchmark, rows in self._measure_together(due, round_number, USED) if due else []:
+            self._count(benchmark, rows, USED)
+            self._stop_or_go_on(benchmark)
+            self._watch(self._progress(benchmark))
+
+    def _measure_together(
+        self, due: Sequence[OpenBenchmark], round_number: int, role: str
+    ) -> list[tuple[OpenBenchmark, tuple[LaunchRow, LaunchRow]]]:
+        longest_s = None if self._pairs else longest_at_first_s(self._header)
+        measured = list(self._starts.measure(due, round_number, role, longest_s))
+        self._pairs += len(measured)
+        return measured
+
+    def _count(self, benchmark: OpenBenchmark, rows: tuple[LaunchRow, LaunchRow], role: str) -> None:
+        """Have a pair that was measured be judged, or repeated."""
+        benchmark.attempts += 1
+        if benchmark.repeats.is_to_repeat(*rows):
+            self._recorder.discard_pair(benchmark.number, rows[0].pair)
+            self._wait_for_quiet()
+            return
+        benchmark.pairing.note(rows)
+        if role == TRIED:
+            benchmark.repeats.set_aside()
 
     def _choose(self, benchmark: OpenBenchmark) -> Chosen:
         return self._follow(benchmark, benchmark.pairing.choose())
@@ -269,7 +305,8 @@ class Experiment:
     def _budget_end(self, benchmark: OpenBenchmark) -> StopReason | None:
         if self._settings.pairs is not None and benchmark.kept >= self._settings.pairs:
             return "pairs"
-        if self._budget.time_is_up(self._clock(), self._seconds_per_pair(), benchmark.kept):
+        next_s = self._seconds_per_pair() * benchmark.together
+        if self._budget.time_is_up(self._clock(), next_s, benchmark.kept):
             return "time"
         return None
 
@@ -321,7 +358,7 @@ class Experiment:
         """How all benchmarks stand, for whoever watches."""
         names = [benchmark.name for benchmark in self._header.benchmarks]
         return [
-            member(names[one.number], one.kept, one.judgement, one.stop, is_next=one.number == self._upcoming)
+            member(names[one.number], one.kept, one.judgement, one.stop, is_next=one.number in self._upcoming)
             for one in self._open
         ]
 
@@ -355,6 +392,7 @@ class Experiment:
                 "findings": [
                     *self._header.findings,
                     *self._findings,
+                    *self._starts.findings,
                     *self._cold(stop),
                     *(longer_finding(self._settings) if self._budget.is_extended else ()),
                     *self._recorder.not_reached(self._header.benchmarks, stop),

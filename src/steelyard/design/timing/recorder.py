@@ -16,6 +16,7 @@ from steelyard.design.runner.target import Target
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.watched import Watched
+from steelyard.model.errors import LaunchError
 from steelyard.model.launches import (
     DISTURBED,
     IN_TANDEM,
@@ -87,6 +88,27 @@ class Recorder:
             pairs = list(zip(rows, rows, strict=True))
         self.watched.keep()
         return pairs
+
+    def shared_pair(
+        self, first: Sequence[Place], second: Sequence[Place], longest_s: float | None = None
+    ) -> list[tuple[LaunchRow, LaunchRow] | LaunchError]:
+        """One pair each of several benchmarks, from one launch a side; of one that failed why.
+
+        Raises as `launch` does where a launch as a whole came to nothing.
+        """
+        ones = self._launch_shared(first, longest_s)
+        left = [place for place, one in zip(second, ones, strict=True) if not isinstance(one, LaunchError)]
+        others = iter(self._launch_shared(left, longest_s) if left else [])
+        self.watched.keep()
+        return [one if isinstance(one, LaunchError) else _pair_of(one, next(others)) for one in ones]
+
+    def _launch_shared(self, places: Sequence[Place], longest_s: float | None) -> list[LaunchRow | LaunchError]:
+        if self.targets.shared is None:
+            raise AssertionError("nothing to launch several at once with")
+        benchmarks, first = [place.benchmark for place in places], places[0]
+        draw = Draw(first.hash_seed, first.padding_bytes, first.layout)
+        shared = self.targets.shared(benchmarks, first.side, draw).within(longest_s)
+        return self.runner.launch_shared(shared, lambda number, reading: self._keep(reading, places[number]))[1]
 
     def launch(self, place: Place, longest_s: float | None = None) -> LaunchRow:
         """Run, check and keep one launch, which may take so long if that is said, and else as long as the plan has it.
@@ -183,3 +205,7 @@ class Recorder:
         """Keep that one benchmark of many failed, and return the finding that says so."""
         self.sink.fail(benchmark, message)
         return Finding(code="failed", message=message)
+
+
+def _pair_of(one: LaunchRow, other: LaunchRow | LaunchError) -> tuple[LaunchRow, LaunchRow] | LaunchError:
+    return other if isinstance(other, LaunchError) else (one, other)

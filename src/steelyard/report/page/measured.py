@@ -49,7 +49,7 @@ def facts(record: Weighing | Run, title: str = HOW) -> Facts:
         ("took", figures.seconds(record.seconds)),
         ("margin", _margins(settings)),
         ("alpha", f"{settings.alpha:g}"),
-        ("driven by", settings.harness),
+        ("driven by", _driven_by(settings)),
         ("pairing", settings.pairing if isinstance(record, Weighing) else None),
         ("plan", f"--seed {settings.seed} draws the same plan again" if len(record.launches) else None),
         ("Steelyard", record.tool),
@@ -59,6 +59,12 @@ def facts(record: Weighing | Run, title: str = HOW) -> Facts:
         (_side(record, place), _subject(one)) for place, one in enumerate(record.subjects)
     ]
     return Facts(title, [*commands, *((term, elements.name(said, 4)) for term, said in told if said)])
+
+
+def _driven_by(settings: Settings) -> str | None:
+    if settings.starts == "shared":
+        return f"{settings.harness}, one start a side for all benchmarks of a round, which each have a forked process"
+    return settings.harness
 
 
 def _side(record: Weighing | Run, place: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError
+from steelyard.subjects.forked import parts_of
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
     RESULTS_FILE,
@@ -41,12 +42,14 @@ _OURS = re.compile(rb"def \w+\([^)]*\bweigh\b")
 _THEIRS = re.compile(rb"def \w+\([^)]*\bbenchmark(_weave)?\b")
 _MOST_FILES = 2000
 _MOST_BYTES = 1 << 20
+_MEASURING = ("--benchmark-only", "--benchmark-enable", "--benchmark-timer=steelyard_in_pytest.clock")
 
 
 class PytestBenchmark(Harness):
     """Drives pytest with a plugin of ours, in_pytest/, which is found by way of PYTHONPATH."""
 
     tells = frozenset({"active", "cpu"})
+    shares_starts = True
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether it is pytest on tests that use `benchmark`, and none that use our own fixture `weigh`."""
@@ -82,9 +85,15 @@ class PytestBenchmark(Harness):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that runs one test."""
-        order = {"run": work.name, "loops": work.loops, "samples": work.samples}
-        arguments = ("--benchmark-only", "--benchmark-enable", f"--benchmark-json={RESULTS_FILE}")
-        return _asked(launch, order, *arguments, "--benchmark-timer=steelyard_in_pytest.clock")
+        return _asked(launch, _order(work), *_MEASURING, f"--benchmark-json={RESULTS_FILE}")
+
+    def running_each(self, launch: LaunchSpec, works: Sequence[Work]) -> LaunchSpec:
+        """The launch that loads the tests, and runs each in a process forked from there."""
+        return _asked(launch, {"each": [_order(work) for work in works]}, *_MEASURING)
+
+    def apart(self, measured: Measured, works: Sequence[Work]) -> list[Measured]:
+        """What each of them measured; raises LaunchError for anything else."""
+        return parts_of(measured, len(works))
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """One sample for each round; raises LaunchError for anything else."""
@@ -123,6 +132,10 @@ def _sample(iterations: Any, seconds: Any, cpu_ns: Any, delay_ns: Any) -> Sample
     sample = sample_of(iterations, ns, cpu_ns=cpu_ns, delay_ns=delay_ns)
     # The wait was read beside the round: one that is longer than the round was not in it.
     return sample if sample.delay_ns is None or sample.delay_ns < sample.ns else sample._replace(delay_ns=0)
+
+
+def _order(work: Work) -> dict[str, Any]:
+    return {"run": work.name, "loops": work.loops, "samples": work.samples}
 
 
 def results_in(text: bytes | str) -> list[Result]:

@@ -1,5 +1,7 @@
 """A plugin for the user's pytest, which lists the tests that use `benchmark`, or runs one of them and no other.
 
+Or several, each in a process of its own that is forked where all are loaded and none has run.
+
 It is loaded by `-p steelyard_in_pytest` into an environment that need not have Steelyard, and may have an older Python:
 nothing but pytest is imported, and nothing but public hooks and methods of pytest-benchmark is used.
 """
@@ -9,17 +11,20 @@ from __future__ import annotations
 import json
 import os
 import resource
+import sys
 import time
+from functools import partial
 
 import pytest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
-    from typing import Any
+    from typing import Any, NoReturn
 
 FIXTURE = "benchmark"
-# {"run": the node id, "loops": N, "samples": K}, or {} for the list.
+# {"run": the node id, "loops": N, "samples": K}; {"each": [such, ...]} for several; or {} for the list.
 _ORDER = "STEELYARD_BENCHMARK"
 _RESULTS = 3
 # Plugins that would run tests in other processes, or trace the body, and the words that turn them off.
@@ -87,12 +92,18 @@ def _worked() -> int:
 
 
 def _waited() -> int:
+    scheduled = _scheduled("/proc/thread-self/schedstat")
+    return -1 if scheduled is None else scheduled[1]
+
+
+def _scheduled(path: str) -> tuple[int, int, int] | None:
+    """Time on a processor, waiting for one, and times put on one; None where the kernel does not tell."""
     try:
-        with open("/proc/thread-self/schedstat", "rb") as file:  # noqa: PTH123 - as little as can be beside a round
-            worked, waited = file.read().split()[:2]
+        with open(path, "rb") as file:  # noqa: PTH123 - as little as can be beside a round
+            worked, waited, timeslices = map(int, file.read().split()[:3])
     except (OSError, ValueError):
-        return -1
-    return int(waited) if worked != b"0" else -1
+        return None
+    return (worked, waited, timeslices) if worked else None
 
 
 def _rounds() -> list[tuple[int, int | None]]:
@@ -113,16 +124,18 @@ class Run:
 
     def __init__(self, config: pytest.Config, order: dict[str, Any]) -> None:
         self._config = config
-        self._name = order.get("run")
+        self._each: list[dict[str, Any]] = order.get("each", [])
+        self._names = [one["run"] for one in self._each or [order] if "run" in one]
         self._loops, self._samples = order.get("loops", 1), order.get("samples", 1)
         self._failed = False
+        self._measured: Any = None
 
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
         """Leave all other files of tests alone: importing them would cost time and memory in each launch."""
-        if self._name is None or collection_path.name == "__init__.py" or not collection_path.is_file():
+        if not self._names or collection_path.name == "__init__.py" or not collection_path.is_file():
             return None
-        wanted = os.path.normpath(self._config.rootpath / self._name.partition("::")[0])
-        return str(collection_path) != wanted or None
+        wanted = (os.path.normpath(self._config.rootpath / name.partition("::")[0]) for name in self._names)
+        return str(collection_path) not in wanted or None
 
     def pytest_exception_interact(self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]) -> None:
         """A file of tests that cannot be loaded, or a test that failed."""
@@ -134,10 +147,10 @@ class Run:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Choose the one test, out of those that the user's own words leave."""
-        if self._name is None:
+        """Choose the tests, out of those that the user's own words leave."""
+        if not self._names:
             return
-        chosen = [item for item in items if item.nodeid == self._name and _measures(item)]
+        chosen = [item for item in items if item.nodeid in self._names and _measures(item)]
         others = [item for item in items if item not in chosen]
         items[:] = chosen
         self._config.hook.pytest_deselected(items=others)
@@ -147,20 +160,44 @@ class Run:
         """List instead of running; run only what there is once."""
         if session.testsfailed:
             return None  # pytest itself says that some files cannot be loaded
-        if self._name is None:
+        if not self._names:
             listed = [_entry(item) for item in sorted(session.items, key=_place) if _measures(item)]
             _write({"benchmarks": listed})
             return True
-        if len(session.items) != 1:
-            how_many = "more than one test is" if session.items else "no test that uses the benchmark fixture is"
-            self._fail(f"{how_many} called {self._name}")
-            raise pytest.UsageError(f"{how_many} called {self._name}")
-        return None
+        for name in self._names:
+            found = sum(item.nodeid == name for item in session.items)
+            if found != 1:
+                how_many = "more than one test is" if found else "no test that uses the benchmark fixture is"
+                self._fail(f"{how_many} called {name}")
+                raise pytest.UsageError(f"{how_many} called {name}")
+        return self._run_each(session) if self._each else None
+
+    def _run_each(self, session: pytest.Session) -> bool:
+        """Run every test in a process of its own, one after the other, and say what came of each."""
+        threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208 - as little as can be is imported
+        if threads > 1:  # they are not in a process that is forked, and what they held is held there for ever
+            self._fail(f"{threads} threads run when the tests are loaded")
+            raise pytest.UsageError("threads run when the tests are loaded")
+        items = {item.nodeid: item for item in session.items}
+        for one in self._each:
+            _write(_forked(partial(self._run_alone, items[one["run"]], one)))
+        return True
+
+    def _run_alone(self, item: pytest.Item, order: dict[str, Any]) -> bool:
+        """Run one test in this process, which ends after it; whether it went well."""
+        item.session.items[:] = [item]
+        self._loops, self._samples = order["loops"], order["samples"]
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        told = getattr(self._measured, "stats", None)
+        if not self._failed and told is not None:
+            stats = {"iterations": told.iterations, "data": list(told.stats.data)}
+            _write({"benchmarks": [{"fullname": item.nodeid, "stats": stats}], "steelyard": _rounds()})
+        return not self._failed
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:
         """Have `benchmark(...)` take as many samples, of as many iterations, as were asked for."""
-        benchmark = getattr(item, "funcargs", {}).get(FIXTURE)
+        self._measured = benchmark = getattr(item, "funcargs", {}).get(FIXTURE)
         if benchmark is None:
             return
         loops, samples, theirs = self._loops, self._samples, type(benchmark)
@@ -234,6 +271,58 @@ def _entry(item: pytest.Item) -> dict[str, Any]:
 def _text(value: Any) -> str:
     """A value if it is plain, else its type: the text of other objects differs between processes."""
     return str(value)[:80] if isinstance(value, (str, int, float, bool)) or value is None else type(value).__name__
+
+
+def _forked(run: Callable[[], bool]) -> dict[str, Any]:
+    """Run something in a process of its own, and what that took; what it writes as results is `results`."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    written = os.memfd_create("results")
+    begun = time.monotonic_ns()
+    child = os.fork()
+    if child == 0:
+        os.dup2(written, _RESULTS)
+        _end_with(run)
+    spawned = time.monotonic_ns()
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    ended = time.monotonic_ns()
+    scheduled = _scheduled(f"/proc/{child}/schedstat")  # while it is there
+    _, status, used = os.wait4(child, 0)
+    with os.fdopen(written, "rb") as file:
+        file.seek(0)
+        results = file.read().decode(errors="replace")
+    cpu, delay, timeslices = scheduled or (None, None, None)
+    user, system = (round(1e9 * seconds) for seconds in (used.ru_utime, used.ru_stime))
+    numbers = {
+        "start_ns": begun,
+        "wall_ns": ended - begun,
+        "spawn_ns": spawned - begun,
+        "cpu_ns": cpu,
+        "delay_ns": delay,
+        "timeslices": timeslices,
+        "user_ns": user,
+        "sys_ns": system,
+        "max_rss_bytes": 1024 * used.ru_maxrss,
+        "minor_faults": used.ru_minflt,
+        "major_faults": used.ru_majflt,
+        "voluntary_switches": used.ru_nvcsw,
+        "involuntary_switches": used.ru_nivcsw,
+        "others_ns": None if cpu is None else max(0, user + system - cpu),
+        "exit_code": os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
+        "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
+    }
+    return {"numbers": numbers, "results": results}
+
+
+def _end_with(run: Callable[[], bool]) -> NoReturn:
+    """Run something, and end this process, without what the one that it was forked from does at its end."""
+    status = 1
+    try:
+        status = 0 if run() else 1
+    except BaseException as error:  # pytest.exit(), a signal, whatever a test does
+        _said(f"{type(error).__name__}: {error}"[:200])
+    finally:
+        os._exit(status)
 
 
 def _said(message: str) -> str:

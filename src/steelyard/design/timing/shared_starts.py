@@ -1,0 +1,60 @@
+"""Benchmarks of a harness that are measured out of one start a side, each in a process forked from there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from steelyard.design.findings import own_start_finding, own_starts_finding
+from steelyard.design.runner.draws import draw_shared_places
+from steelyard.design.timing.benchmark import OpenBenchmark
+from steelyard.design.timing.recorder import Recorder
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import WARM_UP, LaunchRow
+from steelyard.model.records import Finding, Weighing
+
+_Pair = tuple[LaunchRow, LaunchRow]
+
+
+@dataclass
+class SharedStarts:
+    """Which benchmarks of a weighing have their starts in common; those that cannot have starts of their own."""
+
+    header: Weighing
+    recorder: Recorder
+    findings: list[Finding] = field(default_factory=list)
+    _is_over: bool = False
+    _alone: set[int] = field(default_factory=set)
+
+    def groups(self, order: Sequence[int]) -> list[list[int]]:
+        """What is launched together, in this order: in each group either side is one program."""
+        is_on = self.header.settings.starts == "shared" and not self._is_over
+        groups: dict[object, list[int]] = {}
+        for number in order:
+            one = self.header.benchmarks[number]
+            sides = number if not is_on or number in self._alone else (one.baseline, one.candidate, one.control)
+            groups.setdefault(sides, []).append(number)
+        return list(groups.values())
+
+    def measure(
+        self, due: Sequence[OpenBenchmark], round_number: int, role: str, longest_s: float | None
+    ) -> Iterator[tuple[OpenBenchmark, _Pair]]:
+        """The next pair of each, but for those that fail: only starts of their own show whether they do so anyhow."""
+        warm_up = self.header.settings.warm_up
+        pairs = {one.number: round_number if role == WARM_UP else warm_up + one.attempts for one in due}
+        places = draw_shared_places(self.header.settings.seed, pairs, round_number, role)
+        try:
+            measured = self.recorder.shared_pair(*places, longest_s)
+        except LaunchError as error:
+            self._is_over = True
+            self.findings.append(own_starts_finding(str(error)))
+            measured = [error] * len(due)
+        for benchmark, pair in zip(due, measured, strict=True):
+            if not isinstance(pair, LaunchError):
+                yield benchmark, pair
+                continue
+            if role != WARM_UP:
+                benchmark.attempts += 1  # what one side may have measured has this number
+            if not self._is_over:
+                self._alone.add(benchmark.number)
+                self.findings.append(own_start_finding(str(pair)))

@@ -1,0 +1,44 @@
+"""What a launch says of the processes that it forked, one for each of several benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import Measured
+from steelyard.model.numbers import ALWAYS_KNOWN, MOST_COUNT, NUMBERS
+from steelyard.subjects.responses import json_of, quoted, results_of
+
+
+def parts_of(measured: Measured, wanted: int) -> list[Measured]:
+    """Each of them, in their order, of a launch that wrote a line {"numbers": {...}, "results": "..."} of every one.
+
+    The names of the numbers are those of a launch. Raises LaunchError for anything else. Which processes outlived the
+    launch is in the first part.
+    """
+    written = results_of(measured)
+    lines = [json_of(line, "line of results") for line in written.splitlines()]
+    if len(lines) != wanted:
+        raise LaunchError(f"told of {len(lines)} benchmarks where {wanted} were asked for")
+    try:
+        parts = [_part(line["numbers"], line["results"].encode()) for line in lines]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise LaunchError(f"wrote what are no results: {quoted(written)}") from error
+    parts[0] = replace(parts[0], left_behind=measured.left_behind, not_killed=measured.not_killed)
+    return parts
+
+
+def _part(told: Mapping[str, Any], results: bytes) -> Measured:
+    """One process; raises ValueError for numbers that are none."""
+    numbers = {name: told.get(name) for name in NUMBERS}
+    missing = any(numbers[name] is None for name in ALWAYS_KNOWN)
+    if missing or not all(one is None or _is_count(one) for one in numbers.values()) or numbers["wall_ns"] == 0:
+        raise ValueError("a number is missing, or is none")
+    known: dict[str, Any] = numbers
+    return Measured(**known, stderr=b"", stderr_bytes=0, results=results, results_bytes=len(results))
+
+
+def _is_count(number: Any) -> bool:
+    return type(number) is int and 0 <= number < MOST_COUNT

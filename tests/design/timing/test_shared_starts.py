@@ -1,0 +1,201 @@
+"""Benchmarks that are measured out of one start a side, on harnesses that are made of numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from steelyard.design.suite.selection import Selection
+from steelyard.model.launches import ROLES, Measured
+from steelyard.model.records import Weighing
+from tests.design.scripted import PLAIN
+from tests.design.scripted_harness import (
+    START_NS,
+    Asked,
+    Suites,
+    fails,
+    header,
+    machine,
+    plan,
+    share_starts,
+    steady,
+    weigh,
+)
+from tests.design.suite.made import CRASH, both, messages, named, verdicts_of
+
+SUITE = {"a": steady(1000), "b": steady(3e4), "c": steady(50)}
+FAILED = replace(PLAIN, exit_code=1, stderr=b"no more of this")
+
+
+@pytest.fixture(autouse=True)
+def _shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    share_starts(monkeypatch)
+
+
+def pairs_of(record: Weighing) -> dict[str, int]:
+    launches = record.launches
+    used = [
+        number for number, role in zip(launches.benchmark, launches.role, strict=True) if role == ROLES.index("used")
+    ]
+    return {record.benchmarks[number].name: count // 2 for number, count in sorted(Counter(used).items())}
+
+
+class TestAWeighing:
+    def test_one_start_a_side_serves_all_in_an_order_drawn_for_the_round(self) -> None:
+        suites = machine(baseline=SUITE, candidate=SUITE)
+        record = weigh(suites, pairs=12, margin=1e-6)
+        assert record.settings.starts == "shared"
+        assert pairs_of(record) == {"a": 12, "b": 12, "c": 12}
+        rounds = suites.together[-24:]
+        assert rounds[::2] == rounds[1::2]
+        assert {frozenset(names) for names in rounds} == {frozenset("abc")}
+        assert len(set(map(tuple, rounds))) > 2
+        assert record.findings == []
+
+    def test_the_sides_take_turns_by_a_coin_and_both_have_the_same_draw(self) -> None:
+        suites = machine(baseline=SUITE, candidate=SUITE)
+        launches = weigh(suites, pairs=40, margin=1e-6, seed=4).launches
+        a = launches.by_benchmark(3)[0]
+        assert a.hash_seed[::2] == a.hash_seed[1::2]
+        assert len(set(a.hash_seed)) == len(a) // 2
+        firsts = a.side[2::2]
+        assert 10 < sum(firsts) < 30
+        assert set(a.order[::2]) == {0}
+        # The rounds of all have one draw.
+        assert launches.by_benchmark(3)[1].hash_seed == a.hash_seed
+
+    def test_it_takes_as_many_starts_as_one_benchmark_would(self) -> None:
+        shared, own = (machine(baseline=SUITE, candidate=SUITE) for _ in range(2))
+        first = weigh(shared, pairs=12, margin=1e-6)
+        weigh(own, Selection(own_starts=True), pairs=12, margin=1e-6)
+        assert first.seconds < 2 * 13 * (START_NS / 1e9 + 3 * 0.05)
+        assert shared.now - 1000 < 0.6 * (own.now - 1000)
+        assert own.together == []
+
+    def test_a_slower_one_is_found_and_leaves_the_others_their_starts(self) -> None:
+        noisy = {name: steady(between=0.05, seed=seed) for seed, name in enumerate("ac")}
+        suites = machine(baseline={**noisy, "b": steady()}, candidate={**noisy, "b": steady(2000)})
+        record = weigh(suites, pairs=30)
+        assert verdicts_of(record) == {"a": "undecided", "b": "slower", "c": "undecided"}
+        assert sorted(suites.together[-1]) == ["a", "c"]
+        assert pairs_of(record)["b"] < 20
+
+    def test_the_last_one_that_is_open_is_started_by_itself(self) -> None:
+        noisy = steady(between=0.05)
+        suites = machine(baseline={"a": steady(), "b": noisy}, candidate={"a": steady(2000), "b": noisy})
+        counts = pairs_of(weigh(suites, pairs=30))
+        assert counts["a"] < 20
+        assert counts["b"] == 30
+        assert len(suites.together) - 2 * counts["a"] < 16
+        assert suites.asked[-1].name == "b"
+
+    def test_each_number_is_of_its_own_process(self) -> None:
+        record = weigh(machine(baseline=SUITE, candidate=SUITE), pairs=12, margin=1e-6)
+        assert max(record.launches.wall_ns) < START_NS * 20
+        assert len(set(record.launches.wall_ns)) > 30
+
+    def test_a_budget_in_time_is_kept(self) -> None:
+        suites = machine(baseline=SUITE, candidate=SUITE)
+        record = weigh(suites, max_time_s=0.8, margin=1e-6)
+        assert 0.6 < record.seconds < 0.82
+        assert set(record.stop) == {"time"}
+        assert len(set(pairs_of(record).values())) == 1
+
+    def test_the_same_seed_repeats_it(self) -> None:
+        orders = []
+        for _ in range(2):
+            suites = machine(baseline=SUITE, candidate=SUITE)
+            record = weigh(suites, pairs=12, margin=1e-6, seed=9)
+            orders.append((suites.together, list(record.launches.side), list(record.launches.hash_seed)))
+        assert orders[0] == orders[1]
+
+
+@pytest.mark.parametrize("since", [14, 20, 25, 26])
+def test_one_that_fails_in_a_forked_process_is_measured_by_itself(since: int) -> None:
+    suites = both(**SUITE)
+
+    def is_forked(_: Asked) -> bool:
+        return suites.is_shared and len(suites.together) > since
+
+    suites.suites = {"baseline": SUITE, "candidate": {**SUITE, "b": fails(CRASH, SUITE["b"], when=is_forked)}}
+    record = weigh(suites, pairs=20, margin=1e-6)
+    (message,) = messages(record, "starts")
+    assert message.startswith("in a process forked from a common start candidate (b) was killed by SIGSEGV")
+    assert pairs_of(record) == {"a": 20, "b": 20, "c": 20}
+    assert sorted(suites.together[-1]) == ["a", "c"]
+    assert messages(record, "failed") == []
+
+
+def whole(start: Measured, since: int) -> Suites:
+    """A suite whose common starts end like this from one on."""
+    suites = both(**SUITE)
+    suites.start = lambda _: start if len(suites.together) > since else None
+    return suites
+
+
+@pytest.mark.parametrize("since", [0, 3, 12, 13, 14, 20])
+def test_where_no_start_can_serve_several_each_has_its_own(since: int) -> None:
+    suites = whole(FAILED, since)
+    record = weigh(suites, pairs=12, margin=1e-6)
+    assert pairs_of(record) == {"a": 12, "b": 12, "c": 12}
+    (message,) = messages(record, "starts")
+    assert message.startswith("no start serves several benchmarks, as ")
+    assert "(its last words: no more of this)" in message
+    assert len(suites.together) == since + 1
+    assert messages(record, "failed") == []
+
+
+def test_one_that_fails_there_and_by_itself_has_failed() -> None:
+    suites = machine(baseline=SUITE, candidate={**SUITE, "b": fails(CRASH)})
+    record = weigh(suites, pairs=12, margin=1e-6)
+    assert verdicts_of(record).keys() == {"a", "c"}
+    assert record.stop[1] == "failed"
+    assert pairs_of(record) == {"a": 12, "c": 12}
+
+
+class TestThePlan:
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            {"pairing": "tandem"},
+            {"pairing": "auto"},
+            {"prepare": ["true"]},
+            {"conclude": ["true"]},
+            {"metrics": ["instructions"]},
+            {"metrics": ["active", "task_clock"]},
+        ],
+    )
+    def test_what_needs_starts_of_their_own(self, settings: dict[str, object]) -> None:
+        suites = both(**named("a", "b"))
+        assert plan(suites, header(**settings)).settings.starts is None
+        assert suites.together == []
+
+    def test_a_single_benchmark_does(self) -> None:
+        suites = both(**named("a"))
+        assert plan(suites, header()).settings.starts is None
+
+    def test_several_candidates_have_starts_of_their_own(self) -> None:
+        suites = machine(baseline=SUITE, one=SUITE, other=SUITE)
+        record = plan(suites, header("one", "other"))
+        assert record.settings.starts == "shared"
+        assert len(record.benchmarks) == 6
+
+    def test_the_amounts_are_those_of_trials_one_by_one(self) -> None:
+        bodies = {"quick": steady(30.0), "slow": steady(5e6), "long": steady(2e9)}
+        shared, own = (machine(baseline=bodies, candidate=bodies) for _ in range(2))
+        together = {one.name: one for one in plan(shared, header()).benchmarks}
+        apart = {one.name: one for one in plan(own, header(), Selection(own_starts=True)).benchmarks}
+        for name, one in together.items():
+            assert one.loops == pytest.approx(apart[name].loops, rel=0.05)
+            assert (one.samples == 1) == (name == "long")
+        assert len(shared.specs) < len(own.specs)
+
+    def test_slow_starts_are_given_less_time_where_they_are_shared(self) -> None:
+        limits = []
+        for own_starts in (False, True):
+            suites = both(**{name: steady() for name in "abcdefghij"})
+            selection = Selection(seconds_each=0.1, own_starts=own_starts)
+            limits.append(plan(suites, header(max_time_s=0.1), selection).settings.max_time_s or 0)
+        assert limits[0] < 0.6 * limits[1]
