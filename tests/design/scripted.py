@@ -76,6 +76,13 @@ class Machine:
         self.now += measured.wall_ns / 1e9
         return measured
 
+    def launch_together(
+        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool
+    ) -> tuple[Measured, Measured]:
+        """One after the other, as long as nobody asks what they do to each other."""
+        assert not second_begins
+        return self.launch(first), self.launch(second)
+
     def append(self, row: LaunchRow) -> None:
         self.events.append(f"keep {row.pair}.{row.side}")
         self.rows.append(row)
@@ -167,7 +174,7 @@ def recorder(
 ) -> Recorder:
     launches = targets or Targets(target)
     runner = Runner(machine, interrupted, launches.hooks, programs or Programs())
-    return Recorder(launches, runner, machine, rows or KeptRows())
+    return Recorder(launches, runner, machine, rows or KeptRows(), together=machine.launch_together)
 
 
 def experiment(machine: Machine, header: Weighing, **options: Any) -> Experiment:

@@ -123,7 +123,11 @@ class Suites(Machine):
         self.is_shared = True
         parts = [self.answer(0, replace(spec, argv=tuple(map(str.encode, words)))) for words in each]
         self.is_shared = False
-        own = [replace(part, wall_ns=part.wall_ns - START_NS + 1) for part in parts]
+        # In turn with those of the other side: its n-th ran beside this one.
+        own = [
+            replace(part, wall_ns=part.wall_ns - START_NS + 1, start_ns=2 * number + _turn(words))
+            for number, (part, words) in enumerate(zip(parts, each, strict=True))
+        ]
         lines = [
             {"numbers": {name: getattr(part, name) for name in NUMBERS}, "results": (part.results or b"").decode()}
             for part in own
@@ -133,6 +137,11 @@ class Suites(Machine):
     def of(self, name: str, program: str | None = None) -> list[Asked]:
         """The calls that ran one benchmark."""
         return [asked for asked in self.asked if asked.name == name and program in (None, asked.program)]
+
+
+def _turn(words: Sequence[str]) -> int:
+    """Whether a call of one benchmark among several follows that of the other side."""
+    return int(next((word[-1] for word in words if word.startswith("--steelyard-lockstep=")), "0"))
 
 
 def _wrote(lines: Sequence[Mapping[str, Any]], wall_ns: int) -> Measured:

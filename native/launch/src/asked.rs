@@ -50,9 +50,10 @@ impl Asked {
         let Together { together } = parsed(line)?;
         let first = together.first.checked()?;
         let second = together.second.checked()?;
-        if first.cpus != second.cpus || first.cpus.as_ref().is_some_and(|cpus| cpus.len() != 1) {
+        let several = first.cpus.as_ref().is_some_and(|cpus| cpus.len() != 1);
+        if first.cpus != second.cpus || (several && !together.lockstep) {
             return Err(Failure::request(
-                "two launches at the same time share one processor",
+                "two launches at the same time share one processor, or take turns",
             ));
         }
         if first.then.is_some() || second.then.is_some() {

@@ -172,8 +172,9 @@ class Launcher:
         """Run two launches, neither of which repeats, at the same time on one processor, to the ends of both.
 
         The process of `first` is made first; when both stand ready, `second_begins` says which is let go first. The
-        processor is the one of `cpus`, the same for both, or the server's choice. Each may take as long as both
-        together, as it has half of a processor. Their `wall_ns` holds the wait for the partner, which `delay_ns` tells.
+        processor is the one of `cpus`, the same for both, or the server's choice; in `lockstep` there may be more. Each
+        may take as long as both together, as it has half of a processor. Their `wall_ns` holds the wait for the
+        partner, which `delay_ns` tells.
         Raises as `launch`, and then nothing of either is left.
         """
         longest_ns = _sum_or_none((first.timeout_ns, second.timeout_ns))

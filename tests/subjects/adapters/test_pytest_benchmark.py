@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +185,46 @@ def test_several_have_a_start_in_common_and_a_process_each(driver: Driver) -> No
     assert parts[1].delay_ns is not None
     slept = driver.harness.samples(parts[2], works[2])
     assert all((one.cpu_ns or 0) < one.ns / 2 for one in slept)
+
+
+def test_both_sides_take_turns(driver: Driver) -> None:
+    turns = ("0011", "1100")
+    tests = [f"{WORK}::test_sum", f"{WORK}::TestClass::test_marked", f"{WORK}::test_sum_of_more", f"{WORK}::test_sum"]
+    works = [[Work(test, 2, 3, orders=turn) for test, turn in zip(tests, of, strict=True)] for of in turns]
+    cpus = tuple(sorted(os.sched_getaffinity(0)))
+    specs = [replace(driver.harness.running_each(driver.launch, of), cpus=cpus) for of in works]
+    both = driver.launcher.launch_together(*specs, second_begins=False)
+    ran = []
+    for side, (measured, of) in enumerate(zip(both, works, strict=True)):
+        assert not measured.has_failed(), measured
+        parts = driver.harness.apart(measured, of)
+        ran += [(part.start_ns, part.start_ns + part.wall_ns, place, side) for place, part in enumerate(parts)]
+        for part, work in zip(parts, of, strict=True):
+            assert len(driver.harness.samples(part, work)) == 3
+    ran.sort()
+    assert [(place, side) for _, _, place, side in ran] == [
+        (0, 0),
+        (0, 1),
+        (1, 0),
+        (1, 1),
+        (2, 1),
+        (2, 0),
+        (3, 1),
+        (3, 0),
+    ]
+    assert all(end <= begin for (_, end, *_), (begin, *_) in pairwise(ran))
+
+
+def test_a_side_whose_partner_is_gone_goes_on_alone(driver: Driver) -> None:
+    work = Work(f"{WORK}::test_sum", 2, 3, orders="1")
+    gone = replace(driver.harness.running_each(driver.launch, [replace(work, name="gone.py::test")]))
+    left, ended = driver.launcher.launch_together(
+        driver.harness.running_each(driver.launch, [work]), gone, second_begins=False
+    )
+    assert ended.has_failed()
+    assert not left.has_failed(), left
+    (part,) = driver.harness.apart(left, [work])
+    assert len(driver.harness.samples(part, work)) == 3
 
 
 def test_none_finds_what_another_one_left_behind(driver: Driver, tmp_path: Path) -> None:

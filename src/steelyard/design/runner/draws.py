@@ -62,12 +62,16 @@ def draw_shared_places(
 ) -> tuple[list[Place], list[Place]]:
     """The launches of one pair each of several benchmarks, by their numbers, that have a start a side in common.
 
-    Those of the side that runs first, then the other's; both in the order of `pairs`, and of one draw.
+    Those of one side, then of the other, whichever comes first; both in the order of `pairs`, and of one draw.
     """
     # No benchmark has such a number: what is drawn for pairs with starts of their own is drawn anew.
-    both = draw_places(seed, -1 - min(pairs), round_number, role)
-    first, second = ([of._replace(benchmark=one, pair=pair) for one, pair in pairs.items()] for of in both)
-    return first, second
+    common = -1 - min(pairs)
+    draw = draw_pair(seed, common, round_number)
+    sides: tuple[list[Place], list[Place]] = ([], [])
+    for benchmark, pair in pairs.items():
+        for place in draw_places(seed, benchmark, pair, role):
+            sides[place.side].append(place._replace(**draw._asdict()))
+    return sides if first_side(seed, common, round_number) == 0 else sides[::-1]
 
 
 def round_order(seed: int, round_number: int, benchmarks: list[int]) -> list[int]:

@@ -165,6 +165,14 @@ class Runner:
         keep: Callable[[Reading[None]], Kept],
     ) -> tuple[Kept, Kept]:
         """Run two launches at the same time; raises as `launch`. None of them is kept unless both ended well."""
+        both = self._both(targets, together)
+        readings = [Reading(one, target.samples(one), None) for target, one in zip(targets, both, strict=True)]
+        first, second = (self._kept(reading, keep) for reading in readings)
+        return first, second
+
+    def _both(
+        self, targets: Sequence[Target], together: Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]]
+    ) -> tuple[Measured, Measured]:
         if self.interrupted():
             raise Interrupted
         self._check_programs(targets)
@@ -175,11 +183,31 @@ class Runner:
             # One that fails may be what the other one waited for in vain.
             for target, measured in sorted(zip(targets, both, strict=True), key=lambda one: one[1].timed_out):
                 check_ended(measured, target, TIMER.when_late)
-            readings = [Reading(one, target.samples(one), None) for target, one in zip(targets, both, strict=True)]
         finally:
             self._check_programs(targets)
-        first, second = (self._kept(reading, keep) for reading in readings)
-        return first, second
+        return both
+
+    def launch_both_shared(
+        self,
+        both: Sequence[Shared],
+        together: Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]],
+        keep: Callable[[int, int, Reading[None]], Kept],
+    ) -> dict[tuple[int, int], Kept | LaunchError]:
+        """The same for one start a side that serves several targets: what came of each, or why it failed.
+
+        Each by its place among `both` and its number there, with which `keep` is called, and its reading: in the order
+        in which they ran. Raises as `launch` where a launch as a whole came to nothing.
+        """
+        measured = self._both([one.whole for one in both], together)
+        parts = {
+            (place, number): (target, part)
+            for place, (shared, whole) in enumerate(zip(both, measured, strict=True))
+            for number, (target, part) in enumerate(zip(shared.each, shared.apart(whole), strict=True))
+        }
+        return {
+            where: self._kept_part(target, part, partial(keep, *where))
+            for where, (target, part) in sorted(parts.items(), key=lambda one: one[1][1].start_ns)
+        }
 
     def launch_shared(
         self, shared: Shared, keep: Callable[[int, Reading[None]], Kept]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -111,9 +112,19 @@ class Hooks:
         return specs[min(place, len(specs) - 1)]
 
 
-def shared_target(each: Sequence[Target], launch: LaunchSpec, name: str) -> Shared:
-    """The launch of a program that runs all of these, which are its own."""
+def shared_target(each: Sequence[Target], launch: LaunchSpec, name: str, turns: Sequence[int] = ()) -> Shared:
+    """The launch of a program that runs all of these, which are its own.
+
+    With `turns`, one for each, it takes turns with the other side's, and goes first in those with 0.
+    """
     parts = [replace(target, remedy=SHARED_REMEDY) for target in each]
+    if turns:
+        works = [
+            replace(target.work, orders=str(turn)) for target, turn in zip(each, turns, strict=True) if target.work
+        ]
+        parts = [replace(part, work=work) for part, work in zip(parts, works, strict=True)]
+        # Two at the same time would share one processor, which is not needed where they take turns.
+        launch = replace(launch, cpus=launch.cpus or tuple(sorted(os.sched_getaffinity(0))))
     first = parts[0]
     if first.harness is None:
         raise AssertionError("only harnesses have several benchmarks")

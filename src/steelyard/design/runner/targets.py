@@ -47,8 +47,11 @@ class Targets:
 
     None where samples are not taken in turn.
     """
-    shared: Callable[[Sequence[int], int, Draw], Shared] | None = None
-    """shared(benchmarks, side, draw): one launch for all of these; None where each has a start of its own."""
+    shared: Callable[[Sequence[int], int, Draw, Sequence[int]], Shared] | None = None
+    """shared(benchmarks, side, draw, turns): one launch for all of these, which goes first in those whose turn is 0.
+
+    None where each has a start of its own.
+    """
 
 
 def targets_of(
@@ -107,11 +110,11 @@ class _Launches:
         """One beside its partner."""
         return self._target(benchmark, side, draw, str(order))
 
-    def shared(self, benchmarks: Sequence[int], side: int, draw: Draw) -> Shared:
-        """One launch of several benchmarks, whose side is one subject."""
+    def shared(self, benchmarks: Sequence[int], side: int, draw: Draw, turns: Sequence[int]) -> Shared:
+        """One launch of several benchmarks, whose side is one subject, beside that of the other side."""
         each = [self.of(benchmark, side, draw) for benchmark in benchmarks]
         place = benchmarks[0], side, draw.layout or self._first_layout
-        return shared_target(each, self._makers[place](draw), self._subjects[place].name)
+        return shared_target(each, self._makers[place](draw), self._subjects[place].name, turns)
 
     def _target(self, benchmark: int, side: int, draw: Draw, order: str) -> Target:
         # What is tried before the first pair, or watched beside it, is of the first layout.

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from steelyard.design.findings import cold_finding, not_measured_finding
 from steelyard.design.runner.runner import TIMER, LaunchSeries, LaunchTogether, Reading, Runner
-from steelyard.design.runner.target import Target
+from steelyard.design.runner.target import Shared, Target
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.design.timing.watched import Watched
@@ -90,25 +90,30 @@ class Recorder:
         return pairs
 
     def shared_pair(
-        self, first: Sequence[Place], second: Sequence[Place], longest_s: float | None = None
+        self, sides: Sequence[Sequence[Place]], longest_s: float | None = None
     ) -> list[tuple[LaunchRow, LaunchRow] | LaunchError]:
         """One pair each of several benchmarks, from one launch a side; of one that failed why.
 
         Raises as `launch` does where a launch as a whole came to nothing.
         """
-        ones = self._launch_shared(first, longest_s)
-        left = [place for place, one in zip(second, ones, strict=True) if not isinstance(one, LaunchError)]
-        others = iter(self._launch_shared(left, longest_s) if left else [])
+        if self.together is None:
+            raise AssertionError("nothing to launch two at once with")
+        both = [self._shared(places).within(longest_s) for places in sides]
+        rows = self.runner.launch_both_shared(
+            both,
+            partial(self.together, second_begins=False),
+            lambda side, number, reading: self._keep(reading, sides[side][number]),
+        )
         self.watched.keep()
-        return [one if isinstance(one, LaunchError) else _pair_of(one, next(others)) for one in ones]
+        return [_pair_of(rows[0, number], rows[1, number]) for number in range(len(sides[0]))]
 
-    def _launch_shared(self, places: Sequence[Place], longest_s: float | None) -> list[LaunchRow | LaunchError]:
+    def _shared(self, places: Sequence[Place]) -> Shared:
         if self.targets.shared is None:
             raise AssertionError("nothing to launch several at once with")
-        benchmarks, first = [place.benchmark for place in places], places[0]
+        first = places[0]
         draw = Draw(first.hash_seed, first.padding_bytes, first.layout)
-        shared = self.targets.shared(benchmarks, first.side, draw).within(longest_s)
-        return self.runner.launch_shared(shared, lambda number, reading: self._keep(reading, places[number]))[1]
+        benchmarks, turns = [place.benchmark for place in places], [place.order for place in places]
+        return self.targets.shared(benchmarks, first.side, draw, turns)
 
     def launch(self, place: Place, longest_s: float | None = None) -> LaunchRow:
         """Run, check and keep one launch, which may take so long if that is said, and else as long as the plan has it.
@@ -207,5 +212,10 @@ class Recorder:
         return Finding(code="failed", message=message)
 
 
-def _pair_of(one: LaunchRow, other: LaunchRow | LaunchError) -> tuple[LaunchRow, LaunchRow] | LaunchError:
-    return other if isinstance(other, LaunchError) else (one, other)
+def _pair_of(one: LaunchRow | LaunchError, other: LaunchRow | LaunchError) -> tuple[LaunchRow, LaunchRow] | LaunchError:
+    """In the order in which they ran."""
+    if isinstance(one, LaunchError):
+        return one
+    if isinstance(other, LaunchError):
+        return other
+    return (one, other) if one.order < other.order else (other, one)

@@ -44,7 +44,7 @@ class SharedStarts:
         pairs = {one.number: round_number if role == WARM_UP else warm_up + one.attempts for one in due}
         places = draw_shared_places(self.header.settings.seed, pairs, round_number, role)
         try:
-            measured = self.recorder.shared_pair(*places, longest_s)
+            measured = self.recorder.shared_pair(places, longest_s)
         except LaunchError as error:
             self._is_over = True
             self.findings.append(own_starts_finding(str(error)))

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, pairwise
 from pathlib import Path
@@ -89,7 +89,8 @@ class PytestBenchmark(Harness):
 
     def running_each(self, launch: LaunchSpec, works: Sequence[Work]) -> LaunchSpec:
         """The launch that loads the tests, and runs each in a process forked from there."""
-        return _asked(launch, {"each": [_order(work) for work in works]}, *_MEASURING)
+        each = [_order(work) | ({"turn": int(work.orders)} if work.orders else {}) for work in works]
+        return replace(_asked(launch, {"each": each}, *_MEASURING), lockstep=bool(works[0].orders))
 
     def apart(self, measured: Measured, works: Sequence[Work]) -> list[Measured]:
         """What each of them measured; raises LaunchError for anything else."""

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 FIXTURE = "benchmark"
-# {"run": the node id, "loops": N, "samples": K}; {"each": [such, ...]} for several; or {} for the list.
+# {"run": the node id, "loops": N, "samples": K}; {"each": [such, ...]} for several, each with its "turn" where the
+# other side's launch runs beside; or {} for the list.
 _ORDER = "STEELYARD_BENCHMARK"
-_RESULTS = 3
+_RESULTS, _OTHER = 3, 4
 # Plugins that would run tests in other processes, or trace the body, and the words that turn them off.
 _QUIET = {"xdist": ["-n0", "--dist=no"], "pytest_cov": ["--no-cov"]}
 # What would write files in each launch, compare with them, or profile the body.
@@ -179,8 +180,13 @@ class Run:
             self._fail(f"{threads} threads run when the tests are loaded")
             raise pytest.UsageError("threads run when the tests are loaded")
         items = {item.nodeid: item for item in session.items}
+        turns = _Turns([one["turn"] for one in self._each if "turn" in one])
         for one in self._each:
-            _write(_forked(partial(self._run_alone, items[one["run"]], one)))
+            turns.wait()
+            numbers = _forked(partial(self._run_alone, items[one["run"]], one))
+            turns.hand_over()
+            _write(numbers)
+        turns.wait()
         return True
 
     def _run_alone(self, item: pytest.Item, order: dict[str, Any]) -> bool:
@@ -271,6 +277,40 @@ def _entry(item: pytest.Item) -> dict[str, Any]:
 def _text(value: Any) -> str:
     """A value if it is plain, else its type: the text of other objects differs between processes."""
     return str(value)[:80] if isinstance(value, (str, int, float, bool)) or value is None else type(value).__name__
+
+
+class _Turns:
+    """Turns with the other side's launch: in each the one with 0 runs its test first, then the one with 1.
+
+    Both begin when both have loaded the tests, and end when both have run them. If the other one goes, this one goes on
+    alone. A byte through the socket says that the other one is ready, or has run another test.
+    """
+
+    def __init__(self, turns: list[int]) -> None:
+        self._turns = turns
+        self._is_alone = not turns
+        self._run = self._told = 0
+        self.hand_over()
+
+    def wait(self) -> None:
+        """Before the next test, and behind the last one."""
+        turn = self._turns[self._run - 1] if self._run <= len(self._turns) else 0
+        while not self._is_alone and self._told < self._run + turn:
+            try:
+                told = len(os.read(_OTHER, 1))
+            except OSError:
+                told = 0
+            self._is_alone = not told
+            self._told += told
+
+    def hand_over(self) -> None:
+        """Behind a test."""
+        self._run += 1
+        try:
+            if not self._is_alone:
+                os.write(_OTHER, b".")
+        except OSError:
+            self._is_alone = True
 
 
 def _forked(run: Callable[[], bool]) -> dict[str, Any]:
