@@ -1,4 +1,5 @@
-"""A change of 3 % in one of five benchmarks, in suites of harnesses that people have: whether it is found, and alone.
+"""A change of 3 % in one of five benchmarks (of pytest-benchmark's twelve, which share their starts), in suites of
+harnesses that people have: whether it is found, and alone.
 
     python benchmarks/planted_suites.py [google-benchmark|criterion|go|pytest-benchmark ...] [--weighings N] [--quiet]
 
@@ -86,7 +87,7 @@ def work(rounds):
 def test_planted(benchmark):
     benchmark(work, 10300 if "PLANTED" in os.environ else 10000)
 
-@pytest.mark.parametrize("rounds", [2000, 5000, 20000, 50000])
+@pytest.mark.parametrize("rounds", [2000, 5000, 20000, 50000, *range(6000, 20000, 2000)])
 def test_other(benchmark, rounds):
     benchmark(work, rounds)
 """

@@ -47,8 +47,7 @@ class Work:
     seed: int = 0
     before: tuple[tuple[str, int], ...] = ()
     orders: str = ""
-    """Of a launch beside another: for each sample 0 if it begins a round, 1 if it follows the other's; one for all of
-    them where starts are shared, and all samples of one launch follow all of the other."""
+    """Of a launch beside another: for each sample 0 if it begins a round, 1 if it follows the other's."""
     still: bool = False
     """By a clock that stands still while it waits for a processor: for harnesses of which that is known."""
 
@@ -113,8 +112,7 @@ class Harness(Protocol):
     def running_each(self, launch: LaunchSpec, works: Sequence[Work]) -> LaunchSpec:
         """The launch that does each work in a process of its own, in this order: of one that `shares_starts`.
 
-        Works that have `orders` take turns with those of the launch beside it, which are of the other side: it goes
-        first in those with 0.
+        Where works have `orders`, the launch beside it has the same benchmarks of the other side.
         """
         raise AssertionError(f"{launch.program!r} runs {len(works)} benchmarks one by one")
 

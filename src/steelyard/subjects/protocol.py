@@ -20,6 +20,7 @@ from steelyard.subjects.responses import (
     check_name,
     checked_list,
     file_holds,
+    in_turn,
     quoted,
     results_of,
     sample_of,
@@ -163,8 +164,4 @@ def _listed(line: dict[str, Any]) -> Listed:
 def _sample(line: dict[str, Any], work: Work) -> Sample:
     loops = line.get("loops", work.loops)
     sample = sample_of(loops, line.get("ns"), cpu_ns=line.get("cpu_ns"), delay_ns=line.get("delay_ns"))
-    if not work.orders or (order := line.get("order")) is None:
-        return sample
-    if type(order) is not int or order not in (0, 1):
-        raise LaunchError(f"took a sample whose order is {shown(order)}: it has to be 0 or 1")
-    return sample._replace(order=order)
+    return in_turn(sample, line.get("order") if work.orders else None)

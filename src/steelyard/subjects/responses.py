@@ -113,6 +113,15 @@ def sample_of(loops: Any, ns: Any, *, cpu_ns: Any = None, delay_ns: Any = None) 
     return Sample(loops, max(1, round(ns)), _span("cpu_ns", cpu_ns), _span("delay_ns", delay_ns))
 
 
+def in_turn(sample: Sample, order: Any) -> Sample:
+    """The sample with its order among those taken in turn, if one was told; raises LaunchError for what is none."""
+    if order is None:
+        return sample
+    if type(order) is not int or order not in (0, 1):
+        raise LaunchError(f"took a sample whose order is {shown(order)}: it has to be 0 or 1")
+    return sample._replace(order=order)
+
+
 def amounts(told: Mapping[str, Any]) -> dict[str, float]:
     """What an iteration processes, by the unit: those of the numbers told that can be an amount.
 

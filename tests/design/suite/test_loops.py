@@ -206,3 +206,10 @@ def test_launches_of_the_slowest_side_do_not_become_too_long() -> None:
     assert choose_samples(pilots, brief=Pilot(0.9e9, samples[:1])) > 10
     assert choose_samples(pilots, slowest_ns=100e6) == 11
     assert choose_samples(pilots, slowest_ns=5e9) == 4
+
+
+def test_what_a_launch_is_off_by_does_not_count_in_step() -> None:
+    times = ((1.00, 1.01, 0.99), (1.30, 1.31, 1.29), (0.80, 0.81, 0.79))
+    uneven = [Pilot(20e6, [Sample(1, round(1e6 * one)) for one in launch]) for launch in times]
+    assert choose_samples(uneven) == 4
+    assert choose_samples(uneven, in_step=True) > 20

@@ -136,7 +136,7 @@ def test_the_record_is_judged_the_same_when_it_is_read(suite: Suite) -> None:
     [
         ("google-benchmark", "active", "do not tell active of their own: choose --metric cpu"),
         ("google-benchmark", "wall", "choose --metric cpu"),
-        ("pytest-benchmark", "wall", "choose --metric active or cpu"),
+        ("pytest-benchmark", "wall", None),
         ("criterion", "cpu", "nor can they be taken in turn"),
         ("protocol", "delay", "its wait for the partner"),
         ("google-benchmark", "cpu", None),

@@ -10,9 +10,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -187,44 +186,84 @@ def test_several_have_a_start_in_common_and_a_process_each(driver: Driver) -> No
     assert all((one.cpu_ns or 0) < one.ns / 2 for one in slept)
 
 
-def test_both_sides_take_turns(driver: Driver) -> None:
-    turns = ("0011", "1100")
-    tests = [f"{WORK}::test_sum", f"{WORK}::TestClass::test_marked", f"{WORK}::test_sum_of_more", f"{WORK}::test_sum"]
-    works = [[Work(test, 2, 3, orders=turn) for test, turn in zip(tests, of, strict=True)] for of in turns]
+def both_of(driver: Driver, tests: Sequence[str], turns: str) -> list[list[tuple[Measured, tuple[Sample, ...]]]]:
+    """What two launches beside each other measure of these; where a digit of `turns` is 0, the first one begins."""
+    opposite = turns.translate(str.maketrans("01", "10"))
+    works = [
+        [Work(test, 2, 3, orders=turn * 3) for test, turn in zip(tests, of, strict=True)] for of in (turns, opposite)
+    ]
     cpus = tuple(sorted(os.sched_getaffinity(0)))
     specs = [replace(driver.harness.running_each(driver.launch, of), cpus=cpus) for of in works]
-    both = driver.launcher.launch_together(*specs, second_begins=False)
-    ran = []
-    for side, (measured, of) in enumerate(zip(both, works, strict=True)):
+    found = []
+    for measured, of in zip(driver.launcher.launch_together(*specs, second_begins=False), works, strict=True):
         assert not measured.has_failed(), measured
         parts = driver.harness.apart(measured, of)
-        ran += [(part.start_ns, part.start_ns + part.wall_ns, place, side) for place, part in enumerate(parts)]
-        for part, work in zip(parts, of, strict=True):
-            assert len(driver.harness.samples(part, work)) == 3
-    ran.sort()
-    assert [(place, side) for _, _, place, side in ran] == [
-        (0, 0),
-        (0, 1),
-        (1, 0),
-        (1, 1),
-        (2, 1),
-        (2, 0),
-        (3, 1),
-        (3, 0),
-    ]
-    assert all(end <= begin for (_, end, *_), (begin, *_) in pairwise(ran))
+        found.append([(part, driver.harness.samples(part, work)) for part, work in zip(parts, of, strict=True)])
+    return found
+
+
+def test_both_sides_take_their_samples_in_turn(driver: Driver) -> None:
+    tests = [f"{WORK}::test_sum", f"{WORK}::TestClass::test_marked", f"{WORK}::test_sum_of_more", f"{WORK}::test_sum"]
+    one, other = both_of(driver, tests, "0010")
+    for place, turn in enumerate("0010"):
+        assert [sample.order for sample in one[place][1]] == [int(turn)] * 3
+        assert [sample.order for sample in other[place][1]] == [1 - int(turn)] * 3
+    for (part, _), (beside, _) in zip(one, other, strict=True):  # both are there at the same time
+        assert part.start_ns < beside.start_ns + beside.wall_ns
+        assert beside.start_ns < part.start_ns + part.wall_ns
+    # It sleeps 9 times: were both at it at the same time, they would take as long as one.
+    slept = [sum(sample.ns for sample in side[1][1]) for side in (one, other)]
+    assert max(one[1][0].wall_ns, other[1][0].wall_ns) > 0.9 * sum(slept)
+
+
+def test_what_has_rounds_of_its_own_has_one_turn(driver: Driver) -> None:
+    one, other = both_of(driver, [f"{WORK}::test_pedantic_with_setup", f"{WORK}::test_pedantic"], "01")
+    assert [[len(samples) for _, samples in side] for side in (one, other)] == [[5, 7]] * 2
+    assert {sample.order for side in (one, other) for _, samples in side for sample in samples} == {None}
+
+
+def test_what_works_elsewhere_has_a_start_of_its_own(driver: Driver) -> None:
+    measured, works = each_of(driver, f"{WORK}::test_in_another_thread", f"{WORK}::test_sum")
+    elsewhere, here = driver.harness.apart(measured, works)
+    assert "others do some of its work" in (driver.harness.complaint(elsewhere) or "")
+    assert not here.has_failed()
 
 
 def test_a_side_whose_partner_is_gone_goes_on_alone(driver: Driver) -> None:
-    work = Work(f"{WORK}::test_sum", 2, 3, orders="1")
-    gone = replace(driver.harness.running_each(driver.launch, [replace(work, name="gone.py::test")]))
-    left, ended = driver.launcher.launch_together(
-        driver.harness.running_each(driver.launch, [work]), gone, second_begins=False
-    )
+    works = [Work(f"{WORK}::{test}", 2, 3, orders="111") for test in ("test_sum", "test_sum_of_more")]
+    good = driver.harness.running_each(driver.launch, works)
+    gone = driver.harness.running_each(driver.launch, [replace(works[0], name="gone.py::test")])
+    left, ended = driver.launcher.launch_together(good, gone, second_begins=False)
     assert ended.has_failed()
     assert not left.has_failed(), left
-    (part,) = driver.harness.apart(left, [work])
-    assert len(driver.harness.samples(part, work)) == 3
+    for part, work in zip(driver.harness.apart(left, works), works, strict=True):
+        assert [sample.order for sample in driver.harness.samples(part, work)] == [None] * 3
+
+
+def test_one_whose_partner_fails_goes_on_alone(driver: Driver) -> None:
+    sides = [
+        [Work(f"{folder}::{test}", 2, 3, orders=turn) for folder, test in tests]
+        for tests, turn in (
+            (((WORK, "test_sum"), (WORK, "test_sum_of_more")), "000"),
+            (((BROKEN, "test_raises"), (WORK, "test_sum_of_more")), "111"),
+        )
+    ]
+    specs = [driver.harness.running_each(driver.launch, works) for works in sides]
+    both = driver.launcher.launch_together(*specs, second_begins=True)
+    good, bad = (driver.harness.apart(one, works) for one, works in zip(both, sides, strict=True))
+    assert [sample.order for sample in driver.harness.samples(good[0], sides[0][0])][1:] == [None] * 2
+    assert bad[0].has_failed()
+    for parts, works, order in ((good, sides[0], 0), (bad, sides[1], 1)):
+        assert [sample.order for sample in driver.harness.samples(parts[1], works[1])] == [order] * 3
+
+
+def test_two_launches_take_their_samples_in_turn(driver: Driver) -> None:
+    works = [Work(f"{WORK}::test_sum", 2, 4, orders=order * 4) for order in "01"]
+    both = driver.launcher.launch_together(
+        *(driver.harness.running(driver.launch, work) for work in works), second_begins=False
+    )
+    for order, (measured, work) in enumerate(zip(both, works, strict=True)):
+        assert [sample.order for sample in driver.harness.samples(measured, work)] == [order] * 4
 
 
 def test_none_finds_what_another_one_left_behind(driver: Driver, tmp_path: Path) -> None:

@@ -115,14 +115,11 @@ class Hooks:
 def shared_target(each: Sequence[Target], launch: LaunchSpec, name: str, turns: Sequence[int] = ()) -> Shared:
     """The launch of a program that runs all of these, which are its own.
 
-    With `turns`, one for each, it takes turns with the other side's, and goes first in those with 0.
+    With `turns`, one for each, samples are taken in turn with those of the other side's launch; with 0 it goes first.
     """
     parts = [replace(target, remedy=SHARED_REMEDY) for target in each]
     if turns:
-        works = [
-            replace(target.work, orders=str(turn)) for target, turn in zip(each, turns, strict=True) if target.work
-        ]
-        parts = [replace(part, work=work) for part, work in zip(parts, works, strict=True)]
+        parts = [replace(part, work=_in_turn(part.work, turn)) for part, turn in zip(parts, turns, strict=True)]
         # Two at the same time would share one processor, which is not needed where they take turns.
         launch = replace(launch, cpus=launch.cpus or tuple(sorted(os.sched_getaffinity(0))))
     first = parts[0]
@@ -131,6 +128,10 @@ def shared_target(each: Sequence[Target], launch: LaunchSpec, name: str, turns: 
     spec = first.harness.running_each(launch, [target.work for target in parts if target.work])
     whole = replace(first, name=f"{name} ({len(parts)} benchmarks)", spec=spec, work=None)
     return Shared(whole, parts).within(None)
+
+
+def _in_turn(work: Work | None, turn: int) -> Work | None:
+    return None if work is None else replace(work, orders=str(turn) * work.samples)
 
 
 def listing_target(harness: Harness, spec: LaunchSpec, name: str, remedy: str, side: int = 0) -> Target:

@@ -129,12 +129,15 @@ def _enough(loops: int, ns: float) -> int:
     return max(1, min(ceil(loops * TARGET_NS / ns), loops * _LARGEST_STEP))
 
 
-def choose_samples(pilots: Sequence[Pilot], slowest_ns: float = 0.0, brief: Pilot | None = None) -> int:
+def choose_samples(
+    pilots: Sequence[Pilot], slowest_ns: float = 0.0, brief: Pilot | None = None, *, in_step: bool = False
+) -> int:
     """Samples a launch, from where the variance is (two-stage sampling: Cochran, Sampling Techniques, 10.6).
 
     `slowest_ns` is what a sample takes on the slowest side, whose launches are not to become too long. A `brief`
     launch, with fewer samples than the pilots', tells what a sample costs beside its own time, as where a collector
-    of garbage runs before each.
+    of garbage runs before each. Samples that are taken `in_step` with those of the other side lose with them what their
+    launch as a whole is off by.
 
     With variance w within launches and b between them, and costs c of a sample and s of starting a launch, the least
     time for a given precision takes sqrt(w / b * s / c) samples a launch; one more is for the first, not judged.
@@ -149,7 +152,7 @@ def choose_samples(pilots: Sequence[Pilot], slowest_ns: float = 0.0, brief: Pilo
     beside_ns = max(beside_ns, 0.0)
     starting = overhead_ns - taken * beside_ns
     # A few launches cannot tell a small variance between them from none.
-    between = max(between, within / _MOST_SAMPLES)
+    between = max(0.0 if in_step else between, within / _MOST_SAMPLES)
     best = sqrt(within / between * max(starting, 0.0) / (sample_ns + beside_ns)) if between > 0 else _FEWEST_SAMPLES
     most = min(_MOST_SAMPLES, int(_LONGEST_LAUNCH_NS / max(slowest_ns, 1.0)))
     return 1 + max(min(round(best), most), _FEWEST_SAMPLES)

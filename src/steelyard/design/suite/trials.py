@@ -140,7 +140,8 @@ class Trials:
         for _ in range(PILOT_LAUNCHES):
             pilots += [(yield Ask(0, loops, PILOT_SAMPLES))]
         slowest_ns = loops * max(map(iteration_ns, tries))
-        return Amounts(loops, choose_samples(pilots, slowest_ns, brief=(yield Ask(0, loops, 1))))
+        brief = yield Ask(0, loops, 1)
+        return Amounts(loops, choose_samples(pilots, slowest_ns, brief, in_step=at_once > 1))
 
     def _loops(self, entry: str, *, hurried: bool) -> _Asking[tuple[int, Sequence[Sample]]]:
         """The iterations that the baseline's samples need, and the samples that were taken last."""

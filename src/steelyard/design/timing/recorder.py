@@ -11,6 +11,7 @@ from statistics import median_low
 from typing import Protocol
 
 from steelyard.design.findings import cold_finding, not_measured_finding
+from steelyard.design.judging.lockstep import says_order
 from steelyard.design.runner.runner import TIMER, LaunchSeries, LaunchTogether, Reading, Runner
 from steelyard.design.runner.target import Shared, Target
 from steelyard.design.runner.targets import Targets
@@ -28,6 +29,7 @@ from steelyard.model.launches import (
     Draw,
     LaunchRow,
     Place,
+    Sample,
 )
 from steelyard.model.records import Benchmark, Finding, StopReason
 
@@ -102,7 +104,7 @@ class Recorder:
         rows = self.runner.launch_both_shared(
             both,
             partial(self.together, second_begins=False),
-            lambda side, number, reading: self._keep(reading, sides[side][number]),
+            lambda side, number, reading: self._keep(reading, _as_it_ran(sides[side][number], reading.samples)),
         )
         self.watched.keep()
         return [_pair_of(rows[0, number], rows[1, number]) for number in range(len(sides[0]))]
@@ -210,6 +212,11 @@ class Recorder:
         """Keep that one benchmark of many failed, and return the finding that says so."""
         self.sink.fail(benchmark, message)
         return Finding(code="failed", message=message)
+
+
+def _as_it_ran(place: Place, samples: Sequence[Sample]) -> Place:
+    """At the same time as its partner, where the samples were taken in turn; else they went one after the other."""
+    return place._replace(order=place.order + IN_TANDEM) if says_order([one.kept() for one in samples]) else place
 
 
 def _pair_of(one: LaunchRow | LaunchError, other: LaunchRow | LaunchError) -> tuple[LaunchRow, LaunchRow] | LaunchError:

@@ -23,6 +23,7 @@ from steelyard.subjects.responses import (
     check_only,
     checked_list,
     files_below,
+    in_turn,
     json_of,
     opened,
     quoted,
@@ -50,6 +51,7 @@ class PytestBenchmark(Harness):
 
     tells = frozenset({"active", "cpu"})
     shares_starts = True
+    keeps_step = True
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether it is pytest on tests that use `benchmark`, and none that use our own fixture `weigh`."""
@@ -85,12 +87,13 @@ class PytestBenchmark(Harness):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that runs one test."""
-        return _asked(launch, _order(work), *_MEASURING, f"--benchmark-json={RESULTS_FILE}")
+        asked_for = _asked(launch, _order(work), *_MEASURING, f"--benchmark-json={RESULTS_FILE}")
+        return replace(asked_for, lockstep=bool(work.orders))
 
     def running_each(self, launch: LaunchSpec, works: Sequence[Work]) -> LaunchSpec:
         """The launch that loads the tests, and runs each in a process forked from there."""
-        each = [_order(work) | ({"turn": int(work.orders)} if work.orders else {}) for work in works]
-        return replace(_asked(launch, {"each": each}, *_MEASURING), lockstep=bool(works[0].orders))
+        asked_for = _asked(launch, {"each": [_order(work) for work in works]}, *_MEASURING)
+        return replace(asked_for, lockstep=bool(works[0].orders))
 
     def apart(self, measured: Measured, works: Sequence[Work]) -> list[Measured]:
         """What each of them measured; raises LaunchError for anything else."""
@@ -115,11 +118,12 @@ class Result:
     iterations: int
     data: tuple[Any, ...]
     scheduled: tuple[Any, ...] = ()
-    """Of each round [the time on a processor, and waiting for one] in ns, where our plugin could tell."""
+    """Of each round [the time on a processor, waiting for one, both in ns, and the order of a turn], where our plugin
+    could tell."""
 
     def samples(self) -> tuple[Sample, ...]:
         """One sample for each round; raises LaunchError for what is no time."""
-        scheduled = self.scheduled if len(self.scheduled) == len(self.data) else [(None, None)] * len(self.data)
+        scheduled = self.scheduled if len(self.scheduled) == len(self.data) else [()] * len(self.data)
         both = zip(self.data, scheduled, strict=True)
         samples = tuple(_sample(self.iterations, seconds, *times) for seconds, times in both)
         if not samples:
@@ -127,23 +131,25 @@ class Result:
         return samples
 
 
-def _sample(iterations: Any, seconds: Any, cpu_ns: Any, delay_ns: Any) -> Sample:
+def _sample(iterations: Any, seconds: Any, cpu_ns: Any = None, delay_ns: Any = None, order: Any = None) -> Sample:
     is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     ns = seconds * iterations * 1e9 if is_number and type(iterations) is int else seconds
-    sample = sample_of(iterations, ns, cpu_ns=cpu_ns, delay_ns=delay_ns)
+    sample = in_turn(sample_of(iterations, ns, cpu_ns=cpu_ns, delay_ns=delay_ns), order)
     # The wait was read beside the round: one that is longer than the round was not in it.
     return sample if sample.delay_ns is None or sample.delay_ns < sample.ns else sample._replace(delay_ns=0)
 
 
 def _order(work: Work) -> dict[str, Any]:
-    return {"run": work.name, "loops": work.loops, "samples": work.samples}
+    order = {"run": work.name, "loops": work.loops, "samples": work.samples}
+    return order | ({"turns": work.orders} if work.orders else {})
 
 
 def results_in(text: bytes | str) -> list[Result]:
     """The tests in pytest-benchmark's JSON with data (--benchmark-json); raises LaunchError if that is none."""
     found = json_of(text, "file of pytest-benchmark's results")
     try:
-        scheduled = tuple((cpu_ns, delay_ns) for cpu_ns, delay_ns in found.get("steelyard", ()))
+        told = found.get("steelyard", ())
+        scheduled = tuple((cpu_ns, delay_ns, *order[:1]) for cpu_ns, delay_ns, *order in told)
         return [
             Result(str(one["fullname"]), one["stats"]["iterations"], tuple(one["stats"]["data"]), scheduled)
             for one in found["benchmarks"]

@@ -10,24 +10,25 @@ from __future__ import annotations
 
 import json
 import os
-import resource
-import sys
-import time
 from functools import partial
 
 import pytest
 
+from . import rounds
+from .forks import OTHER, RESULTS, Beside, forked
+from .rounds import clock
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-    from typing import Any, NoReturn
+    from typing import Any
+
+__all__ = ["FIXTURE", "Run", "clock"]
 
 FIXTURE = "benchmark"
-# {"run": the node id, "loops": N, "samples": K}; {"each": [such, ...]} for several, each with its "turn" where the
-# other side's launch runs beside; or {} for the list.
+# {"run": the node id, "loops": N, "samples": K}; {"each": [such, ...]} for several; or {} for the list. Where the other
+# side's launch runs beside, each has "turns", a digit for each sample.
 _ORDER = "STEELYARD_BENCHMARK"
-_RESULTS, _OTHER = 3, 4
 # Plugins that would run tests in other processes, or trace the body, and the words that turn them off.
 _QUIET = {"xdist": ["-n0", "--dist=no"], "pytest_cov": ["--no-cov"]}
 # What would write files in each launch, compare with them, or profile the body.
@@ -41,10 +42,6 @@ _OFF: dict[str, object] = {
     "benchmark_cprofile": None,
 }
 _OF_PYTEST = {"benchmark", "filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"}
-
-
-# As in steelyard.harness.worker: other threads and children may work so much without being noticed.
-_MOST_ELSEWHERE, _LEAST_ELSEWHERE_NS = 0.01, 1_000_000
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -68,58 +65,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Run(config, json.loads(os.environ.get(_ORDER, "{}"))), "steelyard-run-benchmark")
 
 
-# Time on a processor of this thread, of everything, and its time waiting for one, before and after each round.
-_noted: list[tuple[int, int, int]] = []
-
-
-def clock() -> float:
-    """pytest-benchmark's clock; it notes what the scheduler says, as far outside of the round as can be.
-
-    The wait is read next to the clock: where the kernel is asked for a processor's time it also looks whether others
-    wait for the processor, and that wait would not be in the round.
-    """
-    if len(_noted) % 2:
-        now, waited = time.perf_counter(), _waited()
-        _noted.append((time.thread_time_ns(), _worked(), waited))
-        return now
-    everything, own = _worked(), time.thread_time_ns()
-    _noted.append((own, everything, _waited()))
-    return time.perf_counter()
-
-
-def _worked() -> int:
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time_ns() + int(1e9 * (children.ru_utime + children.ru_stime))
-
-
-def _waited() -> int:
-    scheduled = _scheduled("/proc/thread-self/schedstat")
-    return -1 if scheduled is None else scheduled[1]
-
-
-def _scheduled(path: str) -> tuple[int, int, int] | None:
-    """Time on a processor, waiting for one, and times put on one; None where the kernel does not tell."""
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 - as little as can be beside a round
-            worked, waited, timeslices = map(int, file.read().split()[:3])
-    except (OSError, ValueError):
-        return None
-    return (worked, waited, timeslices) if worked else None
-
-
-def _rounds() -> list[tuple[int, int | None]]:
-    """Of each round the time on a processor and waiting for one, in ns; nothing where other threads worked."""
-    if not _noted or len(_noted) % 2:
-        return []
-    own, everything = (_noted[-1][place] - _noted[0][place] for place in (0, 1))
-    if everything - own > max(_MOST_ELSEWHERE * own, _LEAST_ELSEWHERE_NS):
-        return []
-    return [
-        (end[0] - start[0], end[2] - start[2] if start[2] >= 0 <= end[2] else None)
-        for start, end in zip(_noted[::2], _noted[1::2])  # noqa: B905 - Python 3.9 has no `strict`
-    ]
-
-
 class Run:
     """The hooks that list, or choose one test and fix how much it runs."""
 
@@ -128,7 +73,9 @@ class Run:
         self._each: list[dict[str, Any]] = order.get("each", [])
         self._names = [one["run"] for one in self._each or [order] if "run" in one]
         self._loops, self._samples = order.get("loops", 1), order.get("samples", 1)
-        self._failed = False
+        self._turns: str = order.get("turns", "")
+        self._other = OTHER if self._turns else -1
+        self._is_forked = self._failed = False
         self._measured: Any = None
 
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
@@ -180,24 +127,25 @@ class Run:
             self._fail(f"{threads} threads run when the tests are loaded")
             raise pytest.UsageError("threads run when the tests are loaded")
         items = {item.nodeid: item for item in session.items}
-        turns = _Turns([one["turn"] for one in self._each if "turn" in one])
+        beside = Beside() if any("turns" in one for one in self._each) else None
         for one in self._each:
-            turns.wait()
-            numbers = _forked(partial(self._run_alone, items[one["run"]], one))
-            turns.hand_over()
-            _write(numbers)
-        turns.wait()
+            fd, processor = beside.meet(one["turns"][0]) if beside else (-1, None)
+            _write(forked(partial(self._run_alone, items[one["run"]], one, fd), processor, fd))
         return True
 
-    def _run_alone(self, item: pytest.Item, order: dict[str, Any]) -> bool:
+    def _run_alone(self, item: pytest.Item, order: dict[str, Any], fd: int) -> bool:
         """Run one test in this process, which ends after it; whether it went well."""
         item.session.items[:] = [item]
-        self._loops, self._samples = order["loops"], order["samples"]
-        item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        self._loops, self._samples, self._turns = order["loops"], order["samples"], order.get("turns", "")
+        self._is_forked, self._other = True, fd
+        try:
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        except BaseException as error:  # pytest.exit(), whatever a test does
+            self._fail(f"{type(error).__name__}: {error}"[:200])
         told = getattr(self._measured, "stats", None)
         if not self._failed and told is not None:
             stats = {"iterations": told.iterations, "data": list(told.stats.data)}
-            _write({"benchmarks": [{"fullname": item.nodeid, "stats": stats}], "steelyard": _rounds()})
+            _write({"benchmarks": [{"fullname": item.nodeid, "stats": stats}], "steelyard": rounds.told()})
         return not self._failed
 
     @pytest.hookimpl(tryfirst=True)
@@ -206,14 +154,30 @@ class Run:
         self._measured = benchmark = getattr(item, "funcargs", {}).get(FIXTURE)
         if benchmark is None:
             return
-        loops, samples, theirs = self._loops, self._samples, type(benchmark)
+        run, theirs = self, type(benchmark)
 
         def measure(self: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
-            _noted.clear()
-            return self.pedantic(function, args=args, kwargs=kwargs, rounds=samples, iterations=loops)
+            turns = rounds.Turns(run._other, run._turns)
+            rounds.begin(turns)
+            amount = {"rounds": run._samples, "iterations": run._loops}
+            value = theirs.pedantic(self, function, args=args, kwargs=kwargs, **amount)
+            turns.wait()
+            if run._is_forked and not rounds.are_told():
+                run._fail("others do some of its work, or it has a timer of its own")
+            return value
+
+        def pedantic(self: Any, *args: Any, **kwargs: Any) -> Any:
+            # What it sets up before each round would run beside the other side's: all of it is one turn.
+            turns = rounds.Turns(run._other, run._turns[:1])
+            rounds.begin()
+            turns.wait()
+            value = theirs.pedantic(self, *args, **kwargs)
+            turns.hand_over()
+            turns.wait()
+            return value
 
         # Python looks for __call__ in the type: this object gets a type of its own.
-        benchmark.__class__ = type(theirs.__name__, (theirs,), {"__call__": measure})
+        benchmark.__class__ = type(theirs.__name__, (theirs,), {"__call__": measure, "pedantic": pedantic})
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A test that was skipped, or was expected to fail."""
@@ -234,7 +198,7 @@ class Run:
     @pytest.hookimpl(optionalhook=True)
     def pytest_benchmark_update_json(self, output_json: dict[str, Any]) -> None:
         """Tell what pytest-benchmark does not."""
-        output_json["steelyard"] = _rounds()
+        output_json["steelyard"] = rounds.told()
 
     # What is costly to find out, and not read.
 
@@ -279,92 +243,6 @@ def _text(value: Any) -> str:
     return str(value)[:80] if isinstance(value, (str, int, float, bool)) or value is None else type(value).__name__
 
 
-class _Turns:
-    """Turns with the other side's launch: in each the one with 0 runs its test first, then the one with 1.
-
-    Both begin when both have loaded the tests, and end when both have run them. If the other one goes, this one goes on
-    alone. A byte through the socket says that the other one is ready, or has run another test.
-    """
-
-    def __init__(self, turns: list[int]) -> None:
-        self._turns = turns
-        self._is_alone = not turns
-        self._run = self._told = 0
-        self.hand_over()
-
-    def wait(self) -> None:
-        """Before the next test, and behind the last one."""
-        turn = self._turns[self._run - 1] if self._run <= len(self._turns) else 0
-        while not self._is_alone and self._told < self._run + turn:
-            try:
-                told = len(os.read(_OTHER, 1))
-            except OSError:
-                told = 0
-            self._is_alone = not told
-            self._told += told
-
-    def hand_over(self) -> None:
-        """Behind a test."""
-        self._run += 1
-        try:
-            if not self._is_alone:
-                os.write(_OTHER, b".")
-        except OSError:
-            self._is_alone = True
-
-
-def _forked(run: Callable[[], bool]) -> dict[str, Any]:
-    """Run something in a process of its own, and what that took; what it writes as results is `results`."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    written = os.memfd_create("results")
-    begun = time.monotonic_ns()
-    child = os.fork()
-    if child == 0:
-        os.dup2(written, _RESULTS)
-        _end_with(run)
-    spawned = time.monotonic_ns()
-    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
-    ended = time.monotonic_ns()
-    scheduled = _scheduled(f"/proc/{child}/schedstat")  # while it is there
-    _, status, used = os.wait4(child, 0)
-    with os.fdopen(written, "rb") as file:
-        file.seek(0)
-        results = file.read().decode(errors="replace")
-    cpu, delay, timeslices = scheduled or (None, None, None)
-    user, system = (round(1e9 * seconds) for seconds in (used.ru_utime, used.ru_stime))
-    numbers = {
-        "start_ns": begun,
-        "wall_ns": ended - begun,
-        "spawn_ns": spawned - begun,
-        "cpu_ns": cpu,
-        "delay_ns": delay,
-        "timeslices": timeslices,
-        "user_ns": user,
-        "sys_ns": system,
-        "max_rss_bytes": 1024 * used.ru_maxrss,
-        "minor_faults": used.ru_minflt,
-        "major_faults": used.ru_majflt,
-        "voluntary_switches": used.ru_nvcsw,
-        "involuntary_switches": used.ru_nivcsw,
-        "others_ns": None if cpu is None else max(0, user + system - cpu),
-        "exit_code": os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
-        "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
-    }
-    return {"numbers": numbers, "results": results}
-
-
-def _end_with(run: Callable[[], bool]) -> NoReturn:
-    """Run something, and end this process, without what the one that it was forked from does at its end."""
-    status = 1
-    try:
-        status = 0 if run() else 1
-    except BaseException as error:  # pytest.exit(), a signal, whatever a test does
-        _said(f"{type(error).__name__}: {error}"[:200])
-    finally:
-        os._exit(status)
-
-
 def _said(message: str) -> str:
     _write({"error": message})
     return message
@@ -374,4 +252,4 @@ def _write(line: dict[str, Any]) -> None:
     """One line, whole: a pipe takes as much as it likes."""
     text = (json.dumps(line) + "\n").encode()
     while text:
-        text = text[os.write(_RESULTS, text) :]
+        text = text[os.write(RESULTS, text) :]

@@ -1,0 +1,106 @@
+"""Processes that are forked where the tests are loaded, one for each, beside those of the other side.
+
+Read by the plugin, in the user's Python: nothing of ours is imported.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import suppress
+
+from .rounds import scheduled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NoReturn
+
+RESULTS, OTHER = 3, 4
+# In /proc/self/stat, behind the name: the processor that it ran on last.
+_PROCESSOR = 36
+
+
+class Beside:
+    """The other side's launch, at the other end of a socket; if it goes, this one goes on alone."""
+
+    def __init__(self) -> None:
+        import socket
+
+        self._socket, self._pair = socket.socket(fileno=OTHER), socket.socketpair
+        self._send, self._receive = socket.send_fds, socket.recv_fds
+
+    def meet(self, turn: str) -> tuple[int, int | None]:
+        """A socket whose other end the next test of the other side has, -1 if there is none; a processor for both."""
+        try:
+            if turn == "0":
+                ours, theirs = self._pair()
+                with theirs:
+                    processor = _latest_processor()
+                    self._send(self._socket, [str(processor).encode()], [theirs.fileno()])
+                return ours.detach(), processor
+            said, fds, _, _ = self._receive(self._socket, 16, 1)
+            return fds[0], int(said)
+        except (OSError, IndexError, ValueError):
+            return -1, None
+
+
+def _latest_processor() -> int:
+    with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 - as little as can be is imported
+        return int(file.read().rpartition(b")")[2].split()[_PROCESSOR])
+
+
+def forked(run: Callable[[], bool], processor: int | None, ours: int = -1) -> dict[str, Any]:
+    """Run something in a process of its own, which alone has the file `ours`: its numbers, and what it wrote."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    written = os.memfd_create("results")
+    begun = time.monotonic_ns()
+    child = os.fork()
+    if child == 0:
+        os.dup2(written, RESULTS)
+        if processor is not None:  # two of them differ in speed, and what is next to each other is to share one
+            with suppress(OSError):
+                os.sched_setaffinity(0, {processor})
+        _end_with(run)
+    spawned = time.monotonic_ns()
+    if ours >= 0:
+        os.close(ours)
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    ended = time.monotonic_ns()
+    told = scheduled(f"/proc/{child}/schedstat")  # while it is there
+    _, status, used = os.wait4(child, 0)
+    with os.fdopen(written, "rb") as file:
+        file.seek(0)
+        results = file.read().decode(errors="replace")
+    cpu, delay, timeslices = told or (None, None, None)
+    user, system = (round(1e9 * seconds) for seconds in (used.ru_utime, used.ru_stime))
+    numbers = {
+        "start_ns": begun,
+        "wall_ns": ended - begun,
+        "spawn_ns": spawned - begun,
+        "cpu_ns": cpu,
+        "delay_ns": delay,
+        "timeslices": timeslices,
+        "user_ns": user,
+        "sys_ns": system,
+        "max_rss_bytes": 1024 * used.ru_maxrss,
+        "minor_faults": used.ru_minflt,
+        "major_faults": used.ru_majflt,
+        "voluntary_switches": used.ru_nvcsw,
+        "involuntary_switches": used.ru_nivcsw,
+        "others_ns": None if cpu is None else max(0, user + system - cpu),
+        "exit_code": os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
+        "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
+    }
+    return {"numbers": numbers, "results": results}
+
+
+def _end_with(run: Callable[[], bool]) -> NoReturn:
+    """Run something, and end this process, without what the one that it was forked from does at its end."""
+    status = 1
+    try:
+        status = 0 if run() else 1
+    finally:
+        os._exit(status)

@@ -1,0 +1,124 @@
+"""Rounds of pytest-benchmark: the clock, what the scheduler says of each, and turns with those of the other side.
+
+Read by the plugin, in the user's Python: nothing of ours is imported.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+
+# As in steelyard.harness.worker: other threads and children may work so much without being noticed.
+_MOST_ELSEWHERE, _LEAST_ELSEWHERE_NS = 0.01, 1_000_000
+
+
+class Turns:
+    """Turns with the other side's launch, at the end of a socket: in each the one with 0 goes first, then that with 1.
+
+    Both begin when both are ready, and end when both have had all. If the other one goes, this one goes on alone. A
+    byte says that the other one is ready, or has had another turn.
+    """
+
+    def __init__(self, fd: int, turns: str) -> None:
+        self._fd, self._turns = fd, turns
+        self._had = self._told = 0
+        self.orders: list[int | None] = []
+        """Of each turn so far; None for those that were had alone."""
+
+    def wait(self) -> None:
+        """Before a turn, and behind the last one."""
+        if self._had == 0:
+            self._tell()
+        order = int(self._turns[self._had]) if self._had < len(self._turns) else 0
+        while self._fd >= 0 and self._told < 1 + self._had + order:
+            try:
+                told = os.read(self._fd, 1)
+            except OSError:
+                told = b""
+            self._fd = self._fd if told else -1
+            self._told += 1
+
+    def hand_over(self) -> None:
+        """Behind a turn."""
+        known = self._fd >= 0 and self._had < len(self._turns)
+        self.orders.append(int(self._turns[self._had]) if known else None)
+        self._had += 1
+        self._tell()
+
+    def _tell(self) -> None:
+        try:
+            if self._fd >= 0:
+                os.write(self._fd, b".")
+        except OSError:
+            self._fd = -1
+
+
+# Time on a processor of this thread, of everything, and its time waiting for one, before and after each round.
+_noted: list[tuple[int, int, int]] = []
+_turns: list[Turns] = []
+
+
+def begin(turns: Turns | None = None) -> None:
+    """What is noted from here on is of the rounds that count; they take turns, if that is said."""
+    _noted.clear()
+    _turns[:] = [] if turns is None else [turns]
+
+
+def clock() -> float:
+    """pytest-benchmark's clock; it notes what the scheduler says, as far outside of the round as can be.
+
+    The wait is read next to the clock: where the kernel is asked for a processor's time it also looks whether others
+    wait for the processor, and that wait would not be in the round.
+    """
+    if len(_noted) % 2:
+        now, waited = time.perf_counter(), _waited()
+        _noted.append((time.thread_time_ns(), _worked(), waited))
+        for turns in _turns:
+            turns.hand_over()
+        return now
+    for turns in _turns:
+        turns.wait()
+    everything, own = _worked(), time.thread_time_ns()
+    _noted.append((own, everything, _waited()))
+    return time.perf_counter()
+
+
+def _worked() -> int:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time_ns() + int(1e9 * (children.ru_utime + children.ru_stime))
+
+
+def _waited() -> int:
+    told = scheduled("/proc/thread-self/schedstat")
+    return -1 if told is None else told[1]
+
+
+def scheduled(path: str) -> tuple[int, int, int] | None:
+    """Time on a processor, waiting for one, and times put on one; None where the kernel does not tell."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - as little as can be beside a round
+            worked, waited, timeslices = map(int, file.read().split()[:3])
+    except (OSError, ValueError):
+        return None
+    return (worked, waited, timeslices) if worked else None
+
+
+def are_told() -> bool:
+    """Whether the rounds were timed by this clock, and what the scheduler says of them is all of their work."""
+    if not _noted or len(_noted) % 2:
+        return False
+    own, everything = (_noted[-1][place] - _noted[0][place] for place in (0, 1))
+    return everything - own <= max(_MOST_ELSEWHERE * own, _LEAST_ELSEWHERE_NS)
+
+
+def told() -> list[tuple[int, int | None, int | None]]:
+    """Of each round the time on a processor and waiting for one, in ns, and its order; nothing if that is not known."""
+    if not are_told():
+        return []
+    pairs = list(zip(_noted[::2], _noted[1::2]))  # noqa: B905 - Python 3.9 has no `strict`
+    orders = _turns[0].orders if _turns else [None] * len(pairs)
+    return [
+        (end[0] - start[0], end[2] - start[2] if start[2] >= 0 <= end[2] else None, order)
+        for (start, end), order in zip(pairs, orders)  # noqa: B905
+    ]
