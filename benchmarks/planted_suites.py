@@ -1,12 +1,12 @@
-"""A change of 3 % in one of five benchmarks (of pytest-benchmark's twelve, which share their starts), in suites of
-harnesses that people have: whether it is found, and alone.
+"""A change of 3 % in one of several benchmarks, in suites of other harnesses: whether it is found, and alone.
 
     python benchmarks/planted_suites.py [google-benchmark|criterion|go|pytest-benchmark ...] [--weighings N] [--quiet]
 
-The suites are written here; criterion's is the program of the adapter's tests, which has to be built before
-(`pytest tests/subjects/adapters/test_criterion.py`). The change is more rounds of the same loop, by a variable of the
-environment, so that both sides are one file and no code moves. Weighed by default settings, which give each benchmark
-3 s, and 30 s to a suite of fewer than ten; bursts of other work around unless --quiet is given.
+The suites are written here, of five benchmarks, and of pytest-benchmark's twelve, which share their starts; criterion's
+is the program of the adapter's tests, which has to be built before (`pytest tests/subjects/adapters/test_criterion.py`).
+The change is more rounds of the same loop, by a variable of the environment, so that both sides are one file and no
+code moves. Weighed by default settings, which give each benchmark 3 s, and 30 s to a suite of fewer than ten; bursts of
+other work around unless --quiet is given.
 """
 
 from __future__ import annotations
@@ -120,9 +120,10 @@ def go(folder: Path) -> Suite:
 
 
 def pytest_benchmark(folder: Path) -> Suite:
-    """Run by this Python."""
+    """Run by this Python, with none of the plugins that are installed for the tests."""
     (folder / "test_work.py").write_text(PYTEST)
-    command = f"{sys.executable} -m pytest -q -p no:cacheprovider --rootdir {folder} {folder / 'test_work.py'}"
+    python = f"env PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q -p pytest_benchmark.plugin"
+    command = f"{python} -p no:cacheprovider --rootdir {folder} {folder / 'test_work.py'}"
     return Suite(command, f"env PLANTED=1 {command}")
 
 

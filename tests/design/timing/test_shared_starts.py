@@ -70,10 +70,9 @@ class TestAWeighing:
 
     def test_it_takes_as_many_starts_as_one_benchmark_would(self) -> None:
         shared, own = (machine(baseline=SUITE, candidate=SUITE) for _ in range(2))
-        first = weigh(shared, pairs=12, margin=1e-6)
+        weigh(shared, pairs=12, margin=1e-6)
         weigh(own, Selection(own_starts=True), pairs=12, margin=1e-6)
-        assert first.seconds < 2 * 13 * (START_NS / 1e9 + 3 * 0.05)
-        assert shared.now - 1000 < 0.6 * (own.now - 1000)
+        assert len(shared.specs) < 0.45 * len(own.specs)
         assert own.together == []
 
     def test_a_slower_one_is_found_and_leaves_the_others_their_starts(self) -> None:
