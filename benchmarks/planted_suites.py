@@ -3,9 +3,9 @@
     python benchmarks/planted_suites.py [google-benchmark|criterion|go|pytest-benchmark ...] [--weighings N] [--quiet]
 
 The suites are written here, of five benchmarks, and of pytest-benchmark's twelve, which share their starts; criterion's
-is the program of the adapter's tests, which has to be built before (`pytest tests/subjects/adapters/test_criterion.py`).
-The change is more rounds of the same loop, by a variable of the environment, so that both sides are one file and no
-code moves. Weighed by default settings, which give each benchmark 3 s, and 30 s to a suite of fewer than ten; bursts of
+is the program of the adapter's tests, to be built before (`pytest tests/subjects/adapters/test_criterion.py`). The
+change is more rounds of the same loop, by a variable of the environment, so that both sides are one file and no code
+moves. Weighed by default settings, which give each benchmark 3 s, and 30 s to a suite of fewer than ten; bursts of
 other work around unless --quiet is given.
 """
 
