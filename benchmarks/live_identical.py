@@ -120,19 +120,24 @@ def judged(file: Path) -> Seen:
     if not isinstance(record, Weighing):
         raise SystemExit(f"{file} is no weighing")
     *_, load_now = file.name.removesuffix(".json.gz").split("-")
-    pairs = MetricPairs(record.launches, 0, record.settings.metrics[0])
+    found = seen(record, 0, float(load_now))
+    if record.derived is None or found.rejected[0] != (record.derived.verdicts[0].verdict in CHANGED):
+        raise SystemExit(f"{file} is not judged as it was")
+    return found
+
+
+def seen(record: Weighing, number: int, load_now: float) -> Seen:
+    """Take all looks of one benchmark with every alpha."""
+    pairs = MetricPairs(record.launches, number, record.settings.metrics[0])
     baseline, candidate = map(np.log, pairs.first(pairs.count()))
-    ended = record.stop[0] in ENDS
+    ended = record.stop[number] in ENDS
 
     def is_rejected(alpha: float) -> bool:
         looks = plan_looks(len(baseline), ended=ended, budgets=one_budget(alpha))
         d, levels = candidate - baseline, (candidate + baseline) / 2
         return bool(looks) and tested(d, levels, looks, [Hypothesis(0.0, alpha)], keep=False)[0].rejected
 
-    rejected = tuple(map(is_rejected, ALPHAS))
-    if record.derived is None or rejected[0] != (record.derived.verdicts[0].verdict in CHANGED):
-        raise SystemExit(f"{file} is not judged as it was")
-    return Seen(float(load_now), len(baseline), rejected)
+    return Seen(load_now, len(baseline), tuple(map(is_rejected, ALPHAS)))
 
 
 def report(folder: Path) -> str:
@@ -141,12 +146,13 @@ def report(folder: Path) -> str:
     for file in sorted(folder.glob("*.json.gz")):
         label, way, *_ = file.name.split("-")
         cells[label, way].append(judged(file))
-    rows = [[label, way, *_row(cells[label, way])] for label in BUDGETS for way in WAYS if (label, way) in cells]
+    rows = [[label, way, *row(cells[label, way])] for label in BUDGETS for way in WAYS if (label, way) in cells]
     every = [seen for cell in cells.values() for seen in cell]
-    return table(HEADER, [*rows, ["all", "", *_row(every)]]) if every else ""
+    return table(HEADER, [*rows, ["all", "", *row(every)]]) if every else ""
 
 
-def _row(cell: Sequence[Seen]) -> list[str]:
+def row(cell: Sequence[Seen]) -> list[str]:
+    """What is shown of weighings of one kind."""
     rejected = [sum(seen.rejected[number] for seen in cell) for number in range(len(ALPHAS))]
     return [
         str(len(cell)),

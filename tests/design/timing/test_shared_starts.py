@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.selection import Selection
 from steelyard.model.launches import ROLES, Measured
 from steelyard.model.records import Weighing
@@ -19,6 +20,7 @@ from tests.design.scripted_harness import (
     header,
     machine,
     plan,
+    planner,
     share_starts,
     steady,
     weigh,
@@ -200,3 +202,14 @@ class TestThePlan:
             selection = Selection(seconds_each=0.1, own_starts=own_starts)
             limits.append(plan(suites, header(max_time_s=0.1), selection).settings.max_time_s or 0)
         assert limits[0] < 0.6 * limits[1]
+
+    def test_too_little_time_for_all_at_once_is_time_for_a_few(self) -> None:
+        suites = both(**{f"b{number}": steady(5e7) for number in range(30)})
+        time = PilotTime(suites.clock, suites.clock() + 4)
+        record = replace(planner(suites, header(max_time_s=4)), time=time).planned(Selection())
+        assert record.settings.starts is None
+        (message,) = messages(record, "starts")
+        assert (
+            message == "no start serves several benchmarks, as one takes 1.5 s, which leaves too little time for pairs"
+        )
+        assert 0 < len(record.benchmarks) < 30

@@ -373,6 +373,13 @@ def test_a_python_without_pythonpath_is_told_of(driver: Driver, folder: Path) ->
     assert "-I or -E" in (driver.harness.complaint(measured) or "")
 
 
+def test_it_may_be_loaded_without_all_other_plugins(driver: Driver, folder: Path) -> None:
+    bare = replace(launch(folder, "bench", "-p", "pytest_benchmark.plugin"), env=(b"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1",))
+    own = Driver(driver.harness, bare, driver.launcher)
+    assert f"{WORK}::test_sum" in own.names()
+    assert len(own.run(f"{WORK}::test_sum", loops=3, samples=4)) == 4
+
+
 def test_the_user_s_pythonpath_stays(folder: Path) -> None:
     given = replace(launch(folder), env=(b"PYTHONPATH=/one:/two",))
     (path,) = (one for one in PytestBenchmark().listing(given).env if one.startswith(b"PYTHONPATH="))

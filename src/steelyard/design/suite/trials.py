@@ -33,6 +33,7 @@ from steelyard.model.launches import LaunchSpec, Sample
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Benchmark, Finding, Settings, Subject
+from steelyard.report.figures import seconds
 from steelyard.subjects.harness import Harness, Work
 
 
@@ -51,8 +52,31 @@ class Amounts(NamedTuple):
     samples: int | None = None
 
 
+# What is left to do at least when several have been tried once at the same time: their loops, and a pair.
+_MORE_LAUNCHES = 4
+
 _Found = TypeVar("_Found")
 _Asking = Generator[Ask, Pilot, _Found]
+
+
+@dataclass
+class _Trial:
+    """One benchmark while it is tried together with others."""
+
+    asking: _Asking[Amounts]
+    ask: Ask | None = None
+    amounts: Amounts | None = None
+
+    def go_on(self, pilot: Pilot | LaunchError | None = None) -> None:
+        """Ask for the next launch, or come to an end: without amounts if one failed."""
+        self.ask = None
+        if isinstance(pilot, LaunchError):
+            return
+        with suppress(LaunchError):  # it says so again when it is tried by itself
+            try:
+                self.ask = next(self.asking) if pilot is None else self.asking.send(pilot)
+            except StopIteration as end:
+                self.amounts = end.value
 
 
 @dataclass
@@ -78,6 +102,8 @@ class Trials:
     findings: list[Finding] = field(default_factory=list)
     shares_starts: bool = False
     """Whether several can be tried, and measured, out of one start."""
+    _launch_s: float = 0.0
+    """How long the latest launch of several took."""
 
     def try_all(self, benchmarks: Sequence[Benchmark]) -> None:
         """Try each once, however many candidates have it; raises Interrupted."""
@@ -187,37 +213,31 @@ class Trials:
         """Try all of them at once; those of which nothing comes that way are left to be tried by themselves."""
         many = len(sides)
         self.watch(Progress(f"trying {many} benchmarks at once", 0, many))
-        asking = {entry: self._amounts(entry, candidates, many, many) for entry, candidates in sides.items()}
-        asks: dict[str, Ask] = {}
-        for entry in sides:
-            self._go_on(entry, asking, asks, sides[entry], None)
+        trials = {entry: _Trial(self._amounts(entry, candidates, many, many)) for entry, candidates in sides.items()}
+        for trial in trials.values():
+            trial.go_on()
         try:
-            while asks:
-                for subject in sorted({ask.subject for ask in asks.values()}):
-                    theirs = {entry: ask for entry, ask in asks.items() if ask.subject == subject}
-                    for entry, pilot in self._pilots(subject, theirs).items():
-                        self._go_on(entry, asking, asks, sides[entry], pilot)
+            self._round(trials)
+            if self.time.is_short(1, _MORE_LAUNCHES, self._launch_s):
+                raise LaunchError(f"one takes {seconds(self._launch_s)}, which leaves too little time for pairs")
+            while self._round(trials):
+                pass
         except LaunchError as error:
             self.shares_starts = False
             self.findings.append(own_starts_finding(str(error)))
-
-    def _go_on(
-        self,
-        entry: str,
-        asking: Mapping[str, _Asking[Amounts]],
-        asks: dict[str, Ask],
-        candidates: Sequence[int],
-        pilot: Pilot | LaunchError | None,
-    ) -> None:
-        """Have a benchmark ask for its next launch, or come to its end."""
-        asks.pop(entry, None)
-        if isinstance(pilot, LaunchError):
             return
-        with suppress(LaunchError):  # it says so again when it is tried by itself
-            try:
-                asks[entry] = next(asking[entry]) if pilot is None else asking[entry].send(pilot)
-            except StopIteration as end:
-                self._keep(entry, candidates, end.value)
+        for entry, trial in trials.items():
+            if trial.amounts is not None:
+                self._keep(entry, sides[entry], trial.amounts)
+
+    def _round(self, trials: Mapping[str, _Trial]) -> bool:
+        """Run what the trials ask for, one launch for each subject; whether they asked for anything."""
+        asks = {entry: trial.ask for entry, trial in trials.items() if trial.ask}
+        for subject in sorted({ask.subject for ask in asks.values()}):
+            theirs = {entry: ask for entry, ask in asks.items() if ask.subject == subject}
+            for entry, pilot in self._pilots(subject, theirs).items():
+                trials[entry].go_on(pilot)
+        return bool(asks)
 
     def _pilots(self, subject: int, asks: Mapping[str, Ask]) -> dict[str, Pilot | LaunchError]:
         """Run one launch for several benchmarks of a subject."""
@@ -225,7 +245,8 @@ class Trials:
         launch = self.time.limited(self.spec(self.subjects[subject]))
         shared = shared_target(targets, launch, self.subjects[subject].name)
         wall_ns, readings = self.runner.launch_shared(shared, lambda _, reading: reading)
-        self.pair_s.update(dict.fromkeys(asks, 2 * wall_ns / 1e9 / len(asks)))
+        self._launch_s = wall_ns / 1e9
+        self.pair_s.update(dict.fromkeys(asks, 2 * self._launch_s / len(asks)))
         own_ns = sum(one.measured.wall_ns for one in readings if not isinstance(one, LaunchError))
         start_ns = max(0.0, wall_ns - own_ns) / len(asks)
         return {

@@ -29,6 +29,8 @@ FIXTURE = "benchmark"
 # {"run": the node id, "loops": N, "samples": K}; {"each": [such, ...]} for several; or {} for the list. Where the other
 # side's launch runs beside, each has "turns", a digit for each sample.
 _ORDER = "STEELYARD_BENCHMARK"
+# By its entry point, and where `-p` loads it.
+_THEIR_PLUGIN = ("benchmark", "pytest_benchmark.plugin")
 # Plugins that would run tests in other processes, or trace the body, and the words that turn them off.
 _QUIET = {"xdist": ["-n0", "--dist=no"], "pytest_cov": ["--no-cov"]}
 # What would write files in each launch, compare with them, or profile the body.
@@ -47,7 +49,7 @@ _OF_PYTEST = {"benchmark", "filterwarnings", "parametrize", "skip", "skipif", "u
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
     """Turn off what would be in the way, and say what is missing."""
-    if not early_config.pluginmanager.hasplugin(FIXTURE):
+    if not any(map(early_config.pluginmanager.hasplugin, _THEIR_PLUGIN)):
         raise pytest.UsageError(_said("pytest-benchmark is not installed for this Python, or is turned off"))
     end = args.index("--") if "--" in args else len(args)
     args[end:end] = [
