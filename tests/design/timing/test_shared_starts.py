@@ -99,6 +99,17 @@ class TestAWeighing:
         assert max(record.launches.wall_ns) < START_NS * 20
         assert len(set(record.launches.wall_ns)) > 30
 
+    def test_each_round_is_of_one_layout_and_all_come_up(self) -> None:
+        suites = both(**SUITE)
+        record = weigh(suites, pairs=12, margin=1e-6, layouts=3)
+        for launches in record.launches.by_benchmark(3):
+            assert launches.layout[::2] == launches.layout[1::2]
+            assert {layout: launches.layout[::2].count(layout) for layout in (1, 2, 3)}.items() <= {
+                (layout, times) for layout in (1, 2, 3) for times in (4, 5)
+            }
+        firsts = [launches.layout for launches in record.launches.by_benchmark(3)]
+        assert firsts[0] == firsts[1] == firsts[2]
+
     def test_a_budget_in_time_is_kept(self) -> None:
         suites = machine(baseline=SUITE, candidate=SUITE)
         record = weigh(suites, max_time_s=0.8, margin=1e-6)

@@ -58,7 +58,7 @@ def draw_places(
 
 
 def draw_shared_places(
-    seed: int, pairs: Mapping[int, int], round_number: int, role: str
+    seed: int, pairs: Mapping[int, int], round_number: int, role: str, layouts: int = 0
 ) -> tuple[list[Place], list[Place]]:
     """The launches of one pair each of several benchmarks, by their numbers, that have a start a side in common.
 
@@ -66,7 +66,7 @@ def draw_shared_places(
     """
     # No benchmark has such a number: what is drawn for pairs with starts of their own is drawn anew.
     common = -1 - min(pairs)
-    draw = draw_pair(seed, common, round_number)
+    draw = draw_pair(seed, common, round_number, layouts)
     sides: tuple[list[Place], list[Place]] = ([], [])
     for benchmark, pair in pairs.items():
         for place in draw_places(seed, benchmark, pair, role):

@@ -40,9 +40,9 @@ class SharedStarts:
         self, due: Sequence[OpenBenchmark], round_number: int, role: str, longest_s: float | None
     ) -> Iterator[tuple[OpenBenchmark, _Pair]]:
         """The next pair of each, but for those that fail: only starts of their own show whether they do so anyhow."""
-        warm_up = self.header.settings.warm_up
-        pairs = {one.number: round_number if role == WARM_UP else warm_up + one.attempts for one in due}
-        places = draw_shared_places(self.header.settings.seed, pairs, round_number, role)
+        settings = self.header.settings
+        pairs = {one.number: round_number if role == WARM_UP else settings.warm_up + one.attempts for one in due}
+        places = draw_shared_places(settings.seed, pairs, round_number, role, settings.layouts)
         try:
             measured = self.recorder.shared_pair(places, longest_s)
         except LaunchError as error:
