@@ -392,7 +392,7 @@ class Experiment:
                 "findings": [
                     *self._header.findings,
                     *self._findings,
-                    *self._starts.findings,
+                    *(one for one in self._starts.findings if one not in self._header.findings),
                     *self._cold(stop),
                     *(longer_finding(self._settings) if self._budget.is_extended else ()),
                     *self._recorder.not_reached(self._header.benchmarks, stop),
