@@ -15,6 +15,7 @@ from .rounds import scheduled
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from resource import struct_rusage
     from typing import Any, NoReturn
 
 RESULTS, OTHER = 3, 4
@@ -71,15 +72,18 @@ def forked(run: Callable[[], bool], processor: int | None, ours: int = -1) -> di
     ended = time.monotonic_ns()
     told = scheduled(f"/proc/{child}/schedstat")  # while it is there
     _, status, used = os.wait4(child, 0)
+    times = {"start_ns": begun, "wall_ns": ended - begun, "spawn_ns": spawned - begun}
     with os.fdopen(written, "rb") as file:
         file.seek(0)
         results = file.read().decode(errors="replace")
+    return {"numbers": {**times, **_numbers(told, status, used)}, "results": results}
+
+
+def _numbers(told: tuple[int, int, int] | None, status: int, used: struct_rusage) -> dict[str, int | None]:
+    """What the scheduler and the kernel say of a process, by the names that they have in a record."""
     cpu, delay, timeslices = told or (None, None, None)
     user, system = (round(1e9 * seconds) for seconds in (used.ru_utime, used.ru_stime))
-    numbers = {
-        "start_ns": begun,
-        "wall_ns": ended - begun,
-        "spawn_ns": spawned - begun,
+    return {
         "cpu_ns": cpu,
         "delay_ns": delay,
         "timeslices": timeslices,
@@ -94,7 +98,6 @@ def forked(run: Callable[[], bool], processor: int | None, ours: int = -1) -> di
         "exit_code": os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
         "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
     }
-    return {"numbers": numbers, "results": results}
 
 
 def _end_with(run: Callable[[], bool]) -> NoReturn:
