@@ -21,18 +21,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.live_identical import HEADER, NO_MARGIN, Seen, row, seen
 from benchmarks.processes import STEELYARD, run, with_own_store
 from benchmarks.simulation import table
+from benchmarks.suites import PYTHON_WORK, pytest_command
 from steelyard.model.files import load
 from steelyard.model.records import Weighing
 
-SUITE = """
+SUITE = f"""
 import pytest
-
-def work(rounds):
-    state = 1
-    for _ in range(rounds):
-        state = state * 31 % 65537
-    return state
-
+{PYTHON_WORK}
 def text(rounds):
     return "".join(sorted(str(number) for number in range(rounds // 10)))
 
@@ -54,8 +49,7 @@ def main(words: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as name:
         suite = Path(name, "test_suite.py")
         suite.write_text(SUITE)
-        python = f"env PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q -p pytest_benchmark.plugin"
-        command = f"{python} -p no:cacheprovider --rootdir {name} {suite}"
+        command = pytest_command(suite)
         for number in range(words.weighings):
             kept = words.keep / f"{os.getpid()}-{number}.json.gz"
             options = ["--pairs", str(PAIRS), "--margin", f"{NO_MARGIN:.3%}", "--json", str(kept)]

@@ -27,7 +27,7 @@ from benchmarks.load import Bursts
 from benchmarks.processes import stoppable
 from benchmarks.simulation import table
 from benchmarks.still_clock import cargo_built
-from benchmarks.suites import HEADER, Tally, weigh_suite
+from benchmarks.suites import HEADER, PYTHON_WORK, Tally, pytest_command, weigh_suite
 
 GOOGLE = r"""
 #include <benchmark/benchmark.h>
@@ -74,16 +74,10 @@ func BenchmarkOther(b *testing.B) {
     }
 }
 """
-PYTEST = r"""
+PYTEST = f"""
 import os
 import pytest
-
-def work(rounds):
-    state = 1
-    for _ in range(rounds):
-        state = state * 31 % 65537
-    return state
-
+{PYTHON_WORK}
 def test_planted(benchmark):
     benchmark(work, 10300 if "PLANTED" in os.environ else 10000)
 
@@ -122,8 +116,7 @@ def go(folder: Path) -> Suite:
 def pytest_benchmark(folder: Path) -> Suite:
     """Run by this Python, with none of the plugins that are installed for the tests."""
     (folder / "test_work.py").write_text(PYTEST)
-    python = f"env PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q -p pytest_benchmark.plugin"
-    command = f"{python} -p no:cacheprovider --rootdir {folder} {folder / 'test_work.py'}"
+    command = pytest_command(folder / "test_work.py")
     return Suite(command, f"env PLANTED=1 {command}")
 
 

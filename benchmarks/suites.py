@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,20 @@ from pathlib import Path
 from benchmarks.processes import STEELYARD, read_record, run, with_own_store
 
 HEADER = ("suite", "change", "weighings", "with slower", "slower", "faster", "same", "undecided", "s", "which")
+
+PYTHON_WORK = """
+def work(rounds):
+    state = 1
+    for _ in range(rounds):
+        state = state * 31 % 65537
+    return state
+"""
+
+
+def pytest_command(tests: Path) -> str:
+    """A suite of pytest-benchmark, run by this Python with none of the plugins that are installed for our tests."""
+    python = f"env PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q -p pytest_benchmark.plugin"
+    return f"{python} -p no:cacheprovider --rootdir {tests.parent} {tests}"
 
 
 @dataclass

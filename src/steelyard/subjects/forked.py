@@ -8,8 +8,8 @@ from typing import Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import Measured
-from steelyard.model.numbers import ALWAYS_KNOWN, MOST_COUNT, NUMBERS
-from steelyard.subjects.responses import json_of, quoted, results_of
+from steelyard.model.numbers import ALWAYS_KNOWN, NUMBERS
+from steelyard.subjects.responses import is_count, json_of, quoted, results_of
 
 
 def parts_of(measured: Measured, wanted: int) -> list[Measured]:
@@ -34,11 +34,7 @@ def _part(told: Mapping[str, Any], results: bytes) -> Measured:
     """One process; raises ValueError for numbers that are none."""
     numbers = {name: told.get(name) for name in NUMBERS}
     missing = any(numbers[name] is None for name in ALWAYS_KNOWN)
-    if missing or not all(one is None or _is_count(one) for one in numbers.values()) or numbers["wall_ns"] == 0:
+    if missing or not all(one is None or is_count(one) for one in numbers.values()) or numbers["wall_ns"] == 0:
         raise ValueError("a number is missing, or is none")
     known: dict[str, Any] = numbers
     return Measured(**known, stderr=b"", stderr_bytes=0, results=results, results_bytes=len(results))
-
-
-def _is_count(number: Any) -> bool:
-    return type(number) is int and 0 <= number < MOST_COUNT

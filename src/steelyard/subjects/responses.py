@@ -14,10 +14,10 @@ from functools import lru_cache
 from itertools import islice
 from math import isfinite, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeGuard
 
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
-from steelyard.model.numbers import LEAST_VALUE, MOST_VALUE
+from steelyard.model.numbers import LEAST_VALUE, MOST_COUNT, MOST_VALUE
 from steelyard.model.rows import Sample
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 MOST_BYTES = 4 << 20
 """Ten thousand benchmarks with long names, or as many samples, fit in."""
 
-MOST_NS = 2**63
 MOST_CHARACTERS = 300
 """Of what a harness says of a failure, in characters."""
 
@@ -102,13 +101,13 @@ def whole(digits: str) -> int | float:
 
 def sample_of(loops: Any, ns: Any, *, cpu_ns: Any = None, delay_ns: Any = None) -> Sample:
     """A sample with all numbers checked: `ns` is the time of all `loops`; raises LaunchError for what is no time."""
-    if isinstance(ns, bool) or not isinstance(ns, int | float) or not 0 < ns < MOST_NS:  # false for NaN, too
+    if isinstance(ns, bool) or not isinstance(ns, int | float) or not 0 < ns < MOST_COUNT:  # false for NaN, too
         kind = VanishedError if ns == 0 else LaunchError
         raise kind(
             f"gave a sample that took {shown(ns)} ns: a time has to be a number above 0, and below 2^63 (was the body "
             "optimised away?)"
         )
-    if type(loops) is not int or not 0 < loops < MOST_NS:
+    if type(loops) is not int or not 0 < loops < MOST_COUNT:
         raise LaunchError(f"gave a sample with {shown(loops)} loops: they have to be an integer above 0")
     return Sample(loops, max(1, round(ns)), _span("cpu_ns", cpu_ns), _span("delay_ns", delay_ns))
 
@@ -141,10 +140,15 @@ def nearest_whole(amount: float) -> float:
     return float(round(amount)) if isfinite(amount) else nan
 
 
+def is_count(value: Any) -> TypeGuard[int]:
+    """Whether it is a whole number that a record has room for."""
+    return type(value) is int and 0 <= value < MOST_COUNT
+
+
 def _span(name: str, value: Any) -> int | None:
     if value is None:
         return None
-    if type(value) is not int or not 0 <= value < MOST_NS:
+    if not is_count(value):
         raise LaunchError(f"gave a sample whose {name} is {shown(value)}: it has to be an integer from 0")
     return value
 

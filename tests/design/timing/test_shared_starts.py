@@ -9,9 +9,10 @@ import pytest
 
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.selection import Selection
+from steelyard.design.timing.shared_starts import SharedStarts
 from steelyard.model.launches import ROLES, Measured
 from steelyard.model.records import Weighing
-from tests.design.scripted import PLAIN
+from tests.design.scripted import PLAIN, recorder
 from tests.design.scripted_harness import (
     START_NS,
     Asked,
@@ -195,6 +196,9 @@ class TestThePlan:
         record = plan(suites, header("one", "other"))
         assert record.settings.starts == "shared"
         assert len(record.benchmarks) == 6
+        groups = SharedStarts(record, recorder(suites)).groups(range(6))
+        sides = [{record.benchmarks[number].candidate for number in group} for group in groups]
+        assert sorted(map(sorted, sides)) == [[1], [2]]
 
     def test_the_amounts_are_those_of_trials_one_by_one(self) -> None:
         bodies = {"quick": steady(30.0), "slow": steady(5e6), "long": steady(2e9)}

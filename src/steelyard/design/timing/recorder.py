@@ -11,7 +11,6 @@ from statistics import median_low
 from typing import Protocol
 
 from steelyard.design.findings import cold_finding, not_measured_finding
-from steelyard.design.judging.lockstep import says_order
 from steelyard.design.runner.runner import TIMER, LaunchSeries, LaunchTogether, Reading, Runner
 from steelyard.design.runner.target import Shared, Target
 from steelyard.design.runner.targets import Targets
@@ -216,7 +215,8 @@ class Recorder:
 
 def _as_it_ran(place: Place, samples: Sequence[Sample]) -> Place:
     """At the same time as its partner, where the samples were taken in turn; else they went one after the other."""
-    return place._replace(order=place.order + IN_TANDEM) if says_order([one.kept() for one in samples]) else place
+    is_in_turn = bool(samples) and samples[-1].order is not None
+    return place._replace(order=place.order + IN_TANDEM) if is_in_turn else place
 
 
 def _pair_of(one: LaunchRow | LaunchError, other: LaunchRow | LaunchError) -> tuple[LaunchRow, LaunchRow] | LaunchError:

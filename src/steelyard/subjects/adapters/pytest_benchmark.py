@@ -49,7 +49,6 @@ _MEASURING = ("--benchmark-only", "--benchmark-enable", "--benchmark-timer=steel
 class PytestBenchmark(Harness):
     """Drives pytest with a plugin of ours, in_pytest/, which is found by way of PYTHONPATH."""
 
-    tells = frozenset({"active", "cpu"})
     shares_starts = True
     keeps_step = True
 
