@@ -73,6 +73,12 @@ class Benchmark(Record):
     tags: list[str] = Field(default_factory=list, description="as the harness gave them")
     loops: Count | None = Field(default=None, gt=0, description="iterations a sample, for both sides")
     samples: Count | None = Field(default=None, gt=0, description="samples a launch, the first of several not judged")
+    clock: Literal["process"] | None = Field(
+        default=None,
+        exclude_if=is_empty,
+        description="process: samples are timed by the processor time of their launch, less that of its start, as the "
+        "harness's own times hold the waiting for a processor and one thread does the work",
+    )
     processed: list[Processed] = Field(
         default_factory=list,
         exclude_if=is_empty,

@@ -50,6 +50,16 @@ class Work:
     """Of a launch beside another: for each sample 0 if it begins a round, 1 if it follows the other's."""
     still: bool = False
     """By a clock that stands still while it waits for a processor: for harnesses of which that is known."""
+    by_process: bool = False
+    """By the processor time of the process, which computes in one thread then: for harnesses that `times_processes`."""
+
+
+@dataclass(frozen=True)
+class Starting:
+    """A launch that starts as another one does, and runs nearly nothing: so many iterations a sample."""
+
+    spec: LaunchSpec
+    loops: int
 
 
 class Harness(Protocol):
@@ -89,6 +99,9 @@ class Harness(Protocol):
     """Whether samples can be taken in turn with those of the launch beside it; a program that cannot takes them alone,
     and says so."""
 
+    times_processes: bool = False
+    """Whether the processor time of a launch can be that of its samples, less what `starting` takes."""
+
     shares_starts: bool = False
     """Whether one start can serve several benchmarks, each in a process that is forked where none has run yet."""
 
@@ -108,6 +121,10 @@ class Harness(Protocol):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work."""
+
+    def starting(self, launch: LaunchSpec, work: Work) -> Starting | None:  # noqa: ARG002
+        """What a launch of that work does beside its iterations; None if the command keeps it from being timed so."""
+        return None
 
     def running_each(self, launch: LaunchSpec, works: Sequence[Work]) -> LaunchSpec:
         """The launch that does each work in a process of its own, in this order: of one that `shares_starts`.

@@ -13,6 +13,7 @@ from steelyard.design.runner.target import Hooks, Shared, Target
 from steelyard.measure.instrument import Instrument, Timer, Value
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.launches import Frame, LaunchSpec, Measured, Sample
+from steelyard.subjects.harness import Starting
 from steelyard.subjects.programs import Programs
 
 Kept = TypeVar("Kept")
@@ -125,11 +126,18 @@ class Runner:
         return kept
 
     def _launched(self, target: Target, instrument: Instrument[Value], keep: Callable[[Reading[Value]], Kept]) -> Kept:
+        started = None if target.start is None else self._started(target, target.start, instrument)
         with instrument.attached(target.spec) as attachment:
             measured = attachment.without_instrument(self.run(attachment.spec))
             check_ended(measured, target, instrument.when_late)
-            reading = Reading(measured, target.samples(measured), attachment.read(measured))
+            reading = Reading(measured, target.samples(measured, started), attachment.read(measured))
         return self._kept(reading, keep)
+
+    def _started(self, target: Target, start: Starting, instrument: Instrument[Value]) -> Measured:
+        measured = self.run(start.spec)
+        check_ended(measured, target, instrument.when_late)
+        self._note_survivors(measured)
+        return measured
 
     def trial(self, target: Target) -> Reading[None]:
         """As `launch`, for one that tells how to measure and is no measurement itself."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample, judged_samples
-from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.harness import Harness, Listed, Starting, Work
+from steelyard.subjects.process_time import timed_by_process
 from steelyard.subjects.responses import check_within
 
 _ENVIRONMENT = "(A launch sees only a small environment: pass more with --env NAME or --inherit-env.)"
@@ -41,24 +42,30 @@ class Target:
     """What to do about a launch that failed."""
     layout: int = 1
     """Of several builds of its side, in whose folders those commands run."""
+    start: Starting | None = None
+    """What is launched before it, to take its processor time off that of this one."""
 
     def within(self, longest_s: float | None) -> Target:
         """The same launch, which may take so long if that is said, and else as long as it may."""
         if longest_s is None:
             return self
-        return replace(self, spec=replace(self.spec, timeout_ns=round(longest_s * 1e9)))
+        timeout_ns = round(longest_s * 1e9)
+        start = self.start and replace(self.start, spec=replace(self.start.spec, timeout_ns=timeout_ns))
+        return replace(self, spec=replace(self.spec, timeout_ns=timeout_ns), start=start)
 
     def complaint(self, measured: Measured) -> str | None:
         """What a harness that failed says of it by itself, beside its stderr."""
         return None if self.harness is None else self.harness.complaint(measured)
 
-    def samples(self, measured: Measured) -> tuple[Sample, ...]:
-        """What the harness took; raises LaunchError for no answer or one too short."""
+    def samples(self, measured: Measured, started: Measured | None = None) -> tuple[Sample, ...]:
+        """What the harness took, given what came of the `start`; raises LaunchError for no answer, or one too short."""
         if self.harness is None or self.work is None:
             return ()
         try:
             samples = self.harness.samples(measured, self.work)
             check_within(samples, measured, self.harness, self.work)
+            if self.start is not None and started is not None:
+                samples = timed_by_process(samples, measured, started, self.start.loops)
             if self.needs_cpu and any(one.cpu_ns is None for one in judged_samples(samples)):
                 raise LaunchError("does not tell its time on a processor (cpu_ns): choose --metric wall")
         except LaunchError as error:

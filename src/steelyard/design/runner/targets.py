@@ -119,14 +119,16 @@ class _Launches:
     def _target(self, benchmark: int, side: int, draw: Draw, order: str) -> Target:
         # What is tried before the first pair, or watched beside it, is of the first layout.
         place = benchmark, side, draw.layout or self._first_layout
-        spec, work = self._makers[place](draw), None
+        spec, work, start = self._makers[place](draw), None, None
         if self.harness is not None:
             work = work_of(self._record, benchmark, draw.hash_seed)
             # The sides alternate, so that each sample follows one of the other side and finds the same caches.
             work = replace(work, orders=order * work.samples)
+            start = self.harness.starting(spec, work) if work.by_process else None
             spec = self.harness.running(spec, work)
         if self._settings.heap_shuffle:
             spec = scattered(spec, draw.hash_seed)
+            start = start and replace(start, spec=scattered(start.spec, draw.hash_seed))
         return Target(
             self._names[place],
             spec,
@@ -138,6 +140,7 @@ class _Launches:
             self._settings.ignore_failure,
             self._remedies[place],
             layout=place[2],
+            start=start,
         )
 
 
@@ -230,8 +233,14 @@ def longest_launch_s(settings: Settings) -> float | None:
 def work_of(record: Weighing | Run, number: int, seed: int = 0) -> Work:
     """What a launch of one benchmark of a harness is to run."""
     benchmark = record.benchmarks[number]
-    still = record.settings.clock == "still"
-    return Work(benchmark.entry or benchmark.name, benchmark.loops or 1, benchmark.samples or 1, seed, still=still)
+    return Work(
+        benchmark.entry or benchmark.name,
+        benchmark.loops or 1,
+        benchmark.samples or 1,
+        seed,
+        still=record.settings.clock == "still",
+        by_process=benchmark.clock == "process",
+    )
 
 
 def decides_by_cpu(settings: Settings) -> bool:

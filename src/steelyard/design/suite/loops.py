@@ -40,6 +40,13 @@ _FEWEST_SAMPLES, _MOST_SAMPLES = 3, 40
 LEAST_SAMPLES = 1 + _FEWEST_SAMPLES
 """Samples of a launch where there was no time to find out how many pay."""
 
+# Timed by its processor time, a launch is long beside its start, which takes some 4 ms and varies by a tenth of that. It
+# has several samples, to leave out what hits one of them, unless the iterations are long that each costs beside them.
+_PROCESS_NS, _PROCESS_SAMPLES = 90_000_000, 7
+_MUCH_FOR_SAMPLES_NS, _MUCH_FOR_START_NS = 500_000, 10_000_000
+# What an iteration takes of a processor is what elapses, but for the noise of few samples.
+_ALIKE = 0.15
+
 Take = Callable[[int, int], Sequence[Sample]]
 """take(loops, samples): run one launch, and the samples that it took."""
 
@@ -112,6 +119,23 @@ def shared_loops(loops: int, tries: Sequence[Sequence[Sample]]) -> int:
     if loops * max(each) <= _MUCH_SLOWER * TARGET_NS:
         return loops
     return min(loops, max(1, ceil(TARGET_NS / max(each)), ceil(_SHORTEST_NS / min(each))))
+
+
+def process_amounts(each_ns: Sequence[float]) -> Amount | None:
+    """What a launch runs that is timed by its processor time, given the time of an iteration on each side.
+
+    None where few iterations take long, or one side takes far less time than another: other ways find that out sooner.
+    """
+    fastest_ns, slowest_ns = min(each_ns), max(each_ns)
+    if slowest_ns > min(_MUCH_FOR_START_NS, _MUCH_SLOWER * fastest_ns):
+        return None
+    samples = _PROCESS_SAMPLES if slowest_ns <= _MUCH_FOR_SAMPLES_NS else 1
+    return ceil(_PROCESS_NS / samples / fastest_ns), samples
+
+
+def is_alike(own_ns: float, elapsed_ns: float) -> bool:
+    """Whether the processor time of an iteration is what elapsed at best."""
+    return abs(own_ns / elapsed_ns - 1) <= _ALIKE
 
 
 def iteration_ns(samples: Sequence[Sample]) -> float:

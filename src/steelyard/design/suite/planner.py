@@ -23,7 +23,7 @@ from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.launches import LaunchSpec
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
-from steelyard.model.records import Benchmark, Finding, Run, Subject, Weighing
+from steelyard.model.records import Benchmark, Finding, Run, Settings, Subject, Weighing
 from steelyard.model.throughput import processed_of
 from steelyard.subjects.command import launch_spec
 from steelyard.subjects.harness import AUTO, Harness, Listed, harness_named, recognised_harness
@@ -93,15 +93,17 @@ class Planner:
         )
 
     def _trials(self, selection: Selection) -> Trials:
+        settings = self.record.settings
         shares_starts = not selection.own_starts and may_share_starts(self.record, self._harness)
         return Trials(
-            self.record.settings,
+            settings,
             self._harness,
             self._subjects,
             self._spec,
             self.runner,
             self.watch,
             self.time,
+            times_processes=may_time_processes(settings, self._harness),
             shares_starts=shares_starts,
         )
 
@@ -155,6 +157,14 @@ def relist(record: Weighing | Run, shared: Mapping[str, str], runner: Runner) ->
         planner.lists()
 
 
+def may_time_processes(settings: Settings, harness: Harness) -> bool:
+    """Whether launches of a suite may be timed by their processor time."""
+    times = timed(settings.metrics)
+    is_plain = settings.pairing == "adjacent" and not settings.prepare and not settings.conclude
+    is_wanted = "wall" not in times and not {"active", "cpu"}.isdisjoint(times)
+    return harness.times_processes and is_plain and is_wanted
+
+
 def may_share_starts(record: Weighing | Run, harness: Harness) -> bool:
     """Whether benchmarks of a suite may be measured out of common starts: nothing is to be done for each launch."""
     settings = record.settings
@@ -171,8 +181,7 @@ def _as_tried(benchmark: Benchmark, trials: Trials, selection: Selection) -> Ben
     if not processed:
         places = (benchmark.baseline, benchmark.candidate)
         processed = processed_of(*(trials.processed.get((place, entry), {}) for place in places))
-    loops, samples = trials.known[entry]
-    return benchmark.model_copy(update={"loops": loops, "samples": samples, "processed": processed})
+    return benchmark.model_copy(update={**trials.known[entry]._asdict(), "processed": processed})
 
 
 def _shared_benchmarks(

@@ -6,8 +6,10 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import starmap
 from math import ceil
-from typing import NamedTuple, TypeVar
+from statistics import median
+from typing import Literal, NamedTuple, TypeVar
 
 from steelyard.design.findings import own_starts_finding
 from steelyard.design.runner.failure import TookTooLongError
@@ -23,13 +25,15 @@ from steelyard.design.suite.loops import (
     answered,
     asking_loops,
     choose_samples,
+    is_alike,
     is_long,
     iteration_ns,
+    process_amounts,
     shared_loops,
 )
 from steelyard.design.suite.pilot_time import REFINEMENT, PilotTime
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import LaunchSpec, Sample
+from steelyard.model.launches import LaunchSpec, Sample, judged_samples, times_ns
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Benchmark, Finding, Settings, Subject
@@ -43,6 +47,7 @@ class Ask(NamedTuple):
     subject: int
     loops: int
     samples: int
+    by_process: bool = False
 
 
 class Amounts(NamedTuple):
@@ -50,10 +55,13 @@ class Amounts(NamedTuple):
 
     loops: int | None = None
     samples: int | None = None
+    clock: Literal["process"] | None = None
 
 
 # What is left to do at least when several have been tried once at the same time: their loops, and a pair.
 _MORE_LAUNCHES = 4
+# How often processor time is tried beside elapsed time, which other work may have made longer.
+_MOST_TRIES = 3
 
 _Found = TypeVar("_Found")
 _Asking = Generator[Ask, Pilot, _Found]
@@ -100,6 +108,8 @@ class Trials:
     processed: dict[tuple[int, str], dict[str, float]] = field(default_factory=dict)
     """What an iteration of a subject's benchmark processes, as it was told, by the unit."""
     findings: list[Finding] = field(default_factory=list)
+    times_processes: bool = False
+    """Whether launches may be timed by their processor time, as the harness's own times hold the waiting for it."""
     shares_starts: bool = False
     """Whether several can be tried, and measured, out of one start."""
     _launch_s: float = 0.0
@@ -162,12 +172,36 @@ class Trials:
             return Amounts(loops, fixed or 1)
         if self.time.is_short(left, REFINEMENT, self.pair_s[entry] / 2):
             return Amounts(loops, LEAST_SAMPLES)
+        if self.times_processes and (found := (yield from self._by_process(tries, candidates))):
+            return found
         pilots = list[Pilot]()
         for _ in range(PILOT_LAUNCHES):
             pilots += [(yield Ask(0, loops, PILOT_SAMPLES))]
         slowest_ns = loops * max(map(iteration_ns, tries))
         brief = yield Ask(0, loops, 1)
         return Amounts(loops, choose_samples(pilots, slowest_ns, brief, in_step=at_once > 1))
+
+    def _by_process(self, tries: Sequence[Sequence[Sample]], candidates: Sequence[int]) -> _Asking[Amounts | None]:
+        """The amounts of launches that are timed by their processor time; None where that is another time.
+
+        That of an iteration has to be what elapses at best, on both sides: else it waits, works in several threads or
+        leaves some of its work out. `tries` have a try of each side.
+        """
+        elapsed_ns = [iteration_ns(samples) for samples in tries]
+        amounts, each = process_amounts(elapsed_ns), [0, *candidates]
+        if amounts is None or any(self._target("", Ask(one, *amounts, True)).start is None for one in each):
+            return None
+        for again in range(_MOST_TRIES):
+            own_ns = []
+            for place, number in enumerate(each):
+                if again:
+                    more = yield Ask(number, tries[place][0].loops, PILOT_SAMPLES)
+                    elapsed_ns[place] = min(elapsed_ns[place], iteration_ns(more.samples))
+                taken = yield Ask(number, *amounts, by_process=True)
+                own_ns.append(median(times_ns(judged_samples(taken.samples), "active")))
+            if all(starmap(is_alike, zip(own_ns, elapsed_ns, strict=True))):
+                return Amounts(*amounts, "process")
+        return None
 
     def _loops(self, entry: str, *, hurried: bool) -> _Asking[tuple[int, Sequence[Sample]]]:
         """The iterations that the baseline's samples need, and the samples that were taken last."""
@@ -197,16 +231,19 @@ class Trials:
 
     def _target(self, entry: str, ask: Ask) -> Target:
         still = self.settings.clock == "still"
-        work = Work(entry, ask.loops, self.harness.samples_a_launch or ask.samples, still=still)
+        samples = self.harness.samples_a_launch or ask.samples
+        work = Work(entry, ask.loops, samples, still=still, by_process=ask.by_process)
+        spec = self.time.limited(self.spec(self.subjects[ask.subject]))
         return Target(
             self._called(ask.subject, entry),
-            self.harness.running(self.time.limited(self.spec(self.subjects[ask.subject])), work),
+            self.harness.running(spec, work),
             min(ask.subject, 1),
             None,
             self.harness,
             work,
-            decides_by_cpu(self.settings),
+            decides_by_cpu(self.settings) and (ask.by_process or not self.times_processes),
             remedy=HARNESS_REMEDY,
+            start=self.harness.starting(spec, work) if ask.by_process else None,
         )
 
     def _try_together(self, sides: Mapping[str, Sequence[int]]) -> None:

@@ -1,0 +1,36 @@
+"""Samples timed by the processor time of their process, for harnesses whose own times hold the waiting for a processor.
+
+What the process takes beside its iterations, as to start, is what one takes that runs nearly none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.model.errors import LaunchError
+from steelyard.model.launches import Measured, Sample
+
+
+def timed_by_process(
+    samples: Sequence[Sample], whole: Measured, start: Measured, start_loops: int
+) -> tuple[Sample, ...]:
+    """The samples with their shares of the processor time that `whole` took beyond `start`.
+
+    What elapsed beyond that, they waited. Raises LaunchError if there is no such time.
+    """
+    loops = sum(sample.loops for sample in samples) - start_loops * len(samples)
+    cpu_ns = _cpu_ns(whole) - _cpu_ns(start)
+    if cpu_ns <= 0 or loops <= 0:
+        raise LaunchError(
+            f"took no more processor time for its samples than with {start_loops} iterations in each: do iterations do "
+            "anything?"
+        )
+    return tuple(_with_cpu(sample, round(sample.loops * cpu_ns / loops)) for sample in samples)
+
+
+def _with_cpu(sample: Sample, cpu_ns: int) -> Sample:
+    return sample._replace(cpu_ns=cpu_ns, delay_ns=max(0, sample.ns - cpu_ns))
+
+
+def _cpu_ns(measured: Measured) -> int:
+    return measured.user_ns + measured.sys_ns
