@@ -113,7 +113,8 @@ class Suites(Machine):
         found = bodies[asked.name](asked)
         if isinstance(found, Mapping):
             return replace(PLAIN, **{"wall_ns": START_NS, **found})
-        return _wrote(found, START_NS + sum(line.get("ns") or 0 for line in found))
+        cpu_ns = START_NS + sum(line.get("cpu_ns") or line.get("ns") or 0 for line in found)
+        return replace(_wrote(found, START_NS + sum(line.get("ns") or 0 for line in found)), user_ns=cpu_ns)
 
     def _answer_each(self, spec: LaunchSpec, each: Sequence[Sequence[str]]) -> Measured:
         """What one call measures of several benchmarks; where it is not to be, what else becomes of it."""

@@ -194,6 +194,22 @@ def other_work_finding(benchmarks: Sequence[Benchmark]) -> list[Finding]:
     return [Finding(code="other-work", message=message, remedy="the change of the time is then one of the work, too")]
 
 
+def process_time_finding(benchmarks: Sequence[Benchmark]) -> list[Finding]:
+    """Say which benchmarks are not timed by their harness."""
+    names = [one.name for one in benchmarks if one.clock == "process"]
+    if not names:
+        return []
+    which = "" if len(names) == len(benchmarks) else f"{some_names(names)}: "
+    return [
+        Finding(
+            code="process-time",
+            message=f"{which}launches have one processor to compute on, and are timed by what they take of it, as the "
+            "harness's own times hold the waiting for one",
+            remedy="to judge those, --metric wall",
+        )
+    ]
+
+
 def not_measured_finding(names: Sequence[str]) -> list[Finding]:
     """Name the benchmarks that the time was too short for; nothing if there are none."""
     if not names:

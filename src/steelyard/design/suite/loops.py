@@ -40,7 +40,7 @@ _FEWEST_SAMPLES, _MOST_SAMPLES = 3, 40
 LEAST_SAMPLES = 1 + _FEWEST_SAMPLES
 """Samples of a launch where there was no time to find out how many pay."""
 
-# Timed by its processor time, a launch is long beside its start, which takes some 4 ms and varies by a tenth of that. It
+# Timed by its processor time, a launch is long beside its start, which takes some 4 ms, give or take a tenth. It
 # has several samples, to leave out what hits one of them, unless the iterations are long that each costs beside them.
 _PROCESS_NS, _PROCESS_SAMPLES = 90_000_000, 7
 _MUCH_FOR_SAMPLES_NS, _MUCH_FOR_START_NS = 500_000, 10_000_000

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from steelyard.design.findings import not_measured_finding, other_work_finding, some_names
+from steelyard.design.findings import not_measured_finding, other_work_finding, process_time_finding, some_names
 from steelyard.design.judging.budgets import fewest_pairs
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
@@ -76,7 +76,7 @@ class Planner:
             settings = settings.model_copy(update={"starts": "shared"})
         tried = [_as_tried(one, trials, selection) for one in benchmarks if one.entry in trials.known]
         findings += [*trials.findings, *trials.failures.values()]
-        findings += [*other_work_finding(tried), *not_measured_finding(trials.missed)]
+        findings += [*other_work_finding(tried), *process_time_finding(tried), *not_measured_finding(trials.missed)]
         if selection.seconds_each is not None and settings.max_time_s is not None:
             among = len(tried) if settings.shard is None else len(settings.shard.suite)
             pairs = max(_FEWEST_PAIRS, fewest_pairs(settings.alpha, settings.reserve, max(1, among)))

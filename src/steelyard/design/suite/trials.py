@@ -198,6 +198,8 @@ class Trials:
                     more = yield Ask(number, tries[place][0].loops, PILOT_SAMPLES)
                     elapsed_ns[place] = min(elapsed_ns[place], iteration_ns(more.samples))
                 taken = yield Ask(number, *amounts, by_process=True)
+                if not taken.samples:
+                    return None
                 own_ns.append(median(times_ns(judged_samples(taken.samples), "active")))
             if all(starmap(is_alike, zip(own_ns, elapsed_ns, strict=True))):
                 return Amounts(*amounts, "process")
@@ -217,9 +219,14 @@ class Trials:
             raise LaunchError(f"{self._called(0, entry)} {error}") from error
 
     def _pilot(self, entry: str, ask: Ask) -> Pilot:
-        """Run one launch."""
+        """Run one launch; without samples if it was timed by its process, and that came to nothing."""
         target = self._target(entry, ask)
-        reading = self.runner.trial(target)
+        try:
+            reading = self.runner.trial(target)
+        except LaunchError:
+            if not ask.by_process:
+                raise
+            return Pilot(0.0, ())
         self.pair_s[entry] = 2 * reading.measured.wall_ns / 1e9
         return self._read(entry, ask, target, reading)
 

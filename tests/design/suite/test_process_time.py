@@ -1,0 +1,163 @@
+"""Benchmarks that are timed by the processor time of their launches: which are, and what is launched for that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from steelyard.design.suite.loops import is_alike, process_amounts
+from steelyard.model.launches import LaunchSpec
+from steelyard.subjects.harness import Starting, Work
+from steelyard.subjects.protocol import ProtocolHarness
+from tests.design.scripted_harness import Asked, Body, fails, header, machine, plan, steady, weigh
+from tests.design.suite.made import CRASH, both, messages, verdicts_of
+
+START_LOOPS = 2
+# So many iterations and more are what a launch has that is timed so.
+LONG = 5000
+
+
+@pytest.fixture(autouse=True)
+def _can_be_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def starting(harness: ProtocolHarness, launch: LaunchSpec, work: Work) -> Starting | None:
+        if launch.program == b"fixed":
+            return None
+        return Starting(harness.running(launch, replace(work, loops=START_LOOPS)), START_LOOPS)
+
+    monkeypatch.setattr(ProtocolHarness, "times_processes", True)
+    monkeypatch.setattr(ProtocolHarness, "starting", starting)
+
+
+def waiting(share: float, busy: Body | None = None) -> Body:
+    """A body that takes a share of its time without a processor, and its harness does not tell."""
+    inner = busy or steady()
+
+    def body(asked: Asked) -> list[dict[str, Any]]:
+        lines: Any = inner(asked)
+        return [{"loops": one["loops"], "ns": round(one["ns"] / (1 - share)), "cpu_ns": one["ns"]} for one in lines]
+
+    return body
+
+
+def where(is_long: Body, is_short: Body) -> Body:
+    return lambda asked: is_long(asked) if asked.loops >= LONG else is_short(asked)
+
+
+def test_one_that_computes_is_and_its_report_says_so() -> None:
+    record = plan(both(one=waiting(0.0)), header())
+    (benchmark,) = record.benchmarks
+    assert (benchmark.clock, benchmark.samples) == ("process", 7)
+    assert benchmark.loops == pytest.approx(90_000_000 / 7 / 1000, rel=0.05)
+    (said,) = messages(record, "process-time")
+    assert said.startswith("launches have one processor to compute on, and are timed by what they take of it")
+
+
+def test_of_several_those_are_named() -> None:
+    record = plan(both(one=waiting(0.0), two=waiting(0.5)), header())
+    assert [one.clock for one in record.benchmarks] == ["process", None]
+    assert messages(record, "process-time")[0].startswith("one: launches have one processor")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        waiting(0.3),
+        where(waiting(0.0, steady(2000)), waiting(0.0)),
+        where(fails(CRASH), waiting(0.0)),
+        where(fails({"timed_out": True}), waiting(0.0)),
+        waiting(0.0, steady(20e6)),
+        waiting(0.0, steady(200e6)),
+    ],
+    ids=["waits", "has less of one processor", "fails", "hangs", "is long", "is very long"],
+)
+def test_others_are_not(body: Body) -> None:
+    record = plan(both(one=body), header())
+    assert record.benchmarks[0].clock is None
+    assert record.stop == ["interrupted"]
+    assert messages(record, "process-time") == []
+
+
+def test_both_sides_have_to_compute() -> None:
+    suites = machine(baseline={"one": waiting(0.0)}, candidate={"one": waiting(0.3)})
+    assert plan(suites, header()).benchmarks[0].clock is None
+
+
+def test_a_trial_that_other_work_has_made_longer_is_repeated() -> None:
+    left = iter([True] * 8)
+    body = where(waiting(0.0), lambda asked: (waiting(0.4) if next(left, False) else waiting(0.0))(asked))
+    assert plan(both(one=body), header()).benchmarks[0].clock == "process"
+
+
+@pytest.mark.parametrize(
+    ("program", "settings"),
+    [
+        ("candidate", {"metrics": ["wall"]}),
+        ("candidate", {"metrics": ["active", "wall"]}),
+        ("candidate", {"prepare": ["sync"]}),
+        ("fixed", {}),
+    ],
+    ids=["wall", "both", "prepare", "command"],
+)
+def test_what_is_asked_for_may_forbid_it(program: str, settings: dict[str, Any]) -> None:
+    asked = header(program)
+    asked = asked.model_copy(update={"settings": asked.settings.model_copy(update=settings)})
+    suites = machine(**{"baseline": {"one": waiting(0.0)}, program: {"one": waiting(0.0)}})
+    assert plan(suites, asked).benchmarks[0].clock is None
+
+
+def test_waiting_is_left_out_of_what_is_judged() -> None:
+    waits = iter(range(10_000))
+
+    def contended(each_ns: float) -> Body:
+        return lambda asked: waiting(0.2 + 0.7 * (next(waits) % 5 / 5), steady(each_ns))(asked)
+
+    def body(each_ns: float) -> Body:
+        return where(contended(each_ns), waiting(0.0, steady(each_ns)))
+
+    suites = machine(baseline={"one": body(1000)}, candidate={"one": body(1030)})
+    record = weigh(suites, pairs=12)
+    assert verdicts_of(record) == {"one": "slower"}
+    assert record.launches.metric("active") == pytest.approx(1015, rel=0.03)
+    assert record.launches.metric("wall").min() > 1200
+
+
+def test_each_launch_is_behind_one_that_starts_as_it_does() -> None:
+    suites = both(one=waiting(0.0))
+    record = weigh(suites, pairs=8)
+    asked = suites.of("one")[-16 * 2 :]
+    loops = record.benchmarks[0].loops
+    assert [one.loops for one in asked] == [START_LOOPS, loops] * 16
+    assert [(one.program, one.seed) for one in asked[::2]] == [(one.program, one.seed) for one in asked[1::2]]
+    assert {one.samples for one in asked} == {7}
+    assert len(record.launches) == 16 + 2
+
+
+def test_a_start_that_fails_ends_the_benchmark_and_names_it() -> None:
+    calls = iter(range(10_000))
+    good = waiting(0.0)
+
+    def body(asked: Asked) -> Any:
+        return CRASH if asked.loops == START_LOOPS and next(calls) > 12 else good(asked)
+
+    record = weigh(both(one=body), pairs=20)
+    assert record.stop == ["failed"]
+    assert "(one)" in messages(record, "failed")[0]
+
+
+@pytest.mark.parametrize(
+    ("each_ns", "amounts"),
+    [
+        ([1000.0, 1100.0], (12858, 7)),
+        ([400_000.0, 600_000.0], (225, 1)),
+        ([11e6, 9e6], None),
+        ([1000.0, 4100.0], None),
+    ],
+)
+def test_amounts(each_ns: list[float], amounts: tuple[int, int] | None) -> None:
+    assert process_amounts(each_ns) == amounts
+
+
+def test_what_is_alike() -> None:
+    assert [is_alike(own, 100.0) for own in (84, 86, 100, 114, 116)] == [False, True, True, True, False]
