@@ -48,8 +48,8 @@ def where(is_long: Body, is_short: Body) -> Body:
 def test_one_that_computes_is_and_its_report_says_so() -> None:
     record = plan(both(one=waiting(0.0)), header())
     (benchmark,) = record.benchmarks
-    assert (benchmark.clock, benchmark.samples) == ("process", 7)
-    assert benchmark.loops == pytest.approx(90_000_000 / 7 / 1000, rel=0.05)
+    assert (benchmark.clock, benchmark.samples) == ("process", 1)
+    assert benchmark.loops == pytest.approx(90_000, rel=0.05)
     (said,) = messages(record, "process-time")
     assert said.startswith("launches have one processor to compute on, and are timed by what they take of it")
 
@@ -130,7 +130,7 @@ def test_each_launch_is_behind_one_that_starts_as_it_does() -> None:
     loops = record.benchmarks[0].loops
     assert [one.loops for one in asked] == [START_LOOPS, loops] * 16
     assert [(one.program, one.seed) for one in asked[::2]] == [(one.program, one.seed) for one in asked[1::2]]
-    assert {one.samples for one in asked} == {7}
+    assert {one.samples for one in asked} == {1}
     assert len(record.launches) == 16 + 2
 
 
@@ -149,7 +149,7 @@ def test_a_start_that_fails_ends_the_benchmark_and_names_it() -> None:
 @pytest.mark.parametrize(
     ("each_ns", "amounts"),
     [
-        ([1000.0, 1100.0], (12858, 7)),
+        ([1000.0, 1100.0], (90_000, 1)),
         ([400_000.0, 600_000.0], (225, 1)),
         ([11e6, 9e6], None),
         ([1000.0, 4100.0], None),

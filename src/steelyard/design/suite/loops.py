@@ -40,10 +40,9 @@ _FEWEST_SAMPLES, _MOST_SAMPLES = 3, 40
 LEAST_SAMPLES = 1 + _FEWEST_SAMPLES
 """Samples of a launch where there was no time to find out how many pay."""
 
-# Timed by its processor time, a launch is long beside its start, which takes some 4 ms, give or take a tenth. It
-# has several samples, to leave out what hits one of them, unless the iterations are long that each costs beside them.
-_PROCESS_NS, _PROCESS_SAMPLES = 90_000_000, 7
-_MUCH_FOR_SAMPLES_NS, _MUCH_FOR_START_NS = 500_000, 10_000_000
+# Timed by its processor time, a launch is long beside its start (some 4 ms, give or take a tenth). It has but one
+# sample: each has a start of its own, as that of Go collects garbage before it, and longer ones tell no more.
+_PROCESS_NS, _MUCH_FOR_START_NS = 90_000_000, 10_000_000
 # What an iteration takes of a processor is what elapses, but for the noise of few samples.
 _ALIKE = 0.15
 
@@ -129,8 +128,7 @@ def process_amounts(each_ns: Sequence[float]) -> Amount | None:
     fastest_ns, slowest_ns = min(each_ns), max(each_ns)
     if slowest_ns > min(_MUCH_FOR_START_NS, _MUCH_SLOWER * fastest_ns):
         return None
-    samples = _PROCESS_SAMPLES if slowest_ns <= _MUCH_FOR_SAMPLES_NS else 1
-    return ceil(_PROCESS_NS / samples / fastest_ns), samples
+    return ceil(_PROCESS_NS / fastest_ns), 1
 
 
 def is_alike(own_ns: float, elapsed_ns: float) -> bool:
