@@ -66,6 +66,8 @@ class Machine:
     specs: list[LaunchSpec] = field(default_factory=list)
     events: list[str] = field(default_factory=list)
     rows: list[LaunchRow] = field(default_factory=list)
+    is_paired: bool = False
+    """Whether two are being launched at once."""
 
     def launch(self, spec: LaunchSpec) -> Measured:
         self.events.append(f"launch {spec.program.decode()}")
@@ -80,8 +82,13 @@ class Machine:
         self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool
     ) -> tuple[Measured, Measured]:
         """One after the other, as long as nobody asks what they do to each other."""
-        assert not second_begins
-        return self.launch(first), self.launch(second)
+        self.is_paired = True
+        if second_begins:
+            other, one = self.launch(second), self.launch(first)
+        else:
+            one, other = self.launch(first), self.launch(second)
+        self.is_paired = False
+        return one, other
 
     def append(self, row: LaunchRow) -> None:
         self.events.append(f"keep {row.pair}.{row.side}")

@@ -37,12 +37,15 @@ class Asked:
     loops: int
     samples: int
     seed: int
+    alone: bool = False
+    """Whether it is to compute on one processor, in tests whose harness can be asked so."""
 
     @classmethod
     def of_words(cls, spec: LaunchSpec, words: Sequence[str]) -> Asked:
         """What the arguments of a launch say."""
         said = dict(word.removeprefix("--steelyard-").split("=", 1) for word in words if "=" in word)
-        return cls(spec.program.decode(), said["run"], int(said["loops"]), int(said["samples"]), int(said["seed"]))
+        loops, samples, seed = (int(said[name]) for name in ("loops", "samples", "seed"))
+        return cls(spec.program.decode(), said["run"], loops, samples, seed, "alone" in said)
 
 
 # What is measured of a call that runs a benchmark: its lines, or what else becomes of the launch.

@@ -70,8 +70,9 @@ class Plan(Group):
     control: bool = False
     reference_output: bool = False
     layouts: int | None = None
-    pairing: str = "adjacent"
-    """adjacent, tandem or auto."""
+    pairing: str | None = None
+    """adjacent, tandem or auto; adjacent, if it is left open, but for what is known to be timed better beside its like.
+    """
     own_starts: bool = False
     """Whether each launch has a start of its own, also where one could serve several benchmarks."""
 

@@ -220,7 +220,9 @@ def _family(name: str) -> Any:
     return name
 
 
-def _pairing(name: str) -> Any:
+def _pairing(name: str | None) -> Any:
+    if name is None:
+        return "adjacent"
     if name not in ("adjacent", "tandem", "auto"):
         raise UsageError(f"--pairing {name!r} is not known: choose from adjacent, tandem, auto")
     return name

@@ -53,6 +53,7 @@ def selection_of(options: Suite, judging: Judging, weighing: Plan) -> Selection:
         seconds_each=_SECONDS_EACH if is_unlimited else None,
         control=weighing.control,
         own_starts=weighing.own_starts,
+        any_pairing=weighing.pairing is None,
     )
 
 

@@ -173,11 +173,11 @@ class WeighingOptions(Options, Plan):
         ),
     ] = None
     pairing: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="WAY",
-            help="How the launches of a pair run: adjacent, one after the other; tandem, at the same time on one "
-            "processor, so that other work hits both alike; auto, as some pairs of each way advise.",
+            help="How the launches of a pair run: adjacent, one after the other, as is usual; tandem, at the same "
+            "time on one processor, so that other work hits both alike; auto, as some pairs of each way advise.",
         ),
     ] = Plan.pairing
     own_starts: Annotated[

@@ -7,27 +7,34 @@ from typing import Any
 
 import pytest
 
-from steelyard.design.suite.loops import is_alike, process_amounts
-from steelyard.model.launches import LaunchSpec
+from steelyard.design.suite.loops import computes_alone, process_amounts
+from steelyard.design.suite.selection import Selection
+from steelyard.model.launches import ROLES, USED, LaunchSpec, Sample
 from steelyard.subjects.harness import Starting, Work
 from steelyard.subjects.protocol import ProtocolHarness
-from tests.design.scripted_harness import Asked, Body, fails, header, machine, plan, steady, weigh
+from tests.design.scripted_harness import Asked, Bodies, Body, fails, header, machine, plan, steady, weigh
 from tests.design.suite.made import CRASH, both, messages, verdicts_of
 
 START_LOOPS = 2
-# So many iterations and more are what a launch has that is timed so.
-LONG = 5000
 
 
 @pytest.fixture(autouse=True)
 def _can_be_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    running = ProtocolHarness.running
+
+    def marked(harness: ProtocolHarness, launch: LaunchSpec, work: Work) -> LaunchSpec:
+        spec = running(harness, launch, work)
+        return replace(spec, argv=(*spec.argv, b"--steelyard-alone=1")) if work.by_process else spec
+
     def starting(harness: ProtocolHarness, launch: LaunchSpec, work: Work) -> Starting | None:
         if launch.program == b"fixed":
             return None
         return Starting(harness.running(launch, replace(work, loops=START_LOOPS)), START_LOOPS)
 
     monkeypatch.setattr(ProtocolHarness, "times_processes", True)
+    monkeypatch.setattr(ProtocolHarness, "keeps_step", False)
     monkeypatch.setattr(ProtocolHarness, "starting", starting)
+    monkeypatch.setattr(ProtocolHarness, "running", marked)
 
 
 def waiting(share: float, busy: Body | None = None) -> Body:
@@ -41,8 +48,9 @@ def waiting(share: float, busy: Body | None = None) -> Body:
     return body
 
 
-def where(is_long: Body, is_short: Body) -> Body:
-    return lambda asked: is_long(asked) if asked.loops >= LONG else is_short(asked)
+def where(alone: Body, usual: Body) -> Body:
+    """A body that is another one where it computes on one processor."""
+    return lambda asked: alone(asked) if asked.alone else usual(asked)
 
 
 def test_one_that_computes_is_and_its_report_says_so() -> None:
@@ -85,7 +93,7 @@ def test_both_sides_have_to_compute() -> None:
 
 
 def test_a_trial_that_other_work_has_made_longer_is_repeated() -> None:
-    left = iter([True] * 8)
+    left = iter([True] * 6)
     body = where(waiting(0.0), lambda asked: (waiting(0.4) if next(left, False) else waiting(0.0))(asked))
     assert plan(both(one=body), header()).benchmarks[0].clock == "process"
 
@@ -110,14 +118,12 @@ def test_what_is_asked_for_may_forbid_it(program: str, settings: dict[str, Any])
 def test_waiting_is_left_out_of_what_is_judged() -> None:
     waits = iter(range(10_000))
 
-    def contended(each_ns: float) -> Body:
-        return lambda asked: waiting(0.2 + 0.7 * (next(waits) % 5 / 5), steady(each_ns))(asked)
-
     def body(each_ns: float) -> Body:
-        return where(contended(each_ns), waiting(0.0, steady(each_ns)))
+        inner = steady(each_ns)
+        return lambda asked: waiting(0.3 + 0.1 * (next(waits) % 5) if asked.samples == 1 else 0, inner)(asked)
 
     suites = machine(baseline={"one": body(1000)}, candidate={"one": body(1030)})
-    record = weigh(suites, pairs=12)
+    record = weigh(suites, Selection(any_pairing=False), pairs=12)
     assert verdicts_of(record) == {"one": "slower"}
     assert record.launches.metric("active") == pytest.approx(1015, rel=0.03)
     assert record.launches.metric("wall").min() > 1200
@@ -125,13 +131,47 @@ def test_waiting_is_left_out_of_what_is_judged() -> None:
 
 def test_each_launch_is_behind_one_that_starts_as_it_does() -> None:
     suites = both(one=waiting(0.0))
-    record = weigh(suites, pairs=8)
+    record = weigh(suites, Selection(any_pairing=False), pairs=8)
     asked = suites.of("one")[-16 * 2 :]
     loops = record.benchmarks[0].loops
     assert [one.loops for one in asked] == [START_LOOPS, loops] * 16
     assert [(one.program, one.seed) for one in asked[::2]] == [(one.program, one.seed) for one in asked[1::2]]
     assert {one.samples for one in asked} == {1}
     assert len(record.launches) == 16 + 2
+
+
+def test_both_of_a_pair_run_at_once_unless_the_user_says_how() -> None:
+    suites = both(one=waiting(0.0), two=waiting(0.5))
+    record = weigh(suites, pairs=8)
+    orders: dict[str, set[int]] = {name: set() for name in ("one", "two")}
+    for benchmark, order, role in zip(
+        record.launches.benchmark, record.launches.order, record.launches.role, strict=True
+    ):
+        if ROLES[role] == USED:
+            orders[record.benchmarks[benchmark].name].add(order)
+    assert orders == {"one": {2, 3}, "two": {0, 1}}
+    assert record.settings.pairing == "auto"
+    loops = [one.loops for one in suites.of("one")[-4:]]
+    assert loops == [START_LOOPS, START_LOOPS, record.benchmarks[0].loops, record.benchmarks[0].loops]
+    assert messages(record, "adjacent") == []
+
+
+@pytest.mark.parametrize("pairing", ["tandem", "adjacent"])
+def test_the_user_may_say_how(pairing: str) -> None:
+    asked = header(pairing=pairing)
+    record = plan(both(one=waiting(0.0)), asked, Selection(any_pairing=False))
+    assert record.benchmarks[0].clock == "process"
+    assert record.settings.pairing == pairing
+
+
+def test_what_fails_beside_its_like_runs_by_itself() -> None:
+    suites = machine()
+    body: Bodies = {"one": lambda asked: CRASH if suites.is_paired else waiting(0.0)(asked)}
+    suites.suites = {"baseline": body, "candidate": body}
+    record = weigh(suites, pairs=8)
+    assert record.stop == ["pairs"]
+    assert set(record.launches.order) == {0, 1}
+    assert "(one)" in messages(record, "adjacent")[0]
 
 
 def test_a_start_that_fails_ends_the_benchmark_and_names_it() -> None:
@@ -141,7 +181,7 @@ def test_a_start_that_fails_ends_the_benchmark_and_names_it() -> None:
     def body(asked: Asked) -> Any:
         return CRASH if asked.loops == START_LOOPS and next(calls) > 12 else good(asked)
 
-    record = weigh(both(one=body), pairs=20)
+    record = weigh(both(one=body), Selection(any_pairing=False), pairs=20)
     assert record.stop == ["failed"]
     assert "(one)" in messages(record, "failed")[0]
 
@@ -159,5 +199,17 @@ def test_amounts(each_ns: list[float], amounts: tuple[int, int] | None) -> None:
     assert process_amounts(each_ns) == amounts
 
 
-def test_what_is_alike() -> None:
-    assert [is_alike(own, 100.0) for own in (84, 86, 100, 114, 116)] == [False, True, True, True, False]
+@pytest.mark.parametrize(
+    ("cpu_ns", "ns", "usual_ns", "alone_ns", "fits"),
+    [
+        (100, 100, 100.0, 100.0, True),
+        (130, 300, 100.0, 100.0, True),
+        (100, 100, 80.0, 100.0, False),
+        (80, 100, 100.0, 100.0, False),
+        (130, 110, 100.0, 100.0, False),
+    ],
+    ids=["alike", "beside others", "has threads", "waits", "leaves work out"],
+)
+def test_what_computes_alone(cpu_ns: int, ns: int, usual_ns: float, alone_ns: float, fits: bool) -> None:
+    whole = Sample(1000, 1000 * ns, 1000 * cpu_ns)
+    assert computes_alone(whole, usual_ns, alone_ns) is fits

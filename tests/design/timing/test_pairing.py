@@ -343,7 +343,7 @@ def test_a_kill_between_the_rows_of_a_pair_leaves_an_unused_half(machine: Machin
         (("--conclude", "true"), "--prepare and --conclude need a moment without a launch"),
         (("--output", "out"), "both would write to the file of --output"),
         (("--repeat", "2"), "--repeat runs processes one after the other"),
-        (("--harness", "go"), "samples of go do not tell active of their own, nor can they"),
+        (("--harness", "jmh"), "samples of jmh do not tell active of their own, nor can they"),
     ],
 )
 def test_what_tandem_cannot_do_is_refused(machine: Machine, options: tuple[str, ...], why: str) -> None:

@@ -13,6 +13,7 @@ import pytest
 from steelyard.measure.launch import Launcher
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Harness, Listed, Work
+from steelyard.subjects.process_time import timed_by_process
 from tests import builds
 from tests.builds import ROOT
 
@@ -79,6 +80,15 @@ class Driver:
     def run(self, name: str, loops: int = 1, samples: int = 2, *, still: bool = False) -> tuple[Sample, ...]:
         work = Work(name, loops, samples, still=still)
         return self.harness.samples(self._ended(self.harness.running(self.launch, work)), work)
+
+    def run_by_process(self, name: str, loops: int) -> Sample:
+        """One sample, timed by the processor time of its launch."""
+        work = Work(name, loops, 1, by_process=True)
+        start = self.harness.starting(self.launch, work)
+        assert start is not None
+        started, whole = self._ended(start.spec), self._ended(self.harness.running(self.launch, work))
+        (sample,) = timed_by_process(self.harness.samples(whole, work), whole, started, start.loops)
+        return sample
 
     def stands_still(self, name: str) -> bool:
         """Whether its samples are those of a clock that stood still, where that is asked for and only there."""

@@ -211,6 +211,36 @@ def test_the_time_is_the_one_that_go_reports(driver: Driver) -> None:
     assert 0.01 * driver.measured.wall_ns < sum(sample.ns for sample in found) < driver.measured.wall_ns
 
 
+@pytest.mark.parametrize("name", ["BenchmarkSteady", "BenchmarkMetrics"])
+def test_the_processor_time_of_a_launch_is_that_of_its_iterations(driver: Driver, name: str) -> None:
+    """Also of loops by b.Loop, which run their function once for all iterations, where those by b.N try one before."""
+    few, many = (driver.run_by_process(name, loops) for loops in (50_000, 150_000))
+    assert many.cpu_ns is not None
+    assert few.cpu_ns is not None
+    assert many.cpu_ns < 1.7 * many.ns, "a try beside them would make it twice as much"
+    assert 2 < many.cpu_ns / few.cpu_ns < 4.5
+    assert driver.measured is not None
+    assert f"{name}-".encode() not in (driver.measured.stdout or b""), "it has one processor"
+
+
+@pytest.mark.parametrize(
+    ("words", "env", "can"),
+    [
+        ((), (), True),
+        (("-test.cpu=1", "-test.cpuprofile=x"), ("GOMAXPROCS=1",), True),
+        (("-test.cpu=4",), (), False),
+        (("--test.cpu", "1"), (), False),
+        ((), ("GOMAXPROCS=2",), False),
+    ],
+)
+def test_whoever_says_how_many_processors_go_has_is_timed_by_go(
+    words: tuple[str, ...], env: tuple[str, ...], can: bool
+) -> None:
+    work = Work("BenchmarkX", 100, 1, by_process=True)
+    start = Go().starting(spec("old.test", *words, env=env), work)
+    assert (start is not None) is can
+
+
 def test_what_is_printed_meanwhile_is_no_result(driver: Driver) -> None:
     found = driver.run("BenchmarkPrints", loops=100, samples=4)
     assert [sample.loops for sample in found] == [100] * 4
@@ -322,6 +352,18 @@ def test_a_planted_slowdown(here: InProcess, awkward: Path, slower: Path) -> Non
         assert [sample[0] for sample in samples] == [benchmark["loops"]] * benchmark["samples"]
 
 
+def test_of_one_thread_both_of_a_pair_share_a_processor_and_others_run_as_usual(here: InProcess, awkward: Path) -> None:
+    words = ("-b", "BenchmarkSteady", "-b", "BenchmarkDeep/one/one", "--pairs", "8", "--margin", "0.001%")
+    assert here("compare", "--harness", "go", str(awkward), str(awkward), *words, *FILES).status in (0, 1)
+    record = here.json()
+    timed_by_process = {one["name"] for one in record["benchmarks"] if one.get("clock") == "process"}
+    assert "BenchmarkSteady" in timed_by_process
+    orders: dict[str, set[int]] = {name: set() for name in ("BenchmarkSteady", "BenchmarkDeep/one/one")}
+    for benchmark, order, role in rows(record, "benchmark", "order", "role"):
+        orders[record["benchmarks"][benchmark]["name"]] |= {order} if role == 1 else set()
+    assert orders["BenchmarkSteady"] == {2, 3}
+
+
 def test_those_that_fail_are_named(here: InProcess, awkward: Path, slower: Path) -> None:
     names = ("Steady", "Fails", "FailsLater", "Reads", "HidesItsTime", "IgnoresN")
     chosen = [word for name in names for word in ("-b", f"Benchmark{name}")]
@@ -329,7 +371,11 @@ def test_those_that_fail_are_named(here: InProcess, awkward: Path, slower: Path)
     assert done.status == 3
     record = here.json()
     assert [one["benchmark"] for one in record["derived"]["verdicts"]] == ["BenchmarkSteady"]
-    said = {finding["message"].split(" (")[1].split(")")[0]: finding["message"] for finding in record["findings"]}
+    said = {
+        finding["message"].split(" (")[1].split(")")[0]: finding["message"]
+        for finding in record["findings"]
+        if finding["code"] == "failed"
+    }
     assert said["BenchmarkFails"].endswith("exit status 1 and says: awkward_test.go:121: the input is missing")
     assert said["BenchmarkFailsLater"].endswith("only once awkward_test.go:127: and no more")
     # The folder is that of the command line, not that of the package.

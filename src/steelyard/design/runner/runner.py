@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
@@ -173,10 +173,21 @@ class Runner:
         keep: Callable[[Reading[None]], Kept],
     ) -> tuple[Kept, Kept]:
         """Run two launches at the same time; raises as `launch`. None of them is kept unless both ended well."""
+        started = self._both_started(targets, together)
         both = self._both(targets, together)
-        readings = [Reading(one, target.samples(one), None) for target, one in zip(targets, both, strict=True)]
+        readings = [
+            Reading(one, target.samples(one, start), None)
+            for target, one, start in zip(targets, both, started, strict=True)
+        ]
         first, second = (self._kept(reading, keep) for reading in readings)
         return first, second
+
+    def _both_started(
+        self, targets: Sequence[Target], together: Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]]
+    ) -> Sequence[Measured | None]:
+        """What came of the starts of two launches, which run at the same time as well; None where they have none."""
+        starts = [replace(target, spec=target.start.spec) for target in targets if target.start is not None]
+        return [None] * len(targets) if len(starts) < len(targets) else self._both(starts, together)
 
     def _both(
         self, targets: Sequence[Target], together: Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]]

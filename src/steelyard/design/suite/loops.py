@@ -43,7 +43,7 @@ LEAST_SAMPLES = 1 + _FEWEST_SAMPLES
 # Timed by its processor time, a launch is long beside its start (some 4 ms, give or take a tenth). It has but one
 # sample: each has a start of its own, as that of Go collects garbage before it, and longer ones tell no more.
 _PROCESS_NS, _MUCH_FOR_START_NS = 90_000_000, 10_000_000
-# What an iteration takes of a processor is what elapses, but for the noise of few samples.
+# The least times of an iteration in few samples differ by no more without a reason.
 _ALIKE = 0.15
 
 Take = Callable[[int, int], Sequence[Sample]]
@@ -131,9 +131,14 @@ def process_amounts(each_ns: Sequence[float]) -> Amount | None:
     return ceil(_PROCESS_NS / fastest_ns), 1
 
 
-def is_alike(own_ns: float, elapsed_ns: float) -> bool:
-    """Whether the processor time of an iteration is what elapsed at best."""
-    return abs(own_ns / elapsed_ns - 1) <= _ALIKE
+def computes_alone(whole: Sample, usual_ns: float, alone_ns: float) -> bool:
+    """Whether the processor time of a `whole` launch is the time of its work, which one thread does.
+
+    Given the least elapsed time of an iteration as usual, and where it has one processor: that takes longer if several
+    threads work. It takes more than the processor time if it waits, and less if some work is left out of it.
+    """
+    cpu_ns, most_ns = (whole.cpu_ns or 0) / whole.loops, (1 + _ALIKE) * whole.ns / whole.loops
+    return abs(alone_ns / usual_ns - 1) <= _ALIKE and (1 - _ALIKE) * alone_ns <= cpu_ns <= most_ns
 
 
 def iteration_ns(samples: Sequence[Sample]) -> float:

@@ -72,9 +72,11 @@ class Planner:
         trials = self._trials(selection)
         trials.processed.update({(place, one.name): one.processed for place, of in enumerate(lists) for one in of})
         trials.try_all(benchmarks)
+        tried = [_as_tried(one, trials, selection) for one in benchmarks if one.entry in trials.known]
         if trials.shares_starts:
             settings = settings.model_copy(update={"starts": "shared"})
-        tried = [_as_tried(one, trials, selection) for one in benchmarks if one.entry in trials.known]
+        if selection.any_pairing and any(one.clock for one in tried):
+            settings = settings.model_copy(update={"pairing": "auto"})
         findings += [*trials.findings, *trials.failures.values()]
         findings += [*other_work_finding(tried), *process_time_finding(tried), *not_measured_finding(trials.missed)]
         if selection.seconds_each is not None and settings.max_time_s is not None:
@@ -160,7 +162,7 @@ def relist(record: Weighing | Run, shared: Mapping[str, str], runner: Runner) ->
 def may_time_processes(settings: Settings, harness: Harness) -> bool:
     """Whether launches of a suite may be timed by their processor time."""
     times = timed(settings.metrics)
-    is_plain = settings.pairing == "adjacent" and not settings.prepare and not settings.conclude
+    is_plain = not settings.prepare and not settings.conclude
     is_wanted = "wall" not in times and not {"active", "cpu"}.isdisjoint(times)
     return harness.times_processes and is_plain and is_wanted
 

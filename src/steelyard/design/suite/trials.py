@@ -6,9 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import starmap
-from math import ceil
-from statistics import median
+from math import ceil, inf
 from typing import Literal, NamedTuple, TypeVar
 
 from steelyard.design.findings import own_starts_finding
@@ -25,7 +23,7 @@ from steelyard.design.suite.loops import (
     answered,
     asking_loops,
     choose_samples,
-    is_alike,
+    computes_alone,
     is_long,
     iteration_ns,
     process_amounts,
@@ -33,7 +31,7 @@ from steelyard.design.suite.loops import (
 )
 from steelyard.design.suite.pilot_time import REFINEMENT, PilotTime
 from steelyard.model.errors import LaunchError
-from steelyard.model.launches import LaunchSpec, Sample, judged_samples, times_ns
+from steelyard.model.launches import LaunchSpec, Sample
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Benchmark, Finding, Settings, Subject
@@ -61,7 +59,7 @@ class Amounts(NamedTuple):
 # What is left to do at least when several have been tried once at the same time: their loops, and a pair.
 _MORE_LAUNCHES = 4
 # How often processor time is tried beside elapsed time, which other work may have made longer.
-_MOST_TRIES = 3
+_MOST_TRIES, _TRY_SAMPLES, _FEWEST_LOOPS = 3, 5, 8
 
 _Found = TypeVar("_Found")
 _Asking = Generator[Ask, Pilot, _Found]
@@ -184,24 +182,25 @@ class Trials:
     def _by_process(self, tries: Sequence[Sequence[Sample]], candidates: Sequence[int]) -> _Asking[Amounts | None]:
         """The amounts of launches that are timed by their processor time; None where that is another time.
 
-        That of an iteration has to be what elapses at best, on both sides: else it waits, works in several threads or
-        leaves some of its work out. `tries` have a try of each side.
+        Both sides have to be such that this is the time of their work (`computes_alone`); `tries` have a try of each.
         """
-        elapsed_ns = [iteration_ns(samples) for samples in tries]
-        amounts, each = process_amounts(elapsed_ns), [0, *candidates]
+        each = [0, *candidates]
+        usual_ns, alone_ns = [iteration_ns(samples) for samples in tries], [inf] * len(each)
+        amounts, loops = process_amounts(usual_ns), max(_FEWEST_LOOPS, tries[0][0].loops)
         if amounts is None or any(self._target("", Ask(one, *amounts, True)).start is None for one in each):
             return None
-        for again in range(_MOST_TRIES):
-            own_ns = []
+        for _ in range(_MOST_TRIES):
+            fits = []
             for place, number in enumerate(each):
-                if again:
-                    more = yield Ask(number, tries[place][0].loops, PILOT_SAMPLES)
-                    elapsed_ns[place] = min(elapsed_ns[place], iteration_ns(more.samples))
-                taken = yield Ask(number, *amounts, by_process=True)
-                if not taken.samples:
+                usual = yield Ask(number, loops, _TRY_SAMPLES)
+                alone = yield Ask(number, loops, _TRY_SAMPLES, by_process=True)
+                whole = yield Ask(number, *amounts, by_process=True)
+                if not alone.samples or not whole.samples:
                     return None
-                own_ns.append(median(times_ns(judged_samples(taken.samples), "active")))
-            if all(starmap(is_alike, zip(own_ns, elapsed_ns, strict=True))):
+                usual_ns[place] = min(usual_ns[place], iteration_ns(usual.samples))
+                alone_ns[place] = min(alone_ns[place], iteration_ns(alone.samples))
+                fits.append(computes_alone(whole.samples[0], usual_ns[place], alone_ns[place]))
+            if all(fits):
                 return Amounts(*amounts, "process")
         return None
 

@@ -48,7 +48,7 @@ def resumed(number: int, header: Weighing, rows: Sequence[LaunchRow]) -> OpenBen
     """A benchmark where an earlier session left it: at its beginning, if there was none."""
     metric, benchmark = timed(header.settings.metrics)[0], header.benchmarks[number]
     repeats = Repeats(metric, header.machine.cores_logical)
-    pairing = Pairing(header.settings, is_judged=bool(benchmark.ended))
+    pairing = Pairing(header.settings, is_judged=bool(benchmark.ended), by_process=benchmark.clock == "process")
     found = OpenBenchmark(number, repeats, control=header.benchmarks[number].control, pairing=pairing)
     if header.stop[number] == "failed":
         found.stop = "failed"

@@ -52,12 +52,17 @@ _MEASURED = (_USED, ROLES.index(TRIED))
 class Pairing:
     """How the pairs of one benchmark run; what was measured of them is noted here first."""
 
-    def __init__(self, settings: Settings, *, is_judged: bool = False) -> None:
-        """`is_judged` tells that pairs have been judged before as many are there as for the first look."""
-        self._settings, self._is_judged = settings, is_judged
+    def __init__(self, settings: Settings, *, is_judged: bool = False, by_process: bool = False) -> None:
+        """`is_judged` tells that pairs have been judged before as many are there as for the first look.
+
+        What is timed `by_process` is known to be one for tandem, and to be far less noisy there.
+        """
+        self._settings, self._is_judged, self._by_process = settings, is_judged, by_process
         self._metric = next(iter(timed(settings.metrics)), "")
         self._is_asked = settings.pairing == "tandem"
         self._way: str = "adjacent" if obstacle(settings) else settings.pairing
+        if by_process and self._way == "auto":
+            self._way = "tandem"
         self._in_turn = self._way != "adjacent" and keeps_step(settings)
         self._pairs: list[_Pair] = []
         self._trial = Trial()
@@ -98,7 +103,7 @@ class Pairing:
             self._settle(unfit if self._is_asked or self._tandem() else None)
         elif self._way == "auto" and self._is_short():
             self._settle(None)
-        elif not self._is_asked and pair[0].role in _MEASURED:
+        elif not self._is_asked and not self._by_process and pair[0].role in _MEASURED:
             self._compare(pair)
 
     def _settle(self, why: str | None) -> None:
@@ -136,6 +141,8 @@ class Pairing:
         """Why the target is none for tandem, going by its launches so far."""
         newest = self._pairs if len(self._pairs) <= FIRST_PAIRS else self._pairs[-1:]
         rows = [row for pair in newest for row in pair]
+        if self._by_process:
+            return None
         if any(row.cpu_ns is None or row.delay_ns is None for row in rows):
             return "this machine does not tell how long a process waits for a processor"
         if not all(worked_alone(row) for row in rows):
