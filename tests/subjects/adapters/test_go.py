@@ -62,6 +62,7 @@ NAMES = [
     *(f"BenchmarkNames/{name}" for name in SUBS),
     *(f"BenchmarkDeep/{outer}/{inner}" for outer in ("one", "two") for inner in ("one", "two")),
     *(f"Benchmark{name}" for name in ("Prints", "Fails", "FailsLater", "SkipsLater", "HidesItsTime", "IgnoresN")),
+    "BenchmarkLoops",
 ]
 
 
@@ -211,13 +212,13 @@ def test_the_time_is_the_one_that_go_reports(driver: Driver) -> None:
     assert 0.01 * driver.measured.wall_ns < sum(sample.ns for sample in found) < driver.measured.wall_ns
 
 
-@pytest.mark.parametrize("name", ["BenchmarkSteady", "BenchmarkMetrics"])
+@pytest.mark.parametrize("name", ["BenchmarkSteady", "BenchmarkLoops"])
 def test_the_processor_time_of_a_launch_is_that_of_its_iterations(driver: Driver, name: str) -> None:
     """Also of loops by b.Loop, which run their function once for all iterations, where those by b.N try one before."""
     few, many = (driver.run_by_process(name, loops) for loops in (50_000, 150_000))
     assert many.cpu_ns is not None
     assert few.cpu_ns is not None
-    assert many.cpu_ns < 1.7 * many.ns, "a try beside them would make it twice as much"
+    assert many.cpu_ns < 1.5 * many.ns, "all of them tried before would make it twice as much"
     assert 2 < many.cpu_ns / few.cpu_ns < 4.5
     assert driver.measured is not None
     assert f"{name}-".encode() not in (driver.measured.stdout or b""), "it has one processor"
@@ -371,11 +372,8 @@ def test_those_that_fail_are_named(here: InProcess, awkward: Path, slower: Path)
     assert done.status == 3
     record = here.json()
     assert [one["benchmark"] for one in record["derived"]["verdicts"]] == ["BenchmarkSteady"]
-    said = {
-        finding["message"].split(" (")[1].split(")")[0]: finding["message"]
-        for finding in record["findings"]
-        if finding["code"] == "failed"
-    }
+    failed = [finding["message"] for finding in record["findings"] if finding["code"] == "failed"]
+    said = {message.split(" (")[1].split(")")[0]: message for message in failed}
     assert said["BenchmarkFails"].endswith("exit status 1 and says: awkward_test.go:121: the input is missing")
     assert said["BenchmarkFailsLater"].endswith("only once awkward_test.go:127: and no more")
     # The folder is that of the command line, not that of the package.

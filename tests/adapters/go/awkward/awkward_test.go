@@ -153,3 +153,9 @@ func BenchmarkIgnoresN(b *testing.B) {
 func TestThatIsNotRun(t *testing.T) {
 	t.Fatal("a test, not a benchmark")
 }
+
+func BenchmarkLoops(b *testing.B) {
+	for b.Loop() {
+		sink += sum(1000)
+	}
+}
