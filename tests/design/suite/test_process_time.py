@@ -204,9 +204,9 @@ def test_amounts(each_ns: list[float], amounts: tuple[int, int] | None) -> None:
     [
         (100, 100, 100.0, 100.0, True),
         (130, 300, 100.0, 100.0, True),
-        (100, 100, 80.0, 100.0, False),
-        (80, 100, 100.0, 100.0, False),
-        (130, 110, 100.0, 100.0, False),
+        (100, 100, 75.0, 100.0, False),
+        (70, 100, 100.0, 100.0, False),
+        (140, 110, 100.0, 100.0, False),
     ],
     ids=["alike", "beside others", "has threads", "waits", "leaves work out"],
 )

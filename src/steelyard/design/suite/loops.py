@@ -44,7 +44,7 @@ LEAST_SAMPLES = 1 + _FEWEST_SAMPLES
 # sample: each has a start of its own, as that of Go collects garbage before it, and longer ones tell no more.
 _PROCESS_NS, _MUCH_FOR_START_NS = 90_000_000, 10_000_000
 # The least times of an iteration in few samples differ by no more without a reason.
-_ALIKE = 0.15
+_ALIKE = 0.25
 
 Take = Callable[[int, int], Sequence[Sample]]
 """take(loops, samples): run one launch, and the samples that it took."""
