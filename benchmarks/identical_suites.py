@@ -1,6 +1,8 @@
-"""False alarms of pytest-benchmark's suites, weighed against themselves, live: ten benchmarks that share their starts.
+"""False alarms of suites of ten benchmarks, weighed against themselves, live.
 
-    python benchmarks/identical_suites.py [--weighings N] [--own-starts] [--keep FOLDER]
+    python benchmarks/identical_suites.py [pytest-benchmark|go] [--weighings N] [--own-starts] [--keep FOLDER]
+
+Those of pytest-benchmark share their starts; those of Go are timed by their processes.
 
 Each weighing is one run of the installed `steelyard` with one command on both sides, a margin of next to nothing and 16
 pairs. Every benchmark is judged by itself with several alphas, as in `live_identical.py`; those of one weighing share
@@ -21,11 +23,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.live_identical import HEADER, NO_MARGIN, Seen, row, seen
 from benchmarks.processes import STEELYARD, run, with_own_store
 from benchmarks.simulation import table
-from benchmarks.suites import PYTHON_WORK, pytest_command
+from benchmarks.suites import GO_WORK, PYTHON_WORK, built_go, pytest_command
 from steelyard.model.files import load
 from steelyard.model.records import Weighing
 
-SUITE = f"""
+PYTEST = f"""
 import pytest
 {PYTHON_WORK}
 def text(rounds):
@@ -39,7 +41,41 @@ def test_work(benchmark, rounds):
 def test_text(benchmark, rounds):
     benchmark(text, rounds)
 """
+GO = rf"""
+package suite
+
+import ("fmt"; "slices"; "strings"; "testing")
+{GO_WORK}
+func text(rounds int) {{
+    var numbers []string
+    for number := 0; number < rounds / 10; number++ {{ numbers = append(numbers, fmt.Sprint(number)) }}
+    slices.Sort(numbers)
+    sink += uint64(len(strings.Join(numbers, "")))
+}}
+
+func BenchmarkAll(b *testing.B) {{
+    for _, rounds := range []int{{2000, 5000, 8000, 12000, 20000}} {{
+        b.Run(fmt.Sprint("work_", rounds), func(b *testing.B) {{ for n := 0; n < b.N; n++ {{ work(rounds) }} }})
+        b.Run(fmt.Sprint("text_", rounds), func(b *testing.B) {{ for n := 0; n < b.N; n++ {{ text(rounds) }} }})
+    }}
+}}
+"""
 PAIRS = 16
+
+
+def pytest_suite(folder: Path) -> str:
+    """The command of pytest-benchmark's."""
+    suite = folder / "test_suite.py"
+    suite.write_text(PYTEST)
+    return pytest_command(suite)
+
+
+def go_suite(folder: Path) -> str:
+    """The binary of Go's."""
+    return str(built_go(folder, GO))
+
+
+SUITES = {"pytest-benchmark": pytest_suite, "go": go_suite}
 
 
 def main(words: argparse.Namespace) -> None:
@@ -47,28 +83,30 @@ def main(words: argparse.Namespace) -> None:
     cells: dict[str, list[Seen]] = defaultdict(list)
     words.keep.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
-        suite = Path(name, "test_suite.py")
-        suite.write_text(SUITE)
-        command = pytest_command(suite)
+        command = SUITES[words.harness](Path(name))
         for number in range(words.weighings):
             kept = words.keep / f"{os.getpid()}-{number}.json.gz"
             options = ["--pairs", str(PAIRS), "--margin", f"{NO_MARGIN:.3%}", "--json", str(kept)]
             options += ["--own-starts"] if words.own_starts else []
-            line = [STEELYARD, "compare", "--harness", "pytest-benchmark", command, command, *options]
+            line = [STEELYARD, "compare", "--harness", words.harness, command, command, *options]
             run(line, with_own_store(Path(name)), accept=(0, 1))
             record = load(kept)
             if not isinstance(record, Weighing):
                 raise SystemExit(f"{kept} is no weighing")
             for place, benchmark in enumerate(record.benchmarks):
                 cells[benchmark.name].append(seen(record, place, os.getloadavg()[0]))
-            way = record.settings.starts or "own"
-            rows = [[label.rpartition("::")[2], way, *row(cell)] for label, cell in cells.items()]
+            ways = [record.settings.starts or one.clock or "own" for one in record.benchmarks]
+            rows = [
+                [label.rpartition("::")[2], way, *row(cell)]
+                for (label, cell), way in zip(cells.items(), ways, strict=True)
+            ]
             every = [one for cell in cells.values() for one in cell]
             print(table(HEADER, [*rows, ["all", "", *row(every)]]) + "\n", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("harness", nargs="?", choices=SUITES, default="pytest-benchmark")
     parser.add_argument("--weighings", type=int, default=20)
     parser.add_argument("--own-starts", action="store_true")
     parser.add_argument("--keep", type=Path, default=Path("build/identical-suites"), help="where the records go")

@@ -12,7 +12,6 @@ other work around unless --quiet is given.
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
@@ -27,7 +26,7 @@ from benchmarks.load import Bursts
 from benchmarks.processes import stoppable
 from benchmarks.simulation import table
 from benchmarks.still_clock import cargo_built
-from benchmarks.suites import HEADER, PYTHON_WORK, Tally, pytest_command, weigh_suite
+from benchmarks.suites import GO_WORK, HEADER, PYTHON_WORK, Tally, built_go, pytest_command, weigh_suite
 
 GOOGLE = r"""
 #include <benchmark/benchmark.h>
@@ -49,30 +48,22 @@ BENCHMARK(planted);
 BENCHMARK(other)->Arg(2000)->Arg(5000)->Arg(20000)->Arg(50000);
 BENCHMARK_MAIN();
 """
-GO = r"""
-package planted
+GO = f"""
+package suite
 
 import ("fmt"; "os"; "testing")
-
-var sink uint64
-
-func work(rounds int) {
-    state := uint64(1)
-    for round := 0; round < rounds; round++ { state = state * 6364136223846793005 + 1 }
-    sink += state
-}
-
-func BenchmarkPlanted(b *testing.B) {
+{GO_WORK}
+func BenchmarkPlanted(b *testing.B) {{
     rounds := 10000
-    if os.Getenv("PLANTED") != "" { rounds = 10300 }
-    for n := 0; n < b.N; n++ { work(rounds) }
-}
+    if os.Getenv("PLANTED") != "" {{ rounds = 10300 }}
+    for n := 0; n < b.N; n++ {{ work(rounds) }}
+}}
 
-func BenchmarkOther(b *testing.B) {
-    for _, rounds := range []int{2000, 5000, 20000, 50000} {
-        b.Run(fmt.Sprint(rounds), func(b *testing.B) { for n := 0; n < b.N; n++ { work(rounds) } })
-    }
-}
+func BenchmarkOther(b *testing.B) {{
+    for _, rounds := range []int{{2000, 5000, 20000, 50000}} {{
+        b.Run(fmt.Sprint(rounds), func(b *testing.B) {{ for n := 0; n < b.N; n++ {{ work(rounds) }} }})
+    }}
+}}
 """
 PYTEST = f"""
 import os
@@ -107,10 +98,8 @@ def google_benchmark(folder: Path) -> Suite:
 
 def go(folder: Path) -> Suite:
     """The binary of `go test -c`."""
-    (folder / "go.mod").write_text("module planted\n\ngo 1.20\n")
-    (folder / "work_test.go").write_text(GO)
-    subprocess.run(["go", "test", "-c", "-o", "suite"], cwd=folder, check=True, env={**os.environ, "GOFLAGS": ""})
-    return Suite(str(folder / "suite"), f"env PLANTED=1 {folder / 'suite'}")
+    program = built_go(folder, GO)
+    return Suite(str(program), f"env PLANTED=1 {program}")
 
 
 def pytest_benchmark(folder: Path) -> Suite:

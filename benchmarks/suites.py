@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import statistics
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -20,6 +22,24 @@ def work(rounds):
         state = state * 31 % 65537
     return state
 """
+
+GO_WORK = """
+var sink uint64
+
+func work(rounds int) {
+    state := uint64(1)
+    for round := 0; round < rounds; round++ { state = state * 6364136223846793005 + 1 }
+    sink += state
+}
+"""
+
+
+def built_go(folder: Path, source: str) -> Path:
+    """The binary of a package of benchmarks."""
+    (folder / "go.mod").write_text("module suite\n\ngo 1.22\n")
+    (folder / "work_test.go").write_text(source)
+    subprocess.run(["go", "test", "-c", "-o", "suite"], cwd=folder, check=True, env={**os.environ, "GOFLAGS": ""})
+    return folder / "suite"
 
 
 def pytest_command(tests: Path) -> str:
