@@ -183,6 +183,14 @@ def test_shards_have_each_benchmark_once_and_merge_to_the_whole(scripted: Script
             assert [row._replace(benchmark=0) for row in whole.launches.rows() if row.benchmark == now] == rows
 
 
+def test_a_part_of_one_benchmark_has_no_start_to_share_and_merges_all_the_same(scripted: ScriptedWorld) -> None:
+    for number in (1, 2):
+        scripted(*PAIRS, "--pairs", "12", "--shard", f"{number}/2", "-o", f"{number}.json")
+    save(with_settings(record_in("1.json"), starts="shared"), Path("shared.json"))
+    for parts in (("shared.json", "2.json"), ("2.json", "shared.json")):
+        assert scripted("merge", *parts, "-o", "all.json").status in (0, 1)
+
+
 def test_a_shard_shares_alpha_with_the_whole_suite(scripted: ScriptedWorld) -> None:
     """Else what it calls slower might be undecided once it is merged, when nobody can measure it any more."""
     scripted.script = noisy(0.013, 0.012)

@@ -14,7 +14,7 @@ from steelyard.model.launches import Launches
 from steelyard.model.records import Finding, Part, Run, Shard, Weighing
 
 # What may differ between two parts of one suite: where and when they were measured, and how much of it they are.
-_OF_THE_PART = {"seed", "shard", "max_time_s", "directory", "output"}
+_OF_THE_PART = {"seed", "shard", "starts", "max_time_s", "directory", "output"}
 # Those of a subject that say which program it is; its file may lie elsewhere on another machine.
 _OF_THE_PROGRAM = ("name", "command", "shell", "digest")
 

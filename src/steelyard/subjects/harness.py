@@ -99,6 +99,9 @@ class Harness(Protocol):
     """Whether samples can be taken in turn with those of the launch beside it; a program that cannot takes them alone,
     and says so."""
 
+    out_of_step: str = "what it is built with is too old for that"
+    """Why a program cannot, as far as that is known."""
+
     times_processes: bool = False
     """Whether the processor time of a launch can be that of its samples, less what `starting` takes."""
 

@@ -12,7 +12,19 @@ from steelyard.design.suite.selection import Selection
 from steelyard.model.launches import ROLES, USED, LaunchSpec, Sample
 from steelyard.subjects.harness import Starting, Work
 from steelyard.subjects.protocol import ProtocolHarness
-from tests.design.scripted_harness import Asked, Bodies, Body, fails, header, machine, plan, steady, weigh
+from tests.design.scripted_harness import (
+    Asked,
+    Bodies,
+    Body,
+    fails,
+    header,
+    machine,
+    plan,
+    planner,
+    run_header,
+    steady,
+    weigh,
+)
 from tests.design.suite.made import CRASH, both, messages, verdicts_of
 
 START_LOOPS = 2
@@ -85,6 +97,16 @@ def test_others_are_not(body: Body) -> None:
     assert record.benchmarks[0].clock is None
     assert record.stop == ["interrupted"]
     assert messages(record, "process-time") == []
+
+
+def test_all_parts_of_a_suite_run_their_pairs_alike_whatever_is_in_them() -> None:
+    assert {plan(both(one=waiting(share)), header()).settings.pairing for share in (0.0, 0.5)} == {"auto"}
+
+
+def test_a_run_has_no_pairs() -> None:
+    record = planner(both(one=waiting(0.0)), run_header()).planned(Selection())
+    assert record.benchmarks[0].clock == "process"
+    assert record.settings.pairing == "adjacent"
 
 
 def test_both_sides_have_to_compute() -> None:

@@ -161,6 +161,13 @@ def test_nothing_is_named_where_nothing_differs() -> None:
     assert not diff().findings
 
 
+def test_benchmarks_that_were_timed_in_different_ways_are_named() -> None:
+    (benchmark,) = A.benchmarks
+    timed = A.model_copy(update={"benchmarks": [benchmark.model_copy(update={"clock": "process"})]})
+    assert f"clock of {benchmark.name}" in notes(diff(timed, B))
+    assert f"clock of {benchmark.name}" not in notes(diff(A, B))
+
+
 def test_short_and_tiny_runs_say_so() -> None:
     assert "short-run" in notes(diff(A, measured(scripted(13.2e6), 300)))
     tiny = diff(A, measured(scripted(13.2e6), 10))

@@ -43,6 +43,11 @@ def keeps_step(settings: Settings) -> bool:
     return settings.harness is not None and harness_named(settings.harness).keeps_step
 
 
+def out_of_step(settings: Settings) -> str:
+    """Why a program of a harness whose samples can be takes them alone."""
+    return f"its samples are not taken in turn: {harness_named(settings.harness or '').out_of_step}"
+
+
 def _told(settings: Settings) -> frozenset[str] | None:
     """The times that samples beside others can be weighed by; None for launches that have none."""
     if settings.harness is None:

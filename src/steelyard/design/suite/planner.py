@@ -75,7 +75,7 @@ class Planner:
         tried = [_as_tried(one, trials, selection) for one in benchmarks if one.entry in trials.known]
         if trials.shares_starts:
             settings = settings.model_copy(update={"starts": "shared"})
-        if selection.any_pairing and any(one.clock for one in tried):
+        if selection.any_pairing and trials.times_processes and isinstance(self.record, Weighing):
             settings = settings.model_copy(update={"pairing": "auto"})
         findings += [*trials.findings, *trials.failures.values()]
         findings += [*other_work_finding(tried), *process_time_finding(tried), *not_measured_finding(trials.missed)]

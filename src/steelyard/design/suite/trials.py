@@ -59,7 +59,7 @@ class Amounts(NamedTuple):
 # What is left to do at least when several have been tried once at the same time: their loops, and a pair.
 _MORE_LAUNCHES = 4
 # How often processor time is tried beside elapsed time, which other work may have made longer.
-_MOST_TRIES, _TRY_SAMPLES, _FEWEST_LOOPS = 4, 8, 8
+_MOST_TRIES, _TRY_SAMPLES, _FEWEST_LOOPS = 3, 8, 8
 
 _Found = TypeVar("_Found")
 _Asking = Generator[Ask, Pilot, _Found]

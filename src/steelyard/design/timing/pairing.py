@@ -14,7 +14,7 @@ import numpy as np
 
 from steelyard.design.findings import adjacent_finding
 from steelyard.design.judging.lockstep import in_step
-from steelyard.design.runner.tandem import keeps_step, obstacle
+from steelyard.design.runner.tandem import keeps_step, obstacle, out_of_step
 from steelyard.design.timing.trial import Ran, Trial
 from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, FloatArray, Launches, LaunchRow, worked_alone
 from steelyard.model.metrics import timed
@@ -149,7 +149,7 @@ class Pairing:
             return "other threads or child processes do some of the work"
         if self._in_turn:
             alone = any(row.samples[-1].order is None for row in rows if row.order >= IN_TANDEM)
-            return "its samples are not taken in turn: what it is built with is too old for that" if alone else None
+            return out_of_step(self._settings) if alone else None
         if self._settings.harness is not None and np.isnan(np.concatenate(self._values(newest))).any():
             return f"its samples do not tell {self._metric}"
         # Of each pair the longer wait: whose it is must not count, and of two in each other's way either may wait.

@@ -97,7 +97,11 @@ def compare_runs(
     parts = [by_benchmark(run) for run in (baseline, candidate)]
     views = {places: (parts[0][places[0]], parts[1][places[1]]) for places in shared}
     shared = [places for places in shared if _is_measured(*views[places], places)] or shared
-    findings = [*_differences(baseline, candidate), *_left_out(baseline, candidate, shared)]
+    findings = [
+        *_differences(baseline, candidate),
+        *_clocks(baseline, candidate, shared),
+        *_left_out(baseline, candidate, shared),
+    ]
     wanted = metrics or baseline.settings.metrics
     level = alpha / len(shared)
     verdicts = [_verdict(views[places], places, metric, margin, level) for places in shared for metric in wanted]
@@ -172,6 +176,12 @@ def _differences(baseline: Run, candidate: Run) -> Iterator[Finding]:
     changed = _changed_variables(baseline.settings.variables, candidate.settings.variables)
     if changed:  # their values may be secrets
         yield Finding(code="differs", message=f"environment variables set differently: {', '.join(changed)}")
+
+
+def _clocks(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
+    """Benchmarks that were timed in different ways."""
+    for one, other in ((baseline.benchmarks[mine], candidate.benchmarks[theirs]) for mine, theirs in shared):
+        yield from _difference(f"clock of {other.name}", *(each.clock or "the harness's own" for each in (one, other)))
 
 
 def _difference(what: str, one: object, other: object) -> Iterator[Finding]:

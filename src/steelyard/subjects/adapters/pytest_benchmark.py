@@ -51,6 +51,7 @@ class PytestBenchmark(Harness):
 
     shares_starts = True
     keeps_step = True
+    out_of_step = "it chooses its rounds itself, or times them by another clock"
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether it is pytest on tests that use `benchmark`, and none that use our own fixture `weigh`."""
