@@ -139,10 +139,10 @@ class Pairing:
 
     def _unfit(self) -> str | None:
         """Why the target is none for tandem, going by its launches so far."""
-        newest = self._pairs if len(self._pairs) <= FIRST_PAIRS else self._pairs[-1:]
-        rows = [row for pair in newest for row in pair]
         if self._by_process:
             return None
+        newest = self._pairs if len(self._pairs) <= FIRST_PAIRS else self._pairs[-1:]
+        rows = [row for pair in newest for row in pair]
         if any(row.cpu_ns is None or row.delay_ns is None for row in rows):
             return "this machine does not tell how long a process waits for a processor"
         if not all(worked_alone(row) for row in rows):
