@@ -205,7 +205,7 @@ def process_time_finding(benchmarks: Sequence[Benchmark]) -> list[Finding]:
             code="process-time",
             message=f"{which}launches have one processor to compute on, and are timed by what they take of it, as the "
             "harness's own times hold the waiting for one",
-            remedy="to judge those, --metric wall",
+            remedy="--metric wall judges the times that the harness tells",
         )
     ]
 
