@@ -128,8 +128,12 @@ def adjacent_finding(why: str) -> Finding:
 
 
 def own_starts_finding(why: str) -> Finding:
-    """Say that each launch has a start of its own, where several benchmarks were to share one."""
-    return Finding(code="starts", message=f"no start serves several benchmarks, as {why}", remedy=_OWN_STARTS)
+    """Say that each launch has a start of its own, where one was to be shared."""
+    return Finding(
+        code="starts",
+        message=f"benchmarks run in no processes forked from a common start, as {why}",
+        remedy=_OWN_STARTS,
+    )
 
 
 def own_start_finding(why: str) -> Finding:

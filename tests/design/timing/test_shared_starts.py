@@ -86,13 +86,13 @@ class TestAWeighing:
         assert sorted(suites.together[-1]) == ["a", "c"]
         assert pairs_of(record)["b"] < 20
 
-    def test_the_last_one_that_is_open_is_started_by_itself(self) -> None:
+    def test_the_last_one_that_is_open_still_takes_its_samples_in_turn(self) -> None:
         noisy = steady(between=0.05)
         suites = machine(baseline={"a": steady(), "b": noisy}, candidate={"a": steady(2000), "b": noisy})
         counts = pairs_of(weigh(suites, pairs=30))
         assert counts["a"] < 20
         assert counts["b"] == 30
-        assert len(suites.together) - 2 * counts["a"] < 16
+        assert suites.together[-30:] == [["b"]] * 30
         assert suites.asked[-1].name == "b"
 
     def test_each_number_is_of_its_own_process(self) -> None:
@@ -156,7 +156,7 @@ def test_where_no_start_can_serve_several_each_has_its_own(since: int) -> None:
     record = weigh(suites, pairs=12, margin=1e-6)
     assert pairs_of(record) == {"a": 12, "b": 12, "c": 12}
     (message,) = messages(record, "starts")
-    assert message.startswith("no start serves several benchmarks, as ")
+    assert message.startswith("benchmarks run in no processes forked from a common start, as ")
     assert "(its last words: no more of this)" in message
     assert len(suites.together) <= since + 2  # the other side's ran beside it
     assert messages(record, "failed") == []
@@ -187,9 +187,12 @@ class TestThePlan:
         assert plan(suites, header(**settings)).settings.starts is None
         assert suites.together == []
 
-    def test_a_single_benchmark_does(self) -> None:
+    def test_a_single_benchmark_has_it_for_its_samples_that_are_taken_in_turn(self) -> None:
         suites = both(**named("a"))
-        assert plan(suites, header()).settings.starts is None
+        record = weigh(suites, pairs=8)
+        assert record.settings.starts == "shared"
+        assert suites.together[-16:] == [["a"]] * 16
+        assert record.stop == ["pairs"]
 
     def test_several_candidates_have_starts_of_their_own(self) -> None:
         suites = machine(baseline=SUITE, one=SUITE, other=SUITE)
@@ -224,7 +227,5 @@ class TestThePlan:
         record = replace(planner(suites, header(max_time_s=4)), time=time).planned(Selection())
         assert record.settings.starts is None
         (message,) = messages(record, "starts")
-        assert (
-            message == "no start serves several benchmarks, as one takes 1.5 s, which leaves too little time for pairs"
-        )
+        assert message.endswith("a common start, as one takes 1.5 s, which leaves too little time for pairs")
         assert 0 < len(record.benchmarks) < 30

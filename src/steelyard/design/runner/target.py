@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample, judged_samples
+from steelyard.report.figures import count
 from steelyard.subjects.harness import Harness, Listed, Starting, Work
 from steelyard.subjects.process_time import timed_by_process
 from steelyard.subjects.responses import check_within
@@ -133,7 +134,7 @@ def shared_target(each: Sequence[Target], launch: LaunchSpec, name: str, turns: 
     if first.harness is None:
         raise AssertionError("only harnesses have several benchmarks")
     spec = first.harness.running_each(launch, [target.work for target in parts if target.work])
-    whole = replace(first, name=f"{name} ({len(parts)} benchmarks)", spec=spec, work=None)
+    whole = replace(first, name=f"{name} ({count(len(parts), 'benchmark')})", spec=spec, work=None)
     return Shared(whole, parts).within(None)
 
 

@@ -35,7 +35,7 @@ from steelyard.model.launches import LaunchSpec, Sample
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Progress
 from steelyard.model.records import Benchmark, Finding, Settings, Subject
-from steelyard.report.figures import seconds
+from steelyard.report.figures import count, seconds
 from steelyard.subjects.harness import Harness, Work
 
 
@@ -117,7 +117,6 @@ class Trials:
         """Try each once, however many candidates have it; raises Interrupted."""
         entries = dict.fromkeys(one.entry or "" for one in benchmarks)
         sides = {entry: self._candidates(entry, benchmarks) for entry in entries}
-        self.shares_starts = self.shares_starts and len(entries) > 1
         if self.shares_starts:
             self._try_together(sides)
         for number, (entry, candidates) in enumerate(sides.items()):
@@ -149,7 +148,9 @@ class Trials:
         self.known[entry] = amounts
         self.time.keep(max(1, len(candidates)) * self.pair_s[entry])
 
-    def _amounts(self, entry: str, candidates: Sequence[int], left: int, at_once: int = 1) -> _Asking[Amounts]:
+    def _amounts(
+        self, entry: str, candidates: Sequence[int], left: int, at_once: int = 1, *, in_step: bool = False
+    ) -> _Asking[Amounts]:
         """The amounts for all sides of a benchmark: the baseline decides, unless a candidate is far slower.
 
         With too little time for the `left` benchmarks, of which so many are tried `at_once`, they are rougher.
@@ -177,7 +178,7 @@ class Trials:
             pilots += [(yield Ask(0, loops, PILOT_SAMPLES))]
         slowest_ns = loops * max(map(iteration_ns, tries))
         brief = yield Ask(0, loops, 1)
-        return Amounts(loops, choose_samples(pilots, slowest_ns, brief, in_step=at_once > 1))
+        return Amounts(loops, choose_samples(pilots, slowest_ns, brief, in_step=in_step))
 
     def _by_process(self, tries: Sequence[Sequence[Sample]], candidates: Sequence[int]) -> _Asking[Amounts | None]:
         """The amounts of launches that are timed by their processor time; None where that is another time.
@@ -255,8 +256,11 @@ class Trials:
     def _try_together(self, sides: Mapping[str, Sequence[int]]) -> None:
         """Try all of them at once; those of which nothing comes that way are left to be tried by themselves."""
         many = len(sides)
-        self.watch(Progress(f"trying {many} benchmarks at once", 0, many))
-        trials = {entry: _Trial(self._amounts(entry, candidates, many, many)) for entry, candidates in sides.items()}
+        self.watch(Progress(f"trying {count(many, 'benchmark')} at once", 0, many))
+        trials = {
+            entry: _Trial(self._amounts(entry, candidates, many, many, in_step=True))
+            for entry, candidates in sides.items()
+        }
         for trial in trials.values():
             trial.go_on()
         try:

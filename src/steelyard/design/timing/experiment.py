@@ -127,7 +127,7 @@ class Experiment:
             for group in self._starts.groups(due):
                 if self._pairs and self._budget.time_is_up(self._clock(), len(group) * self._seconds_per_pair(), 0):
                     return  # with many benchmarks, not all may be reached
-                if len(group) > 1:
+                if self._starts.serve(group[0]):
                     self._measure_together([self._open[number] for number in group], pair, WARM_UP)
                 else:
                     benchmark = self._open[group[0]]
@@ -136,7 +136,7 @@ class Experiment:
     def _advance_all(self, group: Sequence[OpenBenchmark], round_number: int) -> None:
         for benchmark in group:
             benchmark.together = len(group)
-        if len(group) > 1:
+        if self._starts.serve(group[0].number):
             self._advance_together(group, self._settings.warm_up + round_number)
         else:
             self._advance(group[0])

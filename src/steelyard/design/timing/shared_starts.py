@@ -28,13 +28,16 @@ class SharedStarts:
 
     def groups(self, order: Sequence[int]) -> list[list[int]]:
         """What is launched together, in this order: in each group either side is one program."""
-        is_on = self.header.settings.starts == "shared" and not self._is_over
         groups: dict[object, list[int]] = {}
         for number in order:
             one = self.header.benchmarks[number]
-            sides = number if not is_on or number in self._alone else (one.baseline, one.candidate, one.control)
+            sides = (one.baseline, one.candidate, one.control) if self.serve(number) else number
             groups.setdefault(sides, []).append(number)
         return list(groups.values())
+
+    def serve(self, number: int) -> bool:
+        """Whether a benchmark runs in a process forked from such a start, if only by itself."""
+        return self.header.settings.starts == "shared" and not self._is_over and number not in self._alone
 
     def measure(
         self, due: Sequence[OpenBenchmark], round_number: int, role: str, longest_s: float | None
