@@ -17,6 +17,7 @@ from steelyard.design.suite.loops import (
     choose_loops,
     choose_samples,
     is_long,
+    long_samples_in_step,
     shared_loops,
 )
 from steelyard.model.errors import LaunchError
@@ -171,6 +172,12 @@ class TestSamples:
     def test_a_start_that_took_less_than_nothing(self) -> None:
         """Samples of several threads add up to more than their launch."""
         assert choose_samples(pilots(within=0.05, overhead_ns=-30e6)) == 4
+
+    @pytest.mark.parametrize(
+        ("ns", "samples"), [(100_000_000, 6), (110_000_000, 5), (240_000_000, 3), (260_000_000, 1), (2_000_000_000, 1)]
+    )
+    def test_long_ones_are_several_where_each_has_a_neighbour(self, ns: int, samples: int) -> None:
+        assert long_samples_in_step([Sample(1, ns)]) == samples
 
     @pytest.mark.parametrize(("ns", "long"), [(99_000_000, False), (100_000_000, True), (2_000_000_000, True)])
     def test_what_is_long(self, ns: int, long: bool) -> None:

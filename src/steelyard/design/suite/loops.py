@@ -151,6 +151,15 @@ def is_long(samples: Sequence[Sample]) -> bool:
     return median(sample.ns for sample in samples) >= _LONG_NS
 
 
+def long_samples_in_step(samples: Sequence[Sample]) -> int:
+    """How many long samples a launch takes in turn with the other side's: half a second of them, as a start is as long.
+
+    Each is weighed against its neighbour, and the first of several is not judged.
+    """
+    judged = int(_LONGEST_LAUNCH_NS / 2 / median(sample.ns for sample in samples))
+    return 1 + judged if judged > 1 else 1
+
+
 def _enough(loops: int, ns: float) -> int:
     """Iterations that would make a sample long enough, if so many take `ns`."""
     return max(1, min(ceil(loops * TARGET_NS / ns), loops * _LARGEST_STEP))

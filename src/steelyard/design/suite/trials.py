@@ -26,6 +26,7 @@ from steelyard.design.suite.loops import (
     computes_alone,
     is_long,
     iteration_ns,
+    long_samples_in_step,
     process_amounts,
     shared_loops,
 )
@@ -162,7 +163,7 @@ class Trials:
             return Amounts(None, fixed or PILOT_SAMPLES)
         loops, taken = yield from self._loops(entry, hurried=self.time.is_short(ceil(left / at_once)))
         if is_long(taken):
-            return Amounts(loops, fixed or 1)
+            return Amounts(loops, fixed or (long_samples_in_step(taken) if in_step else 1))
         tries = [taken]
         for number in candidates:
             tries += [(yield Ask(number, loops, 1)).samples]
