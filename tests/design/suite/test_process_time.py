@@ -44,6 +44,7 @@ def _can_be_timed(monkeypatch: pytest.MonkeyPatch) -> None:
         return Starting(harness.running(launch, replace(work, loops=START_LOOPS)), START_LOOPS)
 
     monkeypatch.setattr(ProtocolHarness, "times_processes", True)
+    monkeypatch.setattr(ProtocolHarness, "tells", frozenset({"active", "cpu"}))
     monkeypatch.setattr(ProtocolHarness, "keeps_step", False)
     monkeypatch.setattr(ProtocolHarness, "starting", starting)
     monkeypatch.setattr(ProtocolHarness, "running", marked)

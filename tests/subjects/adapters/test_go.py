@@ -353,7 +353,7 @@ def test_a_planted_slowdown(here: InProcess, awkward: Path, slower: Path) -> Non
         assert [sample[0] for sample in samples] == [benchmark["loops"]] * benchmark["samples"]
 
 
-def test_of_one_thread_both_of_a_pair_share_a_processor_and_others_run_as_usual(here: InProcess, awkward: Path) -> None:
+def test_of_what_one_thread_computes_both_of_a_pair_share_a_processor(here: InProcess, awkward: Path) -> None:
     words = ("-b", "BenchmarkSteady", "-b", "BenchmarkDeep/one/one", "--pairs", "8", "--margin", "0.001%")
     assert here("compare", "--harness", "go", str(awkward), str(awkward), *words, *FILES).status in (0, 1)
     record = here.json()

@@ -16,10 +16,6 @@ _OF_THE_PARTNER = {
 }
 
 
-# What a sample is told to take that is timed by the processor time of its process.
-_OF_PROCESSES = frozenset({"active", "cpu"})
-
-
 def obstacle(settings: Settings) -> str | None:
     """Why nothing can run in tandem with these settings, with the way out; None where it can."""
     told = _told(settings)
@@ -54,8 +50,7 @@ def _told(settings: Settings) -> frozenset[str] | None:
         return None
     if settings.harness == AUTO or keeps_step(settings):
         return frozenset(PER_ITERATION)
-    harness = harness_named(settings.harness)
-    return harness.tells | (_OF_PROCESSES if harness.times_processes else frozenset())
+    return harness_named(settings.harness).tells
 
 
 def _instead(told: frozenset[str]) -> str:

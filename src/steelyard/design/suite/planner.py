@@ -72,11 +72,11 @@ class Planner:
         trials = self._trials(selection)
         trials.processed.update({(place, one.name): one.processed for place, of in enumerate(lists) for one in of})
         trials.try_all(benchmarks)
-        tried = [_as_tried(one, trials, selection) for one in benchmarks if one.entry in trials.known]
         if trials.shares_starts:
             settings = settings.model_copy(update={"starts": "shared"})
         if selection.any_pairing and trials.times_processes and isinstance(self.record, Weighing):
             settings = settings.model_copy(update={"pairing": "auto"})
+        tried = [_as_tried(one, trials, selection) for one in benchmarks if one.entry in trials.known]
         findings += [*trials.findings, *trials.failures.values()]
         findings += [*other_work_finding(tried), *process_time_finding(tried), *not_measured_finding(trials.missed)]
         if selection.seconds_each is not None and settings.max_time_s is not None:

@@ -85,6 +85,7 @@ class GoResult:
 class Go(Harness):
     """Drives the test binaries of Go packages."""
 
+    tells = frozenset({"active", "cpu"})
     times_processes = True
 
     def recognises(self, launch: LaunchSpec) -> bool:
