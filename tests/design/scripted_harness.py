@@ -18,7 +18,7 @@ from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.experiment import Experiment
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.model.launches import NUMBERS, LaunchSpec, Measured
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Watch
 from steelyard.model.records import Run, Weighing
 from steelyard.subjects.forked import parts_of
 from steelyard.subjects.harness import Work
@@ -200,7 +200,7 @@ def run_header(**settings: Any) -> Run:
 def planner(
     machine: Suites,
     record: Weighing | Run,
-    watch: Callable[[Progress], None] = lambda _: None,
+    watch: Watch = lambda _: None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Planner:
     return Planner(record, {}, Runner(machine, interrupted), watch)
@@ -213,11 +213,11 @@ def plan(machine: Suites, record: Weighing, selection: Selection | None = None) 
     return planned
 
 
-def experiment(machine: Suites, record: Weighing, **options: Any) -> Experiment:
+def experiment(machine: Suites, record: Weighing, watch: Watch = lambda _: None, **options: Any) -> Experiment:
     """The experiment of a weighing that was planned."""
     targets = without_files(targets_of(record, {}))
     rows = KeptRows(record.launches.rows())
-    return Experiment(record, recorder(machine, targets=targets, rows=rows, **options), machine.clock, lambda _: None)
+    return Experiment(record, recorder(machine, targets=targets, rows=rows, **options), machine.clock, watch)
 
 
 def weigh(machine: Suites, selection: Selection | None = None, **settings: Any) -> Weighing:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -17,7 +16,7 @@ from steelyard.measure.native import HEAP
 from steelyard.measure.preloading import refusal
 from steelyard.model.errors import SteelyardError, UsageError
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Progress, Watch
 from steelyard.model.records import Finding, Run, StopReason, Subject, Weighing
 
 # Of allocators inside programs: what is not seen of them, and what can be done.
@@ -69,7 +68,7 @@ class HeapStage:
     targets: Targets
     runner: Runner
     sink: HeapSink
-    watch: Callable[[Progress], None]
+    watch: Watch
     _launches: list[HeapLaunch] = field(default_factory=list, init=False)
     _findings: dict[str, Finding] = field(default_factory=dict, init=False)
 

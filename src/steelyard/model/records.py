@@ -177,6 +177,11 @@ class Settings(Record):
         """The commands around launches, by when they run, in that order."""
         return {"setup": self.setup, "prepare": self.prepare, "conclude": self.conclude, "cleanup": self.cleanup}
 
+    @property
+    def has_hooks_around(self) -> bool:
+        """Whether something runs before or after each launch."""
+        return bool(self.prepare or self.conclude)
+
     def judged_by(self, benchmark: Benchmark, metric: str) -> Self:
         """The same settings, with the margin that holds for a benchmark in a metric."""
         margin = said_of(self.margins, benchmark.names(), metric, self.margin)

@@ -168,9 +168,7 @@ class TestFailures:
         beside = machine(baseline={**alone.suites["baseline"], **bad}, candidate={**alone.suites["candidate"], **bad})
         shown: list[Progress] = []
         record = plan(beside, header(max_time_s=60))
-        one = experiment(beside, record)
-        one._watch = shown.append
-        verdict = verdicts(one.run())[0]
+        verdict = verdicts(experiment(beside, record, shown.append).run())[0]
         assert (shown[-1].change, shown[-1].interval) == (verdict.change, verdict.interval)
         assert shown[-1].done == verdict.pairs
 

@@ -9,13 +9,14 @@ import pytest
 
 from steelyard.design.suite.loops import computes_alone, process_amounts
 from steelyard.design.suite.selection import Selection
-from steelyard.model.launches import ROLES, USED, LaunchSpec, Sample
+from steelyard.model.launches import ROLES, USED, LaunchSpec, Measured, Sample
 from steelyard.subjects.harness import Starting, Work
 from steelyard.subjects.protocol import ProtocolHarness
 from tests.design.scripted_harness import (
     Asked,
     Bodies,
     Body,
+    Suites,
     fails,
     header,
     machine,
@@ -177,6 +178,19 @@ def test_both_of_a_pair_run_at_once_unless_the_user_says_how() -> None:
     loops = [one.loops for one in suites.of("one")[-4:]]
     assert loops == [START_LOOPS, START_LOOPS, record.benchmarks[0].loops, record.benchmarks[0].loops]
     assert messages(record, "adjacent") == []
+
+
+@pytest.mark.parametrize("any_pairing", [True, False], ids=["at once", "one after the other"])
+def test_what_outlives_a_start_is_named(*, any_pairing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = Suites.answer
+
+    def left(suites: Suites, number: int, spec: LaunchSpec) -> Measured:
+        is_start = f"--steelyard-loops={START_LOOPS}".encode() in spec.argv
+        return replace(answer(suites, number, spec), left_behind=("77 sleeper",) if is_start else ())
+
+    monkeypatch.setattr(Suites, "answer", left)
+    record = weigh(both(one=waiting(0.0)), Selection(any_pairing=any_pairing), pairs=8)
+    assert "sleeper" in messages(record, "left-behind")[0]
 
 
 @pytest.mark.parametrize("pairing", ["tandem", "adjacent"])

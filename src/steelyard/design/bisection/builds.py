@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from steelyard.design.runner.failure import Interrupted
 from steelyard.model.bisection import Commit
 from steelyard.model.errors import InterruptedBeforeStart
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Watch
 from steelyard.subjects.revisions.builds import Built, Job, Recipe, built
 from steelyard.subjects.revisions.cache import Cache
 from steelyard.subjects.revisions.git import Repository
@@ -23,7 +23,7 @@ class Builds:
     repository: Repository
     recipe: Recipe
     cache: Cache
-    watch: Callable[[Progress], None]
+    watch: Watch
     source: Mapping[str, str]
     """The environment of which builds find a part."""
     is_interrupted: Callable[[], bool]

@@ -12,7 +12,7 @@ from steelyard.design.runner.failure import Interrupted
 from steelyard.model.bisection import Bisection, Commit, Compared, End, Step
 from steelyard.model.errors import SteelyardError, UsageError
 from steelyard.model.metrics import timed
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Watch
 from steelyard.model.records import Settings
 from steelyard.stats.bisection import OF_ENDS, OF_LAST, Search, Side, exactly, side_of, step_margin
 from steelyard.stats.signed_rank import fewest_differences
@@ -36,7 +36,7 @@ class Scales(Protocol):
 class Telling:
     """Who is told how it goes."""
 
-    progress: Callable[[Progress], None]
+    progress: Watch
     begun: Callable[[list[Commit], int], None]
     """begun(line of commits, steps): before anything is built."""
     step: Callable[[Step], None]

@@ -14,7 +14,7 @@ from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.bisection import Commit, Compared
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError, UsageError
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Watch
 from steelyard.model.records import Settings, Subject, Verdict
 from steelyard.stats import bisection as rules
 from steelyard.subjects.revisions.builds import USUAL_TIMEOUT_S, Built
@@ -65,7 +65,7 @@ class CommitScales:
     asked: Asked
     builds: Callable[[Sequence[Commit]], list[Built]]
     world: World
-    watch: Callable[[Progress], None]
+    watch: Watch
     weighings: int = 0
 
     def weigh(

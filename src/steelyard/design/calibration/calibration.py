@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from steelyard.measure.count.valgrind import caches_named, host_caches, last_lev
 from steelyard.model.calibration import Calibration, CountedPoints, InterruptedCalibration, LastLevel
 from steelyard.model.counting import Caches
 from steelyard.model.errors import InterruptedBeforeStart
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Watch
 
 # The machine's own caches, with as much of the last level as explains the times best.
 FITTING_CACHES = "fit"
@@ -36,7 +36,7 @@ class Kept:
 
 def calibrate(
     world: World,
-    watch: Callable[[Progress], None],
+    watch: Watch,
     *,
     repeats: int,
     jobs: int | None = None,

@@ -22,7 +22,7 @@ from steelyard.measure.instrument import Instrument
 from steelyard.model.counting import Caches, CountSettings
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import LaunchSpec
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Watch
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,12 @@ class Instruments:
     """What counts with some caches."""
     spec: Callable[[SweepPoint, int], LaunchSpec]
     """The launch of a point with so many iterations."""
-    watch: Callable[[Progress], None]
+    watch: Watch
     clock: Callable[[], float]
 
 
 @contextmanager
-def instruments(
-    valgrind: Valgrind, world: World, *, jobs: int, watch: Callable[[Progress], None]
-) -> Iterator[Instruments]:
+def instruments(valgrind: Valgrind, world: World, *, jobs: int, watch: Watch) -> Iterator[Instruments]:
     """What measures on this machine, counting on `jobs` processors, until the context ends.
 
     Meanwhile Ctrl-C and its like ask it to stop. Raises MeasurementError where the probes are missing.

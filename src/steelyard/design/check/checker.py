@@ -29,7 +29,7 @@ from steelyard.design.runner.runner import Runner
 from steelyard.design.suite.loops import choose_loops
 from steelyard.model.errors import LaunchError, VanishedError
 from steelyard.model.launches import Draw, Sample
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Progress, Watch
 from steelyard.model.soundness import Allocating, Looked
 from steelyard.subjects.harness import Harness
 
@@ -63,7 +63,7 @@ class Checker:
     make: Make
     runner: Runner
     seconds: float
-    watch: Callable[[Progress], None]
+    watch: Watch
     seed: int
     clock: Callable[[], float]
     heap: Path | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from steelyard import __version__
@@ -17,7 +17,7 @@ from steelyard.design.suite.selection import chosen_benchmarks
 from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
 from steelyard.model.launches import LaunchSpec
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Watch
 from steelyard.model.records import Settings, Subject
 from steelyard.model.soundness import Soundness
 from steelyard.subjects.command import command_subject, launch_maker, shared_environment
@@ -30,7 +30,7 @@ def check_target(
     subject: Subject,
     settings: Settings,
     world: World,
-    watch: Callable[[Progress], None],
+    watch: Watch,
     *,
     only: Sequence[str],
     seconds: float,

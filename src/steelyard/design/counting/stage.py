@@ -22,7 +22,7 @@ from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.counting import INSTRUCTIONS, Count, CountSettings, Functions
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Progress, Watch
 from steelyard.model.records import Finding, Run, StopReason, Weighing
 from steelyard.stats.counts import FIRST_COUNTS
 from steelyard.subjects.command import shared_environment
@@ -64,9 +64,7 @@ def with_tool(record: Weighing | Run, valgrind: Valgrind) -> Weighing | Run:
 class CountingStage:
     """Counts what a record asks for, which has its tool already."""
 
-    def __init__(
-        self, record: Weighing | Run, tools: CountingTools, sink: CountSink, watch: Callable[[Progress], None]
-    ) -> None:
+    def __init__(self, record: Weighing | Run, tools: CountingTools, sink: CountSink, watch: Watch) -> None:
         settings = record.settings
         self._settings = settings.counting or CountSettings()
         self._record, self._clock, self._sink, self._watch = record, tools.clock, sink, watch

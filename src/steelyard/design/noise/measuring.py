@@ -21,7 +21,7 @@ from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.launches import USED, Draw, LaunchRow
 from steelyard.model.metrics import DEFAULT_METRIC
 from steelyard.model.noise import Work
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Progress, Watch
 
 # The partner of a launch goes on for longer, so that it is there all the time.
 _PARTNER_TAKES = 1.5
@@ -86,7 +86,7 @@ class Measuring:
     runner: Runner
     pool: WorkerPool
     clock: Callable[[], float]
-    watch: Callable[[Progress], None]
+    watch: Watch
     seed: int
     processors: int
 

@@ -22,14 +22,14 @@ from steelyard.design.runner.runner import LaunchServer, Runner
 from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart
 from steelyard.model.noise import Beside, Counted, Noise, Work
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Watch
 
 # Of a length that is hardly more than the start of a probe, which varies by so much.
 _SHORTEST = 0.9
 _NOTHING = "interrupted before anything was measured"
 
 
-def measure_noise(world: World, watch: Callable[[Progress], None], announce: Callable[[], None]) -> Noise:
+def measure_noise(world: World, watch: Watch, announce: Callable[[], None]) -> Noise:
     """Measure for MEASURED_S, `announced` when the probes are known to run; if the user stops it, judge what there is.
 
     Raises InterruptedBeforeStart if that is nothing, MeasurementError where the probes are missing or fail.
@@ -58,9 +58,7 @@ def measure_noise(world: World, watch: Callable[[Progress], None], announce: Cal
     )
 
 
-def _measured(
-    world: World, watch: Callable[[Progress], None], announce: Callable[[], None]
-) -> tuple[Measuring, _Meanwhile]:
+def _measured(world: World, watch: Watch, announce: Callable[[], None]) -> tuple[Measuring, _Meanwhile]:
     probes = Probes(world.environment)
     with (
         world.launcher() as launcher,

@@ -187,7 +187,12 @@ class Runner:
     ) -> Sequence[Measured | None]:
         """What came of the starts of two launches, which run at the same time as well; None where they have none."""
         starts = [replace(target, spec=target.start.spec) for target in targets if target.start is not None]
-        return [None] * len(targets) if len(starts) < len(targets) else self._both(starts, together)
+        if len(starts) < len(targets):
+            return [None] * len(targets)
+        both = self._both(starts, together)
+        for measured in both:
+            self._note_survivors(measured)
+        return both
 
     def _both(
         self, targets: Sequence[Target], together: Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]]

@@ -20,10 +20,9 @@ def series_of(
     settings: Settings, targets: Targets, launcher: LaunchServer, journal: Journal
 ) -> Callable[[Sequence[Place]], LaunchSeries] | None:
     """How to launch several in one request; None where the driver has something to do between two launches."""
-    around = targets.hooks.prepare or targets.hooks.conclude
     if events_of(settings.metrics):  # the server keeps only the numbers
         return None
-    if around or targets.empty_shell or settings.harness is not None or settings.repeat > 1:
+    if targets.hooks.are_around or targets.empty_shell or settings.harness is not None or settings.repeat > 1:
         return None
     launcher.keep_rows_in(journal.fileno())
 

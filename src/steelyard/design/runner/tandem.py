@@ -27,7 +27,7 @@ def obstacle(settings: Settings) -> str | None:
             return f"{metric} would hold {_OF_THE_PARTNER[metric]}"
     if settings.repeat > 1:
         return "--repeat runs processes one after the other: leave it out"
-    if settings.prepare or settings.conclude:
+    if settings.has_hooks_around:
         return "--prepare and --conclude need a moment without a launch: choose --pairing adjacent"
     if settings.output is not None:
         return "both would write to the file of --output: leave it out"

@@ -114,6 +114,11 @@ class Hooks:
     layouts: int = 0
     """How many of each side have commands of their own; 0 where all share those of the side."""
 
+    @property
+    def are_around(self) -> bool:
+        """Whether something runs before or after each launch."""
+        return bool(self.prepare or self.conclude)
+
     def of(self, specs: Sequence[LaunchSpec], target: Target) -> LaunchSpec:
         """The one of these commands that goes with a launch."""
         place = target.side * self.layouts + target.layout - 1 if self.layouts else target.side

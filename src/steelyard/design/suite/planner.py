@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from steelyard.model.counters import events_of
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.launches import LaunchSpec
 from steelyard.model.metrics import timed
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Watch
 from steelyard.model.records import Benchmark, Finding, Run, Settings, Subject, Weighing
 from steelyard.model.throughput import processed_of
 from steelyard.subjects.command import launch_spec
@@ -41,7 +41,7 @@ class Planner:
     record: Weighing | Run
     shared: Mapping[str, str]
     runner: Runner
-    watch: Callable[[Progress], None]
+    watch: Watch
     time: PilotTime = field(default_factory=lambda: PilotTime(lambda: 0.0))
 
     def planned(self, selection: Selection) -> Weighing | Run:
@@ -162,15 +162,14 @@ def relist(record: Weighing | Run, shared: Mapping[str, str], runner: Runner) ->
 def may_time_processes(settings: Settings, harness: Harness) -> bool:
     """Whether launches of a suite may be timed by their processor time."""
     times = timed(settings.metrics)
-    is_plain = not settings.prepare and not settings.conclude
     is_wanted = "wall" not in times and not {"active", "cpu"}.isdisjoint(times)
-    return harness.times_processes and is_plain and is_wanted
+    return harness.times_processes and is_wanted and not settings.has_hooks_around
 
 
 def may_share_starts(record: Weighing | Run, harness: Harness) -> bool:
     """Whether benchmarks of a suite may be measured out of common starts: nothing is to be done for each launch."""
     settings = record.settings
-    is_plain = settings.pairing == "adjacent" and not settings.prepare and not settings.conclude
+    is_plain = settings.pairing == "adjacent" and not settings.has_hooks_around
     times = timed(settings.metrics)
     is_told_apart = bool(times) and not events_of(settings.metrics)
     return isinstance(record, Weighing) and harness.shares_starts and is_plain and is_told_apart

@@ -34,7 +34,7 @@ from steelyard.design.suite.pilot_time import REFINEMENT, PilotTime
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Sample
 from steelyard.model.metrics import timed
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Progress, Watch
 from steelyard.model.records import Benchmark, Finding, Settings, Subject
 from steelyard.report.figures import count, seconds
 from steelyard.subjects.harness import Harness, Work
@@ -96,7 +96,7 @@ class Trials:
     """What is tried of each: of several layouts the first."""
     spec: Callable[[Subject], LaunchSpec]
     runner: Runner
-    watch: Callable[[Progress], None]
+    watch: Watch
     time: PilotTime
     known: dict[str, Amounts] = field(default_factory=dict)
     failures: dict[str, Finding] = field(default_factory=dict)

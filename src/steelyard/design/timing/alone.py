@@ -12,7 +12,7 @@ from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError, SteelyardError
 from steelyard.model.launches import ROLES, USED, WARM_UP, Place
-from steelyard.model.progress import Progress
+from steelyard.model.progress import Progress, Watch
 from steelyard.model.records import Finding, Run, StopReason
 
 _LEAST_LIMIT_S = 1.0
@@ -29,7 +29,7 @@ class Measuring:
         header: Run,
         recorder: Recorder,
         clock: Callable[[], float],
-        watch: Callable[[Progress], None],
+        watch: Watch,
         spent_s: float = 0.0,
     ) -> None:
         self._header, self._settings = header, header.settings

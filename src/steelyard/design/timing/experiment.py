@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
 from steelyard.design.findings import cold_finding, cut_short_finding, longer_finding, survivors
-from steelyard.design.judging.budgets import budgets_of, elsewhere, members_of
-from steelyard.design.judging.judgement import by_benchmark, judged_members, look_at
+from steelyard.design.judging.budgets import members_of
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.runner.draws import draw_places, round_order
 from steelyard.design.runner.failure import Interrupted, TookTooLongError, beside_its_partner
 from steelyard.design.runner.targets import longest_at_first_s, longest_launch_s
 from steelyard.design.timing.benchmark import OpenBenchmark, resumed
 from steelyard.design.timing.budget import Budget
+from steelyard.design.timing.looks import Looks
+from steelyard.design.timing.pace import Pace
 from steelyard.design.timing.pairing import Chosen
 from steelyard.design.timing.recorder import Recorder
 from steelyard.design.timing.shared_starts import SharedStarts
-from steelyard.design.timing.standing import known, member
+from steelyard.design.timing.standing import Standing
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.launches import TRIED, USED, WARM_UP, LaunchRow
-from steelyard.model.metrics import timed
-from steelyard.model.progress import Member, Progress
-from steelyard.model.records import Finding, Settings, StopReason, Weighing
-from steelyard.report.sentences import allowance
-from steelyard.stats.family import sharing_now
-from steelyard.stats.looks import Budgets, next_look
-from steelyard.stats.paired import Judgement, is_futile
-from steelyard.stats.sequential import level_at_end
-from steelyard.stats.verdict import CHANGED
-
-# Short pairs are measured several at once, for so many seconds.
-_AT_ONCE_S = 0.1
+from steelyard.model.progress import Watch
+from steelyard.model.records import Finding, StopReason, Weighing
 
 
 class Experiment:
@@ -47,7 +37,7 @@ class Experiment:
         header: Weighing,
         recorder: Recorder,
         clock: Callable[[], float],
-        watch: Callable[[Progress], None],
+        watch: Watch,
         settle: Callable[[float], float] = lambda most_s: 0.0,  # noqa: ARG005
         spent_s: float = 0.0,
         stopped: Sequence[StopReason] = (),
@@ -55,22 +45,17 @@ class Experiment:
         until_one_changed: bool = False,
     ) -> None:
         self._header, self._settings = header, header.settings
-        self._metric = timed(header.settings.metrics)[0]  # what is counted needs no pairs
-        self._recorder, self._clock, self._watch = recorder, clock, watch
+        self._recorder = recorder
         begun = list(recorder.rows)
         self._until_one_changed = until_one_changed
         self._open = [resumed(number, header, begun) for number in range(len(header.benchmarks))]
+        self._looks = Looks(header, recorder.rows, self._open)
         self._leave(stopped)
-        # The seconds of a record without pairs are those of its counting, which takes no part of the budget.
-        earlier_s = header.seconds if begun else 0.0
-        used = max(earlier_s, recorder.rows.wall_s())
-        self._budget = Budget(header.settings, clock() - used, spent_s, members_of(header))
+        self._pace = self._begun_at(clock, spent_s)
+        self._standing = Standing(header, self._open, self._pace, watch)
         self._starts = SharedStarts(header, recorder)
         self._settle, self._may_wait_s = settle, header.settings.wait_quiet_s
-        self._pairs, self._visited = len(recorder.rows) // 2, sum(one.stop is None for one in self._open)
         self._findings: list[Finding] = []
-        self._is_allowance_told = False
-        self._upcoming: Sequence[int] = ()
         self.error: SteelyardError | None = None
 
     def run(self) -> Weighing:
@@ -81,18 +66,18 @@ class Experiment:
         try:
             self._wait_for_quiet()
             self._warm_up()
-            self._tell_allowance()
+            self._standing.tell_allowance()
             for benchmark in self._open:
                 if benchmark.kept >= benchmark.look_at and benchmark.stop is None:
                     self._stop_or_go_on(benchmark)  # the look that an interrupted weighing still owes
             rounds = max(benchmark.attempts for benchmark in self._open)
             while still := self._still_open():
-                self._visited = len(still)
+                self._pace.visited = len(still)
                 groups = self._starts.groups(round_order(self._settings.seed, rounds, still))
                 for group, following in zip(groups, [*groups[1:], []], strict=True):
-                    self._upcoming = following
+                    self._standing.upcoming = following
                     self._advance_all([self._open[number] for number in group], rounds)
-                    self._tell_allowance()
+                    self._standing.tell_allowance()
                 rounds += 1
         except Interrupted:
             self._stop_all("interrupted")
@@ -103,15 +88,19 @@ class Experiment:
         return self._record()
 
     def _leave(self, stopped: Sequence[StopReason]) -> None:
-        """Leave those that stopped as they are; what was found of them gives its share of alpha to the others."""
+        """Leave those that stopped as they are."""
         for one, reason in zip(self._open, stopped, strict=bool(stopped)):
             one.stop = None if reason == "interrupted" else reason
-        left = [one for one in self._open if one.stop not in (None, "failed") and not one.control]
-        if left:
-            record = self._header.model_copy(update={"stop": list(stopped)})
-            judged = judged_members(by_benchmark(record), [one.number for one in left], self._metric, {})
-            for one, judgement in zip(left, judged, strict=True):
-                one.judgement = judgement
+        self._looks.look_back(stopped)
+
+    def _begun_at(self, clock: Callable[[], float], spent_s: float) -> Pace:
+        """The pace of what an earlier session may have begun."""
+        rows = self._recorder.rows
+        # The seconds of a record without pairs are those of its counting, which takes no part of the budget.
+        earlier_s = self._header.seconds if len(rows) else 0.0
+        began = clock() - max(earlier_s, rows.wall_s())
+        budget = Budget(self._settings, began, spent_s, members_of(self._header))
+        return Pace(self._settings, budget, clock, len(rows) // 2, sum(one.stop is None for one in self._open))
 
     def _still_open(self) -> list[int]:
         """The benchmarks to visit in this round; a control goes on for as long as any other does, and ends with it."""
@@ -125,7 +114,7 @@ class Experiment:
         for pair in range(self._settings.warm_up):
             due = [one.number for one in self._open if one.warm_ups <= pair and one.stop is None]
             for group in self._starts.groups(due):
-                if self._pairs and self._budget.time_is_up(self._clock(), len(group) * self._seconds_per_pair(), 0):
+                if self._pace.pairs and self._pace.is_up(len(group), 0):
                     return  # with many benchmarks, not all may be reached
                 if self._starts.serve(group[0]):
                     self._measure_together([self._open[number] for number in group], pair, WARM_UP)
@@ -143,7 +132,7 @@ class Experiment:
 
     def _advance(self, benchmark: OpenBenchmark) -> None:
         """Measure one more pair of a benchmark, look if a look is due, and stop it if it has come to an end."""
-        if self._budget_end(benchmark):
+        if self._pace.end(benchmark):
             self._stop_or_go_on(benchmark)  # with many benchmarks the time may be up in the middle of a round
             return
         chosen = self._choose(benchmark)
@@ -153,25 +142,25 @@ class Experiment:
             self._count(benchmark, rows, chosen.role)
         if pairs:
             self._stop_or_go_on(benchmark)
-            self._watch(self._progress(benchmark))
+            self._standing.tell(benchmark)
 
     def _advance_together(self, group: Sequence[OpenBenchmark], round_number: int) -> None:
         """The same for several benchmarks, out of one start a side."""
         for benchmark in group:
-            if self._budget_end(benchmark):
+            if self._pace.end(benchmark):
                 self._stop_or_go_on(benchmark)
         due = [benchmark for benchmark in group if benchmark.stop is None]
         for benchmark, rows in self._measure_together(due, round_number, USED) if due else []:
             self._count(benchmark, rows, USED)
             self._stop_or_go_on(benchmark)
-            self._watch(self._progress(benchmark))
+            self._standing.tell(benchmark)
 
     def _measure_together(
         self, due: Sequence[OpenBenchmark], round_number: int, role: str
     ) -> list[tuple[OpenBenchmark, tuple[LaunchRow, LaunchRow]]]:
-        longest_s = None if self._pairs else longest_at_first_s(self._header)
+        longest_s = None if self._pace.pairs else longest_at_first_s(self._header)
         measured = list(self._starts.measure(due, round_number, role, longest_s))
-        self._pairs += len(measured)
+        self._pace.pairs += len(measured)
         return measured
 
     def _count(self, benchmark: OpenBenchmark, rows: tuple[LaunchRow, LaunchRow], role: str) -> None:
@@ -198,26 +187,22 @@ class Experiment:
 
     def _at_once(self, benchmark: OpenBenchmark) -> int:
         """How many pairs to measure until something else may have to be done: a look, another benchmark, an end."""
-        if self._visited > 1 or self._may_wait_s > 0 or not self._pairs or not benchmark.pairing.is_settled:
+        if self._pace.visited > 1 or self._may_wait_s > 0 or not self._pace.pairs or not benchmark.pairing.is_settled:
             return 1
-        target = min(benchmark.look_at, self._settings.pairs or benchmark.look_at)
-        left_s = self._budget.time_left(self._clock(), benchmark.kept)
-        seconds = _AT_ONCE_S if left_s is None else min(_AT_ONCE_S, left_s)
-        fitting = seconds / max(self._seconds_per_pair(), _AT_ONCE_S / self._recorder.most_pairs())
-        return max(1, min(target - benchmark.kept, int(fitting)))
+        return self._pace.at_once(benchmark, self._recorder.most_pairs())
 
     def _wait_for_quiet(self) -> None:
         """Use some of the time that may be waited; it does not count as measuring."""
         if self._may_wait_s > 0:
             waited = self._settle(self._may_wait_s)
             self._may_wait_s -= waited
-            self._budget.started += waited
+            self._pace.pause(waited)
 
     def _measure(
         self, benchmark: OpenBenchmark, pair: int, role: str, many: int = 1, *, tandem: bool = False
     ) -> list[tuple[LaunchRow, LaunchRow]]:
         """Measure `many` pairs from number `pair` on; none if that failed and does not end all."""
-        longest_s = None if self._pairs else longest_at_first_s(self._header)
+        longest_s = None if self._pace.pairs else longest_at_first_s(self._header)
         draw = partial(
             draw_places,
             self._settings.seed,
@@ -240,7 +225,7 @@ class Experiment:
                 error = beside_its_partner(error) if tandem else error
                 self._fail(benchmark, error, str(error))
             return []
-        self._pairs += many
+        self._pace.pairs += many
         return measured
 
     def _is_cut_short(self, benchmark: OpenBenchmark, error: LaunchError) -> bool:
@@ -250,7 +235,7 @@ class Experiment:
         """
         limited = self._settings.timeout_s is None and self._settings.harness is None
         others = [one.stop for one in self._open if one is not benchmark and not one.control]
-        may_go_on = self._pairs > 0 or (len(others) > 0 and not any(others))
+        may_go_on = self._pace.pairs > 0 or (len(others) > 0 and not any(others))
         return limited and isinstance(error, TookTooLongError) and may_go_on and not self._has_pair(benchmark)
 
     def _has_pair(self, benchmark: OpenBenchmark) -> bool:
@@ -266,109 +251,21 @@ class Experiment:
         benchmark.stop = "failed"
 
     def _stop_or_go_on(self, benchmark: OpenBenchmark) -> None:
-        ended = self._budget_end(benchmark)
+        ended = self._pace.end(benchmark)
         if ended is None and benchmark.kept < benchmark.look_at:
             return
         try:
-            benchmark.judgement = self._look(benchmark, ended=ended is not None)
+            self._looks.take(benchmark, ended=ended is not None)
         except MeasurementError as error:
             self._fail(benchmark, error, f"{self._header.benchmarks[benchmark.number].name}: {error}")
             return
-        benchmark.look_at = next_look(benchmark.kept, self._budgets(benchmark))
+        is_decided = benchmark.judgement is not None and benchmark.judgement.verdict != "undecided"
         if benchmark.control:
             benchmark.stop = ended
-        elif benchmark.judgement is not None and benchmark.judgement.verdict != "undecided":
+        elif is_decided:
             benchmark.stop = ended or "decided"
-        else:
-            benchmark.stop = ended or self._futile(benchmark)
-
-    def _look(self, benchmark: OpenBenchmark, *, ended: bool) -> Judgement | None:
-        launches = self._recorder.rows.launches_of(benchmark.number)
-        pairs = MetricPairs(launches, benchmark.number, self._metric)
-        judged_by, members = self._judged_by(benchmark), self._sharing(benchmark)
-        return look_at(pairs, judged_by, self._budgets(benchmark), ended=ended, newest_only=True, members=members)
-
-    def _judged_by(self, benchmark: OpenBenchmark) -> Settings:
-        return self._settings.judged_by(self._header.benchmarks[benchmark.number], self._metric)
-
-    def _budgets(self, benchmark: OpenBenchmark) -> Budgets:
-        return budgets_of(self._settings, self._header.benchmarks[benchmark.number])
-
-    def _sharing(self, benchmark: OpenBenchmark) -> float:
-        """Among how many benchmarks alpha is shared at this look."""
-        members = [one for one in self._open if not one.control and one.stop != "failed"]
-        words = [one.judgement.verdict for one in members if one.judgement is not None]
-        changed = sum(word in CHANGED for word in words)
-        among = len(members) + elsewhere(self._header)
-        return 1 if benchmark.control else sharing_now(self._settings.family, among, changed)
-
-    def _budget_end(self, benchmark: OpenBenchmark) -> StopReason | None:
-        if self._settings.pairs is not None and benchmark.kept >= self._settings.pairs:
-            return "pairs"
-        next_s = self._seconds_per_pair() * benchmark.together
-        if self._budget.time_is_up(self._clock(), next_s, benchmark.kept):
-            return "time"
-        return None
-
-    def _futile(self, benchmark: OpenBenchmark) -> StopReason | None:
-        judgement, limit = benchmark.judgement, self._limit(benchmark)
-        if judgement is None or limit is None or limit <= benchmark.kept:
-            return None
-        level = level_at_end(limit, self._settings.alpha, self._budgets(benchmark))
-        return "futile" if is_futile(judgement, self._judged_by(benchmark).margin, limit, level) else None
-
-    def _limit(self, benchmark: OpenBenchmark) -> int | None:
-        return self._budget.pairs_in_all(benchmark.kept, self._clock(), self._seconds_per_round())
-
-    def _seconds_per_pair(self) -> float:
-        return (self._clock() - self._budget.started) / max(1, self._pairs)
-
-    def _seconds_per_round(self) -> float:
-        """Elapsed seconds until a benchmark has its next pair: all that are still open take their turn."""
-        return self._seconds_per_pair() * max(1, self._visited)
-
-    def _tell_allowance(self) -> None:
-        """Say once what the budget allows, if that is too little; the first pair has to show how long one takes."""
-        if self._is_allowance_told or not self._pairs:
-            return
-        self._is_allowance_told = True
-        first, now, each_s = self._open[0], self._clock(), self._seconds_per_round()
-        fitting = self._budget.pairs_in_all(first.kept, now, each_s)
-        if fitting is None:
-            return
-        spent_s = now - self._budget.started - first.kept * each_s
-        sentence = allowance(self._settings, self._budget.fewest, fitting, spent_s, each_s, self._visited)
-        if sentence is not None and first.stop is None:
-            self._watch(replace(self._progress(first), allowance=sentence))
-
-    def _progress(self, benchmark: OpenBenchmark) -> Progress:
-        limit = self._limit(benchmark)
-        change, interval = known(benchmark.judgement)
-        return Progress(
-            benchmark=self._header.benchmarks[benchmark.number].name,
-            done=benchmark.kept,
-            limit=limit,
-            change=change,
-            interval=interval,
-            seconds_left=self._seconds_left(benchmark, limit),
-            members=self._members if len(self._open) > 1 else None,
-        )
-
-    def _members(self) -> list[Member]:
-        """How all benchmarks stand, for whoever watches."""
-        names = [benchmark.name for benchmark in self._header.benchmarks]
-        return [
-            member(names[one.number], one.kept, one.judgement, one.stop, is_next=one.number in self._upcoming)
-            for one in self._open
-        ]
-
-    def _seconds_left(self, benchmark: OpenBenchmark, limit: int | None) -> float | None:
-        """What is left of the budget, or the time for the pairs that are still to come, if that is all that limits."""
-        pairs_s = None if limit is None else max(0.0, (limit - benchmark.kept) * self._seconds_per_round())
-        usual_s = self._budget.usual_time_left(self._clock())
-        if usual_s is None or pairs_s is None or self._settings.longest_time_s is None:
-            return pairs_s if usual_s is None else usual_s
-        return max(usual_s, pairs_s)
+        elif ended is not None or self._looks.is_futile(benchmark, self._pace.limit(benchmark)):
+            benchmark.stop = ended or "futile"
 
     def _stop_all(self, reason: StopReason) -> None:
         for benchmark in self._open:
@@ -388,13 +285,13 @@ class Experiment:
         return self._header.model_copy(
             update={
                 "stop": stop,
-                "seconds": self._clock() - self._budget.started,
+                "seconds": self._pace.elapsed_s(),
                 "findings": [
                     *self._header.findings,
                     *self._findings,
                     *(one for one in self._starts.findings if one not in self._header.findings),
                     *self._cold(stop),
-                    *(longer_finding(self._settings) if self._budget.is_extended else ()),
+                    *(longer_finding(self._settings) if self._pace.budget.is_extended else ()),
                     *self._recorder.not_reached(self._header.benchmarks, stop),
                     *survivors(self._recorder.runner.left_behind, self._recorder.runner.not_killed),
                 ],

@@ -1,23 +1,78 @@
-"""How a benchmark stands while it is weighed, for whoever watches."""
+"""How a weighing stands, for whoever watches it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import expm1, isfinite
 
-from steelyard.model.progress import Member
-from steelyard.model.records import StopReason
+from steelyard.design.timing.benchmark import OpenBenchmark
+from steelyard.design.timing.pace import Pace
+from steelyard.model.progress import Member, Progress, Watch
+from steelyard.model.records import Weighing
+from steelyard.report.sentences import allowance
 from steelyard.stats.paired import Judgement
 
 
-def known(judgement: Judgement | None) -> tuple[float | None, tuple[float, float] | None]:
+@dataclass
+class Standing:
+    """Tells how the benchmarks of a weighing stand, as they are measured."""
+
+    header: Weighing
+    benchmarks: Sequence[OpenBenchmark]
+    pace: Pace
+    watch: Watch
+    upcoming: Sequence[int] = ()
+    """The numbers of those that are measured next."""
+    _is_allowance_told: bool = False
+
+    def tell(self, benchmark: OpenBenchmark) -> None:
+        """Tell that a benchmark has another pair."""
+        self.watch(self._progress(benchmark))
+
+    def tell_allowance(self) -> None:
+        """Say once what the budget allows, if that is too little; the first pair has to show how long one takes."""
+        if self._is_allowance_told or not self.pace.pairs:
+            return
+        self._is_allowance_told = True
+        first, each_s, budget = self.benchmarks[0], self.pace.round_s(), self.pace.budget
+        fitting = self.pace.limit(first)
+        if fitting is None:
+            return
+        spent_s = self.pace.elapsed_s() - first.kept * each_s
+        sentence = allowance(self.header.settings, budget.fewest, fitting, spent_s, each_s, self.pace.visited)
+        if sentence is not None and first.stop is None:
+            self.watch(replace(self._progress(first), allowance=sentence))
+
+    def _progress(self, benchmark: OpenBenchmark) -> Progress:
+        change, interval = _known(benchmark.judgement)
+        return Progress(
+            benchmark=self._name(benchmark),
+            done=benchmark.kept,
+            limit=self.pace.limit(benchmark),
+            change=change,
+            interval=interval,
+            seconds_left=self.pace.seconds_left(benchmark),
+            members=self._members if len(self.benchmarks) > 1 else None,
+        )
+
+    def _members(self) -> list[Member]:
+        return [self._member(one) for one in self.benchmarks]
+
+    def _member(self, benchmark: OpenBenchmark) -> Member:
+        """One benchmark of several: one that stopped without a verdict is undecided."""
+        judgement, stop = benchmark.judgement, benchmark.stop
+        change, interval = _known(judgement)
+        word = "failed" if stop == "failed" else judgement.verdict if judgement is not None else "undecided"
+        is_next = benchmark.number in self.upcoming
+        return Member(self._name(benchmark), None if stop is None else word, benchmark.kept, change, interval, is_next)
+
+    def _name(self, benchmark: OpenBenchmark) -> str:
+        return self.header.benchmarks[benchmark.number].name
+
+
+def _known(judgement: Judgement | None) -> tuple[float | None, tuple[float, float] | None]:
     """(change, interval) of the last look, relative; None before there is an interval."""
     if judgement is None or not isfinite(judgement.estimate.lower):
         return None, None
     return expm1(judgement.estimate.centre), (expm1(judgement.lower), expm1(judgement.upper))
-
-
-def member(name: str, pairs: int, judgement: Judgement | None, stop: StopReason | None, *, is_next: bool) -> Member:
-    """One benchmark of several: one that stopped without a verdict is undecided."""
-    change, interval = known(judgement)
-    word = "failed" if stop == "failed" else judgement.verdict if judgement is not None else "undecided"
-    return Member(name, None if stop is None else word, pairs, change, interval, is_next)

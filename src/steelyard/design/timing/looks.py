@@ -1,0 +1,65 @@
+"""The looks at benchmarks that share alpha, while they are measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.design.judging.budgets import budgets_of, elsewhere
+from steelyard.design.judging.judgement import by_benchmark, judged_members, look_at
+from steelyard.design.judging.pairs import MetricPairs
+from steelyard.design.timing.benchmark import OpenBenchmark
+from steelyard.design.timing.kept_rows import KeptRows
+from steelyard.model.metrics import timed
+from steelyard.model.records import Settings, StopReason, Weighing
+from steelyard.stats.family import sharing_now
+from steelyard.stats.looks import Budgets, next_look
+from steelyard.stats.paired import is_futile
+from steelyard.stats.sequential import level_at_end
+from steelyard.stats.verdict import CHANGED
+
+
+class Looks:
+    """Looks at the pairs of each benchmark as they stand in `rows`, and notes there what was seen."""
+
+    def __init__(self, header: Weighing, rows: KeptRows, members: Sequence[OpenBenchmark]) -> None:
+        self._header, self._settings, self._rows = header, header.settings, rows
+        self._members = [one for one in members if not one.control]
+        self._metric = timed(header.settings.metrics)[0]  # what is counted needs no pairs
+
+    def take(self, benchmark: OpenBenchmark, *, ended: bool) -> None:
+        """Look at a benchmark, of which the budget may have ended; raises MeasurementError if it has no figures."""
+        pairs = MetricPairs(self._rows.launches_of(benchmark.number), benchmark.number, self._metric)
+        judged_by, budgets = self._judged_by(benchmark), self._budgets(benchmark)
+        members = self._sharing(benchmark)
+        benchmark.judgement = look_at(pairs, judged_by, budgets, ended=ended, newest_only=True, members=members)
+        benchmark.look_at = next_look(benchmark.kept, budgets)
+
+    def look_back(self, stopped: Sequence[StopReason]) -> None:
+        """Note what was seen of those that an earlier session stopped: their share of alpha is the others' now."""
+        left = [one for one in self._members if one.stop not in (None, "failed")]
+        if left:
+            record = self._header.model_copy(update={"stop": list(stopped)})
+            judged = judged_members(by_benchmark(record), [one.number for one in left], self._metric, {})
+            for one, judgement in zip(left, judged, strict=True):
+                one.judgement = judgement
+
+    def is_futile(self, benchmark: OpenBenchmark, limit: int | None) -> bool:
+        """Whether so many pairs in all cannot decide any more, by all that can be foreseen."""
+        if benchmark.judgement is None or limit is None or limit <= benchmark.kept:
+            return False
+        level = level_at_end(limit, self._settings.alpha, self._budgets(benchmark))
+        return is_futile(benchmark.judgement, self._judged_by(benchmark).margin, limit, level)
+
+    def _judged_by(self, benchmark: OpenBenchmark) -> Settings:
+        return self._settings.judged_by(self._header.benchmarks[benchmark.number], self._metric)
+
+    def _budgets(self, benchmark: OpenBenchmark) -> Budgets:
+        return budgets_of(self._settings, self._header.benchmarks[benchmark.number])
+
+    def _sharing(self, benchmark: OpenBenchmark) -> float:
+        """Among how many benchmarks alpha is shared at this look."""
+        sharing = [one for one in self._members if one.stop != "failed"]
+        words = [one.judgement.verdict for one in sharing if one.judgement is not None]
+        changed = sum(word in CHANGED for word in words)
+        among = len(sharing) + elsewhere(self._header)
+        return 1 if benchmark.control else sharing_now(self._settings.family, among, changed)

@@ -1,0 +1,76 @@
+"""How fast pairs come, and how many of them the budget still holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from steelyard.design.timing.benchmark import OpenBenchmark
+from steelyard.design.timing.budget import Budget
+from steelyard.model.records import Settings, StopReason
+
+# Short pairs are measured several at once, for so many seconds.
+_AT_ONCE_S = 0.1
+
+
+@dataclass
+class Pace:
+    """The pairs of a weighing, of all its benchmarks together, against the clock."""
+
+    settings: Settings
+    budget: Budget
+    clock: Callable[[], float]
+    pairs: int
+    """How many were measured."""
+    visited: int
+    """How many benchmarks have their turn in a round."""
+
+    def elapsed_s(self) -> float:
+        """Since the beginning, without what was waited for a quiet machine."""
+        return self.clock() - self.budget.started
+
+    def pause(self, seconds: float) -> None:
+        """Leave out what was not measured in."""
+        self.budget.started += seconds
+
+    def pair_s(self) -> float:
+        """Elapsed seconds of a pair."""
+        return self.elapsed_s() / max(1, self.pairs)
+
+    def round_s(self) -> float:
+        """Elapsed seconds until a benchmark has its next pair: all that are still open take their turn."""
+        return self.pair_s() * max(1, self.visited)
+
+    def limit(self, benchmark: OpenBenchmark) -> int | None:
+        """How many pairs of it there will be; None if nothing limits them."""
+        return self.budget.pairs_in_all(benchmark.kept, self.clock(), self.round_s())
+
+    def end(self, benchmark: OpenBenchmark) -> StopReason | None:
+        """What of its budget is used up, if any of it is."""
+        if self.settings.pairs is not None and benchmark.kept >= self.settings.pairs:
+            return "pairs"
+        return "time" if self.is_up(benchmark.together, benchmark.kept) else None
+
+    def is_up(self, together: int, kept: int) -> bool:
+        """Whether the time is, for so many pairs at once."""
+        return self.budget.time_is_up(self.clock(), self.pair_s() * together, kept)
+
+    def seconds_left(self, benchmark: OpenBenchmark) -> float | None:
+        """What is left of the budget, or the time for the pairs that are still to come, if that is all that limits."""
+        limit = self.limit(benchmark)
+        pairs_s = None if limit is None else max(0.0, (limit - benchmark.kept) * self.round_s())
+        usual_s = self.budget.usual_time_left(self.clock())
+        if usual_s is None or pairs_s is None or self.settings.longest_time_s is None:
+            return pairs_s if usual_s is None else usual_s
+        return max(usual_s, pairs_s)
+
+    def at_once(self, benchmark: OpenBenchmark, most: int) -> int:
+        """How many of its pairs are measured in one go, if nothing else has to be done until its next look.
+
+        `most` is how many pairs can be in one request.
+        """
+        target = min(benchmark.look_at, self.settings.pairs or benchmark.look_at)
+        left_s = self.budget.time_left(self.clock(), benchmark.kept)
+        seconds = _AT_ONCE_S if left_s is None else min(_AT_ONCE_S, left_s)
+        fitting = seconds / max(self.pair_s(), _AT_ONCE_S / most)
+        return max(1, min(target - benchmark.kept, int(fitting)))
