@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 from zlib import crc32
 
 import numpy as np
@@ -20,9 +20,6 @@ from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.model.launches import NUMBERS, LaunchSpec, Measured
 from steelyard.model.progress import Watch
 from steelyard.model.records import Run, Weighing
-from steelyard.subjects.forked import parts_of
-from steelyard.subjects.harness import Work
-from steelyard.subjects.protocol import ProtocolHarness
 from tests.design.scripted import PLAIN, Machine, recorder, subject, weighing, without_files
 
 START_NS = 10_000_000
@@ -95,6 +92,8 @@ class Suites(Machine):
     """The benchmarks of each call that ran several."""
     is_shared: bool = False
     """Whether such a call is being answered."""
+    can_share: ClassVar[bool] = False
+    """Whether one start can serve several benchmarks."""
     start: Callable[[list[str]], Measured | None] | None = None
     """What becomes of such a call, if nothing comes of it."""
     processed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -105,12 +104,12 @@ class Suites(Machine):
         given = [word.decode().partition("=") for word in spec.argv if word.startswith(b"--steelyard-")]
         words = {key.removeprefix("--steelyard-"): value for key, _, value in given}
         if "each" in words:
-            return self._answer_each(spec, json.loads(words["each"]))
+            return self._answer_each(spec, [_words_of(value) for key, _, value in given if key == "--steelyard-each"])
         bodies = self.suites[spec.program.decode()]
         if "list" in words:
             told = self.processed.get(spec.program.decode(), {})
             listed = [{"benchmark": name, "tags": self.tags.get(name, ["made up"]), **told} for name in bodies]
-            return _wrote(listed, START_NS)
+            return _wrote(listed, START_NS, each=self.can_share)
         asked = Asked.of_words(spec, [word.decode() for word in spec.argv])
         self.asked.append(asked)
         found = bodies[asked.name](asked)
@@ -136,7 +135,7 @@ class Suites(Machine):
             {"numbers": {name: getattr(part, name) for name in NUMBERS}, "results": (part.results or b"").decode()}
             for part in own
         ]
-        return _said(lines, START_NS + sum(part.wall_ns for part in own))
+        return _wrote(lines, START_NS + sum(part.wall_ns for part in own))
 
     def of(self, name: str, program: str | None = None) -> list[Asked]:
         """The calls that ran one benchmark."""
@@ -148,32 +147,24 @@ def _turn(words: Sequence[str]) -> int:
     return int(next((word[-1] for word in words if word.startswith("--steelyard-lockstep=")), "0"))
 
 
-def _wrote(lines: Sequence[Mapping[str, Any]], wall_ns: int) -> Measured:
-    return _said([{"steelyard": 1}, *lines, {"end": True}], wall_ns)
+def _words_of(line: str) -> list[str]:
+    """One of several benchmarks, in the words by which it is asked for alone."""
+    loops, samples, seed, orders, name = line.split(":", 4)
+    said = {"run": name, "loops": loops, "samples": samples, "seed": seed} | (
+        {"lockstep": f"4:{orders}"} if orders else {}
+    )
+    return [f"--steelyard-{key}={value}" for key, value in said.items()]
 
 
-def _said(lines: Sequence[Mapping[str, Any]], wall_ns: int) -> Measured:
-    answer = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+def _wrote(lines: Sequence[Mapping[str, Any]], wall_ns: int, **able: bool) -> Measured:
+    whole = [{"steelyard": 1, **able}, *lines, {"end": True}]
+    answer = "".join(f"{json.dumps(line)}\n" for line in whole).encode()
     return replace(PLAIN, wall_ns=wall_ns, cpu_ns=wall_ns, results=answer, results_bytes=len(answer))
 
 
-class Sharing(ProtocolHarness):
-    """The protocol, were one start able to serve several benchmarks."""
-
-    shares_starts = True
-
-    def running_each(self, launch: LaunchSpec, works: Sequence[Work]) -> LaunchSpec:
-        each = [[word.decode() for word in self.running(launch, work).argv] for work in works]
-        return replace(launch, argv=(*launch.argv, f"--steelyard-each={json.dumps(each)}".encode()), results=1 << 20)
-
-    def apart(self, measured: Measured, works: Sequence[Work]) -> list[Measured]:
-        return parts_of(measured, len(works))
-
-
 def share_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the harness of these suites be able to."""
-    for name in ("shares_starts", "running_each", "apart"):
-        monkeypatch.setattr(ProtocolHarness, name, vars(Sharing)[name])
+    """Have these suites be able to."""
+    monkeypatch.setattr(Suites, "can_share", True)
 
 
 def machine(**suites: Bodies) -> Suites:

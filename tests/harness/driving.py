@@ -64,6 +64,21 @@ def run_arguments(name: str, loops: object = 3, samples: object = 2, seed: objec
     ]
 
 
+def each_arguments(*names: str, loops: int = 3, orders: str = "", fd: int | None = None) -> list[str]:
+    """Two samples of each of several benchmarks, each in a process of its own."""
+    beside = [] if fd is None else [f"--steelyard-lockstep={fd}"]
+    return [VERSION, *(f"--steelyard-each={loops}:2:1:{orders}:{name}" for name in names), *beside]
+
+
+def parts_of(called: Called) -> list[Called]:
+    """What came of each of them, as if each had been called."""
+    assert called.status == 0, called.body
+    return [
+        Called(part["numbers"]["exit_code"], part["results"].encode(), called.stdout, called.stderr)
+        for part in called.body
+    ]
+
+
 def call(
     command: Sequence[str | Path],
     arguments: Sequence[str],

@@ -38,6 +38,19 @@ def test_others_before_it() -> None:
     assert request(RUN).before == []
 
 
+def test_several(fd: int) -> None:
+    arguments, _ = separated(["--steelyard-each=10:2:5:01:a:b", "--steelyard-each=3:1:0:1:c"])
+    found = request({"protocol": "1", "lockstep": str(fd)} | arguments)
+    assert (found.name, found.names, found.socket) == (None, ["a:b", "c"], fd)
+    one = found.each[0].alone(fd)
+    assert (one.name, one.loops, one.samples, one.seed, one.partner is None) == ("a:b", 10, 2, 5, False)
+
+
+def test_several_by_themselves() -> None:
+    found = request({"protocol": "1", "each": "10:2:5::a"})
+    assert (found.socket, found.each[0].alone(-1).partner) == (None, None)
+
+
 def test_the_ends_of_the_ranges() -> None:
     found = request(RUN | {"loops": str(2**53), "samples": "10000", "seed": str(2**64 - 1)})
     assert (found.loops, found.samples, found.seed) == (2**53, 10_000, 2**64 - 1)
@@ -50,6 +63,12 @@ def test_a_list_has_no_name() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (RUN | {"each": "1:1:0::a"}, "one of --steelyard-list"),
+        ({"protocol": "1", "each": "1:1"}, "seed=: it has to be"),
+        ({"protocol": "1", "each": "0:1:0::a"}, "loops=0"),
+        ({"protocol": "1", "each": "1:2:0:0:a"}, "each=1:2:0:0:a: its orders have to be"),
+        ({"protocol": "1", "each": "1:1:0:2:a"}, "its orders have to be"),
+        ({"protocol": "1", "each": "1:1:0:1:a"}, "--steelyard-lockstep=NUMBER is missing"),
         (RUN | {"loops": "0"}, "loops=0"),
         (RUN | {"loops": "-1"}, "loops=-1"),
         (RUN | {"loops": "abc"}, "loops=abc"),
@@ -67,8 +86,8 @@ def test_a_list_has_no_name() -> None:
         (RUN | {"protocol": ""}, "version 1"),
         ({"run": "a"}, "protocol is missing"),
         ({"protocol": "1", "run": "a", "samples": "1"}, "loops=NUMBER is missing"),
-        (RUN | {"list": ""}, "either"),
-        ({"protocol": "1"}, "either"),
+        (RUN | {"list": ""}, "say one of"),
+        ({"protocol": "1"}, "say one of"),
     ],
 )
 def test_what_cannot_be_followed(arguments: dict[str, str], said: str) -> None:

@@ -17,11 +17,11 @@ HARNESS_SOURCE = SOURCE / "steelyard" / "harness"
 
 # From the bottom up: each of these imports from those before it, and from nothing else of this package.
 FLOORS = (
-    "faults names signature partner counting loop",
+    "faults names signature partner counting loop forks",
     "arguments declare worker",
     "entry bodies",
     "find response",
-    "suite",
+    "suite several",
     "driven interactive pytest_run",
     "pytest_plugin __main__",
 )

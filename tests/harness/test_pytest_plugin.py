@@ -12,7 +12,7 @@ from textwrap import dedent
 import pytest
 
 import steelyard
-from tests.harness.driving import LIST, Called, call, run_arguments
+from tests.harness.driving import LIST, Called, call, each_arguments, parts_of, run_arguments
 
 PLAIN = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
 PYTEST = [*PLAIN, "-p", "steelyard"]
@@ -245,6 +245,37 @@ def test_a_folder_s_tests_have_its_name(folder: Path) -> None:
 def test_trouble(folder: Path, name: str, said: str) -> None:
     write(folder, "test_trouble.py", TROUBLE)
     assert said in ran(folder, f"test_trouble.py::{name}").error
+
+
+def test_several_run_in_processes_of_their_own(folder: Path) -> None:
+    names = call(PYTEST, LIST, cwd=folder).names
+    parts = parts_of(call(PYTEST, each_arguments(*names), cwd=folder))
+    assert len(parts) == len(names) > 4
+    assert [[line["loops"] for line in part.body] for part in parts] == [[3, 3]] * len(names)
+    assert {part.status for part in parts} == {0}
+
+
+def test_what_is_wrong_with_one_of_several_is_told_of_it(folder: Path) -> None:
+    write(folder, "test_trouble.py", TROUBLE)
+    told = {
+        "test_assertion": "test_trouble.py:5: AssertionError: assert 3 == 4",
+        "test_skips": "the test was skipped: because",
+        "test_expected": "the test fails, as it was expected to",
+        "test_unexpected": "the test failed: see what pytest printed",
+        "test_idle": "the test never called weigh()",
+        "test_teardown": "OSError: no",
+        "test_exits": "Exit: enough",
+    }
+    names = [*(f"test_trouble.py::{name}" for name in told), "test_suite.py::test_sort"]
+    *bad, good = parts_of(call(PYTEST, each_arguments(*names), cwd=folder))
+    for part, said in zip(bad, told.values(), strict=True):
+        assert (part.status, said in part.error) == (1, True), part.error
+    assert good.status == 0
+
+
+def test_one_of_several_that_is_not_there_is_no_run(folder: Path) -> None:
+    called = call(PYTEST, each_arguments("test_suite.py::test_sort", "test_suite.py::test_none"), cwd=folder)
+    assert "no test that uses weigh() is called 'test_suite.py::test_none'" in called.error
 
 
 def test_a_file_that_cannot_be_loaded(folder: Path) -> None:

@@ -37,6 +37,7 @@ def test_every_line() -> None:
             "harness": f"steelyard.harness {steelyard.__version__}",
             "language": "Python",
             "lockstep": True,
+            "each": True,
         },
         {"benchmark": 'a "b"\\ü', "params": {"n": "ö"}, "tags": ["t", "u"], "source": "x.py:1"},
         {"benchmark": "c", "source": "x.py:2"},

@@ -17,6 +17,9 @@ _MOST = {"loops": 2**53, "before": 2**53, "samples": 10_000, "seed": 2**64 - 1, 
 _LEAST = {"loops": 1, "before": 1, "samples": 1, "seed": 0, "fd": 0, "lockstep": 0}
 
 
+_REPEATED = ("before", "each")
+
+
 class ArgumentError(Exception):
     """The driver's arguments cannot be followed."""
 
@@ -24,7 +27,7 @@ class ArgumentError(Exception):
 class Request:
     """What the driver wants: the list, or one benchmark run."""
 
-    __slots__ = ("before", "loops", "name", "partner", "samples", "seed")
+    __slots__ = ("before", "each", "loops", "name", "partner", "samples", "seed", "socket")
 
     def __init__(
         self,
@@ -37,19 +40,44 @@ class Request:
     ) -> None:
         self.name, self.loops, self.samples, self.seed, self.before = name, loops, samples, seed, before
         self.partner = partner
+        self.each: list[Turned] = []
+        """Several benchmarks, each to run in a process of its own; `name` is None then."""
+        self.socket: int | None = None
+        """Where the launch beside this one is, if these are to run in turn with those of it."""
+
+    @property
+    def names(self) -> list[str]:
+        """Of all that are to run; none for the list."""
+        return [self.name] if self.name is not None else [one.name for one in self.each]
+
+
+class Turned:
+    """One of several benchmarks to run; `orders` are those of its samples, none if it runs by itself."""
+
+    __slots__ = ("loops", "name", "orders", "samples", "seed")
+
+    def __init__(self, name: str, loops: int, samples: int, seed: int, orders: str) -> None:
+        self.name, self.loops, self.samples, self.seed, self.orders = name, loops, samples, seed, orders
+
+    def alone(self, fd: int) -> Request:
+        """The request to run this one, with its partner at the end of a socket; -1 if there is none."""
+        from steelyard.harness.partner import Partner
+
+        partner = Partner(fd, self.orders) if self.orders else None
+        return Request(self.name, self.loops, self.samples, self.seed, partner=partner)
 
 
 def separated(command_line: Iterable[str]) -> tuple[dict[str, str], list[str]]:
     """The values of the protocol's arguments by their keys, whatever they are, and the user's own arguments.
 
-    `before` may be said more than once: its values are lines, which no name can break.
+    `before` and `each` may be said more than once: their values are lines, which no name can break.
     """
     arguments: dict[str, str] = {}
     own: list[str] = []
     for argument in command_line:
         if argument.startswith(PREFIX):
             key, _, value = argument[len(PREFIX) :].partition("=")
-            arguments[key] = f"{arguments[key]}\n{value}" if key == "before" and key in arguments else value
+            arguments[key] = f"{arguments[key]}\n{value}" if key in _REPEATED and key in arguments else value
         else:
             own.append(argument)
     return arguments, own
@@ -74,15 +102,34 @@ def request(arguments: dict[str, str]) -> Request:
     if version != str(VERSION):
         said = "is missing" if version is None else f"asks for {version!r}"
         raise ArgumentError(f"--steelyard-protocol {said}: this harness speaks version {VERSION}")
-    if ("list" in arguments) == ("run" in arguments):
-        raise ArgumentError("say either --steelyard-list or --steelyard-run=NAME")
+    if sum(key in arguments for key in ("list", "run", "each")) != 1:
+        raise ArgumentError("say one of --steelyard-list, --steelyard-run=NAME and --steelyard-each=...")
     if "list" in arguments:
         return Request(None)
+    if "each" in arguments:
+        return _each(arguments)
     seed = _number(arguments, "seed") if "seed" in arguments else 0
     before = [_earlier(line) for line in arguments["before"].split("\n")] if "before" in arguments else []
     samples = _number(arguments, "samples")
     partner = _partner(arguments["lockstep"], samples) if "lockstep" in arguments else None
     return Request(arguments["run"], _number(arguments, "loops"), samples, seed, before, partner)
+
+
+def _each(arguments: dict[str, str]) -> Request:
+    found = Request(None)
+    found.each = [_turned(line) for line in arguments["each"].split("\n")]
+    if any(one.orders for one in found.each):
+        found.socket = _kept_from_children("lockstep", _number(arguments, "lockstep"))
+    return found
+
+
+def _turned(value: str) -> Turned:
+    loops, samples, seed, orders, name = (*value.split(":", 4), *[""] * 4)[:5]
+    numbers = {"loops": loops, "samples": samples, "seed": seed}
+    found = Turned(name, _number(numbers, "loops"), _number(numbers, "samples"), _number(numbers, "seed"), orders)
+    if found.orders and (len(orders) != found.samples or orders.strip("01")):
+        raise ArgumentError(f"--steelyard-each={value[:40]}: its orders have to be a 0 or 1 for each sample")
+    return found
 
 
 def _partner(value: str, samples: int) -> Partner:

@@ -1,8 +1,8 @@
-"""The protocol's two calls: the list, and one benchmark run."""
+"""The protocol's calls: the list, one benchmark run, and several."""
 
 from __future__ import annotations
 
-from steelyard.harness.arguments import ArgumentError, descriptor, request
+from steelyard.harness.arguments import ArgumentError, Request, descriptor, request
 from steelyard.harness.faults import DONE, INTERRUPTED, RAISED, complain, fault
 from steelyard.harness.find import FindError
 from steelyard.harness.names import BadNameError
@@ -10,8 +10,11 @@ from steelyard.harness.response import Response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from steelyard.harness.arguments import Request
+    from collections.abc import Callable
+
+    from steelyard.harness.entry import Entry
     from steelyard.harness.suite import Suite
+    from steelyard.harness.worker import Sample
 
 
 def respond(arguments: dict[str, str], suite: Suite) -> int:
@@ -21,7 +24,7 @@ def respond(arguments: dict[str, str], suite: Suite) -> int:
     except ArgumentError as error:
         return complain(str(error))
     response = Response(fd, before=True)
-    status = _status(arguments, suite, response)
+    status = _status(suite, response, lambda: _follow(request(arguments), suite, response))
     try:
         response.send()
     except OSError as error:
@@ -29,14 +32,9 @@ def respond(arguments: dict[str, str], suite: Suite) -> int:
     return status
 
 
-def _status(arguments: dict[str, str], suite: Suite, response: Response) -> int:
+def _status(suite: Suite, response: Response, follow: Callable[[], None]) -> int:
     try:
-        wanted = request(arguments)
-        if wanted.name is None:
-            for entry in suite.entries():
-                response.list(entry)
-            return DONE
-        _run(wanted, wanted.name, suite, response)
+        follow()
     except (ArgumentError, FindError, BadNameError) as error:
         response.error(str(error))
         return complain(str(error))
@@ -49,14 +47,36 @@ def _status(arguments: dict[str, str], suite: Suite, response: Response) -> int:
     return DONE
 
 
-def _run(wanted: Request, name: str, suite: Suite, response: Response) -> None:
+def _follow(wanted: Request, suite: Suite, response: Response) -> None:
+    if wanted.each:
+        from steelyard.harness.several import run_each
+
+        entries = {name: suite.called(name) for name in wanted.names}
+        run_each(wanted, response.fd, lambda one: _run_alone(one, entries[one.names[0]], suite, response.fd), response)
+    elif not wanted.names:
+        for entry in suite.entries():
+            response.list(entry)
+    else:
+        for earlier, loops in wanted.before:
+            _samples(Request(earlier, loops, 1, wanted.seed), suite.called(earlier), suite)
+        _run(wanted, suite.called(wanted.names[0]), suite, response)
+
+
+def _run_alone(wanted: Request, entry: Entry, suite: Suite, fd: int) -> bool:
+    """Run one benchmark in a process that ends after it, and write its response; whether it went well."""
+    response = Response(fd, before=True)
+    status = _status(suite, response, lambda: _run(wanted, entry, suite, response))
+    response.send()
+    return status == DONE
+
+
+def _run(wanted: Request, entry: Entry, suite: Suite, response: Response) -> None:
+    for sample in _samples(wanted, entry, suite):
+        response.sample(sample)
+
+
+def _samples(wanted: Request, entry: Entry, suite: Suite) -> list[Sample]:
     from steelyard.harness.worker import samples_of
 
-    for earlier, loops in wanted.before:
-        with suite.prepared(suite.called(earlier), wanted.seed) as work:
-            samples_of(work, loops, 1)
-    entry = suite.called(name)
     with suite.prepared(entry, wanted.seed) as work:
-        taken = samples_of(work, wanted.loops, wanted.samples, wanted.partner)
-    for sample in taken:
-        response.sample(sample)
+        return samples_of(work, wanted.loops, wanted.samples, wanted.partner)

@@ -10,13 +10,15 @@ FIRST, SECOND = "0", "1"
 class Partner:
     """The other launch, at the end of a socket; a byte hands over the turn. If it goes, this launch goes on alone.
 
+    As it does without one: a socket of -1.
+
     `orders` has a digit for each sample: 0 if it is the first one of its round, 1 if it follows the partner's.
     """
 
     __slots__ = ("_fd", "_orders", "_taken", "orders")
 
     def __init__(self, fd: int, orders: str) -> None:
-        self._fd: int | None = fd
+        self._fd: int | None = None if fd < 0 else fd
         self._orders = orders
         self._taken = 0
         self.orders: list[int | None] = []

@@ -1,4 +1,7 @@
-"""What pytest does under the protocol's arguments: list the tests that use `weigh`, or run one of them and no other."""
+"""What pytest does under the protocol's arguments: list the tests that use `weigh`, or run one of them and no other.
+
+Or several, each in a process of its own.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from steelyard.harness.entry import Entry
 from steelyard.harness.faults import told
 from steelyard.harness.names import BadNameError, check_names, value_text
 from steelyard.harness.response import Response
+from steelyard.harness.several import run_each
 from steelyard.harness.worker import samples_of
 
 TYPE_CHECKING = False
@@ -35,13 +39,17 @@ def started(config: pytest.Config, args: list[str]) -> Run:
     args[:] = own[:end] + quiet + own[end:]
     config.known_args_namespace.no_cov = True  # pytest-cov looks there, before the arguments are read again
     try:
-        response = Response(descriptor(arguments), inside=f" in pytest {pytest.__version__}")
+        response = _response(descriptor(arguments))
     except ArgumentError as error:
         raise pytest.UsageError(str(error)) from error
     run = Run(config, response)
     config.add_cleanup(run.finish)  # whatever happens from here on, the driver gets a response
     run.follow(arguments)
     return run
+
+
+def _response(fd: int) -> Response:
+    return Response(fd, inside=f" in pytest {pytest.__version__}")
 
 
 class Run:
@@ -93,10 +101,10 @@ class Run:
 
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
         """Leave all other files of tests alone: importing them would cost time and memory in each launch."""
-        if self._name is None or collection_path.name == "__init__.py" or not collection_path.is_file():
+        if not self._names or collection_path.name == "__init__.py" or not collection_path.is_file():
             return None
-        wanted = os.path.normpath(self._config.rootpath / self._name.partition("::")[0])
-        return str(collection_path) != wanted or None
+        wanted = (os.path.normpath(self._config.rootpath / name.partition("::")[0]) for name in self._names)
+        return str(collection_path) not in wanted or None
 
     def pytest_exception_interact(self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]) -> None:
         """A file of tests that cannot be loaded, or a test that failed."""
@@ -106,10 +114,10 @@ class Run:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Choose the one test, out of those that the user's own arguments leave."""
-        if self._name is None:
+        """Choose the tests, out of those that the user's own arguments leave."""
+        if not self._names:
             return
-        chosen = [item for item in items if item.nodeid == self._name and _weighs(item)]
+        chosen = [item for item in items if item.nodeid in self._names and _weighs(item)]
         others = [item for item in items if item not in chosen]
         items[:] = chosen
         self._config.hook.pytest_deselected(items=others)
@@ -119,16 +127,43 @@ class Run:
         """List instead of running; run only what there is once."""
         if self._response.failed:
             return None  # pytest itself says that some files cannot be loaded
-        if self._name is not None:
-            if len(session.items) != 1:
-                how_many = "two tests are" if session.items else "no test that uses weigh() is"
-                raise self._refused(f"{how_many} called {self._name!r}")
+        for name in self._names:
+            found = sum(item.nodeid == name for item in session.items)
+            if found != 1:
+                how_many = "two tests are" if found else "no test that uses weigh() is"
+                raise self._refused(f"{how_many} called {name!r}")
+        if self._request is not None and self._request.each:
+            self._run_each(self._request, session)
+            return True
+        if self._names:
             return None
         try:
             self._list(session)
         except BadNameError as error:
             raise self._refused(str(error)) from error
         return True
+
+    def _run_each(self, wanted: Request, session: pytest.Session) -> None:
+        """Run every test in a process of its own, one after the other."""
+        items = {item.nodeid: item for item in session.items}
+        try:
+            run_each(wanted, self._response.fd, lambda one: self._run_alone(one, items[one.names[0]]), self._response)
+        except ArgumentError as error:
+            raise self._refused(str(error)) from error
+        self._done = True
+
+    def _run_alone(self, wanted: Request, item: pytest.Item) -> bool:
+        """Run one test in this process, which ends after it, and write its response; whether it went well."""
+        self._request, self._response = wanted, _response(self._response.fd)
+        item.session.items[:] = [item]
+        try:
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        except BaseException as error:  # pytest.exit(), whatever a test does
+            if not self._response.failed:
+                self._response.error(told(error, {}))
+        self._say_what_is_missing(has_failed=item.session.testsfailed > 0)
+        self._response.send()
+        return not self._response.failed
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A test that was skipped."""
@@ -150,17 +185,23 @@ class Run:
         """Say what pytest finds nothing wrong with, and have the exit status say it too."""
         if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self._done:
             session.exitstatus = pytest.ExitCode.OK  # an empty list is one
-        elif exitstatus == pytest.ExitCode.TESTS_FAILED and not self._response.failed:
-            self._response.error("the test failed: see what pytest printed")
-        elif exitstatus == pytest.ExitCode.OK:
-            if self._name is not None and not self._done and not self._response.failed:
-                self._response.error(f"the test never called {FIXTURE}(), so there is nothing to measure")
+        elif exitstatus in (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.OK):
+            self._say_what_is_missing(has_failed=exitstatus == pytest.ExitCode.TESTS_FAILED)
             if self._response.failed:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
+    def _say_what_is_missing(self, *, has_failed: bool) -> None:
+        """What nothing else has said of a test that was run."""
+        if self._response.failed:
+            return
+        if has_failed:
+            self._response.error("the test failed: see what pytest printed")
+        elif self._names and not self._done:
+            self._response.error(f"the test never called {FIXTURE}(), so there is nothing to measure")
+
     @property
-    def _name(self) -> str | None:
-        return self._request.name if self._request else None
+    def _names(self) -> list[str]:
+        return self._request.names if self._request else []
 
     def _list(self, session: pytest.Session) -> None:
         entries = [_entry(item) for item in sorted(session.items, key=_place) if _weighs(item)]

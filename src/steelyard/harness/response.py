@@ -11,6 +11,8 @@ from steelyard.harness.arguments import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from steelyard.harness.entry import Entry
     from steelyard.harness.worker import Sample
 
@@ -22,9 +24,9 @@ class Response:
     """Lines that wait for the end: a driver that is woken in between would disturb what is measured."""
 
     def __init__(self, fd: int, *, inside: str = "", before: bool = False) -> None:
-        self._fd, self._process = fd, os.getpid()
+        self.fd, self._process = fd, os.getpid()
         harness = _text(_HARNESS + inside)
-        able = ', "before": true, "lockstep": true' if before else ', "lockstep": true'
+        able = "".join(f', "{name}": true' for name in (*(["before"] if before else ()), "lockstep", "each"))
         self._lines = [f'{{"steelyard": {VERSION}, "harness": {harness}, "language": "Python"{able}}}']
         self.failed = False
 
@@ -50,6 +52,11 @@ class Response:
             fields += f', "order": {sample.order}'
         self._lines.append(f"{{{fields}}}")
 
+    def part(self, told: dict[str, Any]) -> None:
+        """What came of one of several benchmarks: the numbers of its process, and its own response."""
+        numbers = ", ".join(f'"{name}": {"null" if n is None else n}' for name, n in told["numbers"].items())
+        self._lines.append(f'{{"numbers": {{{numbers}}}, "results": {_text(told["results"])}}}')
+
     def error(self, message: str) -> None:
         """What went wrong."""
         self.failed = True
@@ -65,4 +72,4 @@ class Response:
             return
         left = memoryview(("\n".join([*self._lines, '{"end": true}']) + "\n").encode())
         while left:
-            left = left[os.write(self._fd, left) :]
+            left = left[os.write(self.fd, left) :]

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import Measured
 from steelyard.model.numbers import ALWAYS_KNOWN, NUMBERS
-from steelyard.subjects.responses import is_count, json_of, quoted, results_of
+from steelyard.subjects.responses import is_count, quoted, results_of
 
 
-def parts_of(measured: Measured, wanted: int) -> list[Measured]:
-    """Each of them, in their order, of a launch that wrote a line {"numbers": {...}, "results": "..."} of every one.
+def parts_of(measured: Measured, lines: Sequence[Any], wanted: int) -> list[Measured]:
+    """Each of them, in their order, of a launch that told of every one: {"numbers": {...}, "results": "..."}.
 
     The names of the numbers are those of a launch. Raises LaunchError for anything else. Which processes outlived the
     launch is in the first part.
     """
-    written = results_of(measured)
-    lines = [json_of(line, "line of results") for line in written.splitlines()]
     if len(lines) != wanted:
         raise LaunchError(f"told of {len(lines)} benchmarks where {wanted} were asked for")
     try:
         parts = [_part(line["numbers"], line["results"].encode()) for line in lines]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise LaunchError(f"wrote what are no results: {quoted(written)}") from error
+        raise LaunchError(f"wrote what are no results: {quoted(results_of(measured))}") from error
     parts[0] = replace(parts[0], left_behind=measured.left_behind, not_killed=measured.not_killed)
     return parts
 

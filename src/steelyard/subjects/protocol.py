@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.launches import LaunchSpec, Measured, Sample
 from steelyard.model.throughput import WORK_UNITS
+from steelyard.subjects.forked import parts_of
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
@@ -59,7 +60,9 @@ class ProtocolHarness(Harness):
     def listed(self, measured: Measured) -> list[Listed]:
         """What it listed, in its order; raises LaunchError if that is no list."""
         hello = _object((measured.results or b"").partition(b"\n")[0])
-        self.runs_before, self.offers_lockstep = (hello.get(name) is True for name in ("before", "lockstep"))
+        self.runs_before, self.offers_lockstep, self.shares_starts = (
+            hello.get(name) is True for name in ("before", "lockstep", "each")
+        )
         return checked_list(_listed(line) for line in _answer(measured) if "benchmark" in line)
 
     def complaint(self, measured: Measured) -> str | None:
@@ -82,6 +85,19 @@ class ProtocolHarness(Harness):
             *(f"--steelyard-before={loops}:{name}" for name, loops in work.before),
             *([f"--steelyard-lockstep={_PARTNER_FD}:{work.orders}"] if work.orders else ()),
         )
+
+    def running_each(self, launch: LaunchSpec, works: Sequence[Work]) -> LaunchSpec:
+        """The launch that loads all of them, and runs each in a process forked from there."""
+        is_beside = bool(works[0].orders)
+        return _asked(
+            replace(launch, lockstep=is_beside),
+            *(f"--steelyard-each={one.loops}:{one.samples}:{one.seed}:{one.orders}:{one.name}" for one in works),
+            *([f"--steelyard-lockstep={_PARTNER_FD}"] if is_beside else ()),
+        )
+
+    def apart(self, measured: Measured, works: Sequence[Work]) -> list[Measured]:
+        """What each of them measured, and answered; raises LaunchError for anything else."""
+        return parts_of(measured, _answer(measured), len(works))
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """The samples that it took, all of them; raises LaunchError for anything else."""

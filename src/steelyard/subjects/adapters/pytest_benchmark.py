@@ -97,7 +97,8 @@ class PytestBenchmark(Harness):
 
     def apart(self, measured: Measured, works: Sequence[Work]) -> list[Measured]:
         """What each of them measured; raises LaunchError for anything else."""
-        return parts_of(measured, len(works))
+        lines = [json_of(line, "line of results") for line in results_of(measured).splitlines()]
+        return parts_of(measured, lines, len(works))
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """One sample for each round; raises LaunchError for anything else."""

@@ -15,8 +15,8 @@ from functools import partial
 import pytest
 
 from . import rounds
-from .forks import OTHER, RESULTS, Beside, forked
 from .rounds import clock
+from .shared import Beside, forked, threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["FIXTURE", "Run", "clock"]
 
 FIXTURE = "benchmark"
+RESULTS, OTHER = 3, 4
 # {"run": the node id, "loops": N, "samples": K}; {"each": [such, ...]} for several; or {} for the list. Where the other
 # side's launch runs beside, each has "turns", a digit for each sample.
 _ORDER = "STEELYARD_BENCHMARK"
@@ -124,15 +125,14 @@ class Run:
 
     def _run_each(self, session: pytest.Session) -> bool:
         """Run every test in a process of its own, one after the other, and say what came of each."""
-        threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208 - as little as can be is imported
-        if threads > 1:  # they are not in a process that is forked, and what they held is held there for ever
-            self._fail(f"{threads} threads run when the tests are loaded")
+        if threads() > 1:
+            self._fail(f"{threads()} threads run when the tests are loaded")
             raise pytest.UsageError("threads run when the tests are loaded")
         items = {item.nodeid: item for item in session.items}
-        beside = Beside() if any("turns" in one for one in self._each) else None
+        beside = Beside(OTHER) if any("turns" in one for one in self._each) else None
         for one in self._each:
             fd, processor = beside.meet(one["turns"][0]) if beside else (-1, None)
-            _write(forked(partial(self._run_alone, items[one["run"]], one, fd), processor, fd))
+            _write(forked(partial(self._run_alone, items[one["run"]], one, fd), RESULTS, processor, fd))
         return True
 
     def _run_alone(self, item: pytest.Item, order: dict[str, Any], fd: int) -> bool:

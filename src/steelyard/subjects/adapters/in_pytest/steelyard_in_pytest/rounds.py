@@ -9,6 +9,8 @@ import os
 import resource
 import time
 
+from .shared import scheduled
+
 # As in steelyard.harness.worker: other threads and children may work so much without being noticed.
 _MOST_ELSEWHERE, _LEAST_ELSEWHERE_NS = 0.01, 1_000_000
 
@@ -92,16 +94,6 @@ def _worked() -> int:
 def _waited() -> int:
     told = scheduled("/proc/thread-self/schedstat")
     return -1 if told is None else told[1]
-
-
-def scheduled(path: str) -> tuple[int, int, int] | None:
-    """Time on a processor, waiting for one, and times put on one; None where the kernel does not tell."""
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 - as little as can be beside a round
-            worked, waited, timeslices = map(int, file.read().split()[:3])
-    except (OSError, ValueError):
-        return None
-    return (worked, waited, timeslices) if worked else None
 
 
 def are_told() -> bool:

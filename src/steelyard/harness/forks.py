@@ -1,6 +1,6 @@
-"""Processes that are forked where the tests are loaded, one for each, beside those of the other side.
+"""Processes that are forked where the benchmarks are loaded, one for each, beside those of the other side.
 
-Read by the plugin, in the user's Python: nothing of ours is imported.
+Also read by the plugin for pytest-benchmark, in a Python that may be 3.9: nothing of ours is imported.
 """
 
 from __future__ import annotations
@@ -10,30 +10,30 @@ import sys
 import time
 from contextlib import suppress
 
-from .rounds import scheduled
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from resource import struct_rusage
     from typing import Any, NoReturn
 
-RESULTS, OTHER = 3, 4
 # In /proc/self/stat, behind the name: the processor that it ran on last.
 _PROCESSOR = 36
 
 
 class Beside:
-    """The other side's launch, at the other end of a socket; if it goes, this one goes on alone."""
+    """The other side's launch, at the other end of the socket `fd`; if it goes, this one goes on alone."""
 
-    def __init__(self) -> None:
+    def __init__(self, fd: int) -> None:
         import socket
 
-        self._socket, self._pair = socket.socket(fileno=OTHER), socket.socketpair
+        self._socket, self._pair = socket.socket(fileno=fd), socket.socketpair
         self._send, self._receive = socket.send_fds, socket.recv_fds
 
     def meet(self, turn: str) -> tuple[int, int | None]:
-        """A socket whose other end the next test of the other side has, -1 if there is none; a processor for both."""
+        """A socket whose other end the next one of the other side has, -1 if there is none; a processor for both.
+
+        The one whose turn is 0 makes it.
+        """
         try:
             if turn == "0":
                 ours, theirs = self._pair()
@@ -47,20 +47,38 @@ class Beside:
             return -1, None
 
 
+def scheduled(path: str) -> tuple[int, int, int] | None:
+    """Time on a processor, waiting for one, and times put on one; None where the kernel does not tell."""
+    try:
+        with open(path, "rb") as file:
+            worked, waited, timeslices = map(int, file.read().split()[:3])
+    except (OSError, ValueError):
+        return None
+    return (worked, waited, timeslices) if worked else None
+
+
 def _latest_processor() -> int:
-    with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 - as little as can be is imported
+    with open("/proc/self/stat", "rb") as file:
         return int(file.read().rpartition(b")")[2].split()[_PROCESSOR])
 
 
-def forked(run: Callable[[], bool], processor: int | None, ours: int = -1) -> dict[str, Any]:
-    """Run something in a process of its own, which alone has the file `ours`: its numbers, and what it wrote."""
+def threads() -> int:
+    """How many run here: they are not in a process that is forked, and what they held is held there for ever."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        return 1
+
+
+def forked(run: Callable[[], bool], to: int, processor: int | None, ours: int = -1) -> dict[str, Any]:
+    """Run something in a process of its own, which alone has the file `ours`: its numbers, and what it wrote `to`."""
     sys.stdout.flush()
     sys.stderr.flush()
     written = os.memfd_create("results")
     begun = time.monotonic_ns()
     child = os.fork()
     if child == 0:
-        os.dup2(written, RESULTS)
+        os.dup2(written, to, inheritable=False)
         if processor is not None:  # two of them differ in speed, and what is next to each other is to share one
             with suppress(OSError):
                 os.sched_setaffinity(0, {processor})

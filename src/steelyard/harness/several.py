@@ -1,0 +1,28 @@
+"""Several benchmarks of one start, each in a process of its own that is forked where all of them are loaded."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from steelyard.harness.arguments import ArgumentError
+from steelyard.harness.forks import Beside, forked, threads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from steelyard.harness.arguments import Request
+    from steelyard.harness.response import Response
+
+
+def run_each(wanted: Request, fd: int, run: Callable[[Request], bool], response: Response) -> None:
+    """Have `run` run each of them and say whether that went well: what it writes to `fd` is what came of it.
+
+    Raises ArgumentError where threads run by now, which are in no process that is forked.
+    """
+    if (running := threads()) > 1:
+        raise ArgumentError(f"{running} threads run when the benchmarks are loaded")
+    beside = None if wanted.socket is None else Beside(wanted.socket)
+    for one in wanted.each:
+        ours, processor = beside.meet(one.orders[0]) if beside else (-1, None)
+        response.part(forked(partial(run, one.alone(ours)), fd, processor, ours))
