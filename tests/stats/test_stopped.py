@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from steelyard.stats import sequential, stopped, weighted
 from steelyard.stats.looks import plan_looks
@@ -12,13 +13,13 @@ FloatArray = npt.NDArray[np.float64]
 CHANGE, NOISE, BOUND, ALPHA = 0.01, 0.02, 0.005, 0.01
 
 
-def stop(d: FloatArray, levels: FloatArray) -> tuple[int, Estimate]:
+def stop(d: FloatArray, levels: FloatArray, alpha: float = ALPHA) -> tuple[int, Estimate]:
     """The look at which a weighing stops, and its estimate."""
     for pairs in (look.pairs for look in plan_looks(len(d), ended=False)):
         looks = plan_looks(pairs, ended=False)
-        asked = [Hypothesis(0.0, ALPHA)]
+        asked = [Hypothesis(0.0, alpha)]
         if sequential.tested(d[:pairs], levels[:pairs], looks, asked, keep=True)[0].rejected:
-            level = sequential.nominal_level(looks, ALPHA)
+            level = sequential.nominal_level(looks, alpha)
             found = weighted.roughly(d[:pairs], levels[:pairs], level)
             if found.centre >= BOUND:
                 return pairs, found
@@ -50,6 +51,19 @@ def test_a_faster_program_s_estimate_is_the_mirror_of_a_slower_one_s() -> None:
     back = stopped.median_unbiased(-d, levels, looks, ALPHA, mirrored, BOUND)
     assert back == -there
     assert there < found.centre
+
+
+@pytest.mark.parametrize("alpha", [ALPHA, ALPHA / 4, ALPHA / 12])
+@pytest.mark.parametrize("outlier", [0.0, -0.3])
+def test_one_that_stopped_as_soon_as_it_could_is_what_it_seems(alpha: float, outlier: float) -> None:
+    """However many share alpha: the looks before it could find nothing, or an outlier kept them from it."""
+    d = 0.4 + 0.02 * np.random.default_rng(1).standard_normal(60)
+    d[3] += outlier
+    pairs, found = stop(d, np.zeros(60), alpha)
+    unbiased = stopped.median_unbiased(d[:pairs], np.zeros(pairs), plan_looks(pairs, ended=False), alpha, found, BOUND)
+    assert pairs < 30
+    assert found.centre - found.standard_error <= unbiased <= found.centre
+    assert unbiased == pytest.approx(0.4, rel=0.04)
 
 
 def test_a_weighing_of_one_look_could_not_stop_early() -> None:

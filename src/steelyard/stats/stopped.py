@@ -5,7 +5,10 @@ A weighing stops where its estimate happens to be large, so that the estimate at
 weighings would come out above this one, in the order of the looks (Armitage 1957; Siegmund 1978): those that stop
 earlier on this side are above, those at this look are as their estimates are, all others below. What other weighings
 would have shown is told by flipping the signs of this one's scores, so nothing is assumed of how the noise went. That
-the scores and the bounds stay as they are, whatever the flips, is an approximation; no verdict rests on it.
+the scores and the bounds stay as they are, whatever the flips, is an approximation; no verdict rests on it. It fails
+where noise has far outliers: one of them delays the end of a weighing that its change would have ended at once, and
+what ends late is taken for a small change. Stopping adds less than a standard error to an estimate, on average, so no
+more is taken off.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import numpy.typing as npt
 from steelyard.stats import joint, native, sequential, weighted
 from steelyard.stats.looks import Look
 from steelyard.stats.quantiles import normal_quantile
+from steelyard.stats.sequential import Hypothesis
 from steelyard.stats.weighted import Estimate
 
 FloatArray = npt.NDArray[np.float64]
@@ -28,6 +32,8 @@ FloatArray = npt.NDArray[np.float64]
 # So many of the flips, and so many halvings of the way: their error is a hundredth of the estimate's.
 _FLIPS, _HALVINGS = 4096, 10
 _HALF = 0.5
+# Of so many pairs that all speak for a change the chance is 2^-63: below any share of alpha.
+_MANY = 64
 
 
 def median_unbiased(
@@ -48,13 +54,23 @@ def median_unbiased(
     # A change swells the scores it is tested with, as it does the standard deviation about 0.
     reach = paths.spread * bounds / np.sqrt(np.maximum(1 - bounds**2 / [look.pairs for look in looks], 1e-9))
     stop_at = np.maximum(reach, bound)
+    stop_at[:-1][[not _can_stop(tuple(looks[: number + 1]), alpha) for number in range(len(looks) - 1)]] = np.inf
     stop_at[-1] = found.centre
     low, high = bound, found.centre
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         too_high = _share_above(middle + paths.errors, stop_at, bound - reach) > _HALF
         low, high = (low, middle) if too_high else (middle, high)
-    return (low + high) / 2
+    return max((low + high) / 2, found.centre - found.standard_error)
+
+
+@lru_cache(maxsize=1024)
+def _can_stop(looks: tuple[Look, ...], alpha: float) -> bool:
+    """Whether the last of the looks finds a change of which every pair speaks; of many pairs it does."""
+    pairs = looks[-1].pairs
+    if pairs > _MANY:
+        return True
+    return sequential.tested(np.ones(pairs), np.zeros(pairs), looks, [Hypothesis(0.0, alpha)], keep=False)[0].rejected
 
 
 def _share_above(paths: FloatArray, stop_at: FloatArray, same_within: FloatArray) -> float:
