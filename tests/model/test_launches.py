@@ -148,6 +148,12 @@ def test_the_turns_of_a_partner_are_no_wait_for_other_work() -> None:
     assert launches.waiting_share().tolist() == pytest.approx([0.1, 0.1, 0.1, 0.0, 0.0])
 
 
+def test_sleep_beside_a_partner_is_no_wait() -> None:
+    both = {"user_ns": 1_000_000, "sys_ns": 0, "wall_ns": 20_000_000, "delay_ns": 400_000}
+    launches = Launches.of_rows([row(0, 0, order=3, **both), row(0, 1, order=2, **both)])
+    assert launches.waiting_share().tolist() == pytest.approx([0.02, 0.02])
+
+
 def test_every_timed_metric_is_defined() -> None:
     assert all(len(of(ALONE).metric(name)) == 1 for name in timed(list(METRICS)))
 

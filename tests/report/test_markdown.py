@@ -37,10 +37,17 @@ def test_the_verdict_comes_first_and_the_table_has_it_all() -> None:
 
 def test_every_verdict_gets_a_row() -> None:
     record = records.weighing(benchmarks=("parse", "sort"))
-    text = markdown.weighing(record, [verdict(benchmark="parse"), TOO_FEW])
+    text = markdown.weighing(record, [verdict(benchmark="parse"), TOO_FEW.model_copy(update={"index": 1})])
     assert "**1 slower, 1 undecided**" in text
     assert [row[2] for row in table(text)[2:]] == ["**slower**", "**undecided**"]
     assert "n/a" in table(text)[3]
+
+
+def test_each_benchmark_counts_by_the_metric_that_decides_it() -> None:
+    record = records.weighing(benchmarks=("parse", "sort"))
+    fell_back = verdict(benchmark="sort", index=1, metric="wall")
+    first = markdown.weighing(record, [SAME_BUT_REAL, fell_back]).splitlines()[0]
+    assert "**1 slower, 1 same**" in first
 
 
 def test_what_the_table_leaves_open_is_explained() -> None:

@@ -22,8 +22,8 @@ SUITE = ("parse", "emit", "a-benchmark-with-quite-a-long-name[param=17,other=abc
 
 def suite_verdicts() -> list[Verdict]:
     examples = (SLOWER, FASTER, SAME, UNDECIDED)
-    pairs = zip(examples, SUITE, strict=True)
-    return [each.model_copy(update={"benchmark": name}) for each, name in pairs]
+    members = enumerate(zip(examples, SUITE, strict=True))
+    return [each.model_copy(update={"benchmark": name, "index": index}) for index, (each, name) in members]
 
 
 def printed(show: Callable[[Console], None], width: int = 80) -> str:
@@ -193,6 +193,12 @@ def test_several_benchmarks_get_a_row_each_and_a_tally() -> None:
     assert re.search(r"^emit +faster +-1.02 %", text, re.MULTILINE)
     assert "1 slower, 1 faster, 1 same, 1 undecided" in text
     assert "56 launches waited" in text
+
+
+def test_what_stayed_open_is_said_by_whatever_metric_it_is_judged() -> None:
+    undecided = verdict(benchmark="sort", index=1, metric="wall", verdict="undecided")
+    text = weighed(verdict(benchmark="parse"), undecided, record=records.weighing(benchmarks=("parse", "sort")))
+    assert re.search(r"^undecided +sort: ", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("width", [20, 60, 80])

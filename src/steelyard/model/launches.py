@@ -318,7 +318,8 @@ class Launches(_Columns):
     def waiting_share(self) -> FloatArray:
         """The share of each launch's elapsed time in which it waited for a processor, but for its turns with a partner.
 
-        Of two at the same time that is what neither of them ran: the share that other work had of their processor.
+        Of two at the same time that is what neither of them ran, the share that other work had of their processor, but
+        no more than it was ready to run: it may have slept.
         """
         import numpy as np
 
@@ -331,7 +332,7 @@ class Launches(_Columns):
         longest_ns = np.zeros(len(pairs))
         np.maximum.at(longest_ns, pairs, self.column("wall_ns")[tandem])
         ran_ns = np.bincount(pairs, (self.column("user_ns") + self.column("sys_ns"))[tandem], len(pairs))
-        share[tandem] = np.maximum(0.0, 1 - ran_ns[pairs] / longest_ns[pairs])
+        share[tandem] = np.fmin(share[tandem], np.maximum(0.0, 1 - ran_ns[pairs] / longest_ns[pairs]))
         return share
 
     def waited_ns(self) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_serializer, model_validator
@@ -350,8 +351,13 @@ class Derived(Record):
 
     def deciding(self) -> list[Verdict]:
         """The verdict of each benchmark but controls, in its first metric: of several that decides."""
-        found = {verdict.index: verdict for verdict in reversed(self.verdicts) if not verdict.control}
-        return [found[index] for index in sorted(found)]
+        return [verdict for verdict in deciding_of(self.verdicts) if not verdict.control]
+
+
+def deciding_of(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Of each benchmark the verdict in its own first metric, in their order: where one fell back, that is another."""
+    found = {verdict.index: verdict for verdict in reversed(verdicts)}
+    return [found[index] for index in sorted(found)]
 
 
 class Weighing(_Kept):

@@ -43,4 +43,7 @@ class UnpairedReport:
 
     def deciding(self) -> list[UnpairedVerdict]:
         """The verdict of each benchmark in its first metric: of several that decides."""
-        return self.verdicts[:: len({verdict.metric for verdict in self.verdicts}) or 1]
+        first: dict[str, UnpairedVerdict] = {}
+        for verdict in self.verdicts:
+            first.setdefault(verdict.benchmark, verdict)
+        return [*first.values()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from steelyard.model.records import deciding_of
 from steelyard.report import counting, figures, heap, layouts, notes, ranking, sentences, words
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.stats.verdict import CHANGED
@@ -25,7 +26,7 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10) 
         return document([*lines, *_list(notes.markdown(notes.of_findings(others))), _origin(record)])
     if verdicts:
         lines += [*_table(_titles(record), [_row(verdict) for verdict in verdicts]), ""]
-    first = [verdict for verdict in verdicts if verdict.metric == verdicts[0].metric]
+    first = deciding_of(verdicts)
     lines += _list([*ranking.markdown(record, first), *_explanations(record, verdicts), *_margins(record)])
     lines += counting.markdown(record, verdicts, functions)
     lines += heap.markdown(record)
@@ -74,7 +75,7 @@ def _heading(record: Weighing, verdicts: list[Verdict]) -> str:
     if not verdicts:
         return f"**no result**: no pair was measured to its end{after}"
     if len(record.benchmarks) > 1:
-        first = [verdict for verdict in verdicts if verdict.metric == verdicts[0].metric]
+        first = deciding_of(verdicts)
         return f"**{sentences.tally(first)}**{after}"
     return f"**{verdicts[0].verdict}** {sentences.evidence(verdicts[0], record.settings)}{after}"
 
@@ -147,7 +148,7 @@ def _table(titles: list[str], rows: list[list[str]]) -> list[str]:
 
 def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
     """Explain the deciding metric's verdicts that a table row leaves open."""
-    first = [verdict for verdict in verdicts if verdict.metric == verdicts[0].metric]
+    first = deciding_of(verdicts)
     undecided = [verdict for verdict in first if verdict.verdict == "undecided" and not verdict.control]
     alone = len(undecided) == 1
     explained = []

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.metrics import METRICS, is_counted, of_one_process
-from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing
+from steelyard.model.records import Finding, Run, Summary, Verdict, Weighing, deciding_of
 from steelyard.report import counting, disturbances, figures, heap, layouts, notes, printable, ranking, sentences, words
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.sheet import Sheet
@@ -262,7 +262,7 @@ def _many(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         sheet.row("in all", f"{said}; baseline and candidate are medians" if medians else said)
     _margins(sheet, record)
     verdicts = [verdict for verdict in verdicts if not verdict.control]
-    first = [verdict for verdict in verdicts if verdict.metric == verdicts[0].metric]
+    first = deciding_of(verdicts)
     ranking.rows(sheet, record, first)
     _open(sheet, record, first)
     disturbed = sum(verdict.disturbed for verdict in first)

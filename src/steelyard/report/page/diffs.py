@@ -24,7 +24,7 @@ def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
     """Two runs, and what they say of a change."""
     scale = judged.scale_of(report.verdicts, report.margin, key)
     metrics = list(dict.fromkeys(verdict.metric for verdict in report.verdicts))
-    word, headline = judged.headline([one for one in report.verdicts if one.metric == metrics[0]])
+    word, headline = judged.headline(report.deciding())
     runs = (report.baseline, report.candidate)
     return Part(
         kind="diff",

@@ -11,7 +11,7 @@ import numpy as np
 from steelyard.model.launches import USED
 from steelyard.model.looks import LookBack
 from steelyard.model.metrics import is_counted, of_one_process
-from steelyard.model.records import Verdict, Weighing
+from steelyard.model.records import Verdict, Weighing, deciding_of
 from steelyard.report import counting, disturbances, figures, layouts, notes, sentences
 from steelyard.report.page import (
     budget,
@@ -71,7 +71,7 @@ def _headline(record: Weighing, verdicts: Sequence[Verdict]) -> tuple[str, str]:
     members = [verdict for verdict in verdicts if not verdict.control]
     if not members:
         return "", sentences.stopped(record.stop) or "No pair was measured to its end"
-    first = [verdict for verdict in members if verdict.metric == members[0].metric]
+    first = deciding_of(members)
     return judged.headline(first)
 
 
@@ -80,7 +80,7 @@ def _lines(record: Weighing, verdicts: Sequence[Verdict]) -> list[Content]:
     members = [verdict for verdict in verdicts if not verdict.control]
     if stopped := sentences.stopped(record.stop):
         lines.append(f"{stopped}.")
-    first = [verdict for verdict in members if verdict.metric == members[0].metric] if members else []
+    first = deciding_of(members)
     if len(first) == 1:
         reason = record.stop[first[0].index]
         told = [
