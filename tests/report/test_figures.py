@@ -98,6 +98,9 @@ def test_a_change_keeps_its_sign_and_is_never_shown_as_none(relative: float) -> 
 
 def test_intervals_and_shares() -> None:
     assert figures.interval((0.0061, 0.014)) == "[+0.61 %, +1.40 %]"
+    assert figures.interval((5e-324, 0.014)) == "[>0 %, +1.40 %]"
+    assert figures.interval((-0.014, -5e-324)) == "[-1.40 %, <0 %]"
+    assert figures.interval((0.0, 0.014)) == "[0.00 %, +1.40 %]"
     assert [figures.percent(share) for share in (0.005, 0.43, 0.012, 1.0, 0.0)] == [
         "0.5 %",
         "43 %",

@@ -161,7 +161,14 @@ def extent(relative: float) -> str:
 
 def interval(bounds: tuple[float, float]) -> str:
     """Write an interval of relative changes: `[+0.61 %, +1.40 %]`."""
-    return f"[{change(bounds[0])}, {change(bounds[1])}]"
+    return f"[{', '.join(map(_end, bounds))}]"
+
+
+def _end(relative: float) -> str:
+    """An end of an interval; one that excludes no change, however narrowly, is seen to."""
+    written = change(relative)
+    is_zero = not any(digit in "123456789i" for digit in written)
+    return written if not is_zero or relative == 0 else f"{'>' if relative > 0 else '<'}0 %"
 
 
 def confidence(alpha: float) -> str:

@@ -324,24 +324,30 @@ def allowance(
     A verdict takes the `fewest` pairs; so many are `fitting`, with `spent_s` gone and `seconds_each` for one more of
     each benchmark.
     """
-    if settings.max_time_s is None:
-        return None
+    verdicts, take = f"a verdict at alpha {settings.alpha:g}", "takes"
+    if benchmarks > 1:
+        verdicts, take = f"verdicts that share alpha {settings.alpha:g}", "take"
+    if settings.pairs is not None and settings.pairs < fewest:
+        spare = _rounded_up(TO_SPARE * fewest)
+        return (
+            f"{figures.count(settings.pairs, 'pair')} are too few for {verdicts}, which {take} {fewest}; with some to "
+            f"spare: --pairs {spare}"
+        )
     needed_s = spent_s + fewest * seconds_each
-    if fitting >= fewest and needed_s <= settings.max_time_s:
+    if settings.max_time_s is None or (fitting >= fewest and needed_s <= settings.max_time_s):
         return None
     pair = "a pair" if benchmarks == 1 else f"a pair of each of the {benchmarks} benchmarks"
     each = f"{pair} takes {figures.seconds(seconds_each)}"
-    verdict = f"a verdict at alpha {settings.alpha:g}" + ("" if benchmarks == 1 else ", which they share,")
     if fitting >= fewest:
         usual = figures.seconds(settings.max_time_s)
         return (
-            f"{each}, so it goes on for about {figures.seconds(needed_s)}: {verdict} takes {fewest} pairs, for which "
+            f"{each}, so it goes on for about {figures.seconds(needed_s)}: {verdicts} {take} {fewest} pairs, for which "
             f"the usual {usual} are too short; --max-time sets a limit that holds"
         )
     longest = figures.seconds(settings.longest_time_s or settings.max_time_s)
     allowed = f"at most {figures.count(fitting, 'pair')}" if fitting else "no pair but the warm-up"
     return (
-        f"{each}, so {longest} leave time for {allowed}: too few for {verdict}, which takes {fewest}; with some to "
+        f"{each}, so {longest} leave time for {allowed}: too few for {verdicts}, which {take} {fewest}; with some to "
         f"spare: --max-time {_rounded_up(TO_SPARE * needed_s)}"
     )
 

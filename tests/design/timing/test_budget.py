@@ -95,3 +95,23 @@ def test_what_an_earlier_session_used_is_used_whether_it_counted_or_not(counted:
     record = Experiment(header, recorder(machine, rows=rows), machine.clock, lambda _: None).run()
     assert len(machine.specs) < 10
     assert record.stop == ["time"]
+
+
+def allowances(benchmarks: int, **settings: object) -> list[str]:
+    """What is said of the budget as soon as pairs have shown their time."""
+    told: list[Progress] = []
+    machine = Machine(noisy(wall_ns=1e8))
+    Experiment(weighing(benchmarks, **settings), recorder(machine), machine.clock, told.append).run()
+    return [one.allowance for one in told if one.allowance]
+
+
+def test_too_few_pairs_are_said_as_pairs() -> None:
+    (said,) = allowances(3, pairs=8, max_time_s=60)
+    assert (
+        said == "8 pairs are too few for verdicts that share alpha 0.01, which take 10; with some to spare: --pairs 14"
+    )
+
+
+def test_too_little_time_for_several_is_said_as_time() -> None:
+    (said,) = allowances(3, max_time_s=3)
+    assert "too few for verdicts that share alpha 0.01, which take 10; with some to spare: --max-time" in said

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.judging.budgets import elsewhere
+from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.lockstep import says_order
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.counters import EVENTS, part
@@ -46,6 +47,7 @@ def data_findings(
         _no_pressure(record),
         _shared_alpha(record, judgement),
         _went_on(record, benchmark),
+        failures_finding(record, benchmark),
     ]
     return [finding for finding in found if finding is not None]
 

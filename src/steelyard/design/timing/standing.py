@@ -13,6 +13,9 @@ from steelyard.model.records import Weighing
 from steelyard.report.sentences import allowance
 from steelyard.stats.paired import Judgement
 
+# Trying takes half of a budget at most: with so much of it, it has been cut short.
+_CUT_SHORT = 0.4
+
 
 @dataclass
 class Standing:
@@ -39,10 +42,15 @@ class Standing:
         fitting = self.pace.limit(first)
         if fitting is None:
             return
-        spent_s = self.pace.elapsed_s() - first.kept * each_s
+        spent_s = self._preparing_s(each_s) + self.pace.elapsed_s() - first.kept * each_s
         sentence = allowance(self.header.settings, budget.fewest, fitting, spent_s, each_s, self.pace.visited)
         if sentence is not None and first.stop is None:
             self.watch(replace(self._progress(first), allowance=sentence))
+
+    def _preparing_s(self, each_s: float) -> float:
+        """What of a longer budget goes into trying benchmarks: as much as into their pairs, where it was too short."""
+        spent_s, whole_s = self.pace.budget.spent_s, self.header.settings.max_time_s or 0.0
+        return max(spent_s, self.pace.budget.fewest * each_s) if spent_s > _CUT_SHORT * whole_s else spent_s
 
     def _progress(self, benchmark: OpenBenchmark) -> Progress:
         change, interval = _known(benchmark.judgement)

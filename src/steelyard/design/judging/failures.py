@@ -1,0 +1,43 @@
+"""Launches that failed and were judged all the same, as the user accepts failures."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from steelyard.model.launches import ROLES, USED, Launches
+from steelyard.model.records import Finding, Run, Weighing
+from steelyard.report import figures
+
+_SIDES = ("baseline", "candidate")
+
+
+def failures_finding(record: Weighing | Run, benchmark: int) -> Finding | None:
+    """Say how many of the judged launches failed, and how; None if none did."""
+    if not record.settings.ignore_failure:
+        return None
+    names = _SIDES if isinstance(record, Weighing) else ("subject",)
+    counts = [_failed(record.launches, benchmark, side) for side in range(len(names))]
+    if not any(failed for failed, _, _ in counts):
+        return None
+    told = [
+        f"{failed} of {figures.count(launches, 'launch', 'launches')} of the {name} failed ({how})"
+        for name, (failed, launches, how) in zip(names, counts, strict=True)
+        if failed
+    ]
+    return Finding(
+        code="failures",
+        message=f"{' and '.join(told)}, which --ignore-failure accepts",
+        remedy="what fails may have done less work: see that both sides do the same" if len(names) > 1 else None,
+    )
+
+
+def _failed(launches: Launches, benchmark: int, side: int) -> tuple[int, int, str]:
+    """How many of a side's launches failed, of how many, and in which ways."""
+    chosen = launches.select(benchmark=benchmark, role=ROLES.index(USED), side=side)
+    signals, statuses = launches.column("signal")[chosen], launches.column("exit_code")[chosen]
+    killed, ended = ~np.isnan(signals), np.isnan(signals) & (statuses > 0)
+    ways = [
+        *(f"signal {number:.0f}" for number in np.unique(signals[killed])),
+        *(f"exit status {number:.0f}" for number in np.unique(statuses[ended])),
+    ]
+    return int((killed | ended).sum()), len(chosen), ", ".join(ways)
