@@ -273,6 +273,21 @@ def test_what_is_wrong_with_one_of_several_is_told_of_it(folder: Path) -> None:
     assert good.status == 0
 
 
+def test_one_of_several_whose_threads_do_the_work_cannot_run_so(folder: Path) -> None:
+    text = """
+    from threading import Thread
+    def test_threaded(weigh):
+        def work():
+            thread = Thread(target=sum, args=[range(300_000)])
+            thread.start()
+            thread.join()
+        weigh(work)
+    """
+    write(folder, "test_threads.py", text)
+    (part,) = parts_of(call(PYTEST, each_arguments("test_threads.py::test_threaded"), cwd=folder))
+    assert part.error == "others do some of its work"
+
+
 def test_one_of_several_that_is_not_there_is_no_run(folder: Path) -> None:
     called = call(PYTEST, each_arguments("test_suite.py::test_sort", "test_suite.py::test_none"), cwd=folder)
     assert "no test that uses weigh() is called 'test_suite.py::test_none'" in called.error

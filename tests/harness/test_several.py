@@ -77,6 +77,22 @@ def test_threads_are_in_no_other_process(write: Write) -> None:
     assert call([*HARNESS, path], each_arguments(NAMES[0])).error == "2 threads run when the benchmarks are loaded"
 
 
+def test_one_whose_threads_do_the_work_cannot_run_so(write: Write) -> None:
+    """Both sides have one processor here."""
+    path = write(
+        """
+        from threading import Thread
+        @bench
+        def threaded():
+            thread = Thread(target=sum, args=[range(300_000)])
+            thread.start()
+            thread.join()
+        """
+    )
+    (part,) = parts_of(call([*HARNESS, path], each_arguments("bench_x.py::threaded")))
+    assert part.error == "others do some of its work"
+
+
 def beside(command: list[str | Path], folder: Path, orders: str) -> list[list[int | None]]:
     """The orders of the samples of two launches of both benchmarks, of which the first has these."""
     opposite = orders.translate(str.maketrans("01", "10"))

@@ -59,19 +59,26 @@ def _follow(wanted: Request, suite: Suite, response: Response) -> None:
     else:
         for earlier, loops in wanted.before:
             _samples(Request(earlier, loops, 1, wanted.seed), suite.called(earlier), suite)
-        _run(wanted, suite.called(wanted.names[0]), suite, response)
+        _tell(_samples(wanted, suite.called(wanted.names[0]), suite), response)
 
 
 def _run_alone(wanted: Request, entry: Entry, suite: Suite, fd: int) -> bool:
     """Run one benchmark in a process that ends after it, and write its response; whether it went well."""
+    from steelyard.harness.several import check_alone
+
+    def run() -> None:
+        samples = _samples(wanted, entry, suite)
+        check_alone(samples)
+        _tell(samples, response)
+
     response = Response(fd, before=True)
-    status = _status(suite, response, lambda: _run(wanted, entry, suite, response))
+    status = _status(suite, response, run)
     response.send()
     return status == DONE
 
 
-def _run(wanted: Request, entry: Entry, suite: Suite, response: Response) -> None:
-    for sample in _samples(wanted, entry, suite):
+def _tell(samples: list[Sample], response: Response) -> None:
+    for sample in samples:
         response.sample(sample)
 
 

@@ -15,7 +15,7 @@ from steelyard.harness.entry import Entry
 from steelyard.harness.faults import told
 from steelyard.harness.names import BadNameError, check_names, value_text
 from steelyard.harness.response import Response
-from steelyard.harness.several import run_each
+from steelyard.harness.several import check_alone, run_each
 from steelyard.harness.worker import samples_of
 
 TYPE_CHECKING = False
@@ -58,7 +58,7 @@ class Run:
     def __init__(self, config: pytest.Config, response: Response) -> None:
         self._config, self._response = config, response
         self._request: Request | None = None
-        self._done = False
+        self._done = self._is_forked = False
 
     @property
     def seed(self) -> int:
@@ -78,6 +78,11 @@ class Run:
             return
         with prepared_call(function, args, kwargs) as work:
             taken = samples_of(work, self._request.loops, self._request.samples, self._request.partner)
+        if self._is_forked:
+            try:
+                check_alone(taken)
+            except ArgumentError as error:
+                self._response.error(str(error))
         for sample in taken:
             self._response.sample(sample)
         self._done = True
@@ -154,7 +159,7 @@ class Run:
 
     def _run_alone(self, wanted: Request, item: pytest.Item) -> bool:
         """Run one test in this process, which ends after it, and write its response; whether it went well."""
-        self._request, self._response = wanted, _response(self._response.fd)
+        self._request, self._response, self._is_forked = wanted, _response(self._response.fd), True
         item.session.items[:] = [item]
         try:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)

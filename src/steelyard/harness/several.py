@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
     from steelyard.harness.arguments import Request
     from steelyard.harness.response import Response
+    from steelyard.harness.worker import Sample
+
+
+def check_alone(samples: list[Sample]) -> None:
+    """Raise ArgumentError if threads or children did some of the work: both sides have one processor here."""
+    if any(sample.cpu_ns is None for sample in samples):
+        raise ArgumentError("others do some of its work")
 
 
 def run_each(wanted: Request, fd: int, run: Callable[[Request], bool], response: Response) -> None:

@@ -85,6 +85,8 @@ class _Trial:
         ]
         if self._read[0].offers_lockstep:
             found.append(("it takes its samples in turn with another's, as it says that it can", self._takes_turns))
+        if self._read[0].shares_starts:
+            found.append(("it runs several in processes of their own, as it says that it can", self._runs_each))
         return found
 
     @staticmethod
@@ -144,6 +146,18 @@ class _Trial:
         for asked, found in zip(_TURNS, both, strict=True):
             if found != [*asked]:
                 raise _Broken(f"asked for samples in the orders {', '.join(asked)}, it took them {', '.join(found)}")
+
+    def _runs_each(self) -> None:
+        works = [Work(self._first, 1, 2), Work(_NO_SUCH_NAME, 1, 1)]
+        if not self.runner.run(self._harness.running_each(self._spec, works)).has_failed():
+            raise _Broken("it ended with exit status 0, where one of them is not known")
+        works[1] = Work(self._first, 3, 1)
+        measured = self.runner.run(self._harness.running_each(self._spec, works))
+        for work, part in zip(works, self._harness.apart(measured, works), strict=True):
+            if part.has_failed() and self._harness.complaint(part) is not None:
+                continue  # it may be one that cannot run so
+            if {sample.loops for sample in self._harness.samples(part, work)} != {work.loops}:
+                raise _Broken(f"asked for {work.loops} loops, one of several ran others")
 
     @property
     def _harness(self) -> ProtocolHarness:
