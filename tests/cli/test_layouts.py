@@ -88,6 +88,19 @@ def test_layouts_that_differ_leave_a_change_open_that_one_of_them_shows(scripted
     assert "few-layouts" in [finding.code for finding in verdict.findings]
 
 
+@pytest.mark.parametrize(("each", "are_unlike"), [((0.0, 0.2), True), ((0.0, 0.001), False)])
+def test_what_is_said_of_two_layouts_fits_what_chance_makes_of_them(
+    scripted: ScriptedWorld, each: tuple[float, ...], are_unlike: bool
+) -> None:
+    builds(scripted, 2)
+    scripted.script = by_layout(each)
+    record = weighed(scripted, "--layouts", "2")
+    said = [one.message for one in verdict_of(record).findings if one.code == "few-layouts"]
+    assert ((facts_of(record).p_value or 1.0) < 0.05) is are_unlike
+    assert all(message.startswith("the layouts differ") is are_unlike for message in said)
+    assert not are_unlike or "reaches any size to either side" in said[0]
+
+
 @pytest.mark.parametrize(("change", "status", "verdict"), [(0.1, 1, "slower"), (-0.1, 0, "faster")])
 def test_a_change_in_every_layout_is_one(scripted: ScriptedWorld, change: float, status: int, verdict: str) -> None:
     builds(scripted, 10)

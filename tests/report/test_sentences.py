@@ -70,6 +70,9 @@ def test_undecided_says_what_it_excludes() -> None:
 
 
 def test_undecided_that_excludes_no_change_says_on_which_side_it_is() -> None:
+    wide = sentences.excluded(verdict(verdict="undecided", interval=(-0.99, 40.0)), SETTINGS)
+    assert wide is not None
+    assert wide.startswith("nothing is ruled out yet")
     slower = sentences.excluded(LEANING, SETTINGS)
     faster = sentences.excluded(verdict(verdict="undecided", change=-0.0042, interval=(-0.008, -0.001)), SETTINGS)
     assert slower is not None

@@ -187,6 +187,12 @@ def test_other_metrics_get_a_line_each() -> None:
     assert re.match(r"wall +undecided +\+1.02 % +\[-10.0 %, \+10.0 %\]", lines[-2])
 
 
+def test_medians_that_have_no_room_are_left_out_whole() -> None:
+    memory = verdict(metric="involuntary_switches", change=-0.5, interval=(-0.99, 2.5))
+    assert "medians" in weighed(SLOWER, memory, width=120)
+    assert "medians" not in weighed(SLOWER, memory, width=76)
+
+
 def test_several_benchmarks_get_a_row_each_and_a_tally() -> None:
     text = weighed(*suite_verdicts(), record=records.weighing(benchmarks=SUITE), width=120)
     assert re.search(r"^parse +slower +\+1.02 % +\[\+0.61 %, \+1.40 %\] +33 +12.81 ms +12.94 ms$", text, re.MULTILINE)

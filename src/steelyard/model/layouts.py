@@ -7,6 +7,8 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 MOST_LAYOUTS: Final = 1000
+# Below it layouts are said to differ by more than equal builds do by chance.
+UNLIKE_BELOW: Final = 0.05
 Level = Literal["layout", "launch", "sample"]
 
 

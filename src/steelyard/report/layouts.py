@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.model.layouts import LayoutFacts, Level
+from steelyard.model.layouts import UNLIKE_BELOW, LayoutFacts, Level
 from steelyard.model.records import Verdict
 from steelyard.report import figures
 from steelyard.report.markup import code
@@ -15,7 +15,6 @@ _ADVICE: dict[Level, str] = {
     "launch": "more pairs narrow the interval, more layouts no more than by the pairs that they bring",
     "sample": "more samples a launch narrow the interval most",
 }
-_UNLIKE_BELOW = 0.05
 
 
 def rows(sheet: Sheet, verdict: Verdict) -> None:
@@ -49,7 +48,7 @@ def differences(facts: LayoutFacts) -> str:
     text = f"{each}, by themselves {figures.change(changes[0])} to {figures.change(changes[-1])}"
     if facts.p_value is None:
         return f"{text}; whether by chance takes two pairs of each to tell"
-    if facts.p_value < _UNLIKE_BELOW:
+    if facts.p_value < UNLIKE_BELOW:
         return f"{text}: more than equal builds would differ by chance (p = {facts.p_value:.2g})"
     return f"{text}: no more than equal builds differ by chance (p = {facts.p_value:.2g})"
 

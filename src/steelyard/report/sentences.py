@@ -175,6 +175,10 @@ def within_margin(margin: float) -> str:
     return f"any change is smaller than your margin of {figures.percent(margin)}"
 
 
+# To rule out that it takes over ten times as long, or under a tenth, rules out nothing that anybody expects.
+_NO_BOUND = 9.0
+
+
 def excluded(verdict: Verdict, settings: Settings) -> str | None:
     """Say what an undecided interval rules out all the same, and which way it leans."""
     if verdict.change is None:
@@ -192,7 +196,7 @@ def excluded(verdict: Verdict, settings: Settings) -> str | None:
             text += f", with your margin of {figures.percent(margin)} in between"
     else:
         text = f"not slower{_by_more_than(high)}, not faster{_by_more_than(-low)}"
-        if not math.isfinite(high) or low <= -1:
+        if high > _NO_BOUND or low < -_NO_BOUND / (1 + _NO_BOUND):
             text = "nothing is ruled out yet"
     return f"{text}; {leaning(verdict.change, verdict.interval, margin)}"
 

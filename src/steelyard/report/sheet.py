@@ -93,10 +93,17 @@ class Sheet:
             lines += [line.replace(_GLUE, " ") for line in broken]
         return lines
 
-    def grid(self, rows: Sequence[Sequence[Text]], right: frozenset[int] = frozenset()) -> None:
-        """Print rows of cells in aligned columns, two blanks apart; those in `right` are flushed right."""
+    def grid(self, rows: Sequence[Sequence[Text]], right: frozenset[int] = frozenset(), *, optional: int = 0) -> None:
+        """Print rows of cells in aligned columns, two blanks apart; those in `right` are flushed right.
+
+        So many `optional` ones at the end are left out where a line has no room: a number that is cut is another one.
+        """
         shown = [[printable.styled(cell, self.encoding) for cell in row] for row in rows]
         widths = [max(cell.cell_len for cell in column) for column in zip(*shown, strict=True)]
+        least = len(widths) - optional
+        while len(widths) > least and sum(widths) + 2 * (len(widths) - 1) > self.width:
+            widths.pop()
+        shown = [row[: len(widths)] for row in shown]
         for row in shown:
             line = Text()
             for position, (cell, width) in enumerate(zip(row, widths, strict=True)):

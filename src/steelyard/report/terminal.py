@@ -201,7 +201,7 @@ def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:
     ]
     widest = max(9, *(len(verdict.metric) for verdict in verdicts))
     rows[0][0].pad_right(widest - rows[0][0].cell_len)
-    sheet.grid(rows)
+    sheet.grid(rows, optional=1)
 
 
 def _verdict_name(verdict: Verdict) -> Text:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.model.launches import FloatArray, Launches, Sample, judged_samples
-from steelyard.model.layouts import MOST_LAYOUTS, LayoutFacts, Level, VariancePart
+from steelyard.model.layouts import MOST_LAYOUTS, UNLIKE_BELOW, LayoutFacts, Level, VariancePart
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Finding, Settings, Weighing
 from steelyard.report.figures import percent
@@ -20,6 +20,8 @@ from steelyard.stats.variance import Components, components, p_of_layouts
 LEVELS: tuple[Level, Level, Level] = ("layout", "launch", "sample")
 # A level that has so much of the variance of the result is where more of it helps most.
 _MOST = 0.5
+# An interval beyond ten times as long bounds nothing.
+_NO_BOUND = 9.0
 
 
 def layout_facts(
@@ -61,12 +63,14 @@ def layout_findings(facts: LayoutFacts | None, judgement: Judgement, settings: S
 def _limit(facts: LayoutFacts, judgement: Judgement, averaged: Averaged, settings: Settings) -> Finding | None:
     if judgement.verdict != "undecided" or facts.most != "layout" or len(facts.changes) < 2:
         return None
-    width = exp(averaged.floor * (judgement.upper - judgement.lower) / 2) - 1
+    many, width = len(facts.changes), exp(averaged.floor * (judgement.upper - judgement.lower) / 2) - 1
     remedy = f"about {facts.needed} layouts of each side would decide" if facts.needed else None
+    differ = facts.p_value is not None and facts.p_value < UNLIKE_BELOW
+    why = "the layouts differ by more than their pairs explain" if differ else f"{many} layouts tell little of others"
+    reach = percent(width) if width < _NO_BOUND else "any size"
     return Finding(
         code="few-layouts",
-        message=f"the layouts differ by more than their pairs explain: with {len(facts.changes)} of them the interval "
-        f"reaches {percent(width)} to either side, however many pairs there are",
+        message=f"{why}: with {many} of them the interval reaches {reach} to either side, however many pairs there are",
         remedy=remedy or f"no sensible number of layouts decides at a margin of {percent(settings.margin)}: raise it",
     )
 
