@@ -102,6 +102,18 @@ def test_the_options_that_they_give_are_there(path: Path) -> None:
 WORDS = "--name 'a b' $(touch stolen) `touch stolen`; touch stolen & \"--x=y\""
 
 
+def run_as_the_runner(folder: Path, step: str) -> subprocess.CompletedProcess[str]:
+    """Run a step of the action in a folder, with a steelyard that prints its words and fails."""
+    command = folder / "steelyard/bin/steelyard"
+    command.parent.mkdir(parents=True)
+    command.write_text(f"#!{sys.executable}\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\nsys.exit(1)\n")
+    command.chmod(0o755)
+    given = {"RUNNER_TEMP": str(folder), "COMPARE": WORDS, "GATE": WORDS, "RECORD": "a b.json"}
+    environment = {"PATH": os.environ["PATH"], **given, "TITLE": "$(touch stolen)"}
+    words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", named(ACTION, step)["run"]]
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.real
 @pytest.mark.parametrize(
     ("step", "expected"),
@@ -111,17 +123,19 @@ WORDS = "--name 'a b' $(touch stolen) `touch stolen`; touch stolen & \"--x=y\""
     ],
 )
 def test_no_shell_reads_the_words_of_the_action(tmp_path: Path, step: str, expected: list[str]) -> None:
-    command = tmp_path / "steelyard/bin/steelyard"
-    command.parent.mkdir(parents=True)
-    command.write_text(f"#!{sys.executable}\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\nsys.exit(1)\n")
-    command.chmod(0o755)
-    given = {"RUNNER_TEMP": str(tmp_path), "COMPARE": WORDS, "GATE": WORDS, "RECORD": "a b.json"}
-    environment = {"PATH": os.environ["PATH"], **given, "TITLE": "$(touch stolen)"}
-    script = named(ACTION, step)["run"]
-    # As a runner has it.
-    words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
-    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    done = run_as_the_runner(tmp_path, step)
     assert json.loads(done.stdout) == expected
     assert not (tmp_path / "stolen").exists()
     # What is slower is the gate's to say.
     assert done.returncode == (1 if step == "Gate" else 0)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("step", ["Weigh", "Gate"])
+def test_no_module_of_the_folder_is_imported_by_the_action(tmp_path: Path, step: str) -> None:
+    # A pull request could have any file there, and the gate has the token.
+    for name in ("os", "shlex", "sys"):
+        (tmp_path / f"{name}.py").write_text(f"open('stolen', 'w').write({name!r})\nfrom posix import *\n")
+    done = run_as_the_runner(tmp_path, step)
+    assert json.loads(done.stdout)[0] == {"Weigh": "compare", "Gate": "gate"}[step], done.stderr
+    assert not (tmp_path / "stolen").exists()
