@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.api.project import build_variables
+from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.project_file import load_project
 from tests.projects import TWO, ProjectWorld, project_world
 from tests.world import ScriptedWorld, measured, program_of
@@ -221,6 +222,7 @@ def test_several_weighings_share_alpha_and_the_time_and_are_summed_up(world: Pro
     done = world("compare", "--json", "out.json", "--markdown", "out.md", "--html", "out.html")
     assert done.status == 1
     assert world.seconds - started < 9
+    assert b"steelyard: written: out-sort.json, out-parse.json\n" in done.err
     one, other = world.records("out-sort.json", "out-parse.json")
     # The first has nothing left to find, and passes its part on.
     assert [record["settings"]["alpha"] for record in (one, other)] == [0.01, 0.02]
@@ -249,6 +251,20 @@ def test_one_that_fails_leaves_the_others_their_verdicts(world: ProjectWorld) ->
     assert "steelyard: sort: main failed with exit status 3" in done.err.decode()
     assert "in all     1 same of 1 benchmark in 2 weighings\n" in done.text
     assert "failed     sort\n" in done.text
+
+
+def test_what_could_not_be_written_is_not_said_to_be(world: ProjectWorld) -> None:
+    world.says(SEVERAL)
+
+    def fills_the_disk(spec: LaunchSpec, number: int) -> Measured:
+        if program_of(spec) == "sort":
+            (world.folder / "out-sort.json").mkdir(exist_ok=True)
+        return world.takes(spec, number)
+
+    world.script = fills_the_disk
+    done = world("compare", "--json", "out.json")
+    assert done.status == 3
+    assert b"steelyard: written: out-parse.json\n" in done.err
 
 
 def test_ctrl_c_ends_all_of_them(world: ProjectWorld) -> None:
