@@ -316,6 +316,30 @@ def test_options_of_commands_are_refused(world: ProjectWorld, options: tuple[str
     assert says in world.refuses("compare", *options)
 
 
+def test_a_part_is_of_one_target_s_benchmarks(world: ProjectWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.says(
+        '[[target]]\nname = "sort"\ncommand = "./sort {n}"\nparameters = { n = [1, 2] }\n' + TWO[TWO.rindex("[[") :]
+    )
+    done = world("compare", "--target", "sort", "--shard", "2/2")
+    assert done.status == 1
+    assert world.ran() == ["./sort 2"]
+    monkeypatch.setattr("steelyard.cli.several.planned", lambda *_: pytest.fail("it would build first"))
+    assert world.refuses("compare", "--shard", "1/2") == (
+        "--shard is a part of one target's benchmarks, and here are several (sort, parse): choose one with --target, "
+        "each in jobs of its own"
+    )
+
+
+def test_parts_of_two_targets_are_no_whole(world: ProjectWorld) -> None:
+    world.says(TWO)
+    for target in ("sort", "parse"):
+        world("compare", "--target", target, "--shard", "1/1", "--json", f"{target}.json")
+    assert world.refuses("merge", "sort.json", "parse.json") == (
+        "sort.json and parse.json are no parts of one weighing: the command of the baseline is "
+        "'./sort big' in one and './parse' in the other, so merge each with its own"
+    )
+
+
 def test_a_target_is_chosen_of_a_project_alone(world: ProjectWorld) -> None:
     world.says(TWO)
     assert "--target chooses" in world.refuses("compare", "./old", "./new", "--target", "x")

@@ -88,7 +88,7 @@ def planned(
 def chosen_targets(project: Project, patterns: Sequence[str], asked: Asked) -> dict[int, Target]:
     """The targets that fit one of the patterns (all, without any), by their place in the file.
 
-    Raises UsageError if there are none, and for what is `asked` of commands.
+    Raises UsageError if there are none, and for what is `asked` of commands, or of one suite.
     """
     for field in _OF_COMMANDS:
         if field in asked.given:
@@ -102,7 +102,14 @@ def chosen_targets(project: Project, patterns: Sequence[str], asked: Asked) -> d
     for pattern in patterns:
         if not fits(names, [pattern]):
             raise UsageError(f"--target {pattern!r} is none of {project.file}: it has {', '.join(names)}")
-    return {place: target for place, target in targets.items() if fits([target.name], patterns or names)}
+    chosen = {place: target for place, target in targets.items() if fits([target.name], patterns or names)}
+    if asked.suite.shard is not None and len(chosen) > 1:
+        several = ", ".join(target.name for target in chosen.values())
+        raise UsageError(
+            f"--shard is a part of one target's benchmarks, and here are several ({several}): choose one with --target, "
+            "each in jobs of its own"
+        )
+    return chosen
 
 
 def unused_margins(
