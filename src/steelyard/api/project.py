@@ -106,8 +106,8 @@ def chosen_targets(project: Project, patterns: Sequence[str], asked: Asked) -> d
     if asked.suite.shard is not None and len(chosen) > 1:
         several = ", ".join(target.name for target in chosen.values())
         raise UsageError(
-            f"--shard is a part of one target's benchmarks, and here are several ({several}): choose one with --target, "
-            "each in jobs of its own"
+            f"--shard is a part of one target's benchmarks, and here are several ({several}): choose one with "
+            "--target, each in jobs of its own"
         )
     return chosen
 
