@@ -316,6 +316,26 @@ def test_options_of_commands_are_refused(world: ProjectWorld, options: tuple[str
     assert says in world.refuses("compare", *options)
 
 
+@pytest.mark.parametrize(
+    ("text", "options", "says"),
+    [
+        ("[compare]\npairs = 2\n", (), "steelyard.toml:2: pairs 2 can never show anything at alpha 0.01"),
+        ("", ("--pairs", "1"), "--pairs 1 can never show anything at alpha 0.01"),
+        ("[build]\ncommand = 'make'\nlayouts = 3\n", (), "steelyard.toml:3: layouts 3: './sort big' has no {layout}"),
+        ("{}parameters = {{ a = ['1', '1'] }}\n", (), "steelyard.toml:9: parameters a '1,1' names a value twice"),
+        ("{}parameters = {{ a = [1] }}\n", (), "steelyard.toml:8: the parameter 'a' is used in no command"),
+    ],
+)
+def test_what_needs_no_build_is_said_before_it(
+    world: ProjectWorld, monkeypatch: pytest.MonkeyPatch, text: str, options: tuple[str, ...], says: str
+) -> None:
+    monkeypatch.setattr("steelyard.api.project.sides_of", lambda *_: pytest.fail("it would build first"))
+    world.says(text.format(TWO) if text.startswith("{}") else f"{text}{TWO}")
+    done = world("compare", *options)
+    assert done.status == 2
+    assert says in done.err.decode()
+
+
 def test_a_part_is_of_one_target_s_benchmarks(world: ProjectWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     world.says(
         '[[target]]\nname = "sort"\ncommand = "./sort {n}"\nparameters = { n = [1, 2] }\n' + TWO[TWO.rindex("[[") :]
