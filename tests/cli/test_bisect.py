@@ -278,6 +278,8 @@ def test_without_git(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -
 def test_the_options_are_checked_before_anything_runs(asked: InProcess) -> None:
     assert "--good" in asked.refuses("bisect", "./prog")
     twice = ("--prepare", "true", "--prepare", "true")
+    # A commit is told by all its benchmarks.
+    assert "--shard" in asked.refuses("bisect", "--good", "x", "true", "--shard", "1/2")
     assert "--prepare was given twice" in asked.refuses("bisect", "--good", "x", "true", *twice)
     assert "--jobs" in asked.refuses("bisect", "--good", "x", "true", "--jobs", "0")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.api.project import build_variables
+from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.project_file import load_project
 from tests.projects import TWO, ProjectWorld, project_world
 from tests.world import ScriptedWorld, measured, program_of
@@ -221,6 +222,7 @@ def test_several_weighings_share_alpha_and_the_time_and_are_summed_up(world: Pro
     done = world("compare", "--json", "out.json", "--markdown", "out.md", "--html", "out.html")
     assert done.status == 1
     assert world.seconds - started < 9
+    assert b"steelyard: written: out-sort.json, out-parse.json\n" in done.err
     one, other = world.records("out-sort.json", "out-parse.json")
     # The first has nothing left to find, and passes its part on.
     assert [record["settings"]["alpha"] for record in (one, other)] == [0.01, 0.02]
@@ -249,6 +251,20 @@ def test_one_that_fails_leaves_the_others_their_verdicts(world: ProjectWorld) ->
     assert "steelyard: sort: main failed with exit status 3" in done.err.decode()
     assert "in all     1 same of 1 benchmark in 2 weighings\n" in done.text
     assert "failed     sort\n" in done.text
+
+
+def test_what_could_not_be_written_is_not_said_to_be(world: ProjectWorld) -> None:
+    world.says(SEVERAL)
+
+    def fills_the_disk(spec: LaunchSpec, number: int) -> Measured:
+        if program_of(spec) == "sort":
+            (world.folder / "out-sort.json").mkdir(exist_ok=True)
+        return world.takes(spec, number)
+
+    world.script = fills_the_disk
+    done = world("compare", "--json", "out.json")
+    assert done.status == 3
+    assert b"steelyard: written: out-parse.json\n" in done.err
 
 
 def test_ctrl_c_ends_all_of_them(world: ProjectWorld) -> None:
@@ -298,6 +314,50 @@ def test_records_of_several_need_a_file_s_name(world: ProjectWorld) -> None:
 def test_options_of_commands_are_refused(world: ProjectWorld, options: tuple[str, ...], says: str) -> None:
     world.says(TWO)
     assert says in world.refuses("compare", *options)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "says"),
+    [
+        ("[compare]\npairs = 2\n", (), "steelyard.toml:2: pairs 2 can never show anything at alpha 0.01"),
+        ("", ("--pairs", "1"), "--pairs 1 can never show anything at alpha 0.01"),
+        ("[build]\ncommand = 'make'\nlayouts = 3\n", (), "steelyard.toml:3: layouts 3: './sort big' has no {layout}"),
+        ("{}parameters = {{ a = ['1', '1'] }}\n", (), "steelyard.toml:9: parameters a '1,1' names a value twice"),
+        ("{}parameters = {{ a = [1] }}\n", (), "steelyard.toml:8: the parameter 'a' is used in no command"),
+    ],
+)
+def test_what_needs_no_build_is_said_before_it(
+    world: ProjectWorld, monkeypatch: pytest.MonkeyPatch, text: str, options: tuple[str, ...], says: str
+) -> None:
+    monkeypatch.setattr("steelyard.api.project.sides_of", lambda *_: pytest.fail("it would build first"))
+    world.says(text.format(TWO) if text.startswith("{}") else f"{text}{TWO}")
+    done = world("compare", *options)
+    assert done.status == 2
+    assert says in done.err.decode()
+
+
+def test_a_part_is_of_one_target_s_benchmarks(world: ProjectWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.says(
+        '[[target]]\nname = "sort"\ncommand = "./sort {n}"\nparameters = { n = [1, 2] }\n' + TWO[TWO.rindex("[[") :]
+    )
+    done = world("compare", "--target", "sort", "--shard", "2/2")
+    assert done.status == 1
+    assert world.ran() == ["./sort 2"]
+    monkeypatch.setattr("steelyard.cli.several.planned", lambda *_: pytest.fail("it would build first"))
+    assert world.refuses("compare", "--shard", "1/2") == (
+        "--shard is a part of one target's benchmarks, and here are several (sort, parse): choose one with --target, "
+        "each in jobs of its own"
+    )
+
+
+def test_parts_of_two_targets_are_no_whole(world: ProjectWorld) -> None:
+    world.says(TWO)
+    for target in ("sort", "parse"):
+        world("compare", "--target", target, "--shard", "1/1", "--json", f"{target}.json")
+    assert world.refuses("merge", "sort.json", "parse.json") == (
+        "sort.json and parse.json are no parts of one weighing: the command of the baseline is "
+        "'./sort big' in one and './parse' in the other, so merge each with its own"
+    )
 
 
 def test_a_target_is_chosen_of_a_project_alone(world: ProjectWorld) -> None:

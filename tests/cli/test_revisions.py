@@ -195,6 +195,25 @@ def test_refusals(scripted: ScriptedWorld, words: list[str], said: str) -> None:
     assert scripted.launched == []
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["compare", "--pairs", "1"], "--pairs 1 can never show anything"),
+        (["compare", "-L", "a", "1,1"], "--parameter-list a '1,1' names a value twice"),
+        (["compare", "-L", "a", "1,2"], "the parameter 'a' is used in no command"),
+        (["compare", "--layouts", "3"], "'./program' has no {layout}"),
+        (["compare", "--names", "one"], "--names 'one' has to be 2 different names"),
+        (["run", "-L", "a", "1,2"], "the parameter 'a' is used in no command"),
+    ],
+)
+@pytest.mark.usefixtures("repo")
+def test_what_needs_no_build_is_said_before_it(scripted: ScriptedWorld, words: list[str], said: str) -> None:
+    done = scripted(*words, "--base", "main", *BUILT, "./program")
+    assert done.status == 2
+    assert said in done.err.decode()
+    assert b"building" not in done.err
+
+
 def test_the_work_tree_s_own_program_is_none_of_a_revision(scripted: ScriptedWorld, repo: Repo) -> None:
     path = repo.write("program", script("new"))
     path.chmod(0o755)

@@ -321,3 +321,41 @@ def test_the_list_has_all_that_is_kept_newest_first(scripted: ScriptedWorld) -> 
     text = scripted("list").text
     assert "main" in text
     assert "unreadable" in text
+
+
+def test_the_list_tells_each_from_the_others_in_80_columns(
+    scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = scripted.environment
+    monkeypatch.setattr(ScriptedWorld, "environment", {**usual, "COLUMNS": "80"})
+    scripted("compare", "./old a long name of its input", "./new a long name of its input")
+    for _ in range(2):
+        scripted("run", "./old", "--launches", "20")
+    head, *lines = scripted("list").text.splitlines()[1:]
+    assert head.split() == ["begun", "(UTC)", "result", "of", "name"]
+    assert all(len(line) <= 80 for line in lines)
+    assert "  ./old a lon… its input  " in lines[-1]
+    for line, kept in zip(lines, reversed(scripted.kept()), strict=True):
+        name = line.split()[-1]
+        assert kept.name.startswith(name)
+        assert len(name) < 25
+        assert line.startswith(f"{name[:4]}-{name[4:6]}-{name[6:8]} ")
+        # What is shown can be given.
+        assert scripted("show", name).text == scripted("show", kept).text
+    monkeypatch.setattr(ScriptedWorld, "environment", {**usual, "COLUMNS": "30"})
+    assert scripted("list").text.splitlines()[1].split() == ["result", "name"]
+
+
+def test_the_time_of_several_is_no_name(scripted: ScriptedWorld) -> None:
+    for name in ("20200101T000000.000001-run-1", "20200101T000000.000002-run-1", "20200101T000000.000002-run-2"):
+        scripted("run", "./old", "--launches", "20", "--json", f"{name}.json.gz")
+        kept = scripted.kept()[-1]
+        (scripted.folder / f"{name}.json.gz").rename(kept.with_name(f"{name}.json.gz"))
+        kept.unlink()
+    said = scripted.refuses("show", "20200101T000000.000002")
+    assert said.startswith("20200101T000000.000002 begins the names of 2 records: give more of one, of 2020")
+    assert scripted("show", "20200101T000000.000001").status == 0
+    text = scripted("list").text
+    assert " 20200101T000000.000001\n" in text
+    assert " 20200101T000000.000002-run-2.json.gz\n" in text
+    assert scripted("show", "20210101T000000").status == 2

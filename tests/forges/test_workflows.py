@@ -102,6 +102,19 @@ def test_the_options_that_they_give_are_there(path: Path) -> None:
 WORDS = "--name 'a b' $(touch stolen) `touch stolen`; touch stolen & \"--x=y\""
 
 
+def run_as_the_runner(folder: Path, step: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a step of the action in a folder, with a steelyard that prints its words and fails."""
+    command = folder / "steelyard/bin/steelyard"
+    command.parent.mkdir(parents=True, exist_ok=True)
+    command.write_text(f"#!{sys.executable}\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\nsys.exit(1)\n")
+    command.chmod(0o755)
+    given = {"COMPARE": WORDS, "GATE": WORDS, "RECORD": "a b.json", "TITLE": "$(touch stolen)", **variables}
+    of_runner = {"RUNNER_TEMP": str(folder), "GITHUB_OUTPUT": str(folder / "outputs")}
+    environment = {"PATH": os.environ["PATH"], **of_runner, **given}
+    words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", named(ACTION, step)["run"]]
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.real
 @pytest.mark.parametrize(
     ("step", "expected"),
@@ -111,17 +124,65 @@ WORDS = "--name 'a b' $(touch stolen) `touch stolen`; touch stolen & \"--x=y\""
     ],
 )
 def test_no_shell_reads_the_words_of_the_action(tmp_path: Path, step: str, expected: list[str]) -> None:
-    command = tmp_path / "steelyard/bin/steelyard"
-    command.parent.mkdir(parents=True)
-    command.write_text(f"#!{sys.executable}\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\nsys.exit(1)\n")
-    command.chmod(0o755)
-    given = {"RUNNER_TEMP": str(tmp_path), "COMPARE": WORDS, "GATE": WORDS, "RECORD": "a b.json"}
-    environment = {"PATH": os.environ["PATH"], **given, "TITLE": "$(touch stolen)"}
-    script = named(ACTION, step)["run"]
-    # As a runner has it.
-    words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
-    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    done = run_as_the_runner(tmp_path, step)
     assert json.loads(done.stdout) == expected
     assert not (tmp_path / "stolen").exists()
     # What is slower is the gate's to say.
     assert done.returncode == (1 if step == "Gate" else 0)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("step", ["Weigh", "Find the records", "Gate"])
+def test_no_module_of_the_folder_is_imported_by_the_action(tmp_path: Path, step: str) -> None:
+    # A pull request could have any file there, and the gate has the token.
+    for name in ("glob", "os", "pathlib", "shlex", "sys"):
+        (tmp_path / f"{name}.py").write_text(f"open('stolen', 'w').write({name!r})\nfrom posix import *\n")
+    done = run_as_the_runner(tmp_path, step, STATUS="", BEGUN="")
+    expected = {"Weigh": "compare", "Gate": "gate"}.get(step)
+    assert (json.loads(done.stdout)[0] if expected else None) == expected, done.stderr
+    assert done.returncode == (step == "Gate")
+    assert not (tmp_path / "stolen").exists()
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("there", "variables", "expected"),
+    [
+        (["weighing.json.gz", "weighing-sort.json.gz"], {}, ["weighing.json.gz"]),
+        (["weighing-sort.json.gz", "weighing-b.c.json.gz", "other.json.gz"], {}, ["-b.c", "-sort"]),
+        ([], {}, ["weighing.json.gz"]),
+        # One that could not even begin has left none, and must not pass.
+        (["weighing-sort.json.gz"], {"STATUS": "3"}, ["-sort", "weighing.json.gz"]),
+        (["weighing-sort.json.gz"], {"STATUS": "1", "BEGUN": "32503680000"}, ["weighing.json.gz"]),
+        (["weighing-x\n.json.gz"], {}, ["weighing.json.gz"]),
+        (["a.json"], {"RECORD": "a.json\nb.json\nin/c.json"}, ["a.json", "b.json", "in/c.json"]),
+    ],
+    ids=["one", "several", "none", "one that failed", "those of an earlier job", "no name", "a line each"],
+)
+def test_all_records_of_a_project_are_found(
+    tmp_path: Path, there: list[str], variables: dict[str, str], expected: list[str]
+) -> None:
+    for name in there:
+        (tmp_path / name).touch()
+    given = {"RECORD": "weighing.json.gz", "STATUS": "", "BEGUN": "", **variables}
+    done = run_as_the_runner(tmp_path, "Find the records", **given)
+    assert done.returncode == 0, done.stderr
+    begin, *paths, end = (tmp_path / "outputs").read_text().splitlines()
+    assert begin == f"paths<<{end}"
+    assert paths == [f"weighing{one}.json.gz" if one.startswith("-") else one for one in expected]
+
+
+@pytest.mark.real
+def test_a_record_of_an_earlier_job_is_not_held_to_the_limits(tmp_path: Path) -> None:
+    (tmp_path / "a b.json").touch()
+    run_as_the_runner(tmp_path, "Weigh")
+    assert not (tmp_path / "a b.json").exists()
+    assert "status=1\n" in (tmp_path / "outputs").read_text()
+
+
+def test_what_was_found_is_uploaded_and_gated() -> None:
+    found = "${{ steps.records.outputs.paths }}"
+    assert named(ACTION, "Upload the record")["with"]["path"] == found
+    assert named(ACTION, "Gate")["env"]["RECORD"] == found
+    # All that has been measured, also where something after it failed.
+    assert named(ACTION, "Find the records")["if"] == "${{ !cancelled() }}"

@@ -88,8 +88,15 @@ max-slower = "5%"
         ("[compare]\nmargin = 'x'\n", "2: margin 'x' is no percentage: write for example margin = \"0.5%\""),
         (
             "[compare.margins]\na = '1%'\nb = 'c'\n",
-            "3: margins 'c' is no percentage: write for example margins = \"0.5%\"",
+            "3: [compare.margins] b 'c' is no percentage: write for example b = \"0.5%\"",
         ),
+        (
+            "[compare.margins]\n'BM_a*' = '3x'\n",
+            '2: [compare.margins] "BM_a*" \'3x\' is no percentage: write for example "BM_a*" = "0.5%"',
+        ),
+        ("[compare.margins]\na = 3\n", '2: [compare.margins] a 3 has to say its unit: write for example "1%"'),
+        ("[compare.margins]\n-a = '60'\n", '2: [compare.margins] "-a" 60 is out of range: 0.001% to 50%'),
+        ("[compare]\nmargins = 3\n", "2: margins has to be a table"),
         ("[compare]\nmax-time = '3 days'\n", "2: max-time '3 days' is no time: write seconds or a unit, as in 500ms"),
         ("[compare]\npairs = 'many'\n", "2: pairs 'many' is no whole number: write for example pairs = 2"),
         ("[compare]\ncpu = 'fast'\n", "2: cpu 'fast' is no processor: write its number, or cpu = \"auto\""),

@@ -14,7 +14,7 @@ from steelyard.api.keywords import KEYS
 from steelyard.api.layouts import layouts_built
 from steelyard.api.parameters import listed
 from steelyard.api.revisions import build_timeout_checked, built_sides, findings_of
-from steelyard.api.settings import request_of, settings_of
+from steelyard.api.settings import parameters_of, request_of, settings_of
 from steelyard.api.streams import input_of_launches
 from steelyard.design.folders import entered
 from steelyard.design.several import Part, joined
@@ -26,6 +26,7 @@ from steelyard.model.project import Compare, Target
 from steelyard.model.project_file import Project
 from steelyard.model.records import Finding, Run, Settings, Subject, Weighing
 from steelyard.model.secrecy import is_secret
+from steelyard.model.values import AUTO
 
 if TYPE_CHECKING:
     from steelyard.subjects.revisions.builds import Recipe
@@ -79,8 +80,11 @@ def planned(
     `watch` is told of the builds. Raises UsageError, with the line of the file, for what cannot be weighed; BuildError;
     InterruptedBeforeStart.
     """
-    asked = _from_here(asked)
-    with sides_of(project, asked, watch, world) as sides, entered(project.folder):
+    asked, recipe = _from_here(_with_seed(asked, world)), _recipe(project, asked, world)
+    with entered(project.folder):  # what needs no build is said before it
+        for place, target in targets.items():
+            _Planned(project, place, target, asked, world).check(recipe)
+    with sides_of(project, recipe, asked, watch, world) as sides, entered(project.folder):
         parts, left_out = _parts_of(project, targets, sides, asked, world)
         yield ProjectPlan(parts, asked.judging.max_time or project.compare.max_time, left_out)
 
@@ -88,7 +92,7 @@ def planned(
 def chosen_targets(project: Project, patterns: Sequence[str], asked: Asked) -> dict[int, Target]:
     """The targets that fit one of the patterns (all, without any), by their place in the file.
 
-    Raises UsageError if there are none, and for what is `asked` of commands.
+    Raises UsageError if there are none, and for what is `asked` of commands, or of one suite.
     """
     for field in _OF_COMMANDS:
         if field in asked.given:
@@ -102,7 +106,14 @@ def chosen_targets(project: Project, patterns: Sequence[str], asked: Asked) -> d
     for pattern in patterns:
         if not fits(names, [pattern]):
             raise UsageError(f"--target {pattern!r} is none of {project.file}: it has {', '.join(names)}")
-    return {place: target for place, target in targets.items() if fits([target.name], patterns or names)}
+    chosen = {place: target for place, target in targets.items() if fits([target.name], patterns or names)}
+    if asked.suite.shard is not None and len(chosen) > 1:
+        several = ", ".join(target.name for target in chosen.values())
+        raise UsageError(
+            f"--shard is a part of one target's benchmarks, and here are several ({several}): choose one with "
+            "--target, each in jobs of its own"
+        )
+    return chosen
 
 
 def unused_margins(
@@ -136,21 +147,26 @@ def build_variables(project: Project, environment: Mapping[str, str], named: Seq
     return {**own, **dict(one.split("=", 1) for one in project.build.environment if "=" in one)}
 
 
-@contextmanager
-def sides_of(project: Project, asked: Asked, watch: Watch, world: World) -> Iterator[Sides]:
-    """The baseline and the candidate of a project, built as it says, for as long as they are measured."""
+def _recipe(project: Project, asked: Asked, world: World) -> Recipe:
+    """How both sides are built; raises UsageError for a time that no build can have."""
     from steelyard.subjects.revisions.builds import Recipe
-    from steelyard.subjects.revisions.sides import check_relative, side_of
 
     wanted, build = asked.revisions, project.build
     build_timeout_checked(wanted.build_timeout)
-    recipe = Recipe(
+    return Recipe(
         build.command if wanted.build is None else wanted.build,
         build_variables(project, world.environment, _named(asked)),
         wanted.build_timeout if build.timeout is None or wanted.chooses("build_timeout") else build.timeout,
     )
+
+
+@contextmanager
+def sides_of(project: Project, recipe: Recipe, asked: Asked, watch: Watch, world: World) -> Iterator[Sides]:
+    """The baseline and the candidate of a project, built by its recipe, for as long as they are measured."""
+    from steelyard.subjects.revisions.sides import check_relative, side_of
+
     layouts = layouts_built(_with_layouts(project, asked).weighing, recipe)
-    with built_sides(wanted, project.folder, recipe, layouts, watch, world) as (repository, built):
+    with built_sides(asked.revisions, project.folder, recipe, layouts, watch, world) as (repository, built):
         baseline, candidate = (side_of(builds, builds[0].revision.label) for builds in built)
 
         def findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
@@ -165,6 +181,12 @@ def _from_here(asked: Asked) -> Asked:
     launch = asked.launch
     stdin, output = (path and Path.cwd() / path for path in (launch.stdin, launch.output))
     return replace(asked, launch=replace(launch, stdin=stdin, output=output))
+
+
+def _with_seed(asked: Asked, world: World) -> Asked:
+    """With one seed for all that is weighed."""
+    seed = world.new_seed() if asked.launch.seed is None else asked.launch.seed
+    return replace(asked, launch=replace(asked.launch, seed=seed))
 
 
 def _with_layouts(project: Project, asked: Asked) -> Asked:
@@ -184,8 +206,6 @@ def _parts_of(
     project: Project, targets: Mapping[int, Target], sides: Sides, asked: Asked, world: World
 ) -> tuple[list[Part], list[str]]:
     """The weighings that these targets make on both sides, and what is said of those that are left out."""
-    seed = world.new_seed() if asked.launch.seed is None else asked.launch.seed
-    asked = replace(asked, launch=replace(asked.launch, seed=seed))
     parts, left_out = list[Part](), list[str]()
     for place, target in targets.items():
         one = _Planned(project, place, target, asked, world)
@@ -213,14 +233,26 @@ class _Planned:
     asked: Asked
     world: World
 
+    def check(self, recipe: Recipe) -> None:
+        """Raise UsageError, with its line, for what is wrong with it whatever comes of the build."""
+        asked = self._all_asked()
+        if asked.launch.cpu == AUTO:  # which is the quietest is measured when the builds are done
+            asked = replace(asked, launch=replace(asked.launch, cpu=None))
+        try:
+            self._settings(asked, recipe)
+            parameters_of(asked.weighing, [self.target.command])
+        except UsageError as error:
+            raise self.explained(error) from error
+
+    def _settings(self, asked: Asked, recipe: Recipe | None) -> Settings:
+        named = _named(self.asked)
+        world = replace(self.world, environment=without_secrets(self.world.environment, named))
+        return settings_of(asked, world, commands=[self.target.command], judged=True, recipe=recipe)
+
     def part(self, sides: Sides) -> Part | str:
         """Its weighing; of a command that only the candidate has, what is said of it."""
         asked = self._all_asked()
-        named = _named(self.asked)
-        world = replace(self.world, environment=without_secrets(self.world.environment, named))
-        commands = [self.target.command]
-        settings = settings_of(asked, world, commands=commands, judged=True, recipe=sides.recipe)
-        settings = self._with_margins(settings)
+        settings = self._with_margins(self._settings(asked, sides.recipe))
         candidate = self._subject(sides.candidate, "candidate", asked)
         try:
             baseline = self._subject(sides.baseline, "baseline", asked)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from steelyard.api.asked import Asked, Revisions
 from steelyard.api.layouts import layouts_built
 from steelyard.api.names import check_no_files, names_of
-from steelyard.api.settings import request_of, settings_of
+from steelyard.api.settings import parameters_of, request_of, settings_of
 from steelyard.model.errors import UsageError
 from steelyard.model.values import seconds_in_range
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from steelyard.subjects.revisions.git import Repository
     from steelyard.subjects.revisions.revision import Revision
     from steelyard.subjects.revisions.sides import Builds
+
+
+_ROLES = ("the baseline", "the candidate")
 
 
 @contextmanager
@@ -50,6 +53,9 @@ def weighing_of_revisions(
     check_no_files(names or [], commands)
     recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
     settings = settings_of(asked, world, commands=[command] * 2, judged=True, recipe=recipe)
+    # What needs no build is said before it.
+    parameters_of(asked.weighing, [command])
+    names_of(names, listed, _ROLES)
     layouts, folder = layouts_built(asked.weighing, recipe), Path(settings.directory)
     with built_sides(wanted, folder, recipe, layouts, watch, world, command) as (repository, sides):
         called = names_of(names, listed, [builds[0].revision.label for builds in sides])
@@ -69,6 +75,7 @@ def run_of_revision(command: str, name: str | None, asked: Asked, watch: Watch, 
 
     check_no_files([name] if name else [], [command])
     settings, wanted = settings_of(asked, world), asked.revisions
+    parameters_of(asked.weighing, [command])  # what needs no build is said before it
     recipe = Recipe(wanted.build, timeout_s=build_timeout_checked(wanted.build_timeout))
     repository = repository_of(Path(settings.directory), world.environment)
     revision = alone(repository, wanted.base)

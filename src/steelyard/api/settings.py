@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from steelyard.api.asked import Asked, Judging, Launching
+from steelyard.api.asked import Asked, Judging, Launching, Plan
 from steelyard.api.counting import count_settings, counted_metrics, jobs_checked
 from steelyard.api.layouts import layouts_checked
 from steelyard.api.names import check_no_files
@@ -61,21 +61,30 @@ def request_of(options: Asked, subjects: Sequence[Subject], settings: Settings) 
     """What is measured of some subjects."""
     from steelyard.design.request import Request
     from steelyard.design.suite.shards import dealt
-    from steelyard.subjects.suite import benchmarks_of, parameter_list, parameter_scan
+    from steelyard.subjects.suite import benchmarks_of
 
     weighing = options.weighing
     selection = selection_of(options.suite, options.judging, weighing)
     if settings.harness is not None:
         selection = replace(selection, processed=processed(options.throughput))
         return Request(subjects, settings, (), selection, jobs_checked(options.counting.jobs))
-    parameters = [parameter_list(*arguments_of("--parameter-list", given)) for given in weighing.parameter_list or []]
-    parameters += [parameter_scan(*arguments_of("--parameter-scan", given)) for given in weighing.parameter_scan or []]
+    parameters = parameters_of(weighing, [subject.command for subject in subjects])
     benchmarks = benchmarks_of(list(subjects), parameters, control=weighing.control)
     benchmarks = [one.model_copy(update={"processed": processed(options.throughput, one.params)}) for one in benchmarks]
     if selection.shard is not None:
         benchmarks, shard = dealt(benchmarks, selection.shard)
         settings = settings.model_copy(update={"shard": shard})
     return Request(subjects, settings, benchmarks, selection, jobs_checked(options.counting.jobs))
+
+
+def parameters_of(weighing: Plan, commands: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """The names of parameters with their values; raises UsageError for what is wrong with one, built or not."""
+    from steelyard.subjects.suite import check_names, parameter_list, parameter_scan
+
+    found = [parameter_list(*arguments_of("--parameter-list", given)) for given in weighing.parameter_list or []]
+    found += [parameter_scan(*arguments_of("--parameter-scan", given)) for given in weighing.parameter_scan or []]
+    check_names([name for name, _ in found], commands)
+    return found
 
 
 def settings_of(

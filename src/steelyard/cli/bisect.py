@@ -77,7 +77,7 @@ class BisectOptions(MeasuringOptions):
     ] = Revisions.build_timeout
     judging: Annotated[SearchingOptions, Without("family")] = SearchingOptions()
     weighing: Annotated[WeighingOptions, Only("pairing")] = WeighingOptions()
-    suite: SuiteOptions = SuiteOptions()
+    suite: Annotated[SuiteOptions, Without("shard")] = SuiteOptions()
     launch: LaunchOptions = LaunchOptions()
     counting: CountingOptions = CountingOptions()
     json: Annotated[Path | None, json_option("Write what was found, with every decision, as JSON; - is stdout.")] = None

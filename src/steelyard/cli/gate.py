@@ -41,8 +41,9 @@ class GateOptions(Options):
             "--fail-above",
             metavar="[PATTERN][:METRIC]=PERCENT",
             rich_help_panel=WHAT_IS_JUDGED,
-            help="Fail where a slowdown is surely above it: 5%, 'BM_sort*=2%', instructions=0.5%, 'BM_io*=never'; may "
-            "be repeated, the one that names most counts.  [default: where the verdict is slower]",
+            help="Fail where chance is excluded and the estimate is a larger slowdown: 5%, 'BM_sort*=2%', "
+            "instructions=0.5%, 'BM_io*=never'; may be repeated, the one that names most counts.  [default: where the "
+            "verdict is slower]",
         ),
     ] = None
     require: Annotated[

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def weighed(project: Project, options: CompareOptions, world: World) -> int:
     """Weigh a project's targets, and return the exit status of all; raises SteelyardError as a single weighing does."""
     check_files(options.files, options.launch.output)
-    options = replace(options, files=from_here(options.files))
+    asked, options = options.files, replace(options, files=from_here(options.files))
     targets = chosen_targets(project, options.target or [], options)
     announce(project, targets)
     with watching(world) as watch, planned(project, targets, options, watch, world) as plan:
@@ -43,7 +43,7 @@ def weighed(project: Project, options: CompareOptions, world: World) -> int:
         for sentence in plan.left_out:
             say(sentence)
         if len(plan.parts) > 1:
-            return _Several(project, plan, options, watch, world).weighed()
+            return _Several(project, plan, options, asked, watch, world).weighed()
         ((_, outcome),) = measured(plan.parts, plan.total_s, watch, world, lambda part: None)  # noqa: ARG005 - it is alone
     if isinstance(outcome, SteelyardError):
         raise outcome
@@ -58,12 +58,16 @@ class _Several:
     project: Project
     plan: ProjectPlan
     options: CompareOptions
+    asked: FileOptions
+    """The files as the command line names them."""
     watch: LiveLine
     world: World
     outcomes: list[Outcome] = field(default_factory=list)
     results: list[several.Result] = field(default_factory=list)
     errors: list[SteelyardError] = field(default_factory=list)
     pages: list[str] = field(default_factory=list)
+    written: list[Path] = field(default_factory=list)
+    """Files whose names nobody has given: each has that of a target in it."""
 
     def weighed(self) -> int:
         files, parts, interrupted = self._files(), self.plan.parts, False
@@ -86,6 +90,8 @@ class _Several:
             write(self.options.files.markdown, "\n".join(self.pages))
         if self.options.files.html is not None and self.outcomes:
             write(self.options.files.html, page_of(self.world, *self.outcomes))
+        if self.written:
+            say(f"written: {', '.join(map(str, self.written))}")
         _say_unused(self.project, self.outcomes, self.options)
         return INTERRUPTED if interrupted else self._status()
 
@@ -101,6 +107,8 @@ class _Several:
             except SteelyardError as failure:
                 error = failure
             self.outcomes.append(outcome)
+            if error is outcome.error:  # else they could not be written
+                self._note_files(part, outcome)
         if error is not None:
             say(f"{part.name}: {error}")
         is_interrupted = error is not None and error.exit_status == INTERRUPTED
@@ -109,6 +117,12 @@ class _Several:
         self.results.append(several.Result(part.name, derived.deciding() if derived else [], failed=error is not None))
         self.pages.append(_page(part, outcome, error, functions=self.options.functions))
         return is_interrupted or (isinstance(outcome, Outcome) and was_interrupted(outcome))
+
+    def _note_files(self, part: Part, outcome: Outcome) -> None:
+        """Remember what was written of a part: of one in which nothing was measured, nothing was."""
+        if not outcome.record.is_empty():
+            own = (_named(self.asked.json, part), _named(self.asked.csv, part))
+            self.written += [path for path in own if path is not None]
 
     def _status(self) -> int:
         if self.errors:

@@ -28,7 +28,7 @@ class ShowOptions(Options):
         Path | None,
         typer.Argument(
             metavar="[FILE]",
-            help="A record or a journal, or the name of a kept baseline.  [default: the last one measured]",
+            help="A record or a journal, or a name that steelyard list shows.  [default: the last one measured]",
         ),
     ] = None
     shown: ViewOptions = ViewOptions()

@@ -80,13 +80,17 @@ def _difference(one: Weighing, other: Weighing) -> str | None:
 
 
 def _other_programs(one: Weighing, other: Weighing) -> str | None:
-    for left, right in zip(one.subjects, other.subjects, strict=True):
+    for place, (left, right) in enumerate(zip(one.subjects, other.subjects, strict=True)):
+        side = "candidate" if place else "baseline"
         for name in _OF_THE_PROGRAM:
             values = getattr(left, name), getattr(right, name)
             if values[0] != values[1] and name == "digest":
                 return f"{left.name} was another file on each: build it once, and give all machines that file"
+            if values[0] != values[1] and name == "shell":
+                return f"the {side} was run by a shell in one of them alone"
             if values[0] != values[1]:
-                return f"the {name} of a command is {values[0]!r} in one and {values[1]!r} in the other"
+                what = f"the {name} of the {side}"
+                return f"{what} is {values[0]!r} in one and {values[1]!r} in the other, so merge each with its own"
     return None
 
 

@@ -28,6 +28,7 @@ _JOURNAL = ".journal"
 _RECORD = ".json.gz"
 # No separator of paths, and no dot in front, so that a name stays a file of its folder.
 _BASELINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_TIME = re.compile(r"\d{8}T\d{6}")
 _NAME = re.compile(rf"\d{{8}}T\d{{6}}\.\d{{6}}-[a-z]+-\d+(?:\.json\.gz|{re.escape(_JOURNAL)})")
 
 
@@ -106,10 +107,18 @@ class Store:
     def by_name(self, path: Path) -> Path:
         """Where the run or record is kept whose name a path is, with or without its ending; the path itself if none is.
 
-        Raises UsageError for what is no name.
+        A record is found by its time too, with which its name begins, where no other has that. Raises UsageError for
+        what is no name, and for a time that several have.
         """
         places = (self.named(str(path)), *(self.folder / f"{path}{end}" for end in ("", ".json.gz", ".json", _JOURNAL)))
-        return next((kept for kept in places if kept.is_file()), path)
+        found = [kept for kept in places if kept.is_file()][:1] or self._of_time(str(path))
+        if len(found) > 1:
+            names = ", ".join(kept.name for kept in found[:10])
+            raise UsageError(f"{path} begins the names of {len(found)} records: give more of one, of {names}")
+        return found[0] if found else path
+
+    def _of_time(self, text: str) -> list[Path]:
+        return [path for path in self.records() if path.name.startswith(text)] if _TIME.match(text) else []
 
     def baselines(self) -> list[Path]:
         """The runs that were given names, the newest first."""

@@ -11,7 +11,7 @@ from steelyard.model.limits import Limit, Limits
 from steelyard.model.records import Finding, StopReason, Verdict, Weighing
 
 Standing = Literal["above", "within", "open"]
-"""Of a change and its limit: surely above; surely not; neither."""
+"""Of a change and its limit: a change surely, and by its estimate above; surely not above; neither."""
 GateVerdict = Literal["slower", "failed", "undecided", "passed"]
 
 

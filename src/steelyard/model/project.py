@@ -53,13 +53,17 @@ def _by(read: Callable[[str, str], Value]) -> BeforeValidator:
     return BeforeValidator(validate)
 
 
-def _margin(value: Any, info: ValidationInfo) -> float:
-    key = key_of(info.field_name or "")
+def margin_of(key: str, value: Any) -> float:
+    """A margin, which has to say its unit; raises UsageError naming the key."""
     if not isinstance(value, str):  # beside `alpha = 0.01`, which is 1 %, nobody would take `margin = 0.01` for 0.01 %
         shown = f" {value}" if isinstance(value, (int, float)) else ""
-        raise _refused(f'{key}{shown} has to say its unit: write for example "1%"')
+        raise UsageError(f'{key}{shown} has to say its unit: write for example "1%"')
+    return relative_margin(value, key)
+
+
+def _margin(value: Any, info: ValidationInfo) -> float:
     try:
-        return relative_margin(value, key)
+        return margin_of(key_of(info.field_name or ""), value)
     except UsageError as error:
         raise _refused(str(error)) from error
 

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from steelyard.model.errors import UsageError
-from steelyard.model.project import SECTIONS, UNREADABLE, Build, Compare, Gate, ProjectFile, Target, key_of
+from steelyard.model.project import SECTIONS, UNREADABLE, Build, Compare, Gate, ProjectFile, Target, key_of, margin_of
 from steelyard.model.secrecy import is_secret
 from steelyard.model.toml_lines import Place, line_of, lines_of
 
@@ -31,6 +31,9 @@ _EXPECTED = {
     "model_type": "a table",
 }
 _MOST_KEYS = 12
+_MARGINS = ("compare", "margins")
+# Of TOML, but with no mark in front, which an option has.
+_BARE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,8 @@ class _Reader:
     def _sentence(self, error: Any) -> str:
         place, kind = tuple(error["loc"]), error["type"]
         if kind == UNREADABLE:
-            return str(error["ctx"]["sentence"])
+            is_of_some = place[:2] == _MARGINS and len(place) == len(_MARGINS) + 1
+            return self._margin(str(place[-1]), error["input"]) if is_of_some else str(error["ctx"]["sentence"])
         *section, key = place
         if kind == "extra_forbidden":
             return self._unknown(tuple(section), str(key))
@@ -166,6 +170,15 @@ class _Reader:
         if kind == "literal_error":
             return f"{key} has to be {error['ctx']['expected'].replace(chr(39), chr(34))}"
         return f"{key} has to be {_EXPECTED[kind]}" if kind in _EXPECTED else f"{key}: {error['msg']}"
+
+    def _margin(self, of: str, value: Any) -> str:
+        """What is wrong with a margin of some, whose key is the user's own, as it stands in the file."""
+        key = of if _BARE.fullmatch(of) else f'"{of}"'
+        try:
+            margin_of(key, value)
+        except UsageError as error:
+            return f"{self._called(_MARGINS)} {error}"
+        raise AssertionError("what is a margin was refused")
 
     def _unknown(self, section: Place, key: str) -> str:
         known = _keys(section)

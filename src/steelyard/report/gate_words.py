@@ -8,6 +8,7 @@ from steelyard.model.gate import GateReport, Judged
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Verdict, Weighing
 from steelyard.report import disturbances, figures, printable, sentences
+from steelyard.stats.verdict import CHANGED, excludes_no_change
 
 _LONGEST_PROBLEM, _LONGEST_NAME = 400, 60
 MOST_SAID = 10
@@ -62,13 +63,20 @@ def why_open(judged: Judged, *, alone: bool = True) -> str:
         return undefined[0] if undefined else "no pair was measured to its end"
     said = [finding.message for finding in verdict.findings if finding.code == "control-alarm"]
     if judged.limit is not None and verdict.interval is not None and not said:
-        said.append(f"the limit of {limit(judged)} lies within the interval")
+        but = _not_above(verdict, verdict.interval)
+        said.append(f"the interval reaches above the limit of {limit(judged)}, but {but}")
     if verdict.verdict == "undecided" and not said:
         said = sentences.explanation(verdict, settings, judged.reason)
         said = said if alone else said[:1]
     if alone and (smallest := sentences.resolution(verdict)):
         said.append(smallest)
     return "; ".join(said)
+
+
+def _not_above(verdict: Verdict, interval: tuple[float, float]) -> str:
+    """Say which half of the rule an open benchmark does not meet: chance is excluded, and the estimate is larger."""
+    is_change = verdict.verdict in CHANGED or excludes_no_change(interval)
+    return "the estimate does not" if is_change else "chance is not excluded"
 
 
 def what_would_decide(opened: Sequence[Judged]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import product
 
@@ -44,20 +44,25 @@ def parameter_scan(name: str, first: str, last: str, step: str) -> tuple[str, li
     return _checked_name("--parameter-scan", name), [f"{low + number * width:f}" for number in range(count)]
 
 
+def check_names(names: Sequence[str], commands: Sequence[str]) -> None:
+    """Raise UsageError for a parameter that is given twice or used in no command."""
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"the parameter {name!r} is given twice: give all its values at once")
+        if not any(f"{{{name}}}" in command for command in commands):
+            raise UsageError(f"the parameter {name!r} is used in no command: write {{{name}}} where it goes")
+
+
 def benchmarks_of(
     subjects: list[Subject], parameters: Iterable[tuple[str, list[str]]], *, control: bool
 ) -> list[Benchmark]:
     """One benchmark a candidate and combination of parameters, then the control if it is wanted.
 
-    Raises UsageError for a parameter that is given twice or used in no command.
+    Raises UsageError as `check_names`.
     """
     given = list(parameters)
     names = [name for name, _ in given]
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"the parameter {name!r} is given twice: give all its values at once")
-        if not any(f"{{{name}}}" in subject.command for subject in subjects):
-            raise UsageError(f"the parameter {name!r} is used in no command: write {{{name}}} where it goes")
+    check_names(names, [subject.command for subject in subjects])
     combinations = [dict(zip(names, values, strict=True)) for values in product(*(values for _, values in given))]
     candidates = range(1, len(subjects)) if len(subjects) > 1 else range(1)
     if len(combinations) * len(candidates) > MOST_BENCHMARKS:

@@ -317,17 +317,45 @@ def test_submodules_are_checked_out_from_what_is_here(build: Builder, tmp_path: 
     assert build.repo.contents() == before
 
 
+NOT_HERE = "the submodule {} is not here and was left out: git submodule update --init, if it is needed"
+
+
 def test_a_submodule_that_is_not_here_is_said(build: Builder, tmp_path: Path) -> None:
     inner = Repo.made(tmp_path / "inner", data="1")
     build.repo.git("submodule", "--quiet", "add", inner.folder, "sub")
     build.repo.commit("sub")
-    clone = Repo(tmp_path / "clone")
-    build.repo.git("clone", "--quiet", build.repo.folder, clone.folder)
-    build.repo = clone
+    build.repo = cloned(build.repo, tmp_path / "clone")
     with build("HEAD", recipes=[Recipe()]) as sides:
-        assert sides[0].notes == [
-            "the submodule sub is not here and was left out: git submodule update --init, if it is needed"
-        ]
+        assert sides[0].notes == [NOT_HERE.format("sub")]
+
+
+def cloned(repo: Repo, folder: Path) -> Repo:
+    repo.git("clone", "--quiet", repo.folder, folder)
+    return Repo(folder)
+
+
+def test_a_submodule_that_has_come_since_is_in_the_next_build(build: Builder, tmp_path: Path) -> None:
+    inner, middle = Repo.made(tmp_path / "inner", data="1"), Repo.made(tmp_path / "middle", data="2")
+    middle.git("submodule", "--quiet", "add", inner.folder, "inner")
+    middle.commit("inner")
+    build.repo.git("submodule", "--quiet", "add", middle.folder, "middle")
+    build.repo.commit("middle")
+    build.repo = cloned(build.repo, tmp_path / "clone")
+    build.repo.write("source", "changed, so that the work tree is no commit")
+    recipe = Recipe("cat middle/data middle/inner/data; true")
+    logs = []
+    for words in ([], ["--init"], ["--init", "--recursive"]):
+        if words:
+            build.repo.git("submodule", "--quiet", "update", *words)
+        with build("HEAD", recipes=[recipe]) as sides:
+            logs.append([(side.notes, side.log.read_text().replace("cat: ", "")) for side in sides])
+        with build("HEAD", recipes=[recipe]) as again:
+            assert [side.folder for side in again] == [side.folder for side in sides]
+    for first, second, third in zip(*logs, strict=True):
+        assert first[0] == [NOT_HERE.format("middle")]
+        assert second[0] == [NOT_HERE.format("inner")]
+        assert second[1].startswith("2")
+        assert third == ([], "21")
 
 
 def test_files_that_lfs_has_not_brought_are_named(build: Builder) -> None:
@@ -336,3 +364,16 @@ def test_files_that_lfs_has_not_brought_are_named(build: Builder) -> None:
     with build("HEAD", recipes=[Recipe()]) as sides:
         (note,) = sides[0].notes
         assert note.startswith("Git LFS has not brought a.bin, which")
+
+
+def test_files_that_lfs_brings_since_are_in_the_next_build(build: Builder) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+    build.repo.commit("large", **{".gitattributes": "*.bin filter=lfs -text\n", "a.bin": pointer})
+    with build("HEAD", recipes=[Recipe()]) as sides:
+        assert sides[0].notes
+    # As `git lfs install` does it, with another program.
+    build.repo.git("config", "filter.lfs.smudge", "sed 's/.*/brought/'")
+    build.repo.git("config", "filter.lfs.clean", f"printf '{pointer}'".replace("\n", "\\n"))
+    with build("HEAD", recipes=[Recipe()]) as sides:
+        assert not sides[0].notes
+        assert (sides[0].folder / "a.bin").read_text().startswith("brought")

@@ -21,7 +21,7 @@ from steelyard.report.figures import seconds
 from steelyard.report.plain import one_line
 from steelyard.subjects.command import LAYOUT_PLACE
 from steelyard.subjects.revisions.cache import Cache, Entry, Facts, remove, size_of
-from steelyard.subjects.revisions.checkout import NotBuiltError, Places, check_out
+from steelyard.subjects.revisions.checkout import NotBuiltError, Places, brought, check_out
 from steelyard.subjects.revisions.git import Repository
 from steelyard.subjects.revisions.revision import Revision
 from steelyard.subjects.revisions.toolchain import build_environment, fingerprint, shared_folders
@@ -123,7 +123,8 @@ def built(
         _check_apart(job.recipe)
     cache.open()
     builder = _Builder(repository, cache, watch, source)
-    keys = [builder.key(job) for job in jobs]
+    found = {revision: brought(repository, revision) for revision in dict.fromkeys(job.revision for job in jobs)}
+    keys = [builder.key(job, found[job.revision]) for job in jobs]
     of_keys = dict(zip(keys, jobs, strict=True))
     with ExitStack() as holding:
         entries, made = builder.entries(of_keys, holding)
@@ -149,17 +150,18 @@ class _Builder:
     watch: Watch
     source: Mapping[str, str]
 
-    def key(self, job: Job) -> str:
+    def key(self, job: Job, brought: Sequence[str]) -> str:
         """The name of an entry: whatever makes another build of it is in it.
 
-        The cache's own place is, as compilers write it into what they make. Those of several layouts differ by the
-        number at the end alone.
+        What is `brought` into its checkout is, which the tree only points to: submodules may be here one day, and the
+        files of LFS. The cache's own place is, as compilers write it into what they make. Those of several layouts
+        differ by the number at the end alone.
         """
         recipe = job.recipe
         made_with = [] if recipe.written is None else fingerprint(self.source, recipe.environment)
         place = [str(self.cache.folder), str(self.repository.directory)]
         is_one_of_several = recipe.layout is not None
-        parts = [_VERSION, *place, job.revision.tree, recipe.command, is_one_of_several, made_with]
+        parts = [_VERSION, *place, job.revision.tree, brought, recipe.command, is_one_of_several, made_with]
         key = hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogateescape")).hexdigest()[:_KEY_DIGITS]
         return f"{key}-{recipe.layout}" if is_one_of_several else key
 

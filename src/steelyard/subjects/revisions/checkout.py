@@ -90,32 +90,62 @@ def _check_out_submodule(
     git: Git, root: Path, common: Path, module: Submodule, places: Places, revision: Revision
 ) -> list[str]:
     """Put a submodule's files, and those of its own, into their places, from what is here of it: nothing is fetched."""
-    folder = root / module.path
-    own = folder / ".git"
-    kept = [common / "modules" / module.name]
-    if own.exists() and (told := git.within(folder).answer("rev-parse", "--git-common-dir")):
-        kept.insert(0, (folder / told).resolve())
-    known = [place for place in kept if (place / "objects").is_dir()]
+    known = _places_of(git, root, common, module)
     if not known:
         return [
             f"the submodule {module.path} is not here and was left out: git submodule update --init, if it is needed"
         ]
-    for place in known:
-        theirs = git.within(place, {"GIT_DIR": str(place)})
-        if theirs.answer("rev-parse", "--verify", "--quiet", f"{module.commit}^{{commit}}"):
-            break
-    else:
+    theirs = _having(git, known, module)
+    if theirs is None:
         raise UsageError(
             f"{revision.label} has the submodule {module.path} at {module.commit[:7]}, which is not here: "
             f"git -C {module.path} fetch"
         )
     inner = Places(places.files / module.path, places.git / "modules" / module.name)
-    _link(inner, place, module.commit)
+    _link(inner, theirs.folder, module.commit)
     _fill(git.within(inner.files), module.commit, f"the submodule {module.path}")
     notes = _pointers(git.within(inner.files))
     for below in submodules(theirs, module.commit):
-        notes += _check_out_submodule(git, folder, place, below, inner, revision)
+        notes += _check_out_submodule(git, root / module.path, theirs.folder, below, inner, revision)
     return notes
+
+
+def _places_of(git: Git, root: Path, common: Path, module: Submodule) -> list[Path]:
+    """Where a submodule of the work tree `root` has objects here."""
+    folder, kept = root / module.path, [common / "modules" / module.name]
+    if (folder / ".git").exists() and (told := git.within(folder).answer("rev-parse", "--git-common-dir")):
+        kept.insert(0, (folder / told).resolve())
+    return [place for place in kept if (place / "objects").is_dir()]
+
+
+def _having(git: Git, places: Sequence[Path], module: Submodule) -> Git | None:
+    """A git in the first of the places that has a submodule's commit."""
+    for place in places:
+        theirs = git.within(place, {"GIT_DIR": str(place)})
+        if theirs.answer("rev-parse", "--verify", "--quiet", f"{module.commit}^{{commit}}"):
+            return theirs
+    return None
+
+
+def brought(repository: Repository, revision: Revision) -> list[str]:
+    """What a checkout holds beside the tree hangs on this: the submodules that are not here, and how LFS is set up."""
+    git = repository.git
+    found = submodules(git, revision.tree) if revision.commit is not None else revision.submodules
+    lfs = git.answer("config", "--get-regexp", r"^filter\.lfs\.") or ""
+    skipped = git.environment.get("GIT_LFS_SKIP_SMUDGE", "")
+    return [lfs, skipped, *_left_out(git, repository.root, repository.common, found, "")]
+
+
+def _left_out(git: Git, root: Path, common: Path, found: Sequence[Submodule], above: str) -> Iterator[str]:
+    """The paths of submodules that are not here, and of those within the others."""
+    for module in found:
+        path, places = f"{above}{module.path}", _places_of(git, root, common, module)
+        theirs = _having(git, places, module)
+        if not places:
+            yield path
+        elif theirs is not None:  # of what has another commit alone nothing is built
+            below = submodules(theirs, module.commit)
+            yield from _left_out(git, root / module.path, theirs.folder, below, f"{path}/")
 
 
 def _pointers(git: Git) -> list[str]:

@@ -27,6 +27,15 @@ _MOST_LOOKED_AT = 1000
 
 
 @dataclass(frozen=True)
+class Submodule:
+    """What a tree says of a submodule."""
+
+    name: str
+    path: str
+    commit: str
+
+
+@dataclass(frozen=True)
 class Revision:
     """One side: a commit, or the work tree with all that is not committed."""
 
@@ -38,6 +47,8 @@ class Revision:
     """The hash of its contents."""
     built_files: tuple[str, ...] = ()
     """Of a work tree, those that git neither tracks nor ignores and that a compiler made: they are part of it."""
+    submodules: tuple[Submodule, ...] = ()
+    """Of a work tree that has changes: its objects, which would tell, are gone by the time that it is looked at."""
 
     @property
     def label(self) -> str:
@@ -69,12 +80,13 @@ def alone(repository: Repository, name: str | None) -> Revision:
 
 def work_tree(repository: Repository) -> Revision:
     """The work tree as it is, with what is not committed and not ignored; raises UsageError if it cannot be read."""
-    with snapshot(repository) as (tree, _):
+    with snapshot(repository) as (tree, git):
+        found = submodules(git, tree)
         head = repository.git.answer("rev-parse", "HEAD^{commit}", "HEAD^{tree}")
     commit, of_commit = head.split("\n") if head else (None, None)
     if tree == of_commit:
         return Revision(WORK_TREE, commit, tree)
-    return Revision(WORK_TREE, None, tree, built_files=tuple(_built_files(repository)))
+    return Revision(WORK_TREE, None, tree, tuple(_built_files(repository)), tuple(found))
 
 
 def _built_files(repository: Repository) -> Iterator[str]:
@@ -108,15 +120,6 @@ def snapshot(repository: Repository) -> Iterator[tuple[str, Git]]:
         tree = git.do(f"the work tree {repository.root} cannot be taken as it is", "write-tree")
         _refuse_dirty_submodules(repository, git, tree)
         yield tree, git
-
-
-@dataclass(frozen=True)
-class Submodule:
-    """What a tree says of a submodule."""
-
-    name: str
-    path: str
-    commit: str
 
 
 def submodules(git: Git, tree: str) -> list[Submodule]:

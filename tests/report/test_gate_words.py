@@ -1,0 +1,34 @@
+"""What is said of a benchmark and its limit is the rule by which it is held to that."""
+
+from __future__ import annotations
+
+import pytest
+
+from steelyard.model.gate import Judged
+from steelyard.model.limits import Limit
+from steelyard.model.records import Verdict
+from steelyard.report import gate_words
+from tests.report.records import LEANING, SLOWER, UNDECIDED, verdict, weighing
+
+
+@pytest.mark.parametrize(
+    ("of", "above", "why"),
+    [
+        (UNDECIDED, 0.003, "the interval reaches above the limit of 0.3 %, but chance is not excluded"),
+        (UNDECIDED, 0.01, "the interval reaches above the limit of 1 %, but chance is not excluded"),
+        (LEANING, 0.005, "the interval reaches above the limit of 0.5 %, but the estimate does not"),
+        (
+            verdict(verdict="slower", change=0.02, interval=(0.01, 0.04)),
+            0.03,
+            "the interval reaches above the limit of 3 %, but the estimate does not",
+        ),
+    ],
+)
+def test_an_open_benchmark_is_told_which_half_of_the_rule_it_lacks(of: Verdict, above: float, why: str) -> None:
+    one = Judged("a.json", weighing(), of, Limit(above=above), "open", deciding=True, reason="time")
+    assert gate_words.why_open(one, alone=False) == why
+
+
+def test_without_a_limit_of_the_gate_s_own_the_verdict_says_why() -> None:
+    one = Judged("a.json", weighing(), SLOWER, None, "above", deciding=True, reason="time")
+    assert "limit" not in gate_words.why_open(one, alone=False)
