@@ -12,7 +12,7 @@ from steelyard.design.judging.lockstep import says_order
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.counters import EVENTS, part
 from steelyard.model.launches import ROLES, TRIED, USED, FloatArray, Launches
-from steelyard.model.metrics import METRICS, timed
+from steelyard.model.metrics import METRICS, NOISY_METRIC, timed
 from steelyard.model.records import Finding, Run, Settings, Side, Verdict, VerdictName, Weighing
 from steelyard.report.figures import change, percent
 from steelyard.stats.halves import halves_of
@@ -188,7 +188,7 @@ def _tells_cpu(record: Weighing | Run) -> bool:
 
 def _caution(shown: str) -> Finding | None:
     caution = METRICS[shown].caution
-    return None if caution is None else Finding(code="noisy-metric", message=caution)
+    return None if caution is None else Finding(code=NOISY_METRIC, message=caution)
 
 
 def _coarse_clock(settings: Settings, judgement: Judgement | None) -> Finding | None:
