@@ -18,6 +18,7 @@ import steelyard
 from steelyard.api import keywords
 from steelyard.api.asked import Asked
 from steelyard.api.keywords import Checking, Comparing, Counted, Running, asked_of
+from steelyard.api.taken import TAKES
 from steelyard.cli.check import CheckOptions
 from steelyard.cli.compare import CompareOptions
 from steelyard.cli.count import CountOptions
@@ -109,7 +110,7 @@ def test_progress_is_told(scripted: ScriptedWorld) -> None:
         (BOTH, {"harness": "mine"}, "mine"),
         (BOTH, {"names": ["x"] * 2}, "the name of two commands"),
         (BOTH, {"parameters": ["n"]}, "a dictionary"),
-        (BOTH, {"pairs": 12.5}, "this cannot be asked: pairs"),
+        (BOTH, {"pairs": 12.5}, "pairs takes a whole number, not 12.5"),
         (BOTH, {"control": True, "metrics": "cost"}, "--control is for times"),
         (BOTH, {"base": "main"}, "weigh one command, in two revisions"),
         (BOTH, {"stdin": "-"}, "--stdin -: standard input cannot be read again"),
@@ -281,6 +282,7 @@ def fields() -> Iterator[tuple[str, str]]:
 def test_every_option_has_a_keyword_and_every_keyword_an_option() -> None:
     places = {**keywords.KEYS, **keywords._OTHERS}
     known = {*Comparing.__annotations__, *Running.__annotations__}
+    assert known <= set(TAKES)
     assert known == set(places)
     assert {*Counted.__annotations__, *Checking.__annotations__} <= known
     assert set(places.values()) <= set(fields())

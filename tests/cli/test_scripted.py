@@ -141,3 +141,18 @@ def test_a_program_is_looked_for_where_the_world_says(scripted: ScriptedWorld) -
     scripted.script = lambda *_: measured(5)
     assert scripted("run", "tool-of-this-world", "--launches", "9").status == 0
     assert {spec.program.decode() for spec in scripted.launched} == {f"{scripted.folder}/bin/tool-of-this-world"}
+
+
+def test_a_metric_that_is_nothing_in_some_launches_says_what_may_be_done(scripted: ScriptedWorld) -> None:
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        is_shell_alone = spec.argv[-1] == b":"
+        return measured(1) if is_shell_alone else measured(12, user_ns=12_000_000 * (number % 3 > 0))
+
+    scripted.script = script
+    sentence = scripted.refuses("compare", "./old", "./new", "--metric", "user", "--pairs", "12", status=3)
+    assert "user was 0 or less in some launches and not in others" in sentence
+    assert "choose another --metric. " in sentence
+    sentence = scripted.refuses("compare", "./old", "./new", "--shell", "--metric", "user", "--pairs", "12", status=3)
+    assert "leave --shell out if that takes longer to start" in sentence
+    done = scripted("compare", "./old", "./new", "--metric", "wall,user,sys", "--pairs", "12")
+    assert done.text.count("by clock ticks") == 1

@@ -54,12 +54,16 @@ def test_one_statement_under_several_pythons(here: InProcess) -> None:
     [
         (["a", "b", "--python", "python3", "--python", "python3"], "several statements and several --python"),
         (["a", "-s", "x", "-s", "y"], "--setup was given 2 times"),
-        (["pass", "--python", "no-such-python"], "'no-such-python' was not found on PATH"),
+        (["pass", "--python", "gone"], "'gone' was not found on PATH: check the spelling, or give its path"),
+        ([""], "the statement '' is empty: give Python to run, in quotes"),
+        (["pass", " \n"], "the statement '' is empty"),
         (["pass", "--max-time", "0"], "--max-time 0 is out of range"),
     ],
 )
 def test_words_that_do_not_fit(asked: InProcess, words: list[str], sentence: str) -> None:
-    assert sentence in asked.refuses("timeit", *words)
+    said = asked.refuses("timeit", *words)
+    assert sentence in said
+    assert "--shell" not in said
 
 
 @pytest.mark.parametrize(
@@ -81,5 +85,11 @@ def test_a_python_without_the_sdk(here: InProcess) -> None:
     (here.folder / "bare-python").write_text(f'#!/bin/sh\nexec {bare} "$@"\n')
     (here.folder / "bare-python").chmod(0o755)
     sentence = here.refuses("timeit", "pass", "--python", str(here.folder / "bare-python"), status=3)
-    assert "No module named" in sentence
-    assert "steelyard" in sentence
+    assert sentence.endswith("has no module steelyard: install steelyard for that Python")
+    assert "--harness" not in sentence
+
+
+def test_what_is_no_python(here: InProcess) -> None:
+    sentence = here.refuses("timeit", "pass", "--python", "false", status=3)
+    assert "failed with exit status 1: is it a Python that has steelyard installed?" in sentence
+    assert "--harness" not in sentence

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.design.world import World
+from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec, Measured
 from tests.machine.trees import CPUS, made
 from tests.machine.tuning.test_tuner import MACHINES, Kernel, contents
@@ -71,6 +72,26 @@ def test_a_weighing_on_a_tuned_machine(scripted: ScriptedWorld, kernel: Kernel) 
     assert all(seen)
     assert contents(kernel.root) == before
     assert not kernel.tuner.kept.exists()
+
+
+def test_the_record_says_what_was_tuned(scripted: ScriptedWorld, kernel: Kernel) -> None:
+    kernel.refused = {"sys/kernel/mm/transparent_hugepage/enabled"}
+    codes = dict.fromkeys(one.code for one in kernel.tuner.plan(None))
+    assert "huge-pages" in codes
+    taken = ", ".join(code for code in codes if code != "huge-pages")
+    message = f"the machine was tuned: {taken} (steelyard docs tune)"
+
+    def found(*words: str) -> list[str]:
+        done = scripted("compare", "./old", "./new", "--pairs", "12", "-o", "record.json", *words)
+        told = [one.message for one in load(Path("record.json")).findings if one.code == "tuned"]
+        assert all(one in " ".join(done.text.split()) for one in told)
+        return told
+
+    assert found() == []
+    assert found("--tuned") == [message]
+    assert found() == []
+    scripted("tune")
+    assert found() == [message]
 
 
 def test_a_weighing_that_fails_puts_back_what_was(scripted: ScriptedWorld, kernel: Kernel) -> None:

@@ -72,9 +72,17 @@ def test_a_noisy_metric_cautions_unless_that_is_said_already() -> None:
     assert caution.message.startswith("user: ")
     assert "--metric cpu" in caution.message
     said = Finding(code="noisy-metric", message=caution.message.removeprefix("user: "))
-    assert notes.of_weighing(weighing(), [verdict(metric="user", findings=[said])]) == [Note(said.message)]
+    assert notes.of_weighing(weighing(), [verdict(metric="user", findings=[said])]) == [caution]
     assert notes.of_weighing(weighing(findings=(said,)), [verdict(metric="user")]) == [Note(said.message)]
     assert notes.of_weighing(weighing(), [SLOWER]) == []
+
+
+def test_metrics_that_are_noisy_for_the_same_reason_have_one_note_that_names_them() -> None:
+    (alone,) = notes.of_weighing(weighing(), [verdict(metric="user")])
+    said = Finding(code="noisy-metric", message=alone.message.removeprefix("user: "))
+    # One of them was judged, the other is unknown, as it was 0 in some launches.
+    judged = [verdict(metric=metric, findings=found) for metric, found in (("wall", []), ("user", [said]), ("sys", []))]
+    assert notes.of_weighing(weighing(), judged) == [Note(f"user and sys: {said.message}")]
 
 
 def test_a_control_has_no_notes_of_its_own() -> None:

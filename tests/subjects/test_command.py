@@ -115,6 +115,12 @@ def test_a_name_that_is_not_on_the_path_is_refused(command: str, program: Progra
     assert "--shell" in message
 
 
+@pytest.mark.parametrize("role", ["checked", "--prepare", "--python"])
+def test_a_shell_is_offered_where_one_may_be_asked_for(role: str) -> None:
+    with pytest.raises(UsageError, match=r"not found on PATH: check the spelling, or give its path$"):
+        command_subject("no-such-tool", "it", role, shell=False, search_path="/nowhere")
+
+
 def test_a_path_is_taken_as_it_is(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     file = program()
     monkeypatch.chdir(file.parent)

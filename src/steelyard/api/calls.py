@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from os import fspath
 from pathlib import Path
 from typing import TypeVar, Unpack
 
@@ -12,12 +11,13 @@ from pydantic import ValidationError
 
 from steelyard.api.asked import Asked
 from steelyard.api.checks import USUAL_S, target_of
-from steelyard.api.keywords import Checking, Comparing, Counted, PathName, Running, asked_of, seconds_of, texts
+from steelyard.api.keywords import Checking, CommandLine, Comparing, Counted, PathName, Running, asked_of, seconds_of
 from steelyard.api.names import names_of, usual_names
 from steelyard.api.project import ProjectPlan, chosen_targets, planned, unused_margins
 from steelyard.api.record import IncompleteError, ProjectRecord, Record
 from steelyard.api.revisions import run_of_revision, weighing_of_revisions
 from steelyard.api.settings import count_of_command, run_of_command, weighing_of_commands
+from steelyard.api.taken import taken, taken_if_given
 from steelyard.design.check.session import check_target
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
@@ -37,29 +37,30 @@ _INTERRUPTED = 130
 
 
 def compare(
-    commands: str | Sequence[str],
+    commands: CommandLine | Sequence[CommandLine],
     *,
-    names: Sequence[str] | None = None,
+    names: str | Sequence[str] | None = None,
     progress: Watch | None = None,
     world: World | None = None,
     **asked: Unpack[Comparing],
 ) -> Record[Weighing]:
     """Weigh commands against the first of them, in adjacent pairs in random order, until the verdict stands.
 
-    `commands` are two or more command lines, each one text; or one, with `base` (and `candidate`, `build`), which is
-    weighed in two revisions of the git repository that this process is in. `names` are what they are called in the
-    record; what may be asked beside is in `Comparing`, by the names that a project's file has (docs/api.md).
-    `progress` is called between two launches, and while revisions are built. The record is kept in the user's store,
-    too.
+    `commands` are two or more command lines, each one text or the Path of a program; or one, with `base` (and
+    `candidate`, `build`), which is weighed in two revisions of the git repository that this process is in. `names` are
+    what they are called in the record; what may be asked beside is in `Comparing`, by the names that a project's file
+    has (docs/api.md). `progress` is called between two launches, and while revisions are built. The record is kept in
+    the user's store, too.
 
     Raises UsageError for what cannot be weighed, MeasurementError where a launch or a build fails, and IncompleteError,
     which has the `record`, after Ctrl-C or where some benchmarks of a suite fail. The `world` is what it takes from
     outside: the launcher, the clock, the store.
     """
-    world, watch, wanted = world or World(), progress or _unseen, asked_of(asked, Comparing)
+    world, watch, wanted = world or World(), _watch(progress), asked_of(asked, Comparing)
+    lines, called = taken("commands", commands), taken_if_given("names", names)
     with ExitStack() as stack:
         with _sentences():
-            request = stack.enter_context(_compared(texts(commands), names, wanted, watch, world))
+            request = stack.enter_context(_compared(lines, called, wanted, watch, world))
         return _whole(Weighing, measure(request, watch, world))
 
 
@@ -77,12 +78,12 @@ def compare_project(
     is run: by whoever wrote it. Meanwhile this process is in the folder of that file. Raises what `compare` does; of
     targets that fail, those after them are measured all the same, and IncompleteError has the `records` of all.
     """
-    world, watch, wanted = world or World(), progress or _unseen, asked_of(asked, Comparing)
-    project = load_project(Path(fspath(folder)).resolve())
+    world, watch, wanted = world or World(), _watch(progress), asked_of(asked, Comparing)
+    start, patterns = taken("folder", folder), taken("targets", targets or ())
+    project = load_project(Path(start).resolve())
     if project is None:
-        raise UsageError(f"{fspath(folder)} is in no project: there is no steelyard.toml, which steelyard init writes")
+        raise UsageError(f"{start} is in no project: there is no steelyard.toml, which steelyard init writes")
     with ExitStack() as stack:
-        patterns = texts(targets or ())
         with _sentences():
             chosen = chosen_targets(project, patterns, wanted)
             plan = stack.enter_context(planned(project, chosen, wanted, watch, world))
@@ -92,7 +93,7 @@ def compare_project(
 
 
 def run(
-    command: str,
+    command: CommandLine,
     *,
     name: str | None = None,
     progress: Watch | None = None,
@@ -105,15 +106,16 @@ def run(
     by more than most changes: `compare` weighs both at once. What may be asked is in `Running`; it raises what
     `compare` does.
     """
-    world, watch, wanted = world or World(), progress or _unseen, asked_of(asked, Running)
+    world, watch, wanted = world or World(), _watch(progress), asked_of(asked, Running)
+    line, called = taken("command", command), taken_if_given("name", name)
     with ExitStack() as stack:
         with _sentences():
-            request = stack.enter_context(_alone(command, name, wanted, watch, world))
+            request = stack.enter_context(_alone(line, called, wanted, watch, world))
         return _whole(Run, measure(request, watch, world))
 
 
 def count(
-    command: str,
+    command: CommandLine,
     *,
     name: str | None = None,
     progress: Watch | None = None,
@@ -125,14 +127,15 @@ def count(
     Counts do not depend on what else the machine does. To compare two versions ask `compare` for such `metrics`. What
     may be asked is in `Counted`; it raises what `compare` does.
     """
-    world = world or World()
+    world, watch, wanted = world or World(), _watch(progress), asked_of(asked, Counted)
+    line, called = taken("command", command), taken_if_given("name", name)
     with _sentences():
-        request = count_of_command(command, name, asked_of(asked, Counted), world)
-    return _whole(Run, measure(request, progress or _unseen, world))
+        request = count_of_command(line, called, wanted, world)
+    return _whole(Run, measure(request, watch, world))
 
 
 def check(
-    command: str,
+    command: CommandLine,
     *,
     heap: bool = False,
     max_time: float | str = USUAL_S,
@@ -146,11 +149,12 @@ def check(
     the record's `data`: `troubles()`, and all that was `looked` at. Raises UsageError for what cannot be looked at,
     MeasurementError where it cannot be tried, and IncompleteError after Ctrl-C.
     """
-    world, wanted, limit_s = world or World(), asked_of(asked, Checking), seconds_of("--max-time", max_time)
+    world, watch, wanted = world or World(), _watch(progress), asked_of(asked, Checking)
+    limit_s, watched = seconds_of("--max-time", taken("max_time", max_time)), taken("heap", heap)
+    line, only = taken("command", command), wanted.suite.benchmark or []
     with _sentences():
-        subject, settings = target_of(command, wanted, limit_s, world)
-    only = wanted.suite.benchmark or []
-    found = check_target(subject, settings, world, progress or _unseen, only=only, seconds=limit_s, heap=heap)
+        subject, settings = target_of(line, wanted, limit_s, world)
+    found = check_target(subject, settings, world, watch, only=only, seconds=limit_s, heap=watched)
     record = Record(found)
     if found.interrupted:
         raise IncompleteError("interrupted; what was tried is in its record", [record], _INTERRUPTED)
@@ -188,6 +192,12 @@ def _sentences() -> Iterator[None]:
         yield
     except ValidationError as error:
         raise UsageError(f"this cannot be asked: {described(error)}") from error
+
+
+def _watch(progress: Watch | None) -> Watch:
+    """Who is told how far it is."""
+    watch: Watch = _unseen if progress is None else taken("progress", progress)
+    return watch
 
 
 def _unseen(progress: Progress) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any, Literal, TypedDict
 
 from steelyard.api.asked import Asked, Describing, Launching
 from steelyard.api.parameters import listed
 from steelyard.api.streams import input_of_launches, output_of_launches
-from steelyard.model.errors import UsageError
-from steelyard.model.values import seconds
+from steelyard.api.taken import taken
+from steelyard.model.values import seconds, share
 
 PathName = str | PathLike[str]
+CommandLine = str | PathLike[str]
+"""A text is split into words; a path is the program itself."""
 _Some = str | Sequence[str]
 
 KEYS: Mapping[str, tuple[str, str]] = {
@@ -97,7 +99,8 @@ class Counted(Launched, total=False):
 
     metrics: _Some
     """What is measured; the first decides. As for `--metric`, `active` if none is named; of `count` `instructions`."""
-    alpha: float
+    alpha: float | str
+    """The chance of a wrong verdict: 0.01, or a text in percent as `1%`."""
     parameters: Mapping[str, Sequence[str | float]]
     """Values of each {name} in the commands; every combination is a benchmark."""
     tags: _Some
@@ -186,7 +189,7 @@ def asked_of(given: Mapping[str, Any], known: Keywords) -> Asked:
             raise TypeError(f"unknown keyword {key!r}: choose from {', '.join(sorted(known.__annotations__))}")
         if value is not None:
             group, field = KEYS.get(key) or _OTHERS[key]
-            found.setdefault(group, {})[field] = _READ.get(key, _as_it_is)(value)
+            found.setdefault(group, {})[field] = _READ.get(key, _as_it_is)(taken(key, value))
             keys.setdefault(group, {})[field] = names[field] = key
     groups = {group: replace(getattr(asked, group), **found[group], given=keys[group]) for group in found}
     return replace(asked, **groups, given=names)
@@ -195,11 +198,6 @@ def asked_of(given: Mapping[str, Any], known: Keywords) -> Asked:
 def percentage(margin: float | str) -> str:
     """A margin as `--margin` has it: a number is a part of 1, a text is in percent already."""
     return margin if isinstance(margin, str) else f"{100 * margin:.12g}%"
-
-
-def texts(given: _Some) -> list[str]:
-    """Several texts, or one alone."""
-    return [given] if isinstance(given, str) else list(given)
 
 
 def _as_it_is(value: Any) -> Any:
@@ -211,32 +209,19 @@ def seconds_of(option: str, value: float | str) -> float:
     return seconds(option, value) if isinstance(value, str) else value
 
 
-def _parameters(value: Any) -> list[str]:
-    if not isinstance(value, Mapping):
-        raise UsageError("parameters are a dictionary of names with their values: {'size': [1, 10, 100]}")
-    return listed({str(name): texts_or_numbers(values) for name, values in value.items()})
-
-
-def texts_or_numbers(values: Any) -> list[str | float]:
-    """The values of a parameter; one alone is a list of itself."""
-    return [values] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
-
-
-def _variables(value: Mapping[str, str | None] | Sequence[str]) -> list[str]:
-    if isinstance(value, Mapping):
-        return [name if one is None else f"{name}={one}" for name, one in value.items()]
-    return texts(value)
+def part_of_1(option: str, value: float | str) -> float:
+    """A part of 1 as an option has it: a number, or a text as `1%`; raises UsageError for what is none."""
+    return share(option, value) if isinstance(value, str) else value
 
 
 _READ: Mapping[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("metrics", "benchmarks", "tags", "setup", "prepare", "conclude", "cleanup"), texts),
     "margin": percentage,
+    "alpha": partial(part_of_1, "--alpha"),
     "max_time": partial(seconds_of, "--max-time"),
     "build_timeout": partial(seconds_of, "--build-timeout"),
-    "parameters": _parameters,
-    "environment": _variables,
-    "stdin": lambda value: input_of_launches("--stdin", fspath(value)),
-    "output": lambda value: output_of_launches("--output", fspath(value)),
+    "parameters": listed,
+    "stdin": partial(input_of_launches, "--stdin"),
+    "output": partial(output_of_launches, "--output"),
     "bytes": str,
     "items": str,
 }

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from steelyard.api.diffs import Terms, difference
 from steelyard.api.kept import kept_by_name
-from steelyard.api.keywords import PathName, percentage, texts
+from steelyard.api.keywords import PathName, part_of_1, percentage
 from steelyard.api.record import Diff, ProjectRecord, Record
+from steelyard.api.taken import taken, taken_if_given
 from steelyard.design.conversion import convert_files
 from steelyard.design.outcome import Outcome, recalled
 from steelyard.design.world import World
@@ -32,7 +33,7 @@ def diff(
     candidate: Record[Document] | PathName,
     *,
     margin: float | str = "0.5%",
-    alpha: float = 0.01,
+    alpha: float | str = 0.01,
     metrics: str | Sequence[str] | None = None,
     force: bool = False,
     same_conditions: bool = False,
@@ -40,19 +41,19 @@ def diff(
 ) -> Diff:
     """Say whether one run or import is slower or faster than another, as far as two that were measured apart can tell.
 
-    `margin` is a part of 1, or a text in percent. Without `metrics` those of the baseline are compared. `force`
-    compares what two machines measured; `same_conditions` vouches that nothing changed between two imports, without
-    which they have no verdict. Raises UsageError for what cannot be compared, MeasurementError where the metric is
-    undefined.
+    `margin` and `alpha` are parts of 1, or texts in percent. Without `metrics` those of the baseline are compared.
+    `force` compares what two machines measured; `same_conditions` vouches that nothing changed between two imports,
+    without which they have no verdict. Raises UsageError for what cannot be compared, MeasurementError where the metric
+    is undefined.
     """
     world = world or World()
     records = [one if isinstance(one, Record) else load(one, world=world) for one in (baseline, candidate)]
     terms = Terms(
-        margin=relative_margin(percentage(margin)),
-        alpha=alpha_checked(alpha),
-        metrics=None if metrics is None else metric_names(texts(metrics)),
-        force=force,
-        same_conditions=same_conditions,
+        margin=relative_margin(percentage(taken("margin", margin))),
+        alpha=alpha_checked(part_of_1("--alpha", taken("alpha", alpha))),
+        metrics=None if metrics is None else metric_names(taken("metrics", metrics)),
+        force=taken("force", force),
+        same_conditions=taken("same_conditions", same_conditions),
     )
     measured = [_measured_record(one) for one in records]
     found = difference(measured[0], measured[1], (_called(baseline, "A"), _called(candidate, "B")), terms)
@@ -66,7 +67,7 @@ def load(path: PathName, *, world: World | None = None) -> Record[Document]:
     measurement that failed, the record's `error` says why. Raises UsageError for what cannot be read, or is none of
     these.
     """
-    (file,) = kept_by_name(world or World(), Path(fspath(path)))
+    (file,) = kept_by_name(world or World(), Path(taken("path", path)))
     with _collector_as_before():
         data = load_document(file)
     if not isinstance(data, Weighing | Run):
@@ -87,12 +88,13 @@ def import_(
     Several files are so many processes of the same benchmarks; of these those that fit a pattern. Without a `format` it
     is what is in them that says it. Raises UsageError for a file that cannot be trusted in all of it.
     """
-    paths = [Path(fspath(one)) for one in ([files] if isinstance(files, str | PathLike) else files)]
+    paths = [Path(one) for one in taken("files", files)]
+    name, patterns = taken_if_given("format", format), taken("benchmarks", benchmarks or ())
     if not paths:
         raise UsageError("import_ needs a file, or several: steelyard.import_('theirs.json')")
     created = (world or World()).created()
     with _collector_as_before():
-        return Record(convert_files(paths, created=created, name=format, patterns=texts(benchmarks or ())))
+        return Record(convert_files(paths, created=created, name=name, patterns=patterns))
 
 
 def page(
@@ -112,7 +114,7 @@ def page(
     several = [each.records if isinstance(each, ProjectRecord) else [each] for each in shown]
     found = page_of_shown([_shown(one, world) for some in several for one in some], world.now())
     if path is not None:
-        write_atomically(Path(fspath(path)), found.encode(errors="backslashreplace"))
+        write_atomically(Path(taken("path", path)), found.encode(errors="backslashreplace"))
     return found
 
 

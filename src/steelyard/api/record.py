@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from steelyard.api.exports import exported, kind_of, table_of
 from steelyard.api.keywords import PathName
+from steelyard.api.taken import taken, taken_if_given
 from steelyard.design.unpaired.foreign import levels
 from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
@@ -115,7 +115,7 @@ class Record(_First, Generic[Data]):
 
         if not self._table:
             self._table.append(table_of(self.data))
-        return frame(self._table[0], library)
+        return frame(self._table[0], taken_if_given("library", library))
 
     def export(
         self,
@@ -131,10 +131,11 @@ class Record(_First, Generic[Data]):
         that does not hold such a record, MeasurementError where the file cannot be written.
         """
         name = str(self.path or self.kind)
-        written = exported(self.data, format, name=name, side=side, metric=metric)
+        side, metric = taken_if_given("side", side), taken_if_given("metric", metric)
+        written = exported(self.data, taken("format", format), name=name, side=side, metric=metric)
         data = written if isinstance(written, bytes) else b"".join(written)
         if path is not None:
-            write_atomically(Path(fspath(path)), data)
+            write_atomically(Path(taken("path", path)), data)
         return data
 
     def save(self, path: PathName) -> None:
@@ -142,7 +143,7 @@ class Record(_First, Generic[Data]):
 
         A weighing, run or import is compressed if the name ends in .gz.
         """
-        file = Path(fspath(path))
+        file = Path(taken("path", path))
         if isinstance(self.data, Weighing | Run | ForeignResults):
             save(self.data, file)
         else:

@@ -101,6 +101,8 @@ def _subjects(statements: list[str], setups: list[str], pythons: list[str], sear
 
     if len(statements) > 1 and len(pythons) > 1:
         raise UsageError("several statements and several --python cannot be told apart: give one of either")
+    if not all(statement.strip() for statement in statements):
+        raise UsageError("the statement '' is empty: give Python to run, in quotes")
     if len(setups) > 1 and len(setups) != len(statements):
         raise UsageError(f"--setup was given {len(setups)} times: once for all statements, or once for each")
     several, names = max(len(statements), len(pythons)), usual_names(statements)

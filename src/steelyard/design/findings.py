@@ -14,6 +14,7 @@ from steelyard.subjects.shell_words import shell_words
 if TYPE_CHECKING:
     from steelyard.model.isolation import Isolation
     from steelyard.model.records import Benchmark, Settings, Subject
+    from steelyard.model.tuning import Change
 
 _MOST_NAMES = 10
 _OWN_STARTS = "it went on with starts of its own; --own-starts begins with them"
@@ -170,6 +171,17 @@ def isolation_findings(isolation: Isolation) -> list[Finding]:
     if isolation.missing is not None:
         found.append(Finding(code=NOT_ISOLATED, message=f"--isolate: {isolation.missing}"))
     return found
+
+
+TUNED = "tuned"
+
+
+def tuned_finding(changes: Sequence[Change]) -> list[Finding]:
+    """Say what was tuned for the launches, by the names of `steelyard tune`; nothing if nothing was."""
+    if not changes:
+        return []
+    names = ", ".join(dict.fromkeys(change.code for change in changes))
+    return [Finding(code=TUNED, message=f"the machine was tuned: {names} (steelyard docs tune)")]
 
 
 def longer_finding(settings: Settings) -> list[Finding]:

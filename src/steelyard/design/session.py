@@ -16,11 +16,13 @@ from steelyard.design.events import check_counters
 from steelyard.design.findings import (
     ISOLATED,
     NOT_ISOLATED,
+    TUNED,
     chosen_processor_finding,
     isolation_findings,
     shell_words_findings,
     shim_findings,
     survivors,
+    tuned_finding,
 )
 from steelyard.design.going_on import More
 from steelyard.design.heap import check_heap
@@ -139,7 +141,7 @@ def _measured(
                 record = _as_cut_short(record, header, error) if isinstance(error, UnwrittenError) else record
                 break
         record, error = _cleaned_up(record, error, session)
-        record = _with_isolation(record, session.isolated)
+        record = _with_tuning(_with_isolation(record, session.isolated), session.world)
         with suppress(MeasurementError):  # the record says it too
             journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings", "isolation"}))
     return kept_in_place(judged(record, error), journal.path, kept, store)
@@ -264,6 +266,18 @@ def _with_isolation(record: Weighing | Run, isolated: Isolated | None) -> Weighi
     facts = isolated.facts()
     before = [finding for finding in record.findings if finding.code not in (ISOLATED, NOT_ISOLATED)]
     return record.model_copy(update={"isolation": facts, "findings": [*before, *isolation_findings(facts)]})
+
+
+def _with_tuning(record: Weighing | Run, world: World) -> Weighing | Run:
+    """The record, with what is tuned on the machine, by this command or before; of one that was carried on the latest.
+
+    What was tuned for its first launches alone stays named.
+    """
+    found = tuned_finding(world.tuner().in_force())
+    if not found:
+        return record
+    before = [finding for finding in record.findings if finding.code != TUNED]
+    return record.model_copy(update={"findings": [*before, *found]})
 
 
 def _as_interrupted(record: Weighing | Run) -> Weighing | Run:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from steelyard.model.kept import Finding
-from steelyard.model.metrics import METRICS
+from steelyard.model.metrics import METRICS, NOISY_METRIC
 from steelyard.report import printable
 from steelyard.report.markup import code, escape
 
 if TYPE_CHECKING:
     from steelyard.model.foreign import ForeignReport, ForeignResults
     from steelyard.model.records import Run, Summary, Verdict, Weighing
-    from steelyard.model.unpaired import UnpairedReport
+    from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
     from steelyard.report.sheet import Sheet
 
 _MOST_NAMES = 3
@@ -45,7 +45,7 @@ class Note:
 
 def of_weighing(record: Weighing, verdicts: Sequence[Verdict]) -> list[Note]:
     """The notes of a weighing; its control speaks by the verdicts that it withholds."""
-    told = [(each.benchmark, _with_caution(each, record.findings)) for each in verdicts if not each.control]
+    told = _with_cautions([each for each in verdicts if not each.control], record.findings)
     return _gathered(record.findings, told, several=len(record.benchmarks) > 1)
 
 
@@ -56,13 +56,13 @@ def of_findings(findings: Iterable[Finding]) -> list[Note]:
 
 def of_run(record: Run, summaries: Sequence[Summary]) -> list[Note]:
     """The notes of a run."""
-    told = [(each.benchmark, _with_caution(each, record.findings)) for each in summaries]
+    told = _with_cautions(summaries, record.findings)
     return _gathered(record.findings, told, several=len(record.benchmarks) > 1)
 
 
 def of_unpaired(report: UnpairedReport) -> list[Note]:
     """The notes of two runs."""
-    told = [(each.benchmark, each.findings) for each in report.verdicts]
+    told = _with_cautions(report.verdicts, report.findings)
     return _gathered(report.findings, told, several=len({name for name, _ in told}) > 1)
 
 
@@ -78,12 +78,29 @@ def of_two_foreign(report: ForeignReport) -> list[Note]:
     return _gathered(own, told, several=len(told) > 1)
 
 
-def _with_caution(derived: Verdict | Summary, general: Sequence[Finding]) -> list[Finding]:
-    """What was found in a metric, and at last the metric's own caution, if that is not said by then."""
-    caution = METRICS[derived.metric].caution if derived.metric in METRICS else None
-    if caution is None or any(caution in finding.message for finding in [*general, *derived.findings]):
-        return derived.findings
-    return [*derived.findings, Finding(code="metric-caution", message=f"{derived.metric}: {caution}")]
+def _with_cautions(
+    derived: Sequence[Verdict | Summary | UnpairedVerdict], general: Sequence[Finding]
+) -> list[tuple[str, list[Finding]]]:
+    """What was found of each benchmark in each metric, and at last the metric's own caution, also where it is unknown.
+
+    One caution names all metrics that it is of; none is told that is said in `general` already.
+    """
+    metrics: dict[str, dict[str, None]] = {}
+    for each in derived:
+        if (caution := _caution(each)) is not None:
+            metrics.setdefault(caution, {})[each.metric] = None
+    told = []
+    for each in derived:
+        found = [finding for finding in each.findings if finding.code != NOISY_METRIC]
+        caution = _caution(each)
+        if caution is not None and not any(caution in finding.message for finding in general):
+            found.append(Finding(code=NOISY_METRIC, message=f"{' and '.join(metrics[caution])}: {caution}"))
+        told.append((each.benchmark, found))
+    return told
+
+
+def _caution(derived: Verdict | Summary | UnpairedVerdict) -> str | None:
+    return METRICS[derived.metric].caution if derived.metric in METRICS else None
 
 
 def _gathered(

@@ -26,6 +26,8 @@ PADDING_NAME = "STEELYARD_PADDING"
 _SHELL = "/bin/sh"
 # What stands behind the first command without quotes is taken for another.
 _IN_QUOTES = "; each command stands in quotes together with its words"
+# What is checked, what goes before and after launches and the Python of `timeit` have no --shell.
+_OF_A_SHELL = ("baseline", "candidate", "command")
 LAYOUT: Final = "layout"
 """The parameter that is the number of a build, where a side has several."""
 LAYOUT_PLACE: Final = f"{{{LAYOUT}}}"
@@ -201,6 +203,14 @@ def _for_a_shell(command: str, first: str) -> str:
     return f" ({', '.join(words)} in it would be a shell's to understand)" if words else ""
 
 
+def _how_to_find(role: str) -> str:
+    """What to do about a program that is not on PATH; only what is measured may be a shell's."""
+    if role not in _OF_A_SHELL:
+        return "check the spelling, or give its path"
+    in_quotes = _IN_QUOTES if role == "candidate" else ""
+    return f"check the spelling, give its path, or use --shell for a shell's own commands{in_quotes}"
+
+
 def _called(role: str) -> str:
     return "the command" if role == "command" else f"the {role} command"
 
@@ -218,10 +228,7 @@ def _find_program(argument: str, role: str, search_path: str | None, directory: 
     if "/" not in argument:
         found = shutil.which(argument, path=search_path)
         if found is None:
-            raise UsageError(
-                f"{_called(role)} {argument!r} was not found on PATH: check the spelling, give its path, "
-                "or use --shell for a shell's own commands" + (_IN_QUOTES if role == "candidate" else "")
-            )
+            raise UsageError(f"{_called(role)} {argument!r} was not found on PATH: {_how_to_find(role)}")
         return found
     program = argument if directory is None else str(Path(directory, argument))
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -33,6 +34,9 @@ VERSION = 1
 _FD = 3
 # And there, of two at the same time, a socket to the other one.
 _PARTNER_FD = 4
+# The last words of a Python that has no harness of ours; `-m steelyard.harness` says it in brackets.
+_LACKS_OURS = re.compile(rb"ModuleNotFoundError: No module named 'steelyard(?:\.[\w.]*)?'\)?\s*\Z")
+_WITHOUT_OURS = "says that its Python has no module steelyard: install steelyard for that Python"
 _IMPORTS = (b"import steelyard", b"from steelyard")
 
 
@@ -72,7 +76,9 @@ class ProtocolHarness(Harness):
         if said is not None:
             return _says(said)
         version = lines[0].get("steelyard") if lines else None
-        return _versions(version) if type(version) is int and version != VERSION else None
+        if type(version) is int and version != VERSION:
+            return _versions(version)
+        return _WITHOUT_OURS if _LACKS_OURS.search(measured.stderr or b"") else None
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """The launch that does the work."""

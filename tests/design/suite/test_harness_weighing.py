@@ -68,6 +68,23 @@ class TestTheWeighing:
         assert [finding.code for finding in verdict.findings] == ["metric-fallback"]
         assert "the harness does not tell" in verdict.findings[0].message
 
+    @pytest.mark.parametrize("harness", ["protocol", "pytest-benchmark"])
+    def test_a_benchmark_of_several_threads_is_told_apart_where_the_harness_tells_waits(self, harness: str) -> None:
+        """The C++ SDK leaves the wait out of samples in which other threads worked, and tells it in all others."""
+
+        def threaded(asked: Asked) -> list[dict[str, Any]]:
+            return [{"ns": line["ns"]} for line in plain(asked)]  # type: ignore[index]
+
+        plain = steady(within=0.001, between=0.001)
+        benchmarks = {"threaded": threaded} if harness == "pytest-benchmark" else {"alone": plain, "threaded": threaded}
+        record = weigh(both(**benchmarks), max_time_s=20)
+        record = record.model_copy(update={"settings": record.settings.model_copy(update={"harness": harness})})
+        found = {one.benchmark: one for one in verdicts(record)}
+        assert found["threaded"].metric == "wall"
+        (said,) = found["threaded"].findings
+        assert said.message.startswith("other threads or processes did some of the work, so wall time was judged")
+        assert "alone" not in found or found["alone"].findings == []
+
     def test_a_short_launch_is_no_caution_where_its_samples_are_judged(self) -> None:
         (verdict,) = verdicts(weigh(both(a=steady(within=1e-3, between=1e-3)), max_time_s=20))
         assert verdict.findings == []

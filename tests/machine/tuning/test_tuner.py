@@ -106,6 +106,19 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return made(tmp_path, MACHINES[request.param]).root
 
 
+def test_what_is_in_force_is_what_the_system_took_and_may_be_read(root: Path) -> None:
+    kernel = Kernel(root)
+    assert kernel.tuner.in_force() == []
+    if not (planned := kernel.tuner.plan(1)):
+        return
+    kernel.refused = {planned[-1].setting}
+    done = kernel.tuner.tune(1, tool="0", created="2026-01-01T00:00:00+00:00")
+    assert kernel.tuner.in_force() == done.changes
+    if kernel.tuner.kept.exists():
+        kernel.tuner.kept.write_text("damaged")
+    assert kernel.tuner.in_force() == []
+
+
 def test_a_machine_is_tuned_and_put_back(root: Path) -> None:
     before = contents(root)
     kernel = Kernel(root)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import expm1
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +14,15 @@ from steelyard.design.judging.lockstep import says_order
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.counters import EVENTS, part
 from steelyard.model.launches import ROLES, TRIED, USED, FloatArray, Launches
-from steelyard.model.metrics import METRICS, timed
-from steelyard.model.records import Finding, Run, Settings, Side, Verdict, VerdictName, Weighing
+from steelyard.model.metrics import METRICS, NOISY_METRIC, timed
+from steelyard.model.records import Finding, Run, Settings, Side, Summary, Verdict, VerdictName, Weighing
 from steelyard.report.figures import change, percent
 from steelyard.stats.halves import halves_of
 from steelyard.stats.paired import Judgement
 from steelyard.stats.summary import median_distance
 from steelyard.stats.verdict import CHANGED, log_margin
+
+_Derived = TypeVar("_Derived", Verdict, Summary)
 
 # Below this a launch is mostly the start of a process, which the program under test cannot change.
 SHORT_LAUNCH_NS = 5_000_000
@@ -91,14 +94,7 @@ def _fallback(record: Weighing | Run, asked: str, shown: str) -> Finding | None:
         why = "this machine does not tell how long a process waits for a processor"
         return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active")
     if record.settings.harness is not None:
-        why = "the harness does not tell how long it waited for a processor"
-        return Finding(
-            code="metric-fallback",
-            message=f"{why}, so wall time was judged instead of active",
-            remedy="--metric cpu, which other work moves less, if the benchmark itself waits for nothing"
-            if _tells_cpu(record)
-            else None,
-        )
+        return _fallback_of_harness(record)
     why = "other threads or child processes did some of the work"
     if shown == "cpu":
         return Finding(code="metric-fallback", message=f"{why}, so the processor time of all was judged, not active")
@@ -106,6 +102,37 @@ def _fallback(record: Weighing | Run, asked: str, shown: str) -> Finding | None:
     if not record.machine.offers.get("switches", True):
         remedy += ": that takes root's rights here, to follow all threads"
     return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active", remedy=remedy)
+
+
+# They tell what a benchmark waited wherever one thread did all of its work. The SDKs do so too, but not all that speaks
+# their protocol.
+_TELL_WAITS = ("pytest-benchmark",)
+_UNTOLD = "the harness does not tell how long it waited for a processor, so wall time was judged instead of active"
+_SEVERAL_WORKED = Finding(
+    code="metric-fallback",
+    message="other threads or processes did some of the work, so wall time was judged instead of active",
+    remedy="that is right for such benchmarks; waits for a processor are not corrected",
+)
+
+
+def _fallback_of_harness(record: Weighing | Run) -> Finding:
+    if record.settings.harness in _TELL_WAITS:
+        return _SEVERAL_WORKED
+    remedy = "--metric cpu, which other work moves less, if the benchmark itself waits for nothing"
+    return Finding(code="metric-fallback", message=_UNTOLD, remedy=remedy if _tells_cpu(record) else None)
+
+
+def with_true_fallbacks(record: Weighing | Run, found: list[_Derived]) -> list[_Derived]:
+    """The same, with what keeps a harness from telling the wait of one benchmark where it tells that of others."""
+    untold = any(finding.message == _UNTOLD for each in found for finding in each.findings)
+    if not untold or not _tells_some_wait(record):
+        return found
+    return [
+        each.model_copy(
+            update={"findings": [_SEVERAL_WORKED if one.message == _UNTOLD else one for one in each.findings]}
+        )
+        for each in found
+    ]
 
 
 # Its like beside it leaves a program half of the caches: so much slower there, it is not the program that runs alone.
@@ -188,9 +215,14 @@ def _tells_cpu(record: Weighing | Run) -> bool:
     return all(sample[2] is not None for launch in record.launches.samples for sample in launch)
 
 
+def _tells_some_wait(record: Weighing | Run) -> bool:
+    """Whether some samples of a harness have their wait for a processor."""
+    return any(sample[3] is not None for launch in record.launches.samples for sample in launch)
+
+
 def _caution(shown: str) -> Finding | None:
     caution = METRICS[shown].caution
-    return None if caution is None else Finding(code="noisy-metric", message=caution)
+    return None if caution is None else Finding(code=NOISY_METRIC, message=caution)
 
 
 def _coarse_clock(settings: Settings, judgement: Judgement | None) -> Finding | None:

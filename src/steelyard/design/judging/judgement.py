@@ -15,7 +15,13 @@ from steelyard.design.findings import COPIED_CONTROL
 from steelyard.design.identical import verdicts_of_one_program
 from steelyard.design.judging.budgets import ENDS, budgets_of, elsewhere
 from steelyard.design.judging.disturbers import disturbers
-from steelyard.design.judging.findings import data_findings, medians_findings, storm_findings, withheld
+from steelyard.design.judging.findings import (
+    data_findings,
+    medians_findings,
+    storm_findings,
+    with_true_fallbacks,
+    withheld,
+)
 from steelyard.design.judging.layouts import layout_facts, layout_findings
 from steelyard.design.judging.outlook import needed, needed_by_few, with_seconds
 from steelyard.design.judging.pairs import MetricPairs, why_unknown
@@ -90,7 +96,7 @@ def verdicts(record: Weighing) -> list[Verdict]:
             verdict if METRICS[verdict.metric].counted else withheld(verdict, alarms[0], copied=copied)
             for verdict in found
         ]
-    return [*found, *controlled]
+    return with_true_fallbacks(record, [*found, *controlled])
 
 
 def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verdict]:
@@ -311,7 +317,7 @@ def summaries(record: Run) -> list[Summary]:
                 raise
     if unknown is not None and not found:
         raise unknown
-    return found
+    return with_true_fallbacks(record, found)
 
 
 def _is_unmeasured(record: Run, benchmark: int) -> bool:

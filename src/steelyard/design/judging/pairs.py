@@ -35,7 +35,7 @@ class MetricPairs:
         if (baseline <= 0).any() or (candidate <= 0).any():
             raise MeasurementError(
                 f"{self.metric} was 0 or less in some launches and not in others, so it has no relative change: "
-                "choose another --metric, or leave --shell out if that takes longer to start than the commands take"
+                f"choose another --metric{self._or_no_shell()}"
             )
         return baseline, candidate
 
@@ -48,6 +48,12 @@ class MetricPairs:
         if self.metric != "active" or not any(np.isnan(side[:pairs]).any() for side in self.values):
             return self.metric
         return "cpu" if any(np.isnan(side[:pairs]).any() for side in self._wall) else "wall"
+
+    def _or_no_shell(self) -> str:
+        """What else may have left nothing of a launch, where a shell's start was taken out of it."""
+        if not self.launches.column("overhead_ns").any():
+            return ""
+        return ", or leave --shell out if that takes longer to start than the commands take"
 
     def count(self) -> int:
         """How many complete pairs there are."""

@@ -20,6 +20,8 @@ SHARED_REMEDY = "a start of its own shows more"
 LIST_REMEDY = (
     "is it a program of the harness that --harness names? For a plain command leave --harness out. " + _ENVIRONMENT
 )
+# Of `timeit`, whose words name no harness.
+STATEMENT_REMEDY = f"is it a Python that has steelyard installed? {_ENVIRONMENT}"
 
 
 @dataclass(frozen=True, slots=True)

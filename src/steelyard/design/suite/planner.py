@@ -11,7 +11,7 @@ from steelyard.design.findings import not_measured_finding, other_work_finding, 
 from steelyard.design.judging.budgets import fewest_pairs
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
-from steelyard.design.runner.target import LIST_REMEDY, listing_target, read_list
+from steelyard.design.runner.target import LIST_REMEDY, STATEMENT_REMEDY, listing_target, read_list
 from steelyard.design.runner.targets import of_first_layout, with_time_limit
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.selection import Selection, chosen_benchmarks, fitting
@@ -128,7 +128,8 @@ class Planner:
         return is_wanted and all(can_stand_still(Path(subject.program)) for subject in self._subjects)
 
     def _listed(self, subject: Subject, side: int) -> list[Listed]:
-        target = listing_target(self._harness, self._spec(subject), subject.name, LIST_REMEDY, side)
+        remedy = STATEMENT_REMEDY if "--timeit" in subject.argv else LIST_REMEDY
+        target = listing_target(self._harness, self._spec(subject), subject.name, remedy, side)
         return read_list(self._harness, self.runner.trial(target).measured, subject.name)
 
     @cached_property

@@ -13,7 +13,7 @@ from steelyard.design.unpaired.differences import difference_finding, left_out_f
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.launches import FloatArray
-from steelyard.model.metrics import METRICS, of_one_process
+from steelyard.model.metrics import METRICS, NOISY_METRIC, of_one_process
 from steelyard.model.ratios import with_rate
 from steelyard.model.records import Finding, Run, Weighing
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
@@ -290,7 +290,7 @@ def _findings(asked: str, shown: str, judgement: UnpairedJudgement, sides: list[
             "tell how long a process waits for a processor: wall time was judged in both instead of active",
         )
     if caution := METRICS[shown].caution:
-        yield Finding(code="noisy-metric", message=caution)
+        yield Finding(code=NOISY_METRIC, message=caution)
     fewest, shortest = min(len(each.logs) for each in sides), min(each.seconds for each in sides)
     if fewest < FEWEST_LAUNCHES or shortest < FEWEST_SECONDS:
         short = f"has {count(fewest, 'launch', 'launches')}: fewer than {FEWEST_LAUNCHES} do not show"

@@ -104,6 +104,14 @@ class Tuner:
                 "boot again, and remove it"
             ) from error
 
+    def in_force(self) -> list[Change]:
+        """What is tuned now, as far as this user may know: the changes of the file that the system has taken."""
+        try:
+            state = self.state()
+        except UsageError:
+            return []
+        return [one for one in (state.changes if state else []) if self.hand.read(one.setting) == one.after]
+
     def _make(self, changes: Sequence[Change]) -> Done:
         made, refused = [], []
         for change in changes:

@@ -1,0 +1,181 @@
+"""What each argument of the functions for programs takes: a command line has but texts, a program has everything."""
+
+from __future__ import annotations
+
+import reprlib
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from os import PathLike, fspath, sep
+from typing import Any
+
+from steelyard.model.errors import UsageError
+from steelyard.model.values import AUTO
+
+
+def taken(name: str, value: object) -> Any:
+    """The value of an argument as the measuring has it; raises UsageError for one that the argument does not take."""
+    kind = TAKES[name]
+    try:
+        return kind.read(value)
+    except (TypeError, ValueError, OverflowError):
+        raise UsageError(f"{name} takes {kind.words}, not {_brief(value)}") from None
+
+
+def taken_if_given(name: str, value: object) -> Any:
+    """As `taken`; None, where nobody asked, stays that."""
+    return None if value is None else taken(name, value)
+
+
+def _brief(value: object) -> str:
+    """A value in a sentence, which is one line."""
+    return "".join(one if one.isprintable() else " " for one in reprlib.repr(value))
+
+
+# --- readers: each gives the value, or raises TypeError, ValueError or OverflowError
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _path(value: Any) -> str:
+    return _text(fspath(value))
+
+
+def _command(value: Any) -> str:
+    """A command line; a path is one word of it, and where it has no folder it is that of a file here, none of PATH."""
+    if not isinstance(value, PathLike):
+        return _text(value)
+    path = _path(value)
+    return shlex.quote(path if sep in path else f".{sep}{path}")
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError
+    return value
+
+
+def _number(value: Any) -> float:
+    # A flag is a number to Python, and so are numpy's.
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError
+    return float(value)
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    number = _number(value)
+    if not number.is_integer():
+        raise ValueError
+    return int(number)
+
+
+def _processor(value: Any) -> int | str:
+    return AUTO if value == AUTO and isinstance(value, str) else _whole(value)
+
+
+def _number_or_text(value: Any) -> float | str:
+    return value if isinstance(value, str) else _number(value)
+
+
+def _amount(value: Any) -> float | str:
+    """As it is: of bytes there may be more than a float can tell apart."""
+    return int(value) if isinstance(value, Integral) and not isinstance(value, bool) else _number_or_text(value)
+
+
+def _word(value: Any) -> str:
+    """What stands in a command, or in a variable."""
+    if isinstance(value, PathLike):
+        return _path(value)
+    return str(value) if isinstance(value, Real) else _text(value)
+
+
+def _several(read: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
+    """Several of them, or one alone. Not a set, which has no order."""
+
+    def all_of(value: Any) -> list[Any]:
+        if isinstance(value, str | PathLike):
+            return [read(value)]
+        if isinstance(value, bytes | Mapping | set | frozenset) or not isinstance(value, Iterable):
+            raise TypeError
+        return [read(one) for one in value]
+
+    return all_of
+
+
+def _variables(value: Any) -> list[str]:
+    """As `--env` has them: NAME or NAME=VALUE."""
+    if not isinstance(value, Mapping):
+        return _several(_text)(value)
+    if any("=" in _text(name) for name in value):
+        raise ValueError
+    return [name if one is None else f"{name}={_word(one)}" for name, one in value.items()]
+
+
+def _parameters(value: Any) -> dict[str, list[str]]:
+    """The values of each; one alone is a list of itself."""
+    if not isinstance(value, Mapping):
+        raise TypeError
+    return {
+        _text(name): [_word(values)] if isinstance(values, Real) else _several(_word)(values)
+        for name, values in value.items()
+    }
+
+
+def _function(value: Any) -> Any:
+    if not callable(value):
+        raise TypeError
+    return value
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What an argument takes."""
+
+    words: str
+    """As a sentence says it: `pairs takes a whole number`."""
+    read: Callable[[Any], Any]
+
+
+_TEXT = Kind("a text", _text)
+_TEXTS = Kind("a text, or a list of texts", _several(_text))
+_PATH = Kind("the path of a file, as a text or a Path", _path)
+_FLAG = Kind("True or False", _flag)
+_WHOLE = Kind("a whole number", _whole)
+_SECONDS = Kind("a number of seconds", _number)
+_TIME = Kind("a number of seconds, or a text as '2m'", _number_or_text)
+_PART = Kind("a part of 1 as 0.01, or a text in percent as '1%'", _number_or_text)
+_AMOUNT = Kind("a number, or a text as '64M'", _amount)
+
+TAKES: Mapping[str, Kind] = {
+    "command": Kind("one command line, as a text or the Path of a program", _command),
+    "commands": Kind("command lines, each as a text or the Path of a program", _several(_command)),
+    "folder": Kind("the path of a folder, as a text or a Path", _path),
+    "files": Kind("paths of files, each as a text or a Path", _several(_path)),
+    "progress": Kind("a function", _function),
+    "cpu": Kind("the number of a processor, or 'auto'", _processor),
+    "environment": Kind(
+        "a dictionary of names (without =) with their values: {'NAME': 'value', 'PASSED_ON': None}", _variables
+    ),
+    "parameters": Kind("a dictionary of names with their values: {'size': [1, 10, 100]}", _parameters),
+    **dict.fromkeys(("path", "stdin", "output"), _PATH),
+    **dict.fromkeys(("margin", "alpha"), _PART),
+    **dict.fromkeys(("max_time", "build_timeout"), _TIME),
+    **dict.fromkeys(("timeout", "wait_quiet"), _SECONDS),
+    **dict.fromkeys(("bytes", "items"), _AMOUNT),
+    **dict.fromkeys(("names", "targets", "metrics", "benchmarks", "tags"), _TEXTS),
+    **dict.fromkeys(("setup", "prepare", "conclude", "cleanup"), _TEXTS),
+    **dict.fromkeys(("name", "format", "side", "metric", "library"), _TEXT),
+    **dict.fromkeys(("base", "candidate", "build", "harness", "family", "pairing", "caches", "weights"), _TEXT),
+    **dict.fromkeys(("pairs", "launches", "layouts", "warmup", "repeat", "seed", "jobs", "loops"), _WHOLE),
+    **dict.fromkeys(("heap", "heap_shuffle", "own_starts", "control", "reference_output", "shell"), _FLAG),
+    **dict.fromkeys(("ignore_failure", "isolate", "inherit_environment", "watch"), _FLAG),
+    **dict.fromkeys(("call_graph", "body", "after_start", "force", "same_conditions"), _FLAG),
+}
+"""What each argument takes, by its name; the same in all functions that have it."""

@@ -1,0 +1,116 @@
+"""What arguments take: whatever else a program gives is refused in one sentence that names the argument."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import steelyard
+from tests.world import ScriptedWorld, steady
+
+BOTH = ["./old", "./new"]
+UNTYPED: Any = steelyard
+
+
+def test_the_path_of_a_program_is_a_command(scripted: ScriptedWorld) -> None:
+    scripted.executable("a name")
+    scripted.script = steady({"old": 12.0, "new": 18.0, "a name": 18.0})
+    found = steelyard.compare([Path("./old"), Path("a name")], pairs=12, world=scripted.outside())
+    assert [one.argv for one in found.data.subjects] == [["./old"], ["./a name"]]
+    assert steelyard.run(Path("old"), launches=3, world=scripted.outside()).data.subjects[0].command == "./old"
+    # A text alone is the command itself, not its letters; as one name is.
+    found = steelyard.compare(BOTH, names="one", pairs=12, world=scripted.outside())
+    assert [one.name for one in found.data.subjects] == ["one", "./new"]
+
+
+def test_alpha_is_a_part_or_a_percentage_as_the_margin_is(scripted: ScriptedWorld) -> None:
+    world = scripted.outside()
+    weighed = [steelyard.compare(BOTH, alpha=one, pairs=20, world=world) for one in (0.02, "2%")]
+    assert [one.data.settings.alpha for one in weighed] == [0.02, 0.02]
+    ran = [steelyard.run("./old", launches=12, world=world) for _ in range(2)]
+    assert steelyard.diff(*ran, alpha="2%", world=world).data.alpha == 0.02  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda **world: UNTYPED.run(["./old"], **world), "command takes one command line"),
+        (lambda **world: UNTYPED.run(None, **world), "command takes one command line"),
+        (lambda **world: UNTYPED.count(3, **world), "command takes one command line"),
+        (lambda **world: UNTYPED.check(["./old"], **world), "command takes one command line"),
+        (lambda **world: UNTYPED.check("./old", heap=1, **world), "heap takes True or False, not 1"),
+        (lambda **world: UNTYPED.check("./old", max_time=None, **world), "max_time takes a number of seconds"),
+        (lambda **world: UNTYPED.compare([["./old"], ["./new"]], pairs=8, **world), "commands takes command lines"),
+        (lambda **world: UNTYPED.compare({"./old", "./new"}, **world), "commands takes command lines"),
+        (lambda **world: UNTYPED.compare(BOTH, names=3, **world), "names takes a text, or a list of texts, not 3"),
+        (lambda **world: UNTYPED.compare(BOTH, progress=3, **world), "progress takes a function, not 3"),
+        (lambda **world: UNTYPED.run("./old", name=3, **world), "name takes a text, not 3"),
+        (lambda **world: UNTYPED.compare_project(3, **world), "folder takes the path of a folder"),
+        (lambda **world: UNTYPED.compare_project(targets=3, **world), "targets takes a text, or a list"),
+        (lambda **world: UNTYPED.load(3, **world), "path takes the path of a file"),
+        (lambda **world: UNTYPED.import_(3, **world), "files takes paths of files"),
+        (lambda **world: UNTYPED.page(3, **world), "path takes the path of a file"),
+        (lambda **world: UNTYPED.run("./old", launches=3, **world).save(3), "path takes the path of a file"),
+        (lambda **world: UNTYPED.run("./old", launches=3, **world).export(3), "format takes a text, not 3"),
+    ],
+)
+def test_an_argument_of_a_wrong_type_is_one_sentence(scripted: ScriptedWorld, call: Any, said: str) -> None:
+    with pytest.raises(steelyard.UsageError) as refused:
+        call(world=scripted.outside())
+    assert str(refused.value).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "said"),
+    [
+        ("pairs", ["a", 1.5, True, [12], float("nan"), float("inf")], "a whole number"),
+        ("seed", ["x", 0.5], "a whole number"),
+        ("metrics", [3, True, ["wall", 3], {"wall": 1}, b"wall"], "a text, or a list of texts"),
+        ("setup", [3], "a text, or a list of texts"),
+        ("tags", [3], "a text, or a list of texts"),
+        ("alpha", [True, [0.01], 10**400], "a part of 1 as 0.01, or a text in percent"),
+        ("margin", [False, 1j], "a part of 1 as 0.01, or a text in percent"),
+        ("timeout", ["x", True], "a number of seconds"),
+        ("max_time", [[1]], "a number of seconds, or a text as '2m'"),
+        ("shell", ["no", 1], "True or False"),
+        ("cpu", ["first", 0.5, True], "the number of a processor, or 'auto'"),
+        ("environment", [{"A=B": "1"}, {3: "1"}, {"A": ["1"]}, 3], "a dictionary of names (without =)"),
+        ("parameters", [{"n": None}, {3: "1"}, "n"], "a dictionary of names with their values"),
+        ("stdin", [3], "the path of a file"),
+        ("bytes", [True, [3]], "a number, or a text as '64M'"),
+    ],
+)
+def test_each_keyword_says_what_it_takes(scripted: ScriptedWorld, key: str, values: list[Any], said: str) -> None:
+    for value in values:
+        with pytest.raises(steelyard.UsageError) as refused:
+            UNTYPED.compare(BOTH, world=scripted.outside(), **{key: value})
+        assert str(refused.value).startswith(f"{key} takes {said}"), value
+        assert str(refused.value).isprintable()
+
+
+def test_what_is_refused_is_shown_on_one_short_line(scripted: ScriptedWorld) -> None:
+    class Long:
+        def __repr__(self) -> str:
+            return "a\n" * 999
+
+    with pytest.raises(steelyard.UsageError, match="seed takes a whole number, not a a") as refused:
+        UNTYPED.compare(BOTH, seed=Long(), world=scripted.outside())
+    assert len(str(refused.value)) < 100
+
+
+def test_numbers_are_those_of_any_kind(scripted: ScriptedWorld) -> None:
+    found = UNTYPED.run(
+        "./old {n}",
+        launches=np.int64(3),
+        seed=7.0,
+        max_time=np.float32(60),
+        parameters={"n": np.arange(2)},
+        environment={"A": 1},
+        world=scripted.outside(),
+    )
+    assert found.data.settings.seed == 7
+    assert [one.params for one in found.data.benchmarks] == [{"n": "0"}, {"n": "1"}]
+    assert found.data.settings.variables == {"A": "1"}
