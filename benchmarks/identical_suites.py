@@ -1,8 +1,9 @@
 """False alarms of suites of ten benchmarks, weighed against themselves, live.
 
-    python benchmarks/identical_suites.py [pytest-benchmark|go] [--weighings N] [--own-starts] [--keep FOLDER]
+    python benchmarks/identical_suites.py [pytest-benchmark|protocol|go] [--weighings N] [--own-starts] [--keep FOLDER]
 
-Those of pytest-benchmark share their starts; those of Go are timed by their processes.
+Those of pytest-benchmark, and of our own fixture by the protocol, share their starts; those of Go are timed by their
+processes.
 
 Each weighing is one run of the installed `steelyard` with one command on both sides, a margin of next to nothing and 16
 pairs. Every benchmark is judged by itself with several alphas, as in `live_identical.py`; those of one weighing share
@@ -63,19 +64,9 @@ func BenchmarkAll(b *testing.B) {{
 PAIRS = 16
 
 
-def pytest_suite(folder: Path) -> str:
-    """The command of pytest-benchmark's."""
-    suite = folder / "test_suite.py"
-    suite.write_text(PYTEST)
-    return pytest_command(suite)
-
-
-def go_suite(folder: Path) -> str:
-    """The binary of Go's."""
-    return str(built_go(folder, GO))
-
-
-SUITES = {"pytest-benchmark": pytest_suite, "go": go_suite}
+def suite_of(harness: str, folder: Path) -> str:
+    """The command of one that this harness drives."""
+    return str(built_go(folder, GO)) if harness == "go" else pytest_command(folder, PYTEST, harness)
 
 
 def main(words: argparse.Namespace) -> None:
@@ -83,7 +74,7 @@ def main(words: argparse.Namespace) -> None:
     cells: dict[str, list[Seen]] = defaultdict(list)
     words.keep.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
-        command = SUITES[words.harness](Path(name))
+        command = suite_of(words.harness, Path(name))
         for number in range(words.weighings):
             kept = words.keep / f"{os.getpid()}-{number}.json.gz"
             options = ["--pairs", str(PAIRS), "--margin", f"{NO_MARGIN:.3%}", "--json", str(kept)]
@@ -106,7 +97,9 @@ def main(words: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("harness", nargs="?", choices=SUITES, default="pytest-benchmark")
+    parser.add_argument(
+        "harness", nargs="?", choices=("pytest-benchmark", "protocol", "go"), default="pytest-benchmark"
+    )
     parser.add_argument("--weighings", type=int, default=20)
     parser.add_argument("--own-starts", action="store_true")
     parser.add_argument("--keep", type=Path, default=Path("build/identical-suites"), help="where the records go")

@@ -1,8 +1,8 @@
 """A change of 3 % in one of several benchmarks, in suites of other harnesses: whether it is found, and alone.
 
-    python benchmarks/planted_suites.py [google-benchmark|criterion|go|pytest-benchmark ...] [--weighings N] [--quiet]
+    python benchmarks/planted_suites.py [SUITE ...] [--weighings N] [--quiet]
 
-The suites are written here, of five benchmarks, and of pytest-benchmark's twelve, which share their starts; criterion's
+The suites are written here, of five benchmarks, and of pytest's twelve, which share their starts; criterion's
 is the program of the adapter's tests, to be built before (`pytest tests/subjects/adapters/test_criterion.py`). The
 change is more rounds of the same loop, by a variable of the environment, so that both sides are one file and no code
 moves. Weighed by default settings, which give each benchmark 3 s, and 30 s to a suite of fewer than ten; bursts of
@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -102,10 +103,9 @@ def go(folder: Path) -> Suite:
     return Suite(str(program), f"env PLANTED=1 {program}")
 
 
-def pytest_benchmark(folder: Path) -> Suite:
-    """Run by this Python, with none of the plugins that are installed for the tests."""
-    (folder / "test_work.py").write_text(PYTEST)
-    command = pytest_command(folder / "test_work.py")
+def pytest(folder: Path, harness: str) -> Suite:
+    """Run by this Python."""
+    command = pytest_command(folder, PYTEST, harness)
     return Suite(command, f"env PLANTED=1 {command}")
 
 
@@ -123,7 +123,8 @@ SUITES: dict[str, Callable[[Path], Suite]] = {
     "google-benchmark": google_benchmark,
     "criterion": criterion,
     "go": go,
-    "pytest-benchmark": pytest_benchmark,
+    "pytest-benchmark": partial(pytest, harness="pytest-benchmark"),
+    "protocol": partial(pytest, harness="protocol"),
 }
 
 
