@@ -87,6 +87,19 @@ def test_a_state_home_that_is_a_file_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     store = Store.of_user({"XDG_STATE_HOME": f"{tmp_path}/file", "HOME": f"{tmp_path}/home"})
     assert store.folder == tmp_path / "home/.local/state/steelyard"
+    assert store.elsewhere(store.folder / "x") == (
+        f"{tmp_path}/file/steelyard cannot be written (Not a directory), so the record is kept in {store.folder}/x"
+    )
+    assert Store.of_user({"XDG_STATE_HOME": f"{tmp_path}/state"}).elsewhere(tmp_path) is None
+
+
+def test_all_that_was_passed_over_is_said(temporary: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    store = Store.of_user({"XDG_STATE_HOME": f"{tmp_path}/file", "HOME": f"{tmp_path}/file"})
+    assert store.folder.parent == temporary
+    said = store.elsewhere(store.folder) or ""
+    assert f"{tmp_path}/file/steelyard cannot be written" in said
+    assert f" and {tmp_path}/file/.local/state/steelyard cannot be written" in said
 
 
 @pytest.mark.parametrize("trap", ["link", "file", "dangling link", "foreign"])

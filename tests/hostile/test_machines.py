@@ -68,14 +68,21 @@ def test_a_report_onto_a_full_disk_costs_neither_verdict_nor_record(tool: Tool, 
     assert len(load(tool.kept(".json.gz")[0]).launches) == 3
 
 
-def test_a_store_that_cannot_be_written_is_replaced(tool: Tool, mounting: Mounting) -> None:
+def test_a_store_that_cannot_be_written_is_replaced_and_that_is_said(tool: Tool, mounting: Mounting) -> None:
     for name in ("state", "home"):
         (tool.folder / name).mkdir()
     within = mounting("mount -t tmpfs -o ro none state", "mount -t tmpfs -o ro none home")
-    for words in (["run", "true", "--launches", "2"], ["show"]):
-        done = tool(*words, within=within, env={"HOME": str(tool.folder / "home")})
-        assert (done.status, done.err) == (0, "")
+    env = {"HOME": str(tool.folder / "home")}
+    done = tool("run", "true", "--launches", "2", within=within, env=env)
     (kept,) = tool.folder.glob(f"steelyard-{os.getuid()}/*.json.gz")
+    assert (done.status, done.err) == (
+        0,
+        f"steelyard: {tool.folder}/state/steelyard cannot be written (Read-only file system) and "
+        f"{tool.folder}/home/.local/state/steelyard cannot be written (Read-only file system), so the record is kept "
+        f"in {kept}\n",
+    )
+    done = tool("show", within=within, env=env)
+    assert (done.status, done.err) == (0, "")
     assert len(load(kept).launches) == 3
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -204,6 +205,19 @@ def test_a_store_that_takes_no_record_at_the_end(
     monkeypatch.undo()
     assert load(journal).stop == ["pairs"]
     assert scripted("show", journal).text == done.text
+
+
+def test_a_store_that_stands_elsewhere_is_said(scripted: ScriptedWorld) -> None:
+    (scripted.folder / "state").touch()
+    home = scripted.environment["HOME"]
+    check_verdict(done := scripted(*WEIGH))
+    match = re.fullmatch(r"(.*) cannot be written \(Not a directory\), so the record is kept in (.*)", said(done))
+    assert match
+    assert match[1] == f"{scripted.folder}/state/steelyard"
+    kept = Path(match[2])
+    assert kept.is_relative_to(home)
+    assert load(kept).stop == ["pairs"]
+    assert scripted("show").err == b"", "which measures nothing"
 
 
 def test_a_store_that_is_gone_at_the_end(scripted: ScriptedWorld) -> None:

@@ -34,7 +34,7 @@ def kept_in_place(outcome: Outcome, journal: Path, kept: Path, store: Store) -> 
     except (MeasurementError, OSError) as error:
         unkept, path = _unwritten(error, path, journal), journal
     else:
-        unkept = _removed(journal, f"its record is {path}")
+        unkept = _removed(journal, f"its record is {path}") or store.elsewhere(path)
     store.admit(path)
     if outcome.error is None:
         return replace(outcome, kept=path if path.exists() else None, unkept=unkept)

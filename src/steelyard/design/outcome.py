@@ -30,7 +30,10 @@ class Outcome:
     kept: Path | None = None
     """Where its record is on the store, or its journal if there was no room for a record."""
     unkept: str | None = None
-    """What went wrong when it was put on the store, which changes nothing of what was measured."""
+    """What went wrong when it was put on the store, or that this is another than the user's own.
+
+    It changes nothing of what was measured.
+    """
 
 
 def recall(path: Path, largest_bytes: int | None = None) -> Outcome:

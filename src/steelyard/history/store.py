@@ -13,7 +13,7 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -49,22 +49,26 @@ class _Kept(NamedTuple):
 class Store:
     """A folder of records and journals."""
 
-    def __init__(self, folder: Path, now: Callable[[], datetime] = utc_now) -> None:
+    def __init__(self, folder: Path, now: Callable[[], datetime] = utc_now, *, passed_over: Sequence[str] = ()) -> None:
         self.folder = folder
         self._now = now
+        self._passed_over = passed_over
+
+    def elsewhere(self, kept: Path) -> str | None:
+        """What is said of a record that is kept here because the user's own places cannot be written; None at these."""
+        return f"{' and '.join(self._passed_over)}, so the record is kept in {kept}" if self._passed_over else None
 
     @classmethod
     def of_user(cls, environment: Mapping[str, str], now: Callable[[], datetime] = utc_now) -> Store:
         """The user's own store, under XDG_STATE_HOME; in the folder for temporary files if that cannot be written."""
+        passed_over: list[str] = []  # a read-only home: the records go where every process may write
         for folder in _places(environment):
-            try:
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                if os.access(folder, os.W_OK):
-                    return cls(folder, now)
-            except OSError:
-                pass  # a read-only home: the records go where every process may write
+            if (refusal := _refusal(folder)) is None:
+                return cls(folder, now, passed_over=passed_over)
+            passed_over.append(f"{folder} cannot be written ({refusal})")
         try:
-            return cls(_temporary(Path(tempfile.gettempdir()) / f"steelyard-{os.getuid()}"), now)
+            temporary = _temporary(Path(tempfile.gettempdir()) / f"steelyard-{os.getuid()}")
+            return cls(temporary, now, passed_over=passed_over)
         except OSError as error:
             raise UsageError("no folder can be written to keep the record in: set XDG_STATE_HOME") from error
 
@@ -228,6 +232,15 @@ def _places(environment: Mapping[str, str]) -> Iterator[Path]:
         home = Path(environment.get(name, ""))
         if home.is_absolute():
             yield home / below
+
+
+def _refusal(folder: Path) -> str | None:
+    """Why a folder, which is made if it is not there, cannot be written; None if it can."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        return error.strerror or str(error)
+    return None if os.access(folder, os.W_OK) else "its permissions, or a read-only disk"
 
 
 def _temporary(folder: Path) -> Path:
