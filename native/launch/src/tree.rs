@@ -245,22 +245,31 @@ impl Tree {
         else {
             return;
         };
-        if let Some(before) = process.end {
-            thread.lost_ns = thread.lost_ns.min(before.lost_ns(now_ns));
-        }
+        let before_ns = process.end.map(|before| before.lost_ns(now_ns));
+        let lost_ns = before_ns.map_or(thread.lost_ns, |before_ns| thread.lost_ns.min(before_ns));
         let end = End {
             at_ns: now_ns,
-            lost_ns: thread.lost_ns,
+            lost_ns,
         };
         process.end = Some(end);
-        let maker = process.maker;
         if self.first == Some(pid) {
             self.end = Some((end, self.losses_ns));
         }
-        self.hold_readers(pid, end);
+        // As a rule its main thread joins the others or ends them; one that it ends may be behind it, idle until then.
+        if tid == pid {
+            thread.lost_ns = lost_ns;
+            let maker = process.maker;
+            self.hold_readers(pid, end);
+            self.keep_for(maker, end);
+        }
+    }
+
+    /// Keeps the end of a child for when it is asked for.
+    fn keep_for(&mut self, maker: i32, end: End) {
+        let now_ns = self.now_ns;
         if let Some(maker) = self.processes.get_mut(&maker) {
-            let last = |before: &End| before.lost_ns(now_ns) < end.lost_ns;
-            maker.of_children = maker.of_children.filter(last).or(Some(end));
+            let is_later = |before: &End| before.lost_ns(now_ns) < end.lost_ns;
+            maker.of_children = maker.of_children.filter(is_later).or(Some(end));
         }
     }
 

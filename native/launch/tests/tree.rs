@@ -287,6 +287,36 @@ fn a_process_ends_no_earlier_than_its_threads() {
 }
 
 #[test]
+fn a_thread_that_is_ended_behind_the_main_one_is_not_waited_for() {
+    let timer = Event::Wake {
+        by: None,
+        cpu: 0,
+        tid: 4,
+    };
+    let thread = Event::Fork {
+        parent: 3,
+        pid: 3,
+        tid: 4,
+    };
+    let mut events = begun();
+    events.extend([(0, on(2)), (0, fork(2, 3)), (0, off(2, true)), (0, on(3))]);
+    events.extend([
+        (0, thread),
+        (0, on(4)),
+        (0, off(4, false)),
+        (0, off(3, true)),
+    ]);
+    events.extend([(500, on(3)), (900, timer), (900, on(4)), (1000, exit(3))]);
+    events.extend([
+        (1000, off(3, false)),
+        (1000, Event::Exit { pid: 3, tid: 4 }),
+    ]);
+    events.extend([(1000, off(4, false)), (1000, on(2)), (1000, reap(2))]);
+    events.push((1000, exit(2)));
+    assert_eq!(lost(2, &events), 500);
+}
+
+#[test]
 fn who_is_woken_before_it_sleeps_goes_on_where_its_waker_is() {
     // It is kept from a processor, and notices once it is on again or on its way into the sleep.
     let woken = |on_ns| {
