@@ -38,11 +38,15 @@ pub fn run(
     let _ = means.child_signal.take();
     let delay_ns = means.gauges.own_delay_ns();
     if let Some(switches) = &means.switches {
-        switches.begin(processors_for(request));
+        switches.clear();
     }
+    let processors = processors_for(request);
     // Opened before the start: what is started inherits them, and they count from its first instruction on.
     let counters = Counters::open(&request.counters, None)?;
     let started = spawn::start(request, streams, &means.changed_signals)?;
+    if let Some(switches) = &means.switches {
+        switches.begin(started.start_ns, processors);
+    }
     let wait = Wait::new(started, request.timeout_ns, captures, means.pidfd);
     let running = Running {
         request,

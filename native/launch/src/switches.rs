@@ -4,7 +4,7 @@
 //! tells when a thread was woken: the kernel tells a process's own records only when it ran.
 
 use crate::sys::{self, Any, Ring};
-use crate::tracepoint::Waking;
+use crate::tracepoint::Tracepoints;
 use crate::tree::{Event, Tree};
 use std::cell::RefCell;
 use std::io;
@@ -22,12 +22,14 @@ const SETTLED_NS: u64 = 1_000_000;
 pub struct Switches {
     rings: Vec<Ring>,
     any: Any,
-    tid_at: usize,
+    tracepoints: Tracepoints,
     followed: RefCell<Option<Followed>>,
 }
 
 struct Followed {
     tree: Tree,
+    /// When the target's time began.
+    start_ns: u64,
     /// What was taken and not yet followed, with its time.
     ahead: Vec<(u64, Event)>,
     /// Whether records are missing.
@@ -42,30 +44,36 @@ impl Switches {
     /// # Errors
     /// If that is not to be had.
     pub fn open() -> io::Result<Self> {
-        let waking = Waking::find().ok_or(io::ErrorKind::PermissionDenied)?;
+        let tracepoints = Tracepoints::find().ok_or(io::ErrorKind::PermissionDenied)?;
         let online = online()?;
         let pages = (PAGES / online.len().max(1)).next_power_of_two();
         let size = pages.max(8) * sys::page_size();
         let rings: Vec<_> = online
             .into_iter()
-            .map(|cpu| Ring::open(cpu, waking.id, size))
+            .map(|cpu| Ring::open(cpu, &[tracepoints.waking, tracepoints.reaping], size))
             .collect::<io::Result<_>>()?;
         let any = Any::of(rings.iter().map(AsFd::as_fd))?;
         Ok(Self {
             rings,
             any,
-            tid_at: waking.tid_at,
+            tracepoints,
             followed: RefCell::new(None),
         })
     }
 
-    /// Follows what this process starts from now on, on so many processors.
-    pub fn begin(&self, processors: u64) {
+    /// Drops what came so far: a target is about to be started.
+    pub fn clear(&self) {
         for ring in &self.rings {
             ring.clear();
         }
+    }
+
+    /// Follows what this process started from then on, on so many processors. What the server lost on its way there
+    /// is not the target's.
+    pub fn begin(&self, start_ns: u64, processors: u64) {
         *self.followed.borrow_mut() = Some(Followed {
-            tree: Tree::new(sys::own_pid(), sys::now_ns(), processors),
+            tree: Tree::new(sys::own_pid(), start_ns, processors),
+            start_ns,
             ahead: Vec::new(),
             incomplete: false,
             begun: vec![false; self.rings.len()],
@@ -95,7 +103,7 @@ impl Switches {
             records.clear();
             ring.take(&mut records);
             for record in Records(&records) {
-                match record.told(cpu, self.tid_at) {
+                match record.told(cpu, self.tracepoints) {
                     Some(Told::Event(time_ns, event)) => followed.ahead.push((time_ns, event)),
                     Some(Told::Missing) if followed.begun[cpu] => followed.incomplete = true,
                     _ => {}
@@ -120,7 +128,9 @@ impl Followed {
             .ahead
             .partition_point(|&(time_ns, _)| time_ns <= until_ns);
         for (time_ns, event) in self.ahead.drain(..count) {
-            self.tree.follow(time_ns, event);
+            if time_ns >= self.start_ns {
+                self.tree.follow(time_ns, event);
+            }
         }
     }
 }
@@ -181,7 +191,7 @@ impl<'a> Iterator for Records<'a> {
 struct Record<'a>(&'a [u8]);
 
 impl Record<'_> {
-    fn told(&self, cpu: usize, tid_at: usize) -> Option<Told> {
+    fn told(&self, cpu: usize, tracepoints: Tracepoints) -> Option<Told> {
         let flags = u16::from_ne_bytes(self.number(4)?);
         let (time_ns, event) = match self.u32(0)? {
             LOST => return Some(Told::Missing),
@@ -206,20 +216,26 @@ impl Record<'_> {
                 };
                 (self.u64(HEADER + 16)?, event)
             }
-            SAMPLE => {
-                const DATA: usize = HEADER + 20;
-                let by = self.i32(HEADER + 4)?;
-                let in_interrupt = self.number::<1>(DATA + 2)?[0] & HARD_INTERRUPT != 0;
-                let event = Event::Wake {
-                    by: (!in_interrupt).then_some(by),
-                    cpu,
-                    tid: self.i32(DATA + tid_at)?,
-                };
-                (self.u64(HEADER + 8)?, event)
-            }
+            SAMPLE => (self.u64(HEADER + 8)?, self.traced(cpu, tracepoints)?),
             _ => return None,
         };
         Some(Told::Event(time_ns, event))
+    }
+
+    /// What a tracepoint tells.
+    fn traced(&self, cpu: usize, tracepoints: Tracepoints) -> Option<Event> {
+        const DATA: usize = HEADER + 20;
+        let tid = self.i32(HEADER + 4)?;
+        let number = u64::from(u16::from_ne_bytes(self.number(DATA)?));
+        if number == tracepoints.reaping {
+            return Some(Event::Reap { tid });
+        }
+        let in_interrupt = self.number::<1>(DATA + 2)?[0] & HARD_INTERRUPT != 0;
+        Some(Event::Wake {
+            by: (!in_interrupt).then_some(tid),
+            cpu,
+            tid: self.i32(DATA + tracepoints.tid_at)?,
+        })
     }
 
     fn number<const SIZE: usize>(&self, place: usize) -> Option<[u8; SIZE]> {
@@ -245,6 +261,11 @@ mod tests {
 
     const CPU: usize = 3;
     const TID_AT: usize = 24;
+    const TRACEPOINTS: Tracepoints = Tracepoints {
+        waking: 375,
+        tid_at: TID_AT,
+        reaping: 367,
+    };
 
     /// A record of a kind, with flags, of these parts.
     fn record(kind: u32, flags: u16, parts: &[&[u8]]) -> Vec<u8> {
@@ -267,7 +288,7 @@ mod tests {
 
     fn told(bytes: &[u8]) -> Vec<Option<Told>> {
         Records(bytes)
-            .map(|record| record.told(CPU, TID_AT))
+            .map(|record| record.told(CPU, TRACEPOINTS))
             .collect()
     }
 
@@ -308,19 +329,19 @@ mod tests {
         assert_eq!(told(&[of_kind(FORK), of_kind(EXIT)].concat()), expected);
     }
 
+    /// What thread 41 of process 40 does at a tracepoint, with its flags; it names thread 60.
+    fn sample(tracepoint: u64, flags: u8) -> Vec<u8> {
+        let mut data = u16::try_from(tracepoint).unwrap().to_ne_bytes().to_vec();
+        data.resize(TID_AT, 0);
+        data[2] = flags;
+        let length = numbers(&[i32::try_from(TID_AT).unwrap() + 4]);
+        let (who, whom) = (numbers(&[40, 41]), numbers(&[60]));
+        record(SAMPLE, 0, &[&who, &time(5), &length, &data, &whom])
+    }
+
     #[test]
     fn who_is_woken_in_an_interrupt_was_woken_by_nobody() {
-        let sample = |flags: u8| {
-            let mut data = vec![0; TID_AT];
-            data[2] = flags;
-            let length = numbers(&[i32::try_from(TID_AT).unwrap() + 4]);
-            let parts = [numbers(&[40, 41]), time(5), length, data, numbers(&[60])];
-            record(
-                SAMPLE,
-                0,
-                &parts.iter().map(Vec::as_slice).collect::<Vec<_>>(),
-            )
-        };
+        let waking = |flags| sample(TRACEPOINTS.waking, flags);
         let wake = |by| {
             let event = Event::Wake {
                 by,
@@ -329,8 +350,34 @@ mod tests {
             };
             Some(Told::Event(5, event))
         };
-        let bytes = [sample(0), sample(HARD_INTERRUPT)].concat();
+        let bytes = [waking(0), waking(HARD_INTERRUPT)].concat();
         assert_eq!(told(&bytes), [wake(Some(41)), wake(None)]);
+    }
+
+    #[test]
+    fn who_asks_for_the_end_of_a_child_is_told() {
+        let reap = Told::Event(5, Event::Reap { tid: 41 });
+        assert_eq!(told(&sample(TRACEPOINTS.reaping, 0)), [Some(reap)]);
+    }
+
+    #[test]
+    fn what_was_before_the_start_is_not_followed() {
+        let first = |time_ns, tid| {
+            let (parent, pid) = (1, tid);
+            (time_ns, Event::Fork { parent, pid, tid })
+        };
+        let on = |time_ns, tid| (time_ns, Event::In { tid, cpu: CPU });
+        let (pid, tid) = (2, 2);
+        let mut followed = Followed {
+            tree: Tree::new(1, 100, 2),
+            start_ns: 100,
+            ahead: vec![first(40, 3), first(100, 2), on(130, 2)],
+            incomplete: false,
+            begun: Vec::new(),
+        };
+        followed.ahead.push((200, Event::Exit { pid, tid }));
+        followed.follow_until(200);
+        assert_eq!(followed.tree.lost_ns(), Some(30));
     }
 
     #[test]

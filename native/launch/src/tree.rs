@@ -6,6 +6,13 @@
 //! has lost at its end, and the launch server until it sees that, is what the launch lost: the longest chain of work is
 //! left, as it would have run with nobody else on the machine.
 //!
+//! Who is kept from a processor until what it would have slept for has happened does not sleep, and nobody wakes it: a
+//! process whose child has its processor finds that one dead when it gets there. So at the end of a child it is kept
+//! what that had lost, for the parent to go on from when it asks for ends of children. Of a pipeline nothing tells
+//! who has read what: one that is ready, or not even made, at the end of a process that was made before it is taken for
+//! its reader, which cannot end earlier, unless their parent asked for ends in between. If it is none, too little counts
+//! as lost: a time that is too long says less, one that is too short is wrong.
+//!
 //! A thread that waits while its siblings have all processors waits for them, which it would have done on
 //! an idle machine as well.
 
@@ -27,6 +34,11 @@ pub enum Event {
     Exit {
         /// Its process.
         pid: i32,
+        /// The thread.
+        tid: i32,
+    },
+    /// The thread asks whether a child of its process has ended, or waits for that.
+    Reap {
         /// The thread.
         tid: i32,
     },
@@ -69,6 +81,8 @@ enum State {
 }
 
 struct Thread {
+    /// Its process.
+    pid: i32,
     state: State,
     /// What was lost on the way to where it is, ns.
     lost_ns: f64,
@@ -76,9 +90,41 @@ struct Thread {
     woken: Option<(u64, Option<f64>)>,
 }
 
+/// Somebody's end.
+#[derive(Clone, Copy)]
+struct End {
+    at_ns: u64,
+    lost_ns: f64,
+}
+
+impl End {
+    /// What one has lost that goes on now, and only waited for it.
+    fn lost_ns(self, now_ns: u64) -> f64 {
+        self.lost_ns + as_f64(now_ns - self.at_ns)
+    }
+}
+
+struct Process {
+    /// The process that made it.
+    maker: i32,
+    /// How many processes were there before it.
+    place: usize,
+    /// How often `maker` had asked for ends of children by then.
+    batch: u64,
+    /// How often it has done so itself.
+    asked: u64,
+    /// That of its threads which would have died last with nobody else on the machine.
+    end: Option<End>,
+    /// That of the children for which it has not asked yet, likewise.
+    of_children: Option<End>,
+}
+
 /// The threads of a target, and of the server that started it.
 pub struct Tree {
     threads: HashMap<i32, Thread>,
+    processes: HashMap<i32, Process>,
+    /// How many were made.
+    made: usize,
     /// Who is on each processor, as far as it is one of these.
     on: HashMap<usize, i32>,
     server: i32,
@@ -90,16 +136,8 @@ pub struct Tree {
     now_ns: u64,
     /// The process that the server made first.
     first: Option<i32>,
-    end: Option<End>,
-}
-
-/// When the last thread of the first process so far began to die.
-#[derive(Clone, Copy)]
-struct End {
-    at_ns: u64,
-    lost_ns: f64,
-    /// What the clock of losses showed.
-    losses_ns: f64,
+    /// When its last thread so far began to die, and what the clock of losses showed.
+    end: Option<(End, f64)>,
 }
 
 impl Tree {
@@ -108,6 +146,8 @@ impl Tree {
     pub fn new(server: i32, now_ns: u64, processors: u64) -> Self {
         let mut tree = Self {
             threads: HashMap::new(),
+            processes: HashMap::new(),
+            made: 0,
             on: HashMap::new(),
             server,
             processors: processors.max(1),
@@ -118,7 +158,8 @@ impl Tree {
             first: None,
             end: None,
         };
-        tree.add(server, 0.0, State::Running);
+        tree.add_process(server, server);
+        tree.add(server, server, 0.0, State::Running);
         tree
     }
 
@@ -128,7 +169,7 @@ impl Tree {
         // From there on nothing else is waited for: it dies, and the server sees it.
         let lost_ns = self
             .end
-            .map(|end| end.lost_ns + self.losses_ns - end.losses_ns);
+            .map(|(end, losses_ns)| end.lost_ns + self.losses_ns - losses_ns);
         // Of what is positive and far below 2^53.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         lost_ns.map(|lost_ns| lost_ns.round() as u64)
@@ -138,20 +179,9 @@ impl Tree {
     pub fn follow(&mut self, now_ns: u64, event: Event) {
         self.advance(now_ns);
         match event {
-            Event::Fork { parent, pid, tid } => {
-                if let Some(lost_ns) = self.threads.get(&parent).map(|thread| thread.lost_ns) {
-                    self.remove(tid);
-                    self.add(tid, lost_ns, State::Waiting(self.losses_ns));
-                    if parent == self.server {
-                        self.first.get_or_insert(pid);
-                    }
-                }
-            }
-            Event::Exit { pid, tid } => {
-                if self.first == Some(pid) {
-                    self.end_with(tid);
-                }
-            }
+            Event::Fork { parent, pid, tid } => self.fork(parent, pid, tid),
+            Event::Exit { pid, tid } => self.end_with(pid, tid),
+            Event::Reap { tid } => self.reap(tid),
             Event::In { tid, cpu } => self.put_on(tid, cpu),
             Event::Out { tid, cpu, runnable } => {
                 let known = self.on.remove(&cpu);
@@ -189,24 +219,120 @@ impl Tree {
         }
     }
 
-    /// Has the first process end no earlier than one of its threads.
-    fn end_with(&mut self, tid: i32) {
-        let Some(mut lost_ns) = self.threads.get(&tid).map(|thread| thread.lost_ns) else {
+    fn fork(&mut self, parent: i32, pid: i32, tid: i32) {
+        let Some(maker) = self.threads.get(&parent) else {
             return;
         };
-        if let Some(before) = self.end {
-            lost_ns = lost_ns.min(before.lost_ns + as_f64(self.now_ns - before.at_ns));
+        let (of, mut lost_ns) = (maker.pid, maker.lost_ns);
+        if of != pid {
+            self.add_process(of, pid);
+            // It may read what one wrote that ended before it was made.
+            let ended = self.processes.get(&of).and_then(|of| of.of_children);
+            lost_ns = ended.map_or(lost_ns, |end| lost_ns.min(end.lost_ns(self.now_ns)));
         }
-        self.end = Some(End {
-            at_ns: self.now_ns,
-            lost_ns,
-            losses_ns: self.losses_ns,
-        });
+        self.remove(tid);
+        self.add(pid, tid, lost_ns, State::Waiting(self.losses_ns));
+        if parent == self.server {
+            self.first.get_or_insert(pid);
+        }
     }
 
-    fn add(&mut self, tid: i32, lost_ns: f64, state: State) {
+    /// Has a process end no earlier than one of its threads.
+    fn end_with(&mut self, pid: i32, tid: i32) {
+        let now_ns = self.now_ns;
+        let (Some(thread), Some(process)) =
+            (self.threads.get_mut(&tid), self.processes.get_mut(&pid))
+        else {
+            return;
+        };
+        let before_ns = process.end.map(|before| before.lost_ns(now_ns));
+        let lost_ns = before_ns.map_or(thread.lost_ns, |before_ns| thread.lost_ns.min(before_ns));
+        let end = End {
+            at_ns: now_ns,
+            lost_ns,
+        };
+        process.end = Some(end);
+        if self.first == Some(pid) {
+            self.end = Some((end, self.losses_ns));
+        }
+        // As a rule its main thread joins the others or ends them; one that it ends may be behind it, idle until then.
+        if tid == pid {
+            thread.lost_ns = lost_ns;
+            let maker = process.maker;
+            self.hold_readers(pid, end);
+            self.keep_for(maker, end);
+        }
+    }
+
+    /// Keeps the end of a child for when it is asked for.
+    fn keep_for(&mut self, maker: i32, end: End) {
+        let now_ns = self.now_ns;
+        if let Some(maker) = self.processes.get_mut(&maker) {
+            let is_later = |before: &End| before.lost_ns(now_ns) < end.lost_ns;
+            maker.of_children = maker.of_children.filter(is_later).or(Some(end));
+        }
+    }
+
+    /// Has those go on no earlier than at this end of a process that may read what it wrote, and were kept from that.
+    fn hold_readers(&mut self, pid: i32, end: End) {
+        let Some(ended) = self.processes.get(&pid) else {
+            return;
+        };
+        let is_behind = |other: &Process| {
+            (other.maker, other.batch) == (ended.maker, ended.batch) && other.place > ended.place
+        };
+        let may_read = |thread: &Thread| {
+            matches!(thread.state, State::Waiting(_))
+                && self.processes.get(&thread.pid).is_some_and(is_behind)
+        };
+        let readers = self.threads.iter().filter(|(_, thread)| may_read(thread));
+        for tid in readers.map(|(&tid, _)| tid).collect::<Vec<_>>() {
+            self.hold(tid, end.lost_ns);
+        }
+    }
+
+    /// Has a thread go on no earlier than at the ends of the children of its process.
+    fn reap(&mut self, tid: i32) {
+        let of = self.threads.get(&tid).map(|thread| thread.pid);
+        let Some(process) = of.and_then(|pid| self.processes.get_mut(&pid)) else {
+            return;
+        };
+        process.asked += 1;
+        if let Some(end) = process.of_children.take() {
+            self.hold(tid, end.lost_ns(self.now_ns));
+        }
+    }
+
+    /// Has a thread that does not sleep have lost no more than that by now.
+    fn hold(&mut self, tid: i32, lost_ns: f64) {
+        let losses_ns = self.losses_ns;
+        let Some(thread) = self.threads.get_mut(&tid) else {
+            return;
+        };
+        if let State::Waiting(since) = &mut thread.state {
+            thread.lost_ns += losses_ns - *since;
+            *since = losses_ns;
+        }
+        thread.lost_ns = thread.lost_ns.min(lost_ns);
+    }
+
+    fn add_process(&mut self, maker: i32, pid: i32) {
+        let process = Process {
+            maker,
+            place: self.made,
+            batch: self.processes.get(&maker).map_or(0, |of| of.asked),
+            asked: 0,
+            end: None,
+            of_children: None,
+        };
+        self.made += 1;
+        self.processes.insert(pid, process);
+    }
+
+    fn add(&mut self, pid: i32, tid: i32, lost_ns: f64, state: State) {
         self.count(&state, true);
         let thread = Thread {
+            pid,
             state,
             lost_ns,
             woken: None,
@@ -264,22 +390,22 @@ impl Tree {
         }
     }
 
-    /// Has a thread that sleeps be ready, by one that had lost so much, or by something outside.
+    /// Has a thread that sleeps be ready, by one that had lost so much, or by something outside. One that does not is
+    /// woken where it was about to sleep.
     fn wake(&mut self, tid: i32, by_lost_ns: Option<f64>) {
         let now_ns = self.now_ns;
         let Some(thread) = self.threads.get_mut(&tid) else {
             return;
         };
-        match thread.state {
-            State::Running => thread.woken = Some((now_ns, by_lost_ns)),
-            State::Waiting(_) => {}
-            State::Asleep(since_ns) => {
-                if let Some(lost_ns) = by_lost_ns {
-                    // Without the waker's waits it would have been woken earlier, but not before it slept.
-                    thread.lost_ns = lost_ns.min(thread.lost_ns + as_f64(now_ns - since_ns));
-                }
-                self.change(tid, State::Waiting(self.losses_ns));
-            }
+        if let State::Asleep(since_ns) = thread.state {
+            // Without the waker's waits it would have been woken earlier, but not before it slept.
+            thread.lost_ns += by_lost_ns.map_or(0.0, |_| as_f64(now_ns - since_ns));
+            self.change(tid, State::Waiting(self.losses_ns));
+        } else if matches!(thread.state, State::Running) {
+            thread.woken = Some((now_ns, by_lost_ns));
+        }
+        if let Some(lost_ns) = by_lost_ns {
+            self.hold(tid, lost_ns);
         }
     }
 }

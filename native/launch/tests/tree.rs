@@ -28,6 +28,10 @@ fn exit(tid: i32) -> Event {
     Event::Exit { pid: tid, tid }
 }
 
+fn reap(tid: i32) -> Event {
+    Event::Reap { tid }
+}
+
 /// A processor of its own for each.
 fn on(tid: i32) -> Event {
     let cpu = usize::try_from(tid).unwrap();
@@ -210,4 +214,159 @@ fn the_last_thread_of_the_first_process_ends_it() {
     events.extend([(0, on(2)), (0, thread), (10, exit(2)), (10, off(2, false))]);
     events.extend([(50, on(3)), (100, last)]);
     assert_eq!(lost(2, &events), 50);
+}
+
+/// One that makes 3, is kept from a processor from then until `back_ns`, while 3 runs from `on_ns` to 1000.
+fn displaced(on_ns: u64, back_ns: u64) -> Vec<(u64, Event)> {
+    let mut events = begun();
+    events.extend([(0, on(2)), (0, fork(2, 3)), (0, off(2, true))]);
+    events.extend([(on_ns, on(3)), (1000, exit(3)), (1000, off(3, false))]);
+    events.push((back_ns, on(2)));
+    events
+}
+
+#[test]
+fn who_finds_its_child_dead_loses_what_that_one_lost() {
+    let reaped = |on_ns, back_ns| {
+        let mut events = displaced(on_ns, back_ns);
+        events.extend([(back_ns + 20, reap(2)), (back_ns + 30, exit(2))]);
+        lost(2, &events)
+    };
+    // What it did before it asked it would have done meanwhile.
+    assert_eq!(reaped(0, 1000), 20);
+    assert_eq!(reaped(40, 1000), 40 + 20);
+    assert_eq!(reaped(0, 1050), 50 + 20);
+    assert_eq!(reaped(990, 1000), 990 + 10);
+}
+
+#[test]
+fn commands_in_a_row_are_not_lost_one_behind_the_other() {
+    let mut events = displaced(0, 1000);
+    events.extend([(1000, reap(2)), (1000, fork(2, 4)), (1000, off(2, true))]);
+    events.extend([(1010, on(4)), (2000, exit(4)), (2000, off(4, false))]);
+    events.extend([(2000, on(2)), (2000, reap(2)), (2000, exit(2))]);
+    assert_eq!(lost(2, &events), 10);
+}
+
+#[test]
+fn who_asks_for_no_child_loses_what_it_waits() {
+    let mut events = displaced(0, 1000);
+    events.push((1030, exit(2)));
+    assert_eq!(lost(2, &events), 1000);
+}
+
+#[test]
+fn of_the_children_that_ended_the_last_is_waited_for() {
+    let ended = |first, second| {
+        let mut events = begun();
+        events.extend([(0, on(2)), (0, fork(2, 3)), (0, reap(2)), (0, fork(2, 4))]);
+        events.extend([(0, off(2, true)), (0, on(first)), (50, on(second))]);
+        events.extend([(90, exit(3)), (90, off(3, false))]);
+        events.extend([(95, exit(4)), (95, off(4, false))]);
+        events.extend([(100, on(2)), (100, reap(2)), (100, exit(2))]);
+        lost(3, &events)
+    };
+    assert_eq!(ended(3, 4), 10);
+    assert_eq!(ended(4, 3), 5);
+}
+
+#[test]
+fn a_process_ends_no_earlier_than_its_threads() {
+    let thread = Event::Fork {
+        parent: 3,
+        pid: 3,
+        tid: 4,
+    };
+    let mut events = begun();
+    events.extend([(0, on(2)), (0, fork(2, 3)), (0, off(2, false))]);
+    events.extend([(0, on(3)), (0, thread), (0, off(3, true)), (0, on(4))]);
+    events.extend([(100, Event::Exit { pid: 3, tid: 4 }), (100, off(4, false))]);
+    events.extend([(110, on(3)), (120, exit(3)), (120, wake(3, 2))]);
+    events.extend([(120, off(3, false)), (120, on(2)), (120, exit(2))]);
+    assert_eq!(lost(2, &events), 20);
+}
+
+#[test]
+fn a_thread_that_is_ended_behind_the_main_one_is_not_waited_for() {
+    let timer = Event::Wake {
+        by: None,
+        cpu: 0,
+        tid: 4,
+    };
+    let thread = Event::Fork {
+        parent: 3,
+        pid: 3,
+        tid: 4,
+    };
+    let mut events = begun();
+    events.extend([(0, on(2)), (0, fork(2, 3)), (0, off(2, true)), (0, on(3))]);
+    events.extend([
+        (0, thread),
+        (0, on(4)),
+        (0, off(4, false)),
+        (0, off(3, true)),
+    ]);
+    events.extend([(500, on(3)), (900, timer), (900, on(4)), (1000, exit(3))]);
+    events.extend([
+        (1000, off(3, false)),
+        (1000, Event::Exit { pid: 3, tid: 4 }),
+    ]);
+    events.extend([(1000, off(4, false)), (1000, on(2)), (1000, reap(2))]);
+    events.push((1000, exit(2)));
+    assert_eq!(lost(2, &events), 500);
+}
+
+#[test]
+fn who_is_woken_before_it_sleeps_goes_on_where_its_waker_is() {
+    // It is kept from a processor, and notices once it is on again or on its way into the sleep.
+    let woken = |on_ns| {
+        let mut events = begun();
+        events.extend([(0, on(2)), (0, fork(2, 3)), (0, off(2, true)), (0, on(3))]);
+        events.extend([(on_ns, on(2)), (100, wake(3, 2)), (100, off(3, false))]);
+        events.extend([(130, on(2)), (150, exit(2))]);
+        events.sort_by_key(|&(now_ns, _)| now_ns);
+        lost(2, &events)
+    };
+    assert_eq!(woken(90), 0);
+    assert_eq!(woken(130), 30);
+}
+
+/// 3 and 4 are made, the latter kept from a processor until 3 has ended; their parent asks for neither, or in between.
+fn side_by_side(between: Option<Event>) -> u64 {
+    let mut events = begun();
+    events.extend([(0, on(2)), (0, fork(2, 3)), (0, on(3))]);
+    events.extend(between.map(|event| (0, event)));
+    events.extend([(0, fork(2, 4)), (0, off(2, false))]);
+    events.extend([(100, wake(3, 2)), (100, exit(3)), (100, off(3, false))]);
+    events.extend([(100, on(2)), (100, off(2, false)), (105, on(4))]);
+    events.extend([(150, wake(4, 2)), (150, exit(4)), (150, off(4, false))]);
+    events.extend([(150, on(2)), (150, exit(2))]);
+    lost(2, &events)
+}
+
+#[test]
+fn who_may_read_what_another_wrote_ends_after_it() {
+    assert_eq!(side_by_side(None), 5);
+    // 4 would have ended at 45, and 3 at 100.
+    assert_eq!(side_by_side(Some(reap(2))), 50);
+}
+
+#[test]
+fn who_writes_does_not_wait_for_the_end_of_its_reader() {
+    let mut events = begun();
+    events.extend([(0, on(2)), (0, fork(2, 3)), (0, fork(2, 4))]);
+    events.extend([(0, off(2, false)), (0, on(4)), (80, exit(4))]);
+    events.extend([(80, off(4, false)), (80, on(3)), (180, wake(3, 2))]);
+    events.extend([(180, exit(3)), (180, off(3, false)), (180, on(2))]);
+    events.push((180, exit(2)));
+    assert_eq!(lost(2, &events), 80);
+}
+
+#[test]
+fn a_reader_that_is_made_after_the_end_of_the_writer_begins_there() {
+    let mut events = displaced(0, 1000);
+    events.extend([(1000, fork(2, 4)), (1000, off(2, false)), (1000, on(4))]);
+    events.extend([(1500, wake(4, 2)), (1500, exit(4)), (1500, off(4, false))]);
+    events.extend([(1500, on(2)), (1500, reap(2)), (1500, exit(2))]);
+    assert_eq!(lost(2, &events), 0);
 }

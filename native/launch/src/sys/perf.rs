@@ -25,10 +25,10 @@ const IOC_SET_OUTPUT: libc::c_ulong = 0x2405;
 const HEAD_AT: usize = 1024;
 const TAIL_AT: usize = 1032;
 
-/// What one processor's scheduler does, and whom it wakes.
+/// What one processor's scheduler does, and what tracepoints tell there.
 pub struct Ring {
     fd: OwnedFd,
-    _wakes: OwnedFd,
+    _told: Vec<OwnedFd>,
     memory: NonNull<u8>,
     page: usize,
     /// Of the data behind the first page; a power of two.
@@ -36,12 +36,12 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Listens on a processor: to its switches, to who is made and who ends, and to `tracepoint`. When a quarter of
+    /// Listens on a processor: to its switches, to who is made and who ends, and to `tracepoints`. When a quarter of
     /// so many bytes, a power of two of pages, is full it is ready to be polled.
     ///
     /// # Errors
     /// If the system refuses: we lack the rights, or a filter is in between.
-    pub fn open(cpu: usize, tracepoint: u64, size: usize) -> io::Result<Self> {
+    pub fn open(cpu: usize, tracepoints: &[u64], size: usize) -> io::Result<Self> {
         let page = page_size();
         let common = Attributes {
             wakeup_watermark: u32::try_from(size / 4).unwrap_or(u32::MAX),
@@ -63,17 +63,18 @@ impl Ring {
             },
             Within::Processor(cpu),
         )?;
-        let wakes = open(
-            Attributes {
+        let traced = |&tracepoint| {
+            let attributes = Attributes {
                 kind: KIND_TRACEPOINT,
                 config: tracepoint,
                 sample_period: 1,
                 sample_type: SAMPLE_TID | SAMPLE_TIME | SAMPLE_RAW,
                 flags: WATERMARK | USE_CLOCK,
                 ..common
-            },
-            Within::Processor(cpu),
-        )?;
+            };
+            open(attributes, Within::Processor(cpu))
+        };
+        let told: Vec<_> = tracepoints.iter().map(traced).collect::<io::Result<_>>()?;
         // SAFETY: maps new memory, of which nobody else knows.
         let memory = unsafe {
             libc::mmap(
@@ -91,19 +92,16 @@ impl Ring {
         let memory = NonNull::new(memory.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         let ring = Self {
             fd,
-            _wakes: wakes,
+            _told: told,
             memory,
             page,
             size,
         };
-        // SAFETY: takes two open descriptors.
-        check(unsafe {
-            libc::ioctl(
-                ring._wakes.as_raw_fd(),
-                IOC_SET_OUTPUT as _,
-                ring.fd.as_raw_fd(),
-            )
-        })?;
+        for one in &ring._told {
+            let (one, to) = (one.as_raw_fd(), ring.fd.as_raw_fd());
+            // SAFETY: takes two open descriptors.
+            check(unsafe { libc::ioctl(one, IOC_SET_OUTPUT as _, to) })?;
+        }
         Ok(ring)
     }
 
