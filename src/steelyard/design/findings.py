@@ -181,7 +181,9 @@ def tuned_finding(changes: Sequence[Change]) -> list[Finding]:
     if not changes:
         return []
     names = ", ".join(dict.fromkeys(change.code for change in changes))
-    return [Finding(code=TUNED, message=f"the machine was tuned: {names} (steelyard docs tune)")]
+    return [
+        Finding(code=TUNED, message=f"the machine was tuned: {names}", remedy="what that does: steelyard docs tune")
+    ]
 
 
 def longer_finding(settings: Settings) -> list[Finding]:
