@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import load
+from steelyard.model.journal import Journal
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.records import Run, Weighing
 from tests.world import MACHINE, OFFERS, SEED, Killed, ScriptedWorld, ctrl_c, kill, measured, program_of, steady
@@ -113,7 +115,15 @@ def test_what_was_killed_is_carried_on(scripted: ScriptedWorld) -> None:
     with pytest.raises(Killed):
         scripted("compare", "./old", "./old", "--pairs", "12")
     (journal,) = scripted.kept()
-    assert scripted("compare", "--resume", journal).status == 0
+    with Journal.carried_on(journal):  # while it is measured, there is nothing to be carried on
+        assert scripted("show", journal).err == b""
+    said = scripted("show", journal).err.decode()
+    assert said == f"steelyard: to carry on: steelyard compare --resume {journal}\n"
+    elsewhere = journal.with_name("elsewhere.journal")
+    elsewhere.write_text(journal.read_text().replace(MACHINE.key, "fedcba9876543210"))
+    assert scripted("show", elsewhere).err == b""
+    elsewhere.unlink()
+    assert scripted(*shlex.split(said)[5:]).status == 0
     record = load(scripted.kept()[-1])
     assert record.stop != ["interrupted"]
     assert len(record.launches) == 26  # a pair to warm up, and 12

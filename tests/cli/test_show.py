@@ -35,7 +35,9 @@ def test_what_is_kept_for_it_is_all_tried() -> None:
 @pytest.mark.parametrize("name", SHOWN)
 def test_every_kept_record_is_shown(asked: InProcess, name: str) -> None:
     shown = asked("show", RECORDS / name, "--markdown", "shown.md", "--csv", "shown.csv", "--json", "shown.json")
-    assert (shown.status, shown.err) == (0, b"")
+    assert shown.status == 0
+    # Where such a machine is, what was interrupted can be carried on.
+    assert shown.err in (b"", f"steelyard: to carry on: steelyard compare --resume {RECORDS / name}\n".encode())
     text = " ".join(shown.text.split())
     assert [phrase for phrase in SHOWN[name] if phrase not in text] == []
     # What was written of it is as much: it is shown alike, and has its launches or counts.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +17,7 @@ from steelyard.cli.outputs import check_files
 from steelyard.cli.views import ShownUnits, ViewOptions, sorted_import, sorted_outcome
 
 if TYPE_CHECKING:
+    from steelyard.design.outcome import Outcome
     from steelyard.design.world import World
 
 
@@ -63,8 +64,9 @@ def _show(options: ShowOptions, world: World) -> None:
     from steelyard.report.views import view
 
     files, views, chosen = options.files, options.shown.views(), options.shown.benchmark or []
+    path = _path(options.file, world)
     try:
-        outcome = sorted_outcome(recall(_path(options.file, world)), options.shown.sort)
+        outcome = sorted_outcome(recall(path), options.shown.sort)
     except NotMeasuredError as found:
         from steelyard.cli.foreign import show_foreign
 
@@ -76,9 +78,22 @@ def _show(options: ShowOptions, world: World) -> None:
         return
     if not views or outcome.record.derived is None:  # what has failed says so
         show_outcome(outcome, files, world, functions=options.functions)
+        _say_how_to_carry_on(outcome, path, world)
         return
     shown = view.prepared(outcome.record, outcome.record.derived, views, chosen)
     show_outcome(outcome, files, world, drawn=partial(view.show, record=outcome.record, shown=shown, views=views))
+
+
+def _say_how_to_carry_on(outcome: Outcome, path: Path, world: World) -> None:
+    """Name the command that carries on what was interrupted or killed, where it would be taken here."""
+    from steelyard.cli.outcome import was_interrupted
+    from steelyard.model.journal import is_journal, is_still_written
+
+    if "interrupted" not in outcome.record.stop or not path.is_file():  # from a pipe it cannot be read again
+        return
+    is_measured_now = is_journal(path) and is_still_written(path)
+    if not is_measured_now and outcome.record.machine.key == world.facts().key:
+        was_interrupted(replace(outcome, kept=path))
 
 
 def _path(asked: Path | None, world: World) -> Path:

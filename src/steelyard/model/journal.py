@@ -188,6 +188,18 @@ class Journal:
             raise UnwrittenError(f"cannot write the journal {self.path}: {error.strerror}") from error
 
 
+def is_still_written(path: Path) -> bool:
+    """Whether a process has the journal for itself; not where the file system has no locks."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            pass
+    return False
+
+
 def is_journal(path: Path) -> bool:
     """Whether a file that can be read as a weighing is a journal, and not a record."""
     if not path.is_file():
