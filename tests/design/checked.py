@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -139,13 +140,14 @@ class Doctor:
         """(benchmark, code) of each trouble."""
         return [(one.benchmark, one.code) for one in self.looked(*names) if one.outcome == "trouble"]
 
-    @staticmethod
-    def _spec(draw: object) -> LaunchSpec:
+    program: ClassVar[tuple[bytes, ...]] = (b"suite",)
+
+    def _spec(self, draw: object) -> LaunchSpec:
         seed = getattr(draw, "hash_seed", 0)
-        return LaunchSpec(b"suite", (b"suite",), (f"PYTHONHASHSEED={seed}".encode(),))
+        return LaunchSpec(b"suite", self.program, (f"PYTHONHASHSEED={seed}".encode(),))
 
     def _answer(self, number: int, spec: LaunchSpec) -> Measured:
-        words = [word.decode().removeprefix("--steelyard-").partition("=") for word in spec.argv[1:]]
+        words = [word.decode().removeprefix("--steelyard-").partition("=") for word in spec.argv[len(self.program) :]]
         given = {key: value for key, _, value in words}
         hello = {"steelyard": 1, "before": self.can_run_before}
         if "list" in given:

@@ -7,11 +7,11 @@ import mmap
 import os
 import stat
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from math import isfinite, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeGuard
@@ -31,6 +31,7 @@ MOST_CHARACTERS = 300
 """Of what a harness says of a failure, in characters."""
 
 RESULTS_FILE = "/dev/fd/3"
+_PYTEST = ("pytest", "py.test")
 """Where a harness that writes its results to a file is sent: the launch server keeps what comes there."""
 
 _MOST_NAME_BYTES = 500
@@ -238,6 +239,12 @@ def _is_text(name: str) -> bool:
 def arguments_of(launch: LaunchSpec) -> list[str]:
     """The arguments of a command, its program among them."""
     return [argument.decode(errors="surrogateescape") for argument in launch.argv]
+
+
+def runs_pytest(arguments: Sequence[str]) -> bool:
+    """Whether a command is pytest, as a program or as a module of a Python."""
+    is_module = any(pair in (("-m", name) for name in _PYTEST) for pair in pairwise(arguments))
+    return is_module or any(Path(argument).name in _PYTEST for argument in arguments[:1])
 
 
 def file_holds(path: str | bytes | Path, *texts: bytes) -> bool:

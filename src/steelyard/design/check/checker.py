@@ -32,6 +32,7 @@ from steelyard.model.launches import Draw, Sample
 from steelyard.model.progress import Progress, Watch
 from steelyard.model.soundness import Allocating, Looked
 from steelyard.subjects.harness import Harness
+from steelyard.subjects.responses import arguments_of, runs_pytest
 
 RULES = (*lengths.BENCHMARK_RULES, *growing.RULES, *clusters.RULES)
 COMMAND_RULES = (*lengths.COMMAND_RULES, *clusters.RULES)
@@ -142,7 +143,8 @@ class Checker:
     def _launched(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[Looked]:
         others = self._others(name, harness, all_names)
         checked = self._checked(name, harness)
-        evidence = Evidence(name, self._amounts(checked, harness, others))
+        is_pytest = runs_pytest(arguments_of(self.make(_ANY_DRAW)))
+        evidence = Evidence(name, self._amounts(checked, harness, others), is_pytest=is_pytest)
         gatherer = Gatherer(checked, evidence, _random(self.seed, name), self.clock, others)
         with self._until_interrupted():
             until = self.clock() + self.seconds
@@ -259,7 +261,7 @@ def _as_looked(rule: Rule, benchmark: str, judged: Judged) -> Looked:
             "threshold": rule.threshold,
             "unit": rule.unit,
             "origin": rule.origin,
-            "remedy": rule.remedy if troubled else "",
+            "remedy": (judged.remedy or rule.remedy) if troubled else "",
         }
     )
 

@@ -83,6 +83,8 @@ class Evidence:
     launches: list[Observed] = field(default_factory=list)
     untried: dict[str, str] = field(default_factory=dict)
     rounds: int = 0
+    is_pytest: bool = False
+    """Whether it is pytest that starts with each launch."""
 
     def of(self, kind: str) -> list[Observed]:
         """The launches of one kind."""

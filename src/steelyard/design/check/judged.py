@@ -26,6 +26,8 @@ class Judged:
     state: State
     finding: str
     figure: float | None = None
+    remedy: str | None = None
+    """What to do about it, where the rule's remedy is for another cause."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,17 @@ NOTHING_NS = 1.0
 SHORT_NS = 3.0
 LONGEST_S = 1.25
 START_SHARE = 0.3
+# Of a launch: from there on a smaller input helps less than a start that does less.
+MOSTLY = 0.5
 TREND = 0.10
+
+_MORE_TIME = "or give steelyard compare more --max-time"
+_LESS_PYTEST = (
+    "keep pytest from loading plugins that the benchmark does not need: --env PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 (to "
+    "steelyard) with -p steelyard (to pytest; of pytest-benchmark -p pytest_benchmark.plugin); have the file import "
+    f"less; {_MORE_TIME}"
+)
+_LESS_START = f"have the program do and load less before it measures: no smaller input shortens that; {_MORE_TIME}"
 
 _BLOCKS = 10
 _FEWEST_OF_BLOCK = 2
@@ -38,9 +48,14 @@ def short(evidence: Evidence) -> Judged:
 
 def long(evidence: Evidence) -> Judged:
     """Whether a launch takes so long that few fit into a budget."""
-    each = float(np.median([one.wall_ns for one in evidence.of(PLAIN)])) / 1e9
-    found = f"a launch takes {duration(each * 1e9)}"
-    return Judged("trouble" if each > LONGEST_S else "sound", found, each)
+    launches = evidence.of(PLAIN)
+    each, start = (float(np.median([getattr(one, what) for one in launches])) for what in ("wall_ns", "start_ns"))
+    is_long, found = each > LONGEST_S * 1e9, f"a launch takes {duration(each)}"
+    if start <= MOSTLY * each:
+        return Judged("trouble" if is_long else "sound", found, each / 1e9)
+    found += f", {duration(start)} of it beside its samples: most of it is the start of the program"
+    remedy = _LESS_PYTEST if evidence.is_pytest else _LESS_START
+    return Judged("trouble" if is_long else "sound", found, each / 1e9, remedy)
 
 
 def short_command(evidence: Evidence) -> Judged:
@@ -75,7 +90,7 @@ _LONG = Rule(
     LONGEST_S,
     "s",
     "a verdict takes 12 pairs at least, and 24 launches within the default of 30 s have 1.25 s each",
-    "a smaller input, or fewer repeats in the body; or give steelyard compare more --max-time",
+    f"a smaller input, or fewer repeats in the body; {_MORE_TIME}",
     long,
 )
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from steelyard.subjects.responses import (
     opened,
     quoted,
     results_of,
+    runs_pytest,
     sample_of,
     shown,
 )
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 _PLUGIN = Path(__file__).with_name("in_pytest")
 _ORDER = "STEELYARD_BENCHMARK"
 _ERROR = b'{"error": "'
-_PYTEST = ("pytest", "py.test")
 _OURS = re.compile(rb"def \w+\([^)]*\bweigh\b")
 _THEIRS = re.compile(rb"def \w+\([^)]*\bbenchmark(_weave)?\b")
 _MOST_FILES = 2000
@@ -56,7 +56,7 @@ class PytestBenchmark(Harness):
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether it is pytest on tests that use `benchmark`, and none that use our own fixture `weigh`."""
         arguments = arguments_of(launch)
-        if not any(Path(argument).name in _PYTEST for argument in arguments[:1]) and not _runs_module(arguments):
+        if not runs_pytest(arguments):
             return False
         files = list(islice(_test_files(arguments, Path(os.fsdecode(launch.cwd or b"."))), _MOST_FILES))
         return any(_uses(file, _THEIRS) for file in files) and not any(_uses(file, _OURS) for file in files)
@@ -164,10 +164,6 @@ def _asked(launch: LaunchSpec, order: dict[str, Any], *arguments: str) -> Launch
     path = os.pathsep.join(filter(None, (os.fsdecode(given), str(_PLUGIN))))
     env = {"PYTHONPATH": path, _ORDER: json.dumps(order)}
     return asked(launch, "-p", "steelyard_in_pytest", *arguments, env=env)
-
-
-def _runs_module(arguments: list[str]) -> bool:
-    return any(pair in (("-m", name) for name in _PYTEST) for pair in pairwise(arguments))
 
 
 def _test_files(arguments: list[str], folder: Path) -> Iterator[Path]:
