@@ -305,6 +305,8 @@ def _way_out_of_counts(verdict: Verdict) -> str:
 def _options(pairs: int, seconds: float | None, settings: Settings, reason: StopReason | None) -> str:
     """The options that grant a budget, with some to spare: what is needed is itself an estimate."""
     options = []
+    if reason == "interrupted":
+        return ""  # to carry it on takes no more than --resume, and the budget that it had
     if settings.pairs is not None and pairs > settings.pairs:
         options.append(f"--pairs {_rounded_up(TO_SPARE * pairs)}")
     if settings.max_time_s is not None and seconds is not None:
