@@ -112,9 +112,13 @@ def test_the_limit_that_binds_is_the_one_to_raise() -> None:
     assert by_pairs.endswith(": --pairs 340")
     by_both = sentences.budget(UNDECIDED, Settings(pairs=100, max_time_s=3), "futile")
     assert by_both.endswith(": --pairs 340 --max-time 9")
-    unbound = sentences.budget(UNDECIDED, Settings(max_time_s=60), "interrupted")
+    unbound = sentences.budget(UNDECIDED, Settings(max_time_s=60), "futile")
     assert "--" not in unbound
     assert "your budget allows" in unbound
+
+
+def test_an_interrupted_one_names_no_option_that_carrying_it_on_refuses() -> None:
+    assert sentences.budget(UNDECIDED, Settings(pairs=100), "interrupted").endswith("would decide")
 
 
 def test_a_budget_is_never_below_the_one_that_was_spent() -> None:
