@@ -209,7 +209,7 @@ def check_partial(here: InProcess, done: Done, failed: str, *good: str) -> None:
 )
 def test_a_weighing_of_which_one_fails(here: InProcess, sides: tuple[str, str], failed: str) -> None:
     commands = [suite(ways, "a", "bad", "b") for ways in sides]
-    done = here.weigh(*commands, *SIDES, *FILES)
+    done = here.weigh(*commands, *SIDES, *FILES, "--pairs", "12")
     check_partial(here, done, failed, "a", "b")
     assert [one["verdict"] for one in here.json()["derived"]["verdicts"]] == ["same", "slower"]
 

@@ -21,7 +21,7 @@ def test_several_candidates_are_each_weighed_against_the_first(here: InProcess) 
 
 def test_parameters_make_a_benchmark_for_each_value(here: InProcess) -> None:
     command = sh("echo {n} {m} >> log")
-    words = ("-L", "n", "a b,c", "-P", "m", "0.1", "0.3", "0.1", "--pairs", "8")
+    words = ("-L", "n", "a b,c", "-P", "m", "0.1", "0.3", "0.1", "--pairs", "12")
     record = here.compared(command, command, *words)
     expected = [{"n": n, "m": m} for n in ("a b", "c") for m in ("0.1", "0.2", "0.3")]
     assert [benchmark["params"] for benchmark in record["benchmarks"]] == expected

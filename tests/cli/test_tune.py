@@ -79,7 +79,7 @@ def test_the_record_says_what_was_tuned(scripted: ScriptedWorld, kernel: Kernel)
     codes = dict.fromkeys(one.code for one in kernel.tuner.plan(None))
     assert "huge-pages" in codes
     taken = ", ".join(code for code in codes if code != "huge-pages")
-    message = f"the machine was tuned: {taken} (steelyard docs tune)"
+    message = f"the machine was tuned: {taken}"
 
     def found(*words: str) -> list[str]:
         done = scripted("compare", "./old", "./new", "--pairs", "12", "-o", "record.json", *words)
