@@ -6,6 +6,8 @@ Or several, each in a process of its own.
 from __future__ import annotations
 
 import os
+from collections import Counter
+from functools import cached_property
 
 import pytest
 
@@ -108,8 +110,12 @@ class Run:
         """Leave all other files of tests alone: importing them would cost time and memory in each launch."""
         if not self._names or collection_path.name == "__init__.py" or not collection_path.is_file():
             return None
-        wanted = (os.path.normpath(self._config.rootpath / name.partition("::")[0]) for name in self._names)
-        return str(collection_path) not in wanted or None
+        return str(collection_path) not in self._files or None
+
+    @cached_property
+    def _files(self) -> set[str]:
+        """Of the tests that are to run; they are asked for at each file of the user's."""
+        return {os.path.normpath(self._config.rootpath / name.partition("::")[0]) for name in self._names}
 
     def pytest_exception_interact(self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]) -> None:
         """A file of tests that cannot be loaded, or a test that failed."""
@@ -122,8 +128,9 @@ class Run:
         """Choose the tests, out of those that the user's own arguments leave."""
         if not self._names:
             return
-        chosen = [item for item in items if item.nodeid in self._names and _weighs(item)]
-        others = [item for item in items if item not in chosen]
+        names, chosen, others = set(self._names), list[pytest.Item](), list[pytest.Item]()
+        for item in items:
+            (chosen if item.nodeid in names and _weighs(item) else others).append(item)
         items[:] = chosen
         self._config.hook.pytest_deselected(items=others)
 
@@ -132,10 +139,10 @@ class Run:
         """List instead of running; run only what there is once."""
         if self._response.failed:
             return None  # pytest itself says that some files cannot be loaded
+        times = Counter(item.nodeid for item in session.items)
         for name in self._names:
-            found = sum(item.nodeid == name for item in session.items)
-            if found != 1:
-                how_many = "two tests are" if found else "no test that uses weigh() is"
+            if times[name] != 1:
+                how_many = "two tests are" if times[name] else "no test that uses weigh() is"
                 raise self._refused(f"{how_many} called {name!r}")
         if self._request is not None and self._request.each:
             self._run_each(self._request, session)

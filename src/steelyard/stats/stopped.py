@@ -53,8 +53,8 @@ def median_unbiased(
     bounds = np.array([normal_quantile(level) for level in nominal])
     # A change swells the scores it is tested with, as it does the standard deviation about 0.
     reach = paths.spread * bounds / np.sqrt(np.maximum(1 - bounds**2 / [look.pairs for look in looks], 1e-9))
-    stop_at = np.maximum(reach, bound)
-    stop_at[:-1][[not _can_stop(tuple(looks[: number + 1]), alpha) for number in range(len(looks) - 1)]] = np.inf
+    can_stop = [_can_stop(tuple(looks[: number + 1]), alpha) for number in range(len(looks))]
+    stop_at = np.where(can_stop, np.maximum(reach, bound), np.inf)
     stop_at[-1] = found.centre
     low, high = bound, found.centre
     for _ in range(_HALVINGS):

@@ -31,9 +31,9 @@ MOST_CHARACTERS = 300
 """Of what a harness says of a failure, in characters."""
 
 RESULTS_FILE = "/dev/fd/3"
-_PYTEST = ("pytest", "py.test")
 """Where a harness that writes its results to a file is sent: the launch server keeps what comes there."""
 
+_PYTEST = ("pytest", "py.test")
 _MOST_NAME_BYTES = 500
 _MOST_DIGITS = 20
 _MOST_PROGRAM_BYTES = 1 << 30

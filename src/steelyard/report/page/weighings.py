@@ -71,8 +71,7 @@ def _headline(record: Weighing, verdicts: Sequence[Verdict]) -> tuple[str, str]:
     members = [verdict for verdict in verdicts if not verdict.control]
     if not members:
         return "", sentences.stopped(record.stop) or "No pair was measured to its end"
-    first = deciding_of(members)
-    return judged.headline(first)
+    return judged.headline(deciding_of(members))
 
 
 def _lines(record: Weighing, verdicts: Sequence[Verdict]) -> list[Content]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import os
-from functools import partial
+from collections import Counter
+from functools import cached_property, partial
 
 import pytest
 
@@ -85,8 +86,12 @@ class Run:
         """Leave all other files of tests alone: importing them would cost time and memory in each launch."""
         if not self._names or collection_path.name == "__init__.py" or not collection_path.is_file():
             return None
-        wanted = (os.path.normpath(self._config.rootpath / name.partition("::")[0]) for name in self._names)
-        return str(collection_path) not in wanted or None
+        return str(collection_path) not in self._files or None
+
+    @cached_property
+    def _files(self) -> set[str]:
+        """Of the tests that are to run; they are asked for at each file of the user's."""
+        return {os.path.normpath(self._config.rootpath / name.partition("::")[0]) for name in self._names}
 
     def pytest_exception_interact(self, node: pytest.Item | pytest.Collector, call: pytest.CallInfo[Any]) -> None:
         """A file of tests that cannot be loaded, or a test that failed."""
@@ -101,8 +106,9 @@ class Run:
         """Choose the tests, out of those that the user's own words leave."""
         if not self._names:
             return
-        chosen = [item for item in items if item.nodeid in self._names and _measures(item)]
-        others = [item for item in items if item not in chosen]
+        names, chosen, others = set(self._names), list[pytest.Item](), list[pytest.Item]()
+        for item in items:
+            (chosen if item.nodeid in names and _measures(item) else others).append(item)
         items[:] = chosen
         self._config.hook.pytest_deselected(items=others)
 
@@ -115,10 +121,10 @@ class Run:
             listed = [_entry(item) for item in sorted(session.items, key=_place) if _measures(item)]
             _write({"benchmarks": listed})
             return True
+        times = Counter(item.nodeid for item in session.items)
         for name in self._names:
-            found = sum(item.nodeid == name for item in session.items)
-            if found != 1:
-                how_many = "more than one test is" if found else "no test that uses the benchmark fixture is"
+            if times[name] != 1:
+                how_many = "more than one test is" if times[name] else "no test that uses the benchmark fixture is"
                 self._fail(f"{how_many} called {name}")
                 raise pytest.UsageError(f"{how_many} called {name}")
         return self._run_each(session) if self._each else None
