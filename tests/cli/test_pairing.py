@@ -13,7 +13,7 @@ def test_twice_the_work_is_slower_in_tandem_too(here: InProcess) -> None:
     assert record["verdict"] == "slower"
     launches = record["launches"]
     both = [place for place, order in enumerate(launches["order"]) if order >= 2]
-    assert len(both) >= 2 * record["pairs"]
+    assert len(both) >= 2 * record["pairs"], record["findings"]
     for one, other in zip(both[::2], both[1::2], strict=True):
         assert launches["pair"][one] == launches["pair"][other]
         assert launches["start_ns"][one] == launches["start_ns"][other]

@@ -41,6 +41,8 @@ HOSTILE = "\x1b]0;x\x07\u202e\n=1+1\r\ud800\udc80\x9b2J"
 NUMBERS_PUT = (0, -1, 1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 10**30, 10**400, 1e308, -1e308, 5e-324, 1e-9, 0.5)
 VALUES_PUT: tuple[Any, ...] = (None, True, "", "1", HOSTILE, [], {}, [[]], [{}], {"a": 1}, float("nan"), float("inf"))
 BYTES_PUT = (b"\0", b"\xff", b"\x1b[2J", b'"', b"{", b"[", b",", b"\n", b"\r", b"1e999", b"NaN", b"-", b"\xe2\x80\xae")
+# How what was interrupted is carried on is said beside an answer too.
+WAY_ON = "steelyard: to carry on: "
 SHOWN = {"weighing", "suite", "run", "counted-weighing", "counted-run", "import"}
 
 
@@ -243,7 +245,7 @@ def _read(folder: Path, seed: Seed, data: bytes) -> str:
     for command in seed.commands:
         words = [{"FILE": "damaged", "SOUND": "sound"}.get(word, word) for word in command]
         status, out, err = _run(folder, words)
-        said = err.decode(errors="replace")
+        said = "".join(line for line in err.decode(errors="replace").splitlines(True) if not line.startswith(WAY_ON))
         if status not in (0, 1, 2, 3, 4, 130):
             return f"{words}: exit status {status}"
         for printed in (out, err, *(path.read_bytes() for path in folder.glob("*.md"))):

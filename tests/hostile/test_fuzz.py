@@ -1,8 +1,10 @@
-"""A few seconds of what `benchmarks/fuzz.py` does for an hour: some tries that are the same each time, and new ones."""
+"""A few seconds of what `benchmarks/fuzz.py` does for an hour, with tries that are the same each time.
+
+New ones are for that script: what they find is seldom of the change that is being tested.
+"""
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
@@ -12,10 +14,9 @@ from tests.hostile import fuzzing
 SECONDS = 2.0
 
 
-@pytest.mark.parametrize("seed", [1, None], ids=["same", "new"])
-def test_damaged_files_are_answered_in_a_sentence(tmp_path: Path, seed: int | None) -> None:
-    chosen = random.SystemRandom().getrandbits(32) if seed is None else seed
-    found = [one for one in fuzzing.finds(tmp_path, chosen, SECONDS) if one is not None]
+@pytest.mark.parametrize("seed", [1, 2])
+def test_damaged_files_are_answered_in_a_sentence(tmp_path: Path, seed: int) -> None:
+    found = [one for one in fuzzing.finds(tmp_path, seed, SECONDS) if one is not None]
     assert not found, f"{found[0]}\nthe file: {found[0].data[:2000]!r}"
 
 

@@ -145,7 +145,12 @@ def test_threads_that_come_later_leave_the_processor_time_of_all(machine: Machin
     machine.others = {BESIDE: {"others_ns": 20_000_000, "user_ns": 65_000_000}}
     record = machine.weighed("--pairing", "tandem", "--pairs", "30", "--margin", "0.001%")
     assert ways(record) == {ALONE: 60, BESIDE: 0}
-    assert ways(record, TRIED) == {ALONE: 0, BESIDE: 2}
+    assert ways(record, TRIED) == {ALONE: 0, BESIDE: 4}
+
+
+def test_one_launch_with_an_interrupt_at_its_end_is_no_program_of_several_threads(machine: Machine) -> None:
+    machine.at = {5: {"others_ns": 1_000_000}}
+    assert ways(machine.weighed("--pairing", "tandem", "--pairs", "30", "--margin", "0.001%")) == {ALONE: 0, BESIDE: 60}
 
 
 def test_auto_goes_on_in_tandem_where_that_is_the_less_noisy_way(machine: Machine) -> None:

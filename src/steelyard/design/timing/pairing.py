@@ -145,7 +145,7 @@ class Pairing:
         rows = [row for pair in newest for row in pair]
         if any(row.cpu_ns is None or row.delay_ns is None for row in rows):
             return "this machine does not tell how long a process waits for a processor"
-        if not all(worked_alone(row) for row in rows):
+        if self._is_shared_by_threads():
             return "other threads or child processes do some of the work"
         if self._in_turn:
             alone = any(row.samples[-1].order is None for row in rows if row.order >= IN_TANDEM)
@@ -157,6 +157,11 @@ class Pairing:
         if len(newest) > 1 and np.median(waiting) > MOST_WAITING:
             return "it waits for something else than a processor"
         return None
+
+    def _is_shared_by_threads(self) -> bool:
+        """Whether others than the main thread do work; an interrupt at the end of one launch looks so, too."""
+        others = [row for pair in self._pairs[-FIRST_PAIRS:] for row in pair if not worked_alone(row)]
+        return max(sum(row.side == side for row in others) for side in (0, 1)) > 1
 
     def _measured(self) -> list[_Pair]:
         return [pair for pair in self._pairs if pair[0].role in _MEASURED]
