@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import expm1, log
 from pathlib import Path
 
@@ -29,6 +29,7 @@ import numpy as np
 from benchmarks.simulation import table
 from benchmarks.tandem import Program, amounts_of, listed, programs
 from steelyard.measure.launch import Launcher
+from steelyard.model.launch_spec import MAPPING_PAGES
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.stats.signed_rank import estimate
 
@@ -63,17 +64,22 @@ class Cell:
         self.loads.append(os.getloadavg()[0])
 
     def _add_adjacent(self, launcher: Launcher) -> None:
-        first = random.randrange(2)
-        one, other = (launcher.launch(self.specs[side]) for side in (first, 1 - first))
+        first, specs = random.randrange(2), self._placed()
+        one, other = (launcher.launch(specs[side]) for side in (first, 1 - first))
         before, after = (one, other) if first == 0 else (other, one)
         self.adjacent.append(log(_active(after) / _active(before)))
 
     def _add_tandem(self, launcher: Launcher) -> None:
-        first, begins = random.randrange(2), random.randrange(2)
-        one, other = launcher.launch_together(self.specs[first], self.specs[1 - first], second_begins=bool(begins))
+        first, begins, specs = random.randrange(2), random.randrange(2), self._placed()
+        one, other = launcher.launch_together(specs[first], specs[1 - first], second_begins=bool(begins))
         before, after = (one, other) if first == 0 else (other, one)
         self.tandem.append(log(_active(after) / _active(before)))
         self.tandem_cpu.append(log((after.cpu_ns or 0) / (before.cpu_ns or 1)))
+
+    def _placed(self) -> list[LaunchSpec]:
+        """Both, with their memory in one place, as in a weighing."""
+        pages = random.randrange(MAPPING_PAGES)
+        return [replace(spec, mapping_pages=pages) for spec in self.specs]
 
     def row(self) -> Iterator[str]:
         """For a table."""

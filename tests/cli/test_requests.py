@@ -45,7 +45,7 @@ def usual(**others: Any) -> Settings:
 @pytest.mark.parametrize(
     ("arguments", "others"),
     [
-        (("compare", *TWO), {"longest_time_s": 600.0, "reserve": RESERVE}),
+        (("compare", *TWO), {"longest_time_s": 600.0, "reserve": RESERVE, "addresses": "shared"}),
         (("run", "true"), {}),
         (("timeit", "pass"), {"harness": "protocol"}),
         (("count", "true"), {"metrics": ["instructions"], "counting": CountSettings(), "warm_up": 0, "seed": 0}),

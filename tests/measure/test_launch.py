@@ -108,6 +108,18 @@ def test_addresses_are_random_unless_they_are_to_be_fixed(launcher: Launcher) ->
     assert fixed not in (first, between)
 
 
+def test_launches_with_one_place_for_their_memory_find_it_there(launcher: Launcher) -> None:
+    if not launcher.offers["addresses"]:
+        pytest.skip("this system does not let addresses be chosen")
+
+    def libraries(pages: int) -> list[bytes]:
+        maps = printed(launcher, b"cat /proc/self/maps", mapping_pages=pages).splitlines()
+        return [line for line in maps if b".so" in line]
+
+    assert libraries(40_000) == libraries(40_000)
+    assert libraries(40_000) != libraries(0)
+
+
 def test_signals_are_as_after_a_login(launcher: Launcher) -> None:
     before = signal.signal(signal.SIGUSR1, signal.SIG_IGN)
     try:
@@ -155,7 +167,8 @@ def scheduled(launcher: Launcher) -> Launcher:
 
 
 def test_what_the_machine_offers_is_told(launcher: Launcher) -> None:
-    assert set(launcher.offers) == {"pidfd", "schedstat", "pressure", "steal", "switches", "kernel_counters"}
+    offers = {"pidfd", "schedstat", "pressure", "steal", "switches", "addresses", "kernel_counters"}
+    assert set(launcher.offers) == offers
     measured = nothing(launcher)
     assert (measured.cpu_ns is not None) == launcher.offers["schedstat"]
     assert (measured.pressure_ns is not None) == launcher.offers["pressure"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.model.errors import UsageError
-from steelyard.model.launches import Draw
+from steelyard.model.launches import MAPPING_PAGES, Draw
 from steelyard.model.records import Settings, Subject
 from steelyard.subjects.command import (
     PADDING_NAME,
@@ -252,6 +252,18 @@ def test_the_same_draw_gives_the_same_launch_and_another_draw_another() -> None:
 
     assert spec(DRAW) == spec(Draw(255, 3))
     assert len({spec(DRAW), spec(Draw(256, 3)), spec(Draw(255, 4))}) == 3
+
+
+def test_the_memory_of_launches_lies_where_the_draw_has_it() -> None:
+    def pages(draw: Draw, settings: Settings) -> int | None:
+        return launch_spec(subject("true"), settings, {}, draw).mapping_pages
+
+    shared = Settings(addresses="shared")
+    assert pages(DRAW, Settings()) is None
+    assert pages(DRAW, shared) == pages(Draw(255, 4), shared)
+    places = {pages(Draw(seed, 0), shared) for seed in (1, 2, 2**32 - 1)}
+    assert len(places) == 3
+    assert all(place is not None and 0 <= place < MAPPING_PAGES for place in places)
 
 
 def test_both_sides_of_a_pair_differ_in_nothing_but_their_words() -> None:

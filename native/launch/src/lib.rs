@@ -15,6 +15,7 @@
 
 #![warn(missing_docs)]
 
+pub mod addresses;
 pub mod asked;
 pub mod channel;
 pub mod counters;

@@ -96,6 +96,10 @@ pub struct Request {
     /// Whether its addresses are to be the same in every launch, as far as the system allows that.
     #[serde(default)]
     pub fixed_layout: bool,
+    /// Where what it maps into its memory lies: so many pages below the place that is the highest one, in every launch
+    /// that has this number, as far as the system allows that.
+    #[serde(default)]
+    pub mapping_pages: Option<u16>,
     /// What is counted of it, beside its times.
     #[serde(default)]
     pub counters: Vec<counters::Name>,
@@ -186,6 +190,8 @@ pub struct Hello {
     pub steal: bool,
     /// The scheduler's switches and wake-ups can be followed.
     pub switches: bool,
+    /// Where a target's memory is mapped can be chosen.
+    pub addresses: bool,
     /// Counters may count what the kernel does for a target, too.
     pub kernel_counters: bool,
     /// The error numbers of the counters that there are none of.

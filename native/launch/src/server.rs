@@ -1,5 +1,6 @@
 //! The server: set up once, then one launch after the other.
 
+use crate::addresses::Addresses;
 use crate::asked::{Asked, Pair};
 use crate::channel::{Channel, Line, LINE_LIMIT};
 use crate::counters;
@@ -203,6 +204,7 @@ fn hello(means: &Means) -> Hello {
         pressure: reading.pressure_ns.is_some(),
         steal: reading.steal_ns.is_some(),
         switches: means.switches.is_some(),
+        addresses: Addresses::can_be_chosen(),
         kernel_counters: counters::counts_kernel(),
         missing_counters: counters::missing(),
     }

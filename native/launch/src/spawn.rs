@@ -1,5 +1,6 @@
 //! Everything up to the running target: its files, its directory, its CPUs, the spawn.
 
+use crate::addresses::Addresses;
 use crate::failure::{Failure, Stage};
 use crate::protocol::{Request, Sink, Text};
 use crate::sys::{self, Gated, Spawner};
@@ -124,11 +125,11 @@ pub fn start(
 ) -> Result<Started, Failure> {
     let mut spawner = prepared(request, &streams, changed_signals)?;
     let pinned = request.cpus.as_deref().map(Pinned::to).transpose()?;
-    let fixed = request.fixed_layout.then(FixedLayout::new);
+    let chosen = Addresses::of(request);
     let start_ns = sys::now_ns();
     let spawned = spawner.spawn();
     let spawn_ns = sys::now_ns() - start_ns;
-    drop(fixed);
+    drop(chosen);
     drop(pinned);
     drop(spawner);
     drop(streams);
@@ -168,9 +169,9 @@ pub fn start_gated(
     changed_signals: &[i32],
 ) -> Result<Gated, Failure> {
     let spawner = prepared(request, &streams, changed_signals)?;
-    let fixed = request.fixed_layout.then(FixedLayout::new);
+    let chosen = Addresses::of(request);
     let gated = Gated::new(&spawner);
-    drop(fixed);
+    drop(chosen);
     drop(spawner);
     drop(streams);
     gated.map_err(|error| not_spawned(request, &error))
@@ -244,23 +245,6 @@ impl Drop for Pinned {
     fn drop(&mut self) {
         // Fails only if all those CPUs went away, and then the kernel has already moved us.
         let _ = sys::set_own_affinity(&self.before);
-    }
-}
-
-/// Children of the server laid out at fixed addresses for as long as this lives.
-struct FixedLayout;
-
-impl FixedLayout {
-    fn new() -> Self {
-        sys::fix_addresses();
-        Self
-    }
-}
-
-impl Drop for FixedLayout {
-    fn drop(&mut self) {
-        // As the server was at its start.
-        sys::randomize_addresses();
     }
 }
 

@@ -73,6 +73,8 @@ class Plan(Group):
     pairing: str | None = None
     """adjacent, tandem or auto; adjacent, if it is left open, but for what is known to be timed better beside its like.
     """
+    own_addresses: bool = False
+    """Whether the memory of each launch lies where chance has it, also where that of a pair could lie alike."""
     own_starts: bool = False
     """Whether each launch has a start of its own, also where one could serve several benchmarks."""
 

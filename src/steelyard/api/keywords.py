@@ -26,6 +26,7 @@ KEYS: Mapping[str, tuple[str, str]] = {
     "alpha": ("judging", "alpha"),
     "family": ("judging", "family"),
     "pairing": ("weighing", "pairing"),
+    "own_addresses": ("weighing", "own_addresses"),
     "own_starts": ("weighing", "own_starts"),
     "control": ("weighing", "control"),
     "reference_output": ("weighing", "reference_output"),
@@ -163,6 +164,7 @@ class Comparing(Measuring, total=False):
     """Most pairs."""
     family: str
     pairing: str
+    own_addresses: bool
     own_starts: bool
     control: bool
     reference_output: bool

@@ -121,6 +121,7 @@ def settings_of(
         heap=heap_launches(options.heap, harness=suite.harness),
         heap_shuffle=options.heap.shuffled,
         layouts=layouts_checked(weighing, commands, recipe),
+        addresses="shared" if judged and not weighing.own_addresses else None,
     )
     _check_pairing(settings)
     return settings

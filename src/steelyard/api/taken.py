@@ -174,7 +174,9 @@ TAKES: Mapping[str, Kind] = {
     **dict.fromkeys(("name", "format", "side", "metric", "library"), _TEXT),
     **dict.fromkeys(("base", "candidate", "build", "harness", "family", "pairing", "caches", "weights"), _TEXT),
     **dict.fromkeys(("pairs", "launches", "layouts", "warmup", "repeat", "seed", "jobs", "loops"), _WHOLE),
-    **dict.fromkeys(("heap", "heap_shuffle", "own_starts", "control", "reference_output", "shell"), _FLAG),
+    **dict.fromkeys(
+        ("heap", "heap_shuffle", "own_addresses", "own_starts", "control", "reference_output", "shell"), _FLAG
+    ),
     **dict.fromkeys(("ignore_failure", "isolate", "inherit_environment", "watch"), _FLAG),
     **dict.fromkeys(("call_graph", "body", "after_start", "force", "same_conditions"), _FLAG),
 }

@@ -180,6 +180,13 @@ class WeighingOptions(Options, Plan):
             "time on one processor, so that other work hits both alike; auto, as some pairs of each way advise.",
         ),
     ] = Plan.pairing
+    own_addresses: Annotated[
+        bool,
+        typer.Option(
+            "--own-addresses",
+            help="Let the kernel draw the addresses of each launch anew, where those of a pair could be equal.",
+        ),
+    ] = False
     own_starts: Annotated[
         bool,
         typer.Option(

@@ -168,7 +168,7 @@ def _header(request: Request, session: Session) -> Weighing | Run:
         "tool": steelyard.__version__,
         "created": session.world.created(),
         "machine": _facts(session),
-        "settings": request.settings,
+        "settings": _as_offered(request.settings, session),
         "subjects": subjects,
         "benchmarks": list(request.benchmarks),
         "stop": ["interrupted"] * len(request.benchmarks),  # what a journal says that nobody ended
@@ -183,6 +183,12 @@ def _header(request: Request, session: Session) -> Weighing | Run:
         "launches": Launches(),
     }
     return Weighing(**fields) if len(request.subjects) > 1 else Run(**fields)
+
+
+def _as_offered(settings: Settings, session: Session) -> Settings:
+    """The settings without what cannot be had on this machine, and need not be."""
+    can_be_shared = session.launcher.offers.get("addresses", False)
+    return settings if can_be_shared else settings.model_copy(update={"addresses": None})
 
 
 def _renewed(request: Request) -> list[Subject]:

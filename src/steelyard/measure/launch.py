@@ -306,7 +306,8 @@ _undrawn_of = attrgetter(*_UNDRAWN)
 
 def _fields(spec: LaunchSpec, timeout_ns: int | None) -> str:
     env = ",".join(map(_text, spec.env))
-    return f'{_undrawn(*_undrawn_of(spec))},"timeout_ns":{json.dumps(timeout_ns)},"env":[{env}]'
+    pages = json.dumps(spec.mapping_pages)
+    return f'{_undrawn(*_undrawn_of(spec))},"timeout_ns":{json.dumps(timeout_ns)},"mapping_pages":{pages},"env":[{env}]'
 
 
 @lru_cache(maxsize=64)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+MAPPING_PAGES = 1 << 16
+"""How many places there are for what a launch maps into its memory."""
+
 
 @dataclass(frozen=True)
 class LaunchSpec:
@@ -27,6 +30,9 @@ class LaunchSpec:
     """How many processes, one after the other, make up this launch; its numbers are their sums."""
     fixed_layout: bool = False
     """Whether addresses are the same in every launch, where the system allows that; else they are random."""
+    mapping_pages: int | None = None
+    """Where what it maps into its memory lies, below `MAPPING_PAGES`: equal numbers, equal addresses, where the system
+    allows that; None leaves it to chance."""
     results: int | None = None
     """Of what it writes to fd 3, where a harness puts its results, the last so many bytes are kept; None closes it."""
     counters: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ from steelyard.model.columns import (
 )
 from steelyard.model.counters import EVENTS, Counted, scaled
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launch_spec import Draw, LaunchSpec
+from steelyard.model.launch_spec import MAPPING_PAGES, Draw, LaunchSpec
 from steelyard.model.measured import Measured
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
 from steelyard.model.numbers import NUMBERS, Count, Time, declared
@@ -59,6 +59,7 @@ __all__ = [
     "DISTURBED",
     "DISTURBED_FROM",
     "IN_TANDEM",
+    "MAPPING_PAGES",
     "NUMBERS",
     "ROLES",
     "TRIED",

@@ -151,6 +151,9 @@ class Measuring(_Section):
     pairing: Literal["adjacent", "tandem", "auto"] | None = Field(
         default=None, description="the launches of a pair one after the other, or at the same time on one processor"
     )
+    own_addresses: bool | None = Field(
+        default=None, description="addresses of its own for each launch, where those of a pair could be equal"
+    )
     own_starts: bool | None = Field(
         default=None, description="a start of its own for each launch of a harness, where one could serve several"
     )

@@ -167,6 +167,11 @@ class Settings(Record):
         exclude_if=is_empty,
         description="shared: of a harness, one start a side serves all benchmarks of a round, each in a forked process",
     )
+    addresses: Literal["shared"] | None = Field(
+        default=None,
+        exclude_if=is_empty,
+        description="shared: memory is mapped at addresses drawn for the pair, while one thread does all the work",
+    )
     heap_shuffle: bool = Field(default=False, description="launches begin with a heap in a state drawn for the pair")
     heap: Count | None = Field(default=None, ge=1, description="launches a side whose heap is watched, untimed")
     layouts: Count = Field(

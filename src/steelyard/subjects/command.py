@@ -14,7 +14,7 @@ from typing import Final
 
 from steelyard.model.counters import events_of
 from steelyard.model.errors import UsageError
-from steelyard.model.launches import Draw, LaunchSpec
+from steelyard.model.launches import MAPPING_PAGES, Draw, LaunchSpec
 from steelyard.model.records import Settings, Subject
 from steelyard.subjects.programs import digest
 from steelyard.subjects.shell_words import sets_variable, shell_words
@@ -162,12 +162,13 @@ def launch_spec(subject: Subject, settings: Settings, shared: Mapping[str, str],
 
 def launch_maker(subject: Subject, settings: Settings, shared: Mapping[str, str]) -> Callable[[Draw], LaunchSpec]:
     """The launches of a subject: what no draw changes is made once."""
-    undrawn = _undrawn(subject, settings)
+    undrawn, is_placed = _undrawn(subject, settings), settings.addresses == "shared"
     fixed = tuple(os.fsencode(f"{name}={value}") for name, value in shared.items())
 
     def make(draw: Draw) -> LaunchSpec:
         drawn = (os.fsencode(f"{name}={value}") for name, value in _drawn(draw).items() if name not in shared)
-        return replace(undrawn, env=(*drawn, *fixed))
+        pages = draw.hash_seed % MAPPING_PAGES if is_placed else None
+        return replace(undrawn, env=(*drawn, *fixed), mapping_pages=pages)
 
     return make
 

@@ -19,8 +19,8 @@ pub use perf::{mount_for_this_thread, page_size, Any, Ring};
 pub use processes::{
     block_signals, change_of, enterable, exit_is_pending, fix_addresses, fork, kill, kill_group,
     next_signal, own_affinity, own_pid, own_processor, peek_child, randomize_addresses, reap,
-    reset_child_signal, set_own_affinity, signal, signal_at_parents_end, state_of, subreaper,
-    Change, Child, Ended, State,
+    reset_child_signal, set_own_affinity, set_stack_limit, signal, signal_at_parents_end,
+    stack_limit, state_of, subreaper, Change, Child, Ended, Limit, State,
 };
 pub use spawner::{changed_signals, Spawner};
 

@@ -96,24 +96,64 @@ pub fn change_of(pid: i32) -> io::Result<Change> {
 /// Has targets laid out at random addresses even if this process was started without: layout is
 /// a source of variation that a comparison must sample, not freeze.
 pub fn randomize_addresses() {
-    change_personality(|current| current & !libc::ADDR_NO_RANDOMIZE);
+    let _ = change_personality(|current| current & !libc::ADDR_NO_RANDOMIZE);
 }
 
 /// Has targets laid out at the same addresses each time, until [`randomize_addresses`]. Where the
-/// system refuses (containers filter the call) they stay random.
-pub fn fix_addresses() {
-    change_personality(|current| current | libc::ADDR_NO_RANDOMIZE);
+/// system refuses (containers filter the call) they stay random, and this is false.
+pub fn fix_addresses() -> bool {
+    change_personality(|current| current | libc::ADDR_NO_RANDOMIZE)
 }
 
-/// Changes what children inherit of this process's personality; a refusal leaves it as it is.
-fn change_personality(change: impl Fn(libc::c_int) -> libc::c_int) {
+/// Changes what children inherit of this process's personality; a refusal leaves it as it is, and this is false.
+fn change_personality(change: impl Fn(libc::c_int) -> libc::c_int) -> bool {
     const ASK: libc::c_ulong = 0xffff_ffff;
     // SAFETY: personality takes a number only; this one changes nothing.
     let current = unsafe { libc::personality(ASK) };
-    if current != -1 && change(current) != current {
-        // SAFETY: as above.
-        unsafe { libc::personality(change(current) as libc::c_ulong) };
+    if current == -1 || change(current) == current {
+        return current != -1;
     }
+    // SAFETY: as above.
+    unsafe { libc::personality(change(current) as libc::c_ulong) != -1 }
+}
+
+/// How much of something a process may have, in bytes.
+#[derive(Clone, Copy)]
+pub struct Limit {
+    /// What holds now.
+    pub now: u64,
+    /// Up to which it may be raised.
+    pub most: u64,
+}
+
+/// That of the stack, which children inherit.
+///
+/// # Errors
+/// If the system refuses.
+pub fn stack_limit() -> io::Result<Limit> {
+    let mut found = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `found` is a valid place for the result.
+    check(unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut found) })?;
+    Ok(Limit {
+        now: found.rlim_cur,
+        most: found.rlim_max,
+    })
+}
+
+/// Sets that.
+///
+/// # Errors
+/// If the system refuses.
+pub fn set_stack_limit(limit: Limit) -> io::Result<()> {
+    let wanted = libc::rlimit {
+        rlim_cur: limit.now,
+        rlim_max: limit.most,
+    };
+    // SAFETY: `wanted` is a valid limit.
+    check(unsafe { libc::setrlimit(libc::RLIMIT_STACK, &wanted) }).map(drop)
 }
 
 /// Keeps `signals` from interrupting this thread; children are spawned with none blocked.

@@ -51,7 +51,7 @@ class Probes:
     def targets(self, work: Work, iterations: int, cpu: int | None = None) -> Callable[[Draw], Target]:
         """The launches of one of them, by what their pair draws; all on one processor, if it is given."""
         pattern, elements = _ELEMENTS[work]
-        settings = Settings(timeout_s=_LONGEST_S, cpu=cpu)
+        settings = Settings(timeout_s=_LONGEST_S, cpu=cpu, addresses="shared")  # as those of `compare`
         words = [pattern, str(elements), str(iterations)]
         subject = self._subject.model_copy(update={"argv": [*self._subject.argv, *words]})
         make: Callable[[Draw], LaunchSpec] = launch_maker(subject, settings, shared_environment(settings, self._source))

@@ -56,6 +56,11 @@ class Target:
         start = self.start and replace(self.start, spec=replace(self.start.spec, timeout_ns=timeout_ns))
         return replace(self, spec=replace(self.spec, timeout_ns=timeout_ns), start=start)
 
+    def at_own_addresses(self) -> Target:
+        """The same launch, laid out by chance."""
+        start = self.start and replace(self.start, spec=replace(self.start.spec, mapping_pages=None))
+        return replace(self, spec=replace(self.spec, mapping_pages=None), start=start)
+
     def complaint(self, measured: Measured) -> str | None:
         """What a harness that failed says of it by itself, beside its stderr."""
         return None if self.harness is None else self.harness.complaint(measured)

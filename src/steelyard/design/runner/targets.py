@@ -182,7 +182,8 @@ def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[S
         for layout in (layouts_of(settings) if layouts else range(1))
     ]
     # They run as they would from the user's prompt: no time limit of the launches, no pinning, no input, once.
-    plain = settings.model_copy(update={"timeout_s": None, "cpu": None, "stdin": None, "output": None, "repeat": 1})
+    of_launches = ("timeout_s", "cpu", "stdin", "output", "addresses")
+    plain = settings.model_copy(update={**dict.fromkeys(of_launches), "repeat": 1})
 
     def specs(option: str, commands: list[str]) -> list[LaunchSpec]:
         placed: list[tuple[str, str | None]] = [(command, None) for command in commands]

@@ -29,6 +29,7 @@ from steelyard.model.launches import (
     LaunchRow,
     Place,
     Sample,
+    worked_alone,
 )
 from steelyard.model.records import Benchmark, Finding, StopReason
 
@@ -70,6 +71,13 @@ class Recorder:
     watched: Watched = field(default_factory=Watched)
     """What is seen meanwhile, if anybody looks."""
     _shell_starts_ns: deque[int] = field(default_factory=lambda: deque(maxlen=_SHELL_STARTS))
+    _of_several: set[int] = field(default_factory=set)
+    """Benchmarks with other threads or processes. New threads take longer where the stack may be as large as it has to
+    be for addresses that are drawn."""
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            self._consider(row)
 
     def most_pairs(self) -> int:
         """How many pairs `pairs` takes at once."""
@@ -160,7 +168,14 @@ class Recorder:
             target = self.targets.in_turn(place.benchmark, place.side, draw, place.order - IN_TANDEM)
         else:
             target = self.targets.of(place.benchmark, place.side, draw)
+        if place.benchmark in self._of_several:
+            target = target.at_own_addresses()
         return target.within(longest_s)
+
+    def _consider(self, row: LaunchRow) -> None:
+        # Only what is not judged may say so: all that is has one kind of addresses.
+        if ROLES[row.role] == WARM_UP and not worked_alone(row):
+            self._of_several.add(row.benchmark)
 
     def _keep(self, reading: Reading[None], place: Place, *, journaled: bool = False) -> LaunchRow:
         measured = reading.measured
@@ -171,6 +186,7 @@ class Recorder:
         if not journaled:
             self.sink.append(row)
         self.rows.append(row)
+        self._consider(row)
         return row
 
     def discard_pair(self, benchmark: int, pair: int) -> None:
