@@ -143,7 +143,7 @@ def test_the_terminal_is_the_one_of_the_environment(scripted: ScriptedWorld) -> 
 
 
 def test_the_version_asks_the_world_s_launch_server(scripted: ScriptedWorld) -> None:
-    assert "launch server scripted (reads schedstat, pressure, steal)" in scripted("--version").text
+    assert "launch server scripted (offers schedstat, pressure, steal)" in scripted("--version").text
 
 
 def test_a_program_is_looked_for_where_the_world_says(scripted: ScriptedWorld) -> None:

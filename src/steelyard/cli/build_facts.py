@@ -29,6 +29,6 @@ def _server(world: World) -> str:
     try:
         with world.launcher() as launcher:
             offers = [name for name, there in launcher.offers.items() if there]
-            return f"{launcher.version} (reads {', '.join(offers) or 'nothing more than times'})"
+            return f"{launcher.version} (offers {', '.join(offers) or 'nothing but times'})"
     except SteelyardError as error:
         return f"does not start: {error} ({SERVER})"

@@ -25,4 +25,4 @@ class MachineFacts(Record):
     governor: str | None = None
     clock_source: str | None = None
     aslr: Count | None = None
-    offers: dict[str, bool] = Field(default_factory=dict, description="what the launcher could read here")
+    offers: dict[str, bool] = Field(default_factory=dict, description="what the launcher can do here")

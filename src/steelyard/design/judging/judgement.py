@@ -13,6 +13,7 @@ import numpy.typing as npt
 from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
 from steelyard.design.findings import COPIED_CONTROL
 from steelyard.design.identical import verdicts_of_one_program
+from steelyard.design.judging.beside import beside_finding
 from steelyard.design.judging.budgets import ENDS, budgets_of, elsewhere
 from steelyard.design.judging.disturbers import disturbers
 from steelyard.design.judging.findings import (
@@ -193,6 +194,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing:
             *found,
             *medians_findings(change, judgement.verdict, sides, settings.margin),
             *storms,
+            *beside_finding(settings, pairs, metric, judgement),
             *waits_finding(record.launches, pairs.benchmark, metric, settings.alpha),
             *layout_findings(layouts, judgement, settings),
         ],

@@ -35,7 +35,7 @@ def machine(facts: MachineFacts, title: str = MACHINE) -> Facts:
         ("governor", facts.governor),
         ("clock source", facts.clock_source),
         ("address randomisation", None if facts.aslr is None else {0: "off"}.get(facts.aslr, "on")),
-        ("could be read", ", ".join(name for name, there in facts.offers.items() if there)),
+        ("its launcher offers", ", ".join(name for name, there in facts.offers.items() if there)),
         ("key", facts.key),
     ]
     return Facts(title, [(term, elements.name(said, 4)) for term, said in told if said])
@@ -51,6 +51,7 @@ def facts(record: Weighing | Run, title: str = HOW) -> Facts:
         ("alpha", f"{settings.alpha:g}"),
         ("driven by", _driven_by(settings)),
         ("pairing", settings.pairing if isinstance(record, Weighing) else None),
+        ("addresses", "equal for both of a pair, while one thread works" if settings.addresses else None),
         ("plan", f"--seed {settings.seed} draws the same plan again" if len(record.launches) else None),
         ("Steelyard", record.tool),
         ("counted by", _counted_by(record)),

@@ -1,0 +1,45 @@
+"""Whether an undecided benchmark may need less time with both launches of a pair at once, which nobody asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from steelyard.design.judging.pairs import MetricPairs
+from steelyard.design.runner.tandem import keeps_step, obstacle
+from steelyard.design.timing.pairing import MOST_WAITING, SHORTEST_NS
+from steelyard.model.records import Finding, Settings
+from steelyard.report.figures import percent
+from steelyard.stats.paired import Judgement
+from steelyard.stats.summary import centre
+
+# Of most programs pairs in tandem spread by less (docs/tandem.md, docs/addresses.md).
+_NOISY = 0.01
+
+
+def beside_finding(settings: Settings, pairs: MetricPairs, metric: str, judgement: Judgement) -> list[Finding]:
+    """Name the option that tries it, where its pairs are noisy and the benchmark could run so."""
+    if judgement.verdict != "undecided" or settings.pairing != "adjacent" or metric not in ("active", "cpu"):
+        return []
+    if obstacle(settings) or not (keeps_step(settings) or _is_for_tandem(settings, pairs)):
+        return []
+    baseline, candidate = pairs.first(judgement.look.pairs)
+    spread = centre(candidate / baseline).spread
+    if spread <= _NOISY:
+        return []
+    return [
+        Finding(
+            code="adjacent-noise",
+            message=f"pairs vary by {percent(spread)}: what else the machine does may meet one of their launches alone",
+            remedy="--pairing auto runs both at once where that needs less time; they must not be in each other's way",
+        )
+    ]
+
+
+def _is_for_tandem(settings: Settings, pairs: MetricPairs) -> bool:
+    """Whether its launches are long, and of one thread that computes."""
+    launches, used = pairs.launches, pairs.launches.complete_pairs(pairs.benchmark)
+    cpu_ns = launches.column("cpu_ns")[used]
+    if settings.harness is not None or not launches.worked_alone()[used].all() or np.median(cpu_ns) < SHORTEST_NS:
+        return False
+    own_ns = launches.column("wall_ns")[used] - launches.column("delay_ns")[used]
+    return bool(np.median(1 - cpu_ns / own_ns) <= MOST_WAITING)

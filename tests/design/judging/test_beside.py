@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from steelyard.design.judging.judgement import verdicts
+from steelyard.model.launches import LaunchSpec, Measured
+from steelyard.model.records import Finding, Weighing
+from tests.design.scripted import PLAIN, Script, weigh
+
+
+def launches(ms: float = 45.0, noise: float = 0.03, **others: Any) -> Script:
+    """Launches that compute all the time, but for what `others` say."""
+    generator = np.random.default_rng(1)
+
+    def script(number: int, spec: LaunchSpec) -> Measured:  # noqa: ARG001
+        ns = int(1e6 * ms * np.exp(noise * generator.standard_normal()))
+        return replace(PLAIN, **{"wall_ns": ns, "cpu_ns": ns, **others})
+
+    return script
+
+
+def weighed(script: Script, **settings: Any) -> Weighing:
+    return weigh(script, **{"pairs": 30, "max_time_s": None, "margin": 0.001, **settings})[0]
+
+
+def found(record: Weighing) -> list[Finding]:
+    return [finding for finding in verdicts(record)[0].findings if finding.code == "adjacent-noise"]
+
+
+def test_what_stays_undecided_and_could_run_in_tandem_is_told_how() -> None:
+    (finding,) = found(weighed(launches()))
+    assert finding.message.startswith("pairs vary by ")
+    assert finding.remedy is not None
+    assert "--pairing auto" in finding.remedy
+
+
+@pytest.mark.parametrize(
+    ("script", "settings"),
+    [
+        (launches(noise=0.005), {}),
+        (launches(ms=12), {}),
+        (launches(others_ns=5_000_000), {}),
+        (launches(cpu_ns=30_000_000), {}),
+        (launches(), {"metrics": ["wall"]}),
+        (launches(), {"pairing": "auto"}),
+        (launches(), {"prepare": ["true"]}),
+        (launches(), {"margin": 0.2}),
+    ],
+    ids=["calm", "short", "threads", "waits", "wall", "auto", "hooks", "same"],
+)
+def test_others_are_not(script: Script, settings: dict[str, Any]) -> None:
+    assert not found(weighed(script, **settings))
