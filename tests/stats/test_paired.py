@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -205,6 +207,13 @@ class TestFuture:
 
     def test_nothing_is_futile_before_the_noise_is_known(self) -> None:
         assert not is_futile(weigh(0.0, 0.05, 23, ended=False), MARGIN, 24, 0.003)
+
+    def test_what_was_measured_in_another_way_before_does_not_make_it_futile(self) -> None:
+        judgement = at_look(np.linspace(-0.1, 0.1, 90))
+        assert is_futile(judgement, MARGIN, 200, 0.003)
+        assert not is_futile(replace(judgement, alike=30), MARGIN, 200, 0.003)
+        assert is_futile(replace(judgement, alike=30), MARGIN, 110, 0.003)
+        assert not is_futile(replace(judgement, alike=29), MARGIN, 110, 0.003)
 
     def test_predicted_chances_come_true(self) -> None:
         """Of many weighings at their 45th pair, the predicted share reaches a verdict at the 150th."""

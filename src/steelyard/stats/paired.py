@@ -65,6 +65,9 @@ class Judgement:
     """The change that the scores of the pairs find, which is that of the calm ones (`native.signed_scores`)."""
     averaged: over_layouts.Averaged | None = None
     """What the layouts say, where there are several; then the estimate is theirs, and the interval holds both."""
+    alike: int | None = None
+    """How many of the pairs were measured in the way that is gone on with, if it is another than at first: what is
+    known is put down to these, as that way was chosen for being the less noisy one."""
 
     @property
     def lower(self) -> float:
@@ -300,7 +303,9 @@ def chance_of_verdict(judgement: Judgement, margin: float, pairs: int, level: fl
     if not isfinite(now.standard_error):
         return 1.0
     stays = judgement.averaged.floor**2 if judgement.averaged else 0.0
-    later_error = now.standard_error * sqrt(stays + (1 - stays) * now.n / pairs)
+    known = judgement.alike or now.n
+    more = pairs - judgement.look.pairs if judgement.alike else pairs - now.n
+    later_error = now.standard_error * sqrt(stays + (1 - stays) * known / (known + more))
     deviation = sqrt(max(now.standard_error**2 - later_error**2, 1e-30))
     return _chance(judgement, margin, normal_quantile(level) * later_error, deviation)
 
@@ -323,7 +328,7 @@ def layouts_needed(judgement: Judgement, margin: float, most: int) -> int | None
 
 def is_futile(judgement: Judgement, margin: float, pairs: int, level: float) -> bool:
     """Whether a budget of `pairs` pairs in all has no fair chance of a verdict any more."""
-    enough = judgement.look.pairs >= FUTILE_FROM_PAIRS
+    enough = (judgement.alike or judgement.look.pairs) >= FUTILE_FROM_PAIRS
     return enough and chance_of_verdict(judgement, margin, pairs, level) < FUTILE_BELOW
 
 

@@ -250,6 +250,16 @@ def test_auto_goes_back_where_tandem_turns_out_to_be_noisier(machine: Machine) -
     assert not notes(record)["tried"].endswith("in tandem")
 
 
+def test_what_noise_may_have_made_of_a_few_launches_are_no_crowded_caches(machine: Machine) -> None:
+    machine.crowded, machine.noise = 1.25, {ALONE: 0.4, BESIDE: 0.04}
+    assert ways(machine.weighed("--pairing", "auto"))[BESIDE] > 0
+
+
+def test_pairs_of_the_noisier_way_do_not_make_the_other_one_futile(machine: Machine) -> None:
+    machine.noise = {ALONE: 0.1, BESIDE: 0.008}
+    assert machine.weighed("--pairing", "auto", "--max-time", "12")["verdict"] == "same"
+
+
 def test_auto_stays_where_the_caches_hold_one_and_not_two(machine: Machine) -> None:
     machine.crowded = 1.3
     record = machine.weighed("--pairing", "auto", "--pairs", "400")

@@ -55,7 +55,7 @@ def look_at(
     members: float = 1,
 ) -> Judgement | None:
     """Judge the pairs so far, with alpha shared among `members` benchmarks; None before the first look."""
-    return judge(
+    judgement = judge(
         pairs.first,
         pairs.count(),
         settings.margin,
@@ -68,6 +68,7 @@ def look_at(
         layouts=pairs.layouts() if settings.layouts else None,
         budgets=budgets,
     )
+    return judgement and replace(judgement, alike=pairs.alike(judgement.look.pairs))
 
 
 def verdicts(record: Weighing) -> list[Verdict]:

@@ -59,6 +59,12 @@ class MetricPairs:
         """How many complete pairs there are."""
         return len(self.launches.complete_pairs(self.benchmark, self.role))
 
+    def alike(self, pairs: int) -> int | None:
+        """How many of the first `pairs` pairs ran in tandem, if the newest one did, and not all; else None."""
+        baseline = self.launches.complete_pairs(self.benchmark, self.role)[:pairs, 0]
+        tandem = self.launches.in_tandem()[baseline]
+        return int(tandem.sum()) if len(tandem) and tandem[-1] and not tandem.all() else None
+
     def layouts(self) -> npt.NDArray[np.int64]:
         """Which layout each complete pair is of, shape (pairs,)."""
         baseline = self.launches.complete_pairs(self.benchmark, self.role)[:, 0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import expm1, hypot, log1p, sqrt
 
 import numpy as np
 
@@ -123,10 +124,11 @@ class Pairing:
         is_better = self._trial.is_better(chosen=self._way == "tandem")
         if is_better is None:
             return
-        if is_better and (rise := self._rise()) > MOST_CROWDED:
+        rise, error = self._rise() if is_better else (0.0, 0.0)
+        if rise - error > log1p(MOST_CROWDED):
             self._settle(
-                f"beside its like the program took {rise:.0%} longer, as the two share the caches of a processor, and "
-                "a change may weigh otherwise there"
+                f"beside its like the program took {expm1(rise):.0%} longer, as the two share the caches of a "
+                "processor, and a change may weigh otherwise there"
             )
         else:
             self._way = "tandem" if is_better else "adjacent"
@@ -175,12 +177,14 @@ class Pairing:
         sides = values[::2], values[1::2]
         return in_step(launches, (places[::2], places[1::2]), sides, self._metric) if self._in_turn else sides
 
-    def _rise(self) -> float:
-        """By what share the program takes longer beside its like."""
+    def _rise(self) -> tuple[float, float]:
+        """The logarithm of how much longer the program takes beside its like, and how far off that may be by chance."""
         beside = self._tandem()
         alone = [pair for pair in self._measured() if not _is_tandem(pair)]
-        levels = [float(np.median(np.concatenate(self._values(pairs)))) for pairs in (alone, beside)]
-        return levels[1] / levels[0] - 1 if levels[0] > 0 else 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            levels = [np.log(np.concatenate(self._values(pairs))) for pairs in (beside, alone)]
+        medians, errors = [np.median(one) for one in levels], [_error_of_median(one) for one in levels]
+        return float(medians[0] - medians[1]), 2 * hypot(*errors)
 
     def _size(self, pair: _Pair) -> float:
         """The size of its log-ratio, without the sign."""
@@ -198,6 +202,12 @@ def _waiting(row: LaunchRow) -> float:
     own_ns = row.wall_ns - (row.delay_ns or 0)
     waiting_ns = own_ns - (row.cpu_ns or 0)
     return waiting_ns / own_ns if waiting_ns > LEAST_WAITING_NS else 0.0
+
+
+def _error_of_median(values: FloatArray) -> float:
+    """The standard error of their median, as if they were normal."""
+    low, high = np.percentile(values, [25, 75])
+    return float(1.253 * (high - low) / 1.349 / sqrt(len(values)))
 
 
 def _seconds(pair: _Pair) -> float:
