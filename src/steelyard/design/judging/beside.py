@@ -42,4 +42,4 @@ def _is_for_tandem(settings: Settings, pairs: MetricPairs) -> bool:
     if settings.harness is not None or not launches.worked_alone()[used].all() or np.median(cpu_ns) < SHORTEST_NS:
         return False
     own_ns = launches.column("wall_ns")[used] - launches.column("delay_ns")[used]
-    return bool(np.median(1 - cpu_ns / own_ns) <= MOST_WAITING)
+    return bool(np.median(cpu_ns - (1 - MOST_WAITING) * own_ns) >= 0)
