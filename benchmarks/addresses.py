@@ -23,7 +23,7 @@ import time
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from itertools import product
-from math import expm1, log
+from math import log
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -32,10 +32,11 @@ import numpy as np
 
 from benchmarks.simulation import table
 from benchmarks.tandem import amounts_of, listed, programs
+from benchmarks.tandem_estimate import active, shown
 from steelyard.measure.launch import Launcher
 from steelyard.model.launch_spec import MAPPING_PAGES
-from steelyard.model.launches import LaunchSpec, Measured
-from steelyard.stats.signed_rank import estimate
+from steelyard.model.launches import LaunchSpec
+from steelyard.stats.summary import quartile_deviation
 
 # Buffers on the heap, on the stack and among the static data, and functions of the library.
 SOURCE = r"""
@@ -93,22 +94,13 @@ class Cell:
             else:
                 both = launcher.launch(one), launcher.launch(other)
             before, after = both[first], both[1 - first]
-            self.ratios[way, kind].append(log(_active(after) / _active(before)))
+            self.ratios[way, kind].append(log(active(after) / active(before)))
 
     def row(self) -> list[str]:
         """For a table."""
-        centres = [estimate(np.array(self.ratios["tandem", kind]), 0.05) for kind in ("own", "shared")]
-        shown = [f"{expm1(one.centre):+.2%} ({expm1(one.lower):+.2%} to {expm1(one.upper):+.2%})" for one in centres]
-        return [str(len(self.ratios[KINDS[0]])), *(f"{_spread(self.ratios[kind]):.2%}" for kind in KINDS), *shown]
-
-
-def _active(measured: Measured) -> float:
-    return float(measured.wall_ns - (measured.delay_ns or 0))
-
-
-def _spread(ratios: list[float]) -> float:
-    low, high = np.percentile(ratios, [25, 75])
-    return float(high - low) / 1.349
+        spreads = [f"{quartile_deviation(np.array(self.ratios[kind])):.2%}" for kind in KINDS]
+        changes = [shown(self.ratios["tandem", kind]) for kind in ("own", "shared")]
+        return [str(len(self.ratios[KINDS[0]])), *spreads, *changes]
 
 
 def cells_of(folder: Path, names: tuple[str, ...]) -> dict[str, Cell]:

@@ -36,6 +36,7 @@ from benchmarks.simulation import table
 from steelyard.measure.launch import Launcher
 from steelyard.model.files import load
 from steelyard.model.launches import LaunchSpec
+from steelyard.stats.summary import quartile_deviation
 
 WAYS = ("adjacent", "tandem", "auto")
 LOADS = ("none", "bursts", "neighbour")
@@ -179,8 +180,7 @@ class Cell:
         self.pairs.append(seen["pairs"])
         self.errors.append(seen["change"] - self.change)
         differences = np.log(np.divide(*launches.pair_values(0, "active")))
-        quartiles = np.percentile(differences, [25, 75])
-        self.spreads.append(float(quartiles[1] - quartiles[0]) / 1.349)
+        self.spreads.append(quartile_deviation(differences))
 
     def cells(self) -> list[str]:
         """For a table."""

@@ -32,6 +32,7 @@ from steelyard.measure.launch import Launcher
 from steelyard.model.launch_spec import MAPPING_PAGES
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.stats.signed_rank import estimate
+from steelyard.stats.summary import quartile_deviation
 
 NAMES = ("loop of 45 ms", "loop of 15 ms", "4 MiB of memory", "CPython", "gzip")
 HEADER = (
@@ -67,13 +68,13 @@ class Cell:
         first, specs = random.randrange(2), self._placed()
         one, other = (launcher.launch(specs[side]) for side in (first, 1 - first))
         before, after = (one, other) if first == 0 else (other, one)
-        self.adjacent.append(log(_active(after) / _active(before)))
+        self.adjacent.append(log(active(after) / active(before)))
 
     def _add_tandem(self, launcher: Launcher) -> None:
         first, begins, specs = random.randrange(2), random.randrange(2), self._placed()
         one, other = launcher.launch_together(specs[first], specs[1 - first], second_begins=bool(begins))
         before, after = (one, other) if first == 0 else (other, one)
-        self.tandem.append(log(_active(after) / _active(before)))
+        self.tandem.append(log(active(after) / active(before)))
         self.tandem_cpu.append(log((after.cpu_ns or 0) / (before.cpu_ns or 1)))
 
     def _placed(self) -> list[LaunchSpec]:
@@ -85,17 +86,18 @@ class Cell:
         """For a table."""
         yield str(len(self.tandem))
         yield f"{min(self.loads):.0f}-{max(self.loads):.0f}"
-        yield from map(_shown, (self.adjacent, self.tandem, self.tandem_cpu))
+        yield from map(shown, (self.adjacent, self.tandem, self.tandem_cpu))
         for ratios in (self.adjacent, self.tandem):
-            low, high = np.percentile(ratios, [25, 75])
-            yield f"{(high - low) / 1.349:.2%}"
+            yield f"{quartile_deviation(np.array(ratios)):.2%}"
 
 
-def _active(measured: Measured) -> float:
+def active(measured: Measured) -> float:
+    """What a launch took, in ns, less what it waited for a processor."""
     return float(measured.wall_ns - (measured.delay_ns or 0))
 
 
-def _shown(ratios: Sequence[float]) -> str:
+def shown(ratios: Sequence[float]) -> str:
+    """The change that they say, with its interval."""
     found = estimate(np.array(ratios), 0.05)
     return f"{expm1(found.centre):+.2%} ({expm1(found.lower):+.2%} to {expm1(found.upper):+.2%})"
 

@@ -20,13 +20,13 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// As a request has it; `None` for random ones.
+    /// As a request has it, the same in every launch before those of a draw; `None` for random ones.
     #[must_use]
     pub fn of(request: &Request) -> Option<Self> {
-        match request.mapping_pages {
-            Some(pages) => Self::below(pages),
-            None => request.fixed_layout.then(Self::fixed),
+        if request.fixed_layout {
+            return Some(Self::fixed());
         }
+        request.mapping_pages.and_then(Self::below)
     }
 
     fn fixed() -> Self {

@@ -302,6 +302,10 @@ fn what_is_mapped_lies_where_the_request_has_it() {
     let again = shown(Value::Null);
     assert_eq!(again.lines().last(), plain.lines().last());
     assert_ne!(again, plain);
+    // What is fixed is so whatever is drawn.
+    let fixed = with(show.clone(), "fixed_layout", json!(true));
+    let both = with(fixed.clone(), "mapping_pages", json!(60_000));
+    assert_eq!(driver.run(&both)["stdout"], driver.run(&fixed)["stdout"]);
 }
 
 #[test]

@@ -32,7 +32,7 @@ class LaunchSpec:
     """Whether addresses are the same in every launch, where the system allows that; else they are random."""
     mapping_pages: int | None = None
     """Where what it maps into its memory lies, below `MAPPING_PAGES`: equal numbers, equal addresses, where the system
-    allows that; None leaves it to chance."""
+    allows that; None leaves it to chance. Of no effect where the layout is fixed."""
     results: int | None = None
     """Of what it writes to fd 3, where a harness puts its results, the last so many bytes are kept; None closes it."""
     counters: tuple[str, ...] = ()

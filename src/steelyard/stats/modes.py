@@ -13,6 +13,8 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.stats.summary import quartile_deviation
+
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.intp]
@@ -158,15 +160,10 @@ def split(values: npt.ArrayLike) -> Modes:
     cut = int(np.argmax(between)) if squares[-1] > 0 else 0
     upper = sample > ordered[cut]
     low, high = sample[~upper], sample[upper] if upper.any() else sample
-    spread = (_spread(low) * len(low) + _spread(high) * len(high)) / (len(low) + len(high))
+    spread = (quartile_deviation(low) * len(low) + quartile_deviation(high) * len(high)) / (len(low) + len(high))
     distance = float(np.median(high) - np.median(low))
     contrast = distance / spread if spread > 0 else np.inf if distance > 0 else 0.0
     return Modes(float(np.median(low)), float(np.median(high)), upper, contrast)
-
-
-def _spread(values: FloatArray) -> float:
-    quartiles = np.percentile(values, [25, 75])
-    return float(quartiles[1] - quartiles[0]) / 1.349
 
 
 def changes(labels: BoolArray) -> float:

@@ -304,8 +304,7 @@ def chance_of_verdict(judgement: Judgement, margin: float, pairs: int, level: fl
         return 1.0
     stays = judgement.averaged.floor**2 if judgement.averaged else 0.0
     known = judgement.alike or now.n
-    more = pairs - judgement.look.pairs if judgement.alike else pairs - now.n
-    later_error = now.standard_error * sqrt(stays + (1 - stays) * known / (known + more))
+    later_error = now.standard_error * sqrt(stays + (1 - stays) * known / (known + pairs - now.n))
     deviation = sqrt(max(now.standard_error**2 - later_error**2, 1e-30))
     return _chance(judgement, margin, normal_quantile(level) * later_error, deviation)
 

@@ -49,6 +49,12 @@ def centres(values: FloatArray, lengths: npt.NDArray[np.intp]) -> tuple[FloatArr
         return medians, np.divide(spreads, medians, out=np.zeros_like(spreads), where=medians != 0)
 
 
+def quartile_deviation(values: FloatArray) -> float:
+    """Half of the values, shape (n,), n >= 1, lie as far apart as those of a normal distribution of this deviation."""
+    low, high = np.percentile(values, [25, 75])
+    return float(high - low) / _QUARTILES_APART
+
+
 def median_distance(values: FloatArray) -> float:
     """The median distance between any two values, shape (n,), n >= 2 of them and not thousands."""
     one, other = np.triu_indices(len(values), 1)

@@ -21,6 +21,7 @@ from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, FloatArray, 
 from steelyard.model.metrics import timed
 from steelyard.model.records import Finding, Settings
 from steelyard.stats.looks import FIRST_LOOK
+from steelyard.stats.summary import quartile_deviation
 
 # So many first pairs are looked at together, whether their target is one for tandem; then each by itself.
 FIRST_PAIRS = 12
@@ -206,8 +207,7 @@ def _waiting(row: LaunchRow) -> float:
 
 def _error_of_median(values: FloatArray) -> float:
     """The standard error of their median, as if they were normal."""
-    low, high = np.percentile(values, [25, 75])
-    return float(1.253 * (high - low) / 1.349 / sqrt(len(values)))
+    return 1.253 * quartile_deviation(values) / sqrt(len(values))
 
 
 def _seconds(pair: _Pair) -> float:

@@ -143,8 +143,7 @@ class Counter:
         flags = [*self.valgrind.flags(self.settings), *outputs, "--"]
         program = str(self.valgrind.program).encode()
         argv = (program, *(flag.encode() for flag in flags), *spec.argv)
-        fixed = replace(spec, fixed_layout=True, mapping_pages=None)
-        return replace(fixed, program=program, argv=argv, stdout=_own_output(spec, folder))
+        return replace(spec, program=program, argv=argv, stdout=_own_output(spec, folder), fixed_layout=True)
 
 
 def _refuse_what_is_no_program(spec: LaunchSpec) -> None:
