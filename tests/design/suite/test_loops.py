@@ -13,7 +13,10 @@ from steelyard.design.suite.loops import (
     PILOT_LAUNCHES,
     PILOT_SAMPLES,
     TARGET_NS,
+    TURN_NS,
     Pilot,
+    answered,
+    asking_loops,
     choose_loops,
     choose_samples,
     is_long,
@@ -62,6 +65,12 @@ class TestLoops:
         assert TARGET_NS / 2.2 <= loops * each_ns <= 2.2 * TARGET_NS
         assert len(body.calls) <= 7
         assert body.seconds < 0.5
+
+    @pytest.mark.parametrize("each_ns", [0.3, 33.0, 50e3, 0.14e6])
+    def test_in_turn_it_takes_less(self, each_ns: float) -> None:
+        body = Body(each_ns, cold_ns=1e6)
+        loops = answered(asking_loops(TURN_NS), lambda amount: body.take(*amount))
+        assert TURN_NS / 2.2 <= loops * each_ns <= 2.2 * TURN_NS
 
     @pytest.mark.parametrize("each_ns", [2e6, 10e6, 90e6])
     def test_one_iteration_that_is_long_enough_is_a_sample(self, each_ns: float) -> None:
@@ -220,3 +229,11 @@ def test_what_a_launch_is_off_by_does_not_count_in_step() -> None:
     uneven = [Pilot(20e6, [Sample(1, round(1e6 * one)) for one in launch]) for launch in times]
     assert choose_samples(uneven) == 4
     assert choose_samples(uneven, in_step=True) > 20
+
+
+def test_short_ones_in_turn_are_many() -> None:
+    alike = [Pilot(60e6, [Sample(1, TURN_NS)] * PILOT_SAMPLES)] * PILOT_LAUNCHES
+    jittery = [Pilot(60e6, [Sample(1, TURN_NS + 1000 * number) for number in range(PILOT_SAMPLES)])] * PILOT_LAUNCHES
+    assert choose_samples(jittery, in_step=True) == 121
+    assert choose_samples(jittery) <= 41
+    assert choose_samples(alike, in_step=True) == 4

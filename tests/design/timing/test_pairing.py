@@ -13,7 +13,14 @@ import pytest
 
 from steelyard.design.runner.draws import draw_places
 from steelyard.design.timing.pairing import Chosen, Pairing
-from steelyard.design.timing.trial import FEWEST_TRIED, FIRST_AFTER, FOR_EACH_TRIED, LOOKS_BACK, MOST_TRIED
+from steelyard.design.timing.trial import (
+    ENOUGH_TO_CHOOSE,
+    FEWEST_TRIED,
+    FIRST_AFTER,
+    FOR_EACH_TRIED,
+    LOOKS_BACK,
+    MOST_TRIED,
+)
 from steelyard.model.launches import (
     DISTURBED,
     IN_TANDEM,
@@ -258,6 +265,21 @@ def test_what_noise_may_have_made_of_a_few_launches_are_no_crowded_caches(machin
 def test_pairs_of_the_noisier_way_do_not_make_the_other_one_futile(machine: Machine) -> None:
     machine.noise = {ALONE: 0.1, BESIDE: 0.008}
     assert machine.weighed("--pairing", "auto", "--max-time", "12")["verdict"] == "same"
+
+
+def test_auto_is_not_given_up_before_tandem_was_tried(machine: Machine) -> None:
+    machine.noise = {ALONE: 0.8, BESIDE: 0.001}
+    assert machine.weighed("--pairing", "auto", "--max-time", "7")["verdict"] == "same"
+    adjacent = machine.weighed("--pairing", "adjacent", "--max-time", "7")
+    assert adjacent["stop"] == ["futile"]
+    assert len(adjacent["launches"]["order"]) < 2 * ENOUGH_TO_CHOOSE
+
+
+def test_auto_is_given_up_where_the_budget_is_too_short_to_try_tandem(machine: Machine) -> None:
+    machine.noise[ALONE] = 0.3
+    record = machine.weighed("--pairing", "auto", "--pairs", str(ENOUGH_TO_CHOOSE))
+    assert record["stop"] == ["futile"]
+    assert machine.weighed("--pairing", "auto", "--pairs", str(ENOUGH_TO_CHOOSE + 1))["stop"] == ["pairs"]
 
 
 def test_auto_stays_where_the_caches_hold_one_and_not_two(machine: Machine) -> None:

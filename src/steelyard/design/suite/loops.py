@@ -18,6 +18,10 @@ from steelyard.model.launches import Sample, judged_samples
 TARGET_NS = 1_500_000
 """How long a sample is to take; anything from half of it to twice is good enough."""
 
+TURN_NS = 300_000
+"""The same of samples in turn with those of the other side: what slows a processor down lasts for some ms, and has to
+last for several of them to hit both sides alike."""
+
 PILOT_LAUNCHES, PILOT_SAMPLES = 3, 6
 
 Ask = TypeVar("Ask")
@@ -35,7 +39,7 @@ _SHORTEST_NS = 50_000
 _LONGEST_LAUNCH_NS = 1_000_000_000
 _MOST_LOOPS = 1 << 45
 _MOST_TRIES = 12
-_FEWEST_SAMPLES, _MOST_SAMPLES = 3, 40
+_FEWEST_SAMPLES, _MOST_SAMPLES, _MOST_TURNS = 3, 40, 120
 
 LEAST_SAMPLES = 1 + _FEWEST_SAMPLES
 """Samples of a launch where there was no time to find out how many pay."""
@@ -84,20 +88,20 @@ def answered(asking: Generator[Ask, Answer, Result], answer: Callable[[Ask], Ans
         return result
 
 
-def asking_loops(*, hurried: bool = False) -> Generator[Amount, Sequence[Sample], int]:
+def asking_loops(target_ns: int = TARGET_NS, *, hurried: bool = False) -> Generator[Amount, Sequence[Sample], int]:
     """As `choose_loops`, for whoever has several launches to run at once: it asks for one after the other."""
     first = yield 1, 1
     if is_long(first):
         return 1
-    loops = _enough(1, first[0].ns / first[0].loops)  # too few, if it paid for cold caches
+    loops = _enough(1, first[0].ns / first[0].loops, target_ns)  # too few, if it paid for cold caches
     few, many = 0, 0
     for _ in range(1 if hurried else _MOST_TRIES):
         taken = yield loops, 3
         ns = min(sample.ns / sample.loops for sample in taken) * loops
-        if ns >= TARGET_NS / 2 and (ns <= 2 * TARGET_NS or loops == 1):
+        if ns >= target_ns / 2 and (ns <= 2 * target_ns or loops == 1):
             return loops
-        few, many = (loops, many) if ns < TARGET_NS / 2 else (few, loops)
-        loops = _enough(loops, ns)
+        few, many = (loops, many) if ns < target_ns / 2 else (few, loops)
+        loops = _enough(loops, ns, target_ns)
         if many and not few < loops < many:  # the clock's ticks are longer than a sample, or the times jump
             loops = isqrt(few * many)
         if loops in (few, many) or loops > _MOST_LOOPS:
@@ -109,15 +113,15 @@ def asking_loops(*, hurried: bool = False) -> Generator[Amount, Sequence[Sample]
     return many
 
 
-def shared_loops(loops: int, tries: Sequence[Sequence[Sample]]) -> int:
+def shared_loops(loops: int, tries: Sequence[Sequence[Sample]], target_ns: int = TARGET_NS) -> int:
     """Iterations for all sides, given a try of each: those of the baseline, but fewer where another is far slower.
 
     Then the slowest side's samples are long enough, as long as the fastest one's can still be told by a clock.
     """
     each = [iteration_ns(samples) for samples in tries]
-    if loops * max(each) <= _MUCH_SLOWER * TARGET_NS:
+    if loops * max(each) <= _MUCH_SLOWER * target_ns:
         return loops
-    return min(loops, max(1, ceil(TARGET_NS / max(each)), ceil(_SHORTEST_NS / min(each))))
+    return min(loops, max(1, ceil(target_ns / max(each)), ceil(_SHORTEST_NS / min(each))))
 
 
 def process_amounts(each_ns: Sequence[float]) -> Amount | None:
@@ -160,9 +164,9 @@ def long_samples_in_step(samples: Sequence[Sample]) -> int:
     return 1 + judged if judged > 1 else 1
 
 
-def _enough(loops: int, ns: float) -> int:
+def _enough(loops: int, ns: float, target_ns: int) -> int:
     """Iterations that would make a sample long enough, if so many take `ns`."""
-    return max(1, min(ceil(loops * TARGET_NS / ns), loops * _LARGEST_STEP))
+    return max(1, min(ceil(loops * target_ns / ns), loops * _LARGEST_STEP))
 
 
 def choose_samples(
@@ -187,8 +191,9 @@ def choose_samples(
     beside_ns = 0.0 if brief is None else (overhead_ns - brief.overhead_ns) / (taken - len(brief.samples))
     beside_ns = max(beside_ns, 0.0)
     starting = overhead_ns - taken * beside_ns
+    most = _MOST_TURNS if in_step else _MOST_SAMPLES
     # A few launches cannot tell a small variance between them from none.
-    between = max(0.0 if in_step else between, within / _MOST_SAMPLES)
+    between = max(0.0 if in_step else between, within / most)
     best = sqrt(within / between * max(starting, 0.0) / (sample_ns + beside_ns)) if between > 0 else _FEWEST_SAMPLES
-    most = min(_MOST_SAMPLES, int(_LONGEST_LAUNCH_NS / max(slowest_ns, 1.0)))
+    most = min(most, int(_LONGEST_LAUNCH_NS / max(slowest_ns, 1.0)))
     return 1 + max(min(round(best), most), _FEWEST_SAMPLES)

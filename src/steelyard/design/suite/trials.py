@@ -18,6 +18,8 @@ from steelyard.design.suite.loops import (
     LEAST_SAMPLES,
     PILOT_LAUNCHES,
     PILOT_SAMPLES,
+    TARGET_NS,
+    TURN_NS,
     NeverLongError,
     Pilot,
     answered,
@@ -136,8 +138,13 @@ class Trials:
         if self.time.is_up(tried=tried):
             self.missed.append(entry)
             return
+        in_step = self.settings.pairing == "tandem" and self.harness.keeps_step
         try:
-            self._keep(entry, candidates, answered(self._amounts(entry, candidates, left), partial(self._pilot, entry)))
+            self._keep(
+                entry,
+                candidates,
+                answered(self._amounts(entry, candidates, left, in_step=in_step), partial(self._pilot, entry)),
+            )
         except LaunchError as error:
             if isinstance(error, TookTooLongError) and self.time.is_up(tried=tried):
                 self.missed.append(entry)
@@ -161,13 +168,14 @@ class Trials:
             for number in (0, *candidates):
                 yield Ask(number, 1, PILOT_SAMPLES)
             return Amounts(None, fixed or PILOT_SAMPLES)
-        loops, taken = yield from self._loops(entry, hurried=self.time.is_short(ceil(left / at_once)))
+        target_ns = TURN_NS if in_step else TARGET_NS
+        loops, taken = yield from self._loops(entry, target_ns, hurried=self.time.is_short(ceil(left / at_once)))
         if is_long(taken):
             return Amounts(loops, fixed or (long_samples_in_step(taken) if in_step else 1))
         tries = [taken]
         for number in candidates:
             tries += [(yield Ask(number, loops, 1)).samples]
-        loops = shared_loops(loops, tries)
+        loops = shared_loops(loops, tries, target_ns)
         if fixed or not timed(self.settings.metrics):
             return Amounts(loops, fixed or 1)
         if self.time.is_short(left, REFINEMENT, self.pair_s[entry] / 2):
@@ -206,9 +214,9 @@ class Trials:
                 return Amounts(*amounts, "process")
         return None
 
-    def _loops(self, entry: str, *, hurried: bool) -> _Asking[tuple[int, Sequence[Sample]]]:
+    def _loops(self, entry: str, target_ns: int, *, hurried: bool) -> _Asking[tuple[int, Sequence[Sample]]]:
         """The iterations that the baseline's samples need, and the samples that were taken last."""
-        asking, taken = asking_loops(hurried=hurried), list[Sample]()
+        asking, taken = asking_loops(target_ns, hurried=hurried), list[Sample]()
         try:
             amount = next(asking)
             while True:

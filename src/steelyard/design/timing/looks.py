@@ -47,6 +47,8 @@ class Looks:
         """Whether so many pairs in all cannot decide any more, by all that can be foreseen."""
         if benchmark.judgement is None or limit is None or limit <= benchmark.kept:
             return False
+        if benchmark.pairing.may_improve(limit):
+            return False  # what varies too much one after the other may do so far less in tandem
         level = level_at_end(limit, self._settings.alpha, self._budgets(benchmark))
         return is_futile(benchmark.judgement, self._judged_by(benchmark).margin, limit, level)
 

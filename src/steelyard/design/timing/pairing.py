@@ -16,7 +16,7 @@ import numpy as np
 from steelyard.design.findings import adjacent_finding
 from steelyard.design.judging.lockstep import in_step
 from steelyard.design.runner.tandem import keeps_step, obstacle, out_of_step
-from steelyard.design.timing.trial import Ran, Trial
+from steelyard.design.timing.trial import ENOUGH_TO_CHOOSE, Ran, Trial
 from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, FloatArray, Launches, LaunchRow, worked_alone
 from steelyard.model.metrics import timed
 from steelyard.model.records import Finding, Settings
@@ -74,6 +74,10 @@ class Pairing:
     def is_settled(self) -> bool:
         """Whether all pairs to come run one after the other."""
         return self._way == "adjacent"
+
+    def may_improve(self, pairs: int) -> bool:
+        """Whether so many pairs in all are enough to tell that others to come run in tandem, and vary less."""
+        return self._way == "auto" and pairs > ENOUGH_TO_CHOOSE
 
     @property
     def may_give_up(self) -> bool:

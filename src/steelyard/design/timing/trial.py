@@ -21,6 +21,8 @@ FOR_EACH_TRIED = 12
 FIRST_AFTER = 20
 # Two pairs of the noisier way lie next to each other too often to be believed; what eight leave open is about the same.
 FEWEST_TRIED, MOST_TRIED = 3, 8
+# Judged pairs beside which that many are tried.
+ENOUGH_TO_CHOOSE = FOR_EACH_TRIED * FEWEST_TRIED
 # The logarithm of a variance of n normal values has a standard deviation of about sqrt(2 / (n - 1)): 1.7 times that.
 UNCERTAINTY = 2.4
 # What the other way may take of this one's time to be worth a change.
