@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from steelyard.design.runner.tandem import obstacle
+from steelyard.design.suite.loops import TARGET_NS, TURN_NS
 from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, LaunchSpec, Measured
 from steelyard.model.records import Settings
 from tests.design.timing.test_pairing import ALONE, BESIDE, notes, ways
@@ -90,6 +91,13 @@ def test_sides_alternate_and_who_begins_is_drawn(suite: Suite) -> None:
     assert {*begun} == {0, 1}
     assert [launch[0] for launch in found[1]] == [1 - first for first in begun]
     assert all(set(launch) == {launch[0]} and len(launch) > 1 for side in found.values() for launch in side)
+
+
+@pytest.mark.parametrize(("pairing", "sample_ns"), [("tandem", TURN_NS), ("adjacent", TARGET_NS), ("auto", TARGET_NS)])
+def test_in_turn_samples_are_shorter(suite: Suite, pairing: str, sample_ns: float) -> None:
+    suite.storm = 0.0005
+    (benchmark,) = suite.weighed("--pairing", pairing)["benchmarks"]
+    assert sample_ns / 2 <= 1000 * benchmark["loops"] <= 2 * sample_ns
 
 
 def test_the_report_says_that_samples_took_turns(suite: Suite) -> None:
