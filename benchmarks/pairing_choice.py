@@ -34,6 +34,7 @@ from tests.world import measured
 
 from benchmarks.simulation import SYNTHETIC, FloatArray, table, weigh_once
 from steelyard.design.runner.draws import draw_places
+from steelyard.design.runner.tandem import shortest_ns
 from steelyard.design.timing.pairing import Pairing
 from steelyard.model.launches import NUMBERS, USED, LaunchRow
 from steelyard.model.records import Settings
@@ -118,7 +119,7 @@ class Pairs:
 def pairs_of(noise: Noise, way: Way, ms: float, judged: int, seed: int) -> Pairs:
     """Run pairs until so many are judged."""
     settings = Settings(seed=seed, margin=MARGIN, alpha=ALPHA, metrics=["active"], pairing=way, warm_up=0)
-    pairing, sides, ways, spent = Pairing(settings), list[FloatArray](), list[bool](), list[float]()
+    pairing, sides, ways, spent = Pairing(settings, shortest_ns({})), list[FloatArray](), list[bool](), list[float]()
     time, alone = 0.0, 0
     for at in range(len(noise.tandem)):
         chosen = pairing.choose()

@@ -1,6 +1,6 @@
 """What change pairs one after the other and pairs in tandem read, where it is known.
 
-    python benchmarks/tandem_estimate.py [--pairs N] [--programs A,B] [--changes 0.03,0.1] [--minutes M]
+    python benchmarks/tandem_estimate.py [--pairs N] [--programs A,B] [--changes 0.03,0.1] [--turns 0,0.3] [--minutes M]
 
 The programs of benchmarks/tandem.py, whose work is so much more that the whole takes as much longer as is said (by the
 least processor time of some launches). A pair of each way in turn, the order of the ways and that of the sides drawn,
@@ -17,8 +17,10 @@ import random
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import expm1, log
 from pathlib import Path
 
@@ -35,60 +37,84 @@ from steelyard.stats.signed_rank import estimate
 from steelyard.stats.summary import quartile_deviation
 
 NAMES = ("loop of 45 ms", "loop of 15 ms", "4 MiB of memory", "CPython", "gzip")
-HEADER = (
-    "program",
-    "change",
-    "pairs each",
-    "load",
-    "one after the other",
-    "tandem",
-    "tandem, `cpu`",
-    "spread of a pair",
-    "in tandem",
-)
+ALONE = "one after the other"
+# By the length of a turn, ms; the scheduler's own is some ms long.
+SCHEDULERS = "0"
+
+
+def way_of(turn: str) -> str:
+    """What pairs in tandem with such turns are called."""
+    return "tandem, the scheduler's turns" if turn == SCHEDULERS else f"tandem, turns of {turn} ms"
 
 
 @dataclass
 class Cell:
-    """The log-ratios of one program with one change."""
+    """The log-ratios of one program with one change, by the way that its pairs ran."""
 
     specs: tuple[LaunchSpec, LaunchSpec]
-    adjacent: list[float] = field(default_factory=list)
-    tandem: list[float] = field(default_factory=list)
-    tandem_cpu: list[float] = field(default_factory=list)
+    turns: Sequence[str]
+    ratios: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    cpu_ratios: list[float] = field(default_factory=list)
+    levels: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     loads: list[float] = field(default_factory=list)
 
     def add(self, launcher: Launcher) -> None:
         """A pair of each way."""
-        for way in random.sample((self._add_adjacent, self._add_tandem), 2):
-            way(launcher)
+        ways = {ALONE: self._alone} | {way_of(turn): partial(self._beside, float(turn)) for turn in self.turns}
+        for way in random.sample([*ways], len(ways)):
+            first, specs = random.randrange(2), self._placed()
+            both = ways[way](launcher, (specs[first], specs[1 - first]))
+            before, after = both[first], both[1 - first]
+            self.ratios[way].append(log(active(after) / active(before)))
+            self.levels[way].append(active(before))
+            # Of the last way, which is one in tandem or that of all.
+            if way == way_of(self.turns[-1]):
+                self.cpu_ratios.append(log((after.cpu_ns or 0) / (before.cpu_ns or 1)))
         self.loads.append(os.getloadavg()[0])
 
-    def _add_adjacent(self, launcher: Launcher) -> None:
-        first, specs = random.randrange(2), self._placed()
-        one, other = (launcher.launch(specs[side]) for side in (first, 1 - first))
-        before, after = (one, other) if first == 0 else (other, one)
-        self.adjacent.append(log(active(after) / active(before)))
+    def _alone(self, launcher: Launcher, specs: tuple[LaunchSpec, LaunchSpec]) -> tuple[Measured, Measured]:
+        return launcher.launch(specs[0]), launcher.launch(specs[1])
 
-    def _add_tandem(self, launcher: Launcher) -> None:
-        first, begins, specs = random.randrange(2), random.randrange(2), self._placed()
-        one, other = launcher.launch_together(specs[first], specs[1 - first], second_begins=bool(begins))
-        before, after = (one, other) if first == 0 else (other, one)
-        self.tandem.append(log(active(after) / active(before)))
-        self.tandem_cpu.append(log((after.cpu_ns or 0) / (before.cpu_ns or 1)))
+    def _beside(
+        self, turn_ms: float, launcher: Launcher, specs: tuple[LaunchSpec, LaunchSpec]
+    ) -> tuple[Measured, Measured]:
+        begins = bool(random.randrange(2))
+        return launcher.launch_together(*specs, second_begins=begins, turn_ns=round(turn_ms * 1e6) or None)
 
     def _placed(self) -> list[LaunchSpec]:
-        """Both, with their memory in one place, as in a weighing."""
+        """Both, with their memory in one place and one hash seed, as in a weighing."""
         pages = random.randrange(MAPPING_PAGES)
-        return [replace(spec, mapping_pages=pages) for spec in self.specs]
+        env = (b"PYTHONHASHSEED=%d" % random.randrange(1, 2**32),)
+        return [replace(spec, mapping_pages=pages, env=env) for spec in self.specs]
 
-    def row(self) -> Iterator[str]:
-        """For a table."""
-        yield str(len(self.tandem))
-        yield f"{min(self.loads):.0f}-{max(self.loads):.0f}"
-        yield from map(shown, (self.adjacent, self.tandem, self.tandem_cpu))
-        for ratios in (self.adjacent, self.tandem):
-            yield f"{quartile_deviation(np.array(ratios)):.2%}"
+    def rows(self, label: str, change: float) -> Iterator[list[str]]:
+        """For a table, one for each way."""
+        loads = f"{min(self.loads):.0f}-{max(self.loads):.0f}"
+        for way in (ALONE, *map(way_of, self.turns)):
+            ratios = self.ratios[way]
+            level = np.median(self.levels[way]) / np.median(self.levels[ALONE]) - 1
+            spreads = quartile_deviation(np.array(ratios)), np.std(ratios)
+            yield [
+                label,
+                f"{change:+.0%}",
+                way,
+                str(len(ratios)),
+                loads,
+                shown(ratios),
+                *(f"{spread:.2%}" for spread in spreads),
+                f"{level:+.1%}",
+            ]
+        yield [
+            label,
+            f"{change:+.0%}",
+            "the last one, by `cpu`",
+            str(len(self.cpu_ratios)),
+            loads,
+            shown(self.cpu_ratios),
+        ] + 3 * ["-"]
+
+
+HEADER = ("program", "change", "way", "pairs", "load", "read", "spread of a pair", "standard deviation", "longer")
 
 
 def active(measured: Measured) -> float:
@@ -107,13 +133,17 @@ def main(asked: argparse.Namespace) -> None:
     end = time.monotonic() + 60 * asked.minutes
     with tempfile.TemporaryDirectory() as name, Launcher() as launcher:
         known = {label: each for label, each in programs(Path(name)).items() if label in asked.programs}
-        cells = {(label, change): Cell(_specs(known[label], change)) for label in known for change in asked.changes}
+        cells = {
+            (label, change): Cell(_specs(known[label], change), asked.turns)
+            for label in known
+            for change in asked.changes
+        }
         for number in range(1, asked.pairs + 1):
             for cell in random.sample([*cells.values()], len(cells)):
                 cell.add(launcher)
             over = number == asked.pairs or time.monotonic() > end
             if over or number % 20 == 0:
-                rows = [[label, f"{change:+.0%}", *cell.row()] for (label, change), cell in cells.items()]
+                rows = [row for (label, change), cell in cells.items() for row in cell.rows(label, change)]
                 print(table(HEADER, rows) + "\n", flush=True)
             if over:
                 return
@@ -134,5 +164,11 @@ if __name__ == "__main__":
     parser.add_argument("--pairs", type=int, default=200, help="of each way")
     parser.add_argument("--programs", type=listed(NAMES), default=NAMES)
     parser.add_argument("--changes", type=lambda text: [float(each) for each in text.split(",")], default=(0.03, 0.1))
+    parser.add_argument(
+        "--turns",
+        type=lambda text: text.split(","),
+        default=(SCHEDULERS, "0.3"),
+        help="in tandem, ms; 0: the scheduler's",
+    )
     parser.add_argument("--minutes", type=float, default=math.inf)
     main(parser.parse_args())

@@ -4,6 +4,9 @@ use crate::failure::Failure;
 use crate::protocol::Request;
 use serde::Deserialize;
 
+/// Shorter turns leave little but switches.
+const SHORTEST_TURN_NS: u64 = 50_000;
+
 /// Two launches at the same time on one processor.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -17,6 +20,10 @@ pub struct Pair {
     /// Whether each has on fd 4 one end of a socket, of which the other one has the other end.
     #[serde(default)]
     pub lockstep: bool,
+    /// After how long at most the processor goes to the other one, where the kernel can do that; `None` leaves it to the
+    /// scheduler.
+    #[serde(default)]
+    pub turn_ns: Option<u64>,
 }
 
 /// What the driver may ask for in a line.
@@ -58,6 +65,14 @@ impl Asked {
         }
         if first.then.is_some() || second.then.is_some() {
             return Err(Failure::request("nothing can follow one of two launches"));
+        }
+        if together
+            .turn_ns
+            .is_some_and(|turn_ns| turn_ns < SHORTEST_TURN_NS)
+        {
+            return Err(Failure::request(format!(
+                "a turn takes {SHORTEST_TURN_NS} ns or more"
+            )));
         }
         if together.lockstep && (first.results.is_none() || second.results.is_none()) {
             return Err(Failure::request("without results there is no lockstep"));

@@ -10,6 +10,7 @@ use crate::protocol::{latin1_encode, Report, Request};
 use crate::spawn::{self, Started};
 use crate::sys::{self, Ended};
 use crate::tail::Capture;
+use crate::turns::Turns;
 use crate::wait::{self, Stop, Wait};
 
 /// How launches came out.
@@ -55,7 +56,14 @@ pub fn run(
         counters,
         wait,
     };
-    to_the_end(vec![running], (before, delay_ns), means, channel, leftovers)
+    to_the_end(
+        vec![running],
+        None,
+        (before, delay_ns),
+        means,
+        channel,
+        leftovers,
+    )
 }
 
 /// On how many processors a target may run.
@@ -87,13 +95,14 @@ pub struct Running<'a> {
     pub wait: Wait,
 }
 
-/// Waits for the ends of all that run, and cleans up behind them. Before their start the machine's counters were read,
-/// and how long the server had waited for a CPU.
+/// Waits for the ends of all that run, who may take `turns`, and cleans up behind them. Before their start the machine's
+/// counters were read, and how long the server had waited for a CPU.
 ///
 /// # Errors
 /// Why one of them cannot be told of, or could not be killed.
 pub fn to_the_end(
     running: Vec<Running<'_>>,
+    turns: Option<Turns>,
     (before, delay_ns): (Reading, u64),
     means: &Means,
     channel: &mut Channel,
@@ -108,7 +117,7 @@ pub fn to_the_end(
             )
         })
         .unzip();
-    let waited = wait::for_ends(&mut waits, channel, means, delay_ns);
+    let waited = wait::for_ends(&mut waits, turns, channel, means, delay_ns);
     let stop = waits.iter().find_map(|wait| wait.outcome.stop);
     let failed = |failure| stop.map_or(Err(failure), |stop| Ok(Launched::Stopped(stop)));
     for (wait, (_, started, ..)) in waits.iter().zip(&of_each) {

@@ -34,4 +34,5 @@ pub mod tail;
 pub mod together;
 pub mod tracepoint;
 pub mod tree;
+pub mod turns;
 pub mod wait;

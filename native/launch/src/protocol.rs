@@ -192,6 +192,8 @@ pub struct Hello {
     pub switches: bool,
     /// Where a target's memory is mapped can be chosen.
     pub addresses: bool,
+    /// Two targets on one processor can have turns that are shorter than the scheduler's.
+    pub short_turns: bool,
     /// Counters may count what the kernel does for a target, too.
     pub kernel_counters: bool,
     /// The error numbers of the counters that there are none of.

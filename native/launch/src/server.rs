@@ -14,6 +14,7 @@ use crate::protocol::{is_cancel, is_journal, Hello, Next, Refusal, Reply, Report
 use crate::switches::Switches;
 use crate::sys::{self, SignalFd};
 use crate::together;
+use crate::turns::Turns;
 use crate::wait::Stop;
 use std::fs::File;
 use std::io::{self, Write};
@@ -205,6 +206,7 @@ fn hello(means: &Means) -> Hello {
         steal: reading.steal_ns.is_some(),
         switches: means.switches.is_some(),
         addresses: Addresses::can_be_chosen(),
+        short_turns: Turns::can_be_short(),
         kernel_counters: counters::counts_kernel(),
         missing_counters: counters::missing(),
     }

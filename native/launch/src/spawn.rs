@@ -239,6 +239,12 @@ impl Pinned {
         // It would only be in the way of its children.
         let _ = sys::set_own_affinity(&others);
     }
+
+    /// Has the server itself go back to the children that it has left these CPUs to.
+    pub fn join(&self, cpus: &[u16]) {
+        // Where it may not, it sees to them from where it is.
+        let _ = sys::set_own_affinity(&mask(cpus));
+    }
 }
 
 impl Drop for Pinned {

@@ -14,6 +14,7 @@ use crate::means::Means;
 use crate::protocol::Request;
 use crate::spawn::{self, Captures, Pinned, Started};
 use crate::sys::{self, Gated};
+use crate::turns::Turns;
 use crate::wait::Wait;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -63,7 +64,11 @@ pub fn run(
     // That of the launch before: it would wake us for nothing.
     let _ = means.child_signal.take();
     let running = released([first, second], pair.second_begins, means);
-    launch::to_the_end(running, counters, means, channel, leftovers)
+    let turns = pair.turn_ns.and_then(Turns::of);
+    if turns.is_some() {
+        pinned.join(&cpus);
+    }
+    launch::to_the_end(running, turns, counters, means, channel, leftovers)
 }
 
 /// The two ends of what the targets keep step by, if they are to.

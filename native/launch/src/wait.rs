@@ -7,6 +7,7 @@ use crate::means::Means;
 use crate::spawn::{Captures, Started};
 use crate::sys::{self, Executing, State};
 use crate::tail::Capture;
+use crate::turns::Turns;
 use std::io;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
@@ -228,9 +229,9 @@ impl Wait {
     }
 }
 
-/// Waits until all of the targets have ended, or one of them does not die. They are not reaped. Without a
-/// capture or a timeout this sleeps through, unless one is stopped: a waking server would be noise on the
-/// machine that it measures.
+/// Waits until all of the targets have ended, or one of them does not die. They are not reaped. Without a capture, a
+/// timeout or `turns` this sleeps through, unless one is stopped: a waking server would be noise on the machine that it
+/// measures.
 ///
 /// # Errors
 /// If the system refuses to wait; the targets have then been killed.
@@ -239,6 +240,7 @@ impl Wait {
 /// came here.
 pub fn for_ends(
     waits: &mut [Wait],
+    mut turns: Option<Turns>,
     channel: &mut Channel,
     means: &Means,
     delay_ns: u64,
@@ -262,7 +264,9 @@ pub fn for_ends(
         if waits.iter().all(|wait| wait.ended) {
             return Ok(());
         }
-        let stop = match next_event(waits, channel, means, at_start.take()) {
+        // The last one has them to its end, though it is alone then: its whole time is to hold as much of switches.
+        let turn_ns = turns.as_mut().map(Turns::left_ns);
+        let stop = match next_event(waits, channel, means, turn_ns, at_start.take()) {
             Ok(stop) => stop,
             Err(error) => {
                 kill_all(waits);
@@ -278,11 +282,13 @@ pub fn for_ends(
     }
 }
 
-/// Sleeps until something happens, or but looks `at_start`, and sees to it; why the server is to end, if that is it.
+/// Sleeps until something happens or a turn is over, or but looks `at_start`, and sees to it; why the server is to end, if
+/// that is it.
 fn next_event(
     waits: &mut [Wait],
     channel: &mut Channel,
     means: &Means,
+    turn_ns: Option<u64>,
     at_start: Option<u64>,
 ) -> io::Result<Option<Stop>> {
     let listen = waits.iter().all(|wait| wait.outcome.stop.is_none());
@@ -296,6 +302,7 @@ fn next_event(
     let delay_ns = at_start.unwrap_or_else(|| means.gauges.own_delay_ns());
     let due = waits.iter().filter_map(|wait| wait.deadlines.next()).min();
     let left_ns = due.map(|due| due.saturating_sub(sys::now_ns()));
+    let left_ns = [left_ns, turn_ns].into_iter().flatten().min();
     sys::poll(&mut entries, at_start.map_or(left_ns, |_| Some(0)))?;
     let now_ns = sys::now_ns();
     let woken = Woken { now_ns, delay_ns };

@@ -7,12 +7,14 @@ use common::{Driver, Scratch};
 use serde_json::{json, Value};
 
 const MS: u64 = 1_000_000;
+const TURN_NS: u64 = 309_000;
 
 /// 100 ms of one thread's CPU time.
 const BUSY: &str = "import time\nwhile time.process_time() < 0.1: pass\n";
 
 fn both(first: &Value, second: &Value) -> Value {
-    let pair = json!({"first": first, "second": second, "second_begins": false});
+    let pair =
+        json!({"first": first, "second": second, "second_begins": false, "turn_ns": TURN_NS});
     json!({ "together": pair })
 }
 
@@ -63,6 +65,53 @@ fn both_run_at_the_same_time_and_each_has_its_own_numbers() {
             (&json!(null), &json!(""))
         );
     }
+}
+
+#[test]
+fn turns_are_as_short_as_asked_for() {
+    let mut driver = Driver::start();
+    if driver.hello["schedstat"] != true || driver.hello["short_turns"] != true {
+        return;
+    }
+    let busy = python(BUSY);
+    let mut pair = both(&busy, &busy);
+    let slices = |reports: &Value| number(&reports[0], "timeslices");
+    let short = slices(&driver.ask(&pair));
+    pair["together"]["turn_ns"] = json!(null);
+    let usual = slices(&driver.ask(&pair));
+    // 100 ms of each are 324 turns of that length.
+    assert!(short > 160 && usual < 120, "{short} {usual}");
+}
+
+#[test]
+fn nothing_of_the_turns_is_left_to_what_is_started() {
+    let mut driver = Driver::start();
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").expect("known");
+    let mut numbers = kernel.split('.').map(|part| part.parse().unwrap_or(0));
+    let is_new = (numbers.next(), numbers.next()) >= (Some(6), Some(12));
+    assert_eq!(driver.hello["short_turns"], is_new);
+    // The slice that a process asks for, and by how much its sleeps may be longer.
+    let asks = format!(
+        "import ctypes\nlibc = ctypes.CDLL(None)\nplace = (ctypes.c_uint64 * 6)()\n\
+        libc.syscall({}, 0, place, 48, 0)\nprint(place[3], libc.prctl({}, 0, 0, 0, 0))",
+        libc::SYS_sched_getattr,
+        libc::PR_GET_TIMERSLACK,
+    );
+    let asks = python(&asks);
+    let before = driver.run(&asks)["stdout"].clone();
+    let [one, other] = run(&mut driver, &asks, &asks);
+    let after = &driver.run(&asks)["stdout"];
+    for stdout in [&one["stdout"], &other["stdout"], after] {
+        assert_eq!(*stdout, before);
+    }
+}
+
+#[test]
+fn a_turn_of_next_to_nothing_is_refused() {
+    let mut driver = Driver::start();
+    let mut pair = both(&sh(":"), &sh(":"));
+    pair["together"]["turn_ns"] = json!(1000);
+    assert_eq!(driver.fail(&pair).0, "request");
 }
 
 #[test]

@@ -38,6 +38,13 @@ def test_what_stays_undecided_and_could_run_in_tandem_is_told_how() -> None:
     assert "--pairing auto" in finding.remedy
 
 
+def test_short_turns_make_it_worth_a_try_for_shorter_launches() -> None:
+    record = weighed(launches(ms=12))
+    offering = record.machine.model_copy(update={"offers": {"short_turns": True}})
+    assert found(record.model_copy(update={"machine": offering}))
+    assert not found(record)
+
+
 @pytest.mark.parametrize(
     ("script", "settings"),
     [

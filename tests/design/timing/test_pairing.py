@@ -33,7 +33,7 @@ from steelyard.model.launches import (
     Measured,
 )
 from steelyard.model.records import Settings
-from tests.world import Killed, ScriptedWorld, ctrl_c, kill, measured, program_of
+from tests.world import OFFERS, Killed, ScriptedServer, ScriptedWorld, ctrl_c, kill, measured, program_of
 
 ALONE, BESIDE = "adjacent", "tandem"
 numbers = attrgetter(*NUMBERS)
@@ -200,6 +200,15 @@ def test_auto_tries_nothing_for_a_change_that_is_seen_at_once(machine: Machine) 
 def test_auto_leaves_short_programs_as_they_are(machine: Machine) -> None:
     machine.ms = 12
     assert ways(machine.weighed("--pairing", "auto", "--pairs", "100"))[BESIDE] == 0
+
+
+@pytest.mark.parametrize(("ms", "tried"), [(12, True), (4, False)])
+def test_short_turns_are_many_in_shorter_launches(
+    machine: Machine, ms: float, tried: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ScriptedServer, "offers", {**OFFERS, "short_turns": True})
+    machine.ms = ms
+    assert (ways(machine.weighed("--pairing", "auto", "--pairs", "60"), TRIED)[BESIDE] > 0) == tried
 
 
 def test_whoever_reads_what_auto_tried_judges_as_it_was_judged(machine: Machine) -> None:
@@ -466,7 +475,7 @@ def test_a_failure_is_told_rather_than_the_wait_for_what_failed(machine: Machine
 def chosen(way: Literal["tandem", "auto"], seed: int, swapped: list[bool]) -> list[tuple[bool, str, list[int]]]:
     """What is chosen pair by pair on a noisy machine; of swapped pairs each side has what the other one had."""
     settings = Settings(seed=seed, margin=0.005, alpha=0.01, metrics=["active"], pairing=way, warm_up=1)
-    pairing, random = Pairing(settings), np.random.default_rng(seed)
+    pairing, random = Pairing(settings, 0), np.random.default_rng(seed)
     answers, pairs = [Chosen(tandem=False)], list[tuple[LaunchRow, LaunchRow]]()
     for number, swap in enumerate(swapped):
         newest = answers[-1]
@@ -481,7 +490,7 @@ def chosen(way: Literal["tandem", "auto"], seed: int, swapped: list[bool]) -> li
         pairs.append((rows[0], rows[1]))
         pairing.note(pairs[-1])
         answers.append(pairing.choose())
-    again = Pairing(settings)
+    again = Pairing(settings, 0)
     again.note(*pairs)  # as whoever goes on with a record does
     now = again.choose()
     assert (now.tandem, now.role) == (answers[-1].tandem, answers[-1].role)

@@ -7,6 +7,7 @@ mod gate;
 mod perf;
 mod perf_event;
 mod processes;
+mod scheduling;
 mod spawner;
 
 pub use descriptors::{
@@ -22,6 +23,7 @@ pub use processes::{
     reset_child_signal, set_own_affinity, set_stack_limit, signal, signal_at_parents_end,
     stack_limit, state_of, subreaper, Change, Child, Ended, Limit, State,
 };
+pub use scheduling::{run_as_usual, run_at_wake_ups};
 pub use spawner::{changed_signals, Spawner};
 
 use std::io;

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from steelyard.design.judging.pairs import MetricPairs
-from steelyard.design.runner.tandem import keeps_step, obstacle
-from steelyard.design.timing.pairing import MOST_WAITING, SHORTEST_NS
-from steelyard.model.records import Finding, Settings
+from steelyard.design.runner.tandem import keeps_step, obstacle, shortest_ns
+from steelyard.design.timing.pairing import MOST_WAITING
+from steelyard.model.records import Finding, Weighing
 from steelyard.report.figures import percent
 from steelyard.stats.paired import Judgement
 from steelyard.stats.summary import centre
@@ -16,11 +16,12 @@ from steelyard.stats.summary import centre
 _NOISY = 0.01
 
 
-def beside_finding(settings: Settings, pairs: MetricPairs, metric: str, judgement: Judgement) -> list[Finding]:
+def beside_finding(record: Weighing, pairs: MetricPairs, metric: str, judgement: Judgement) -> list[Finding]:
     """Name the option that tries it, where its pairs are noisy and the benchmark could run so."""
+    settings = record.settings
     if judgement.verdict != "undecided" or settings.pairing != "adjacent" or metric not in ("active", "cpu"):
         return []
-    if obstacle(settings) or not (keeps_step(settings) or _is_for_tandem(settings, pairs)):
+    if obstacle(settings) or not (keeps_step(settings) or _is_for_tandem(record, pairs)):
         return []
     baseline, candidate = pairs.first(judgement.look.pairs)
     spread = centre(candidate / baseline).spread
@@ -35,11 +36,13 @@ def beside_finding(settings: Settings, pairs: MetricPairs, metric: str, judgemen
     ]
 
 
-def _is_for_tandem(settings: Settings, pairs: MetricPairs) -> bool:
+def _is_for_tandem(record: Weighing, pairs: MetricPairs) -> bool:
     """Whether its launches are long, and of one thread that computes."""
     launches, used = pairs.launches, pairs.launches.complete_pairs(pairs.benchmark)
     cpu_ns = launches.column("cpu_ns")[used]
-    if settings.harness is not None or not launches.worked_alone()[used].all() or np.median(cpu_ns) < SHORTEST_NS:
+    if record.settings.harness is not None or not launches.worked_alone()[used].all():
+        return False
+    if np.median(cpu_ns) < shortest_ns(record.machine.offers):
         return False
     own_ns = launches.column("wall_ns")[used] - launches.column("delay_ns")[used]
     return bool(np.median(cpu_ns - (1 - MOST_WAITING) * own_ns) >= 0)

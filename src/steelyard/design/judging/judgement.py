@@ -195,7 +195,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing:
             *found,
             *medians_findings(change, judgement.verdict, sides, settings.margin),
             *storms,
-            *beside_finding(settings, pairs, metric, judgement),
+            *beside_finding(record, pairs, metric, judgement),
             *waits_finding(record.launches, pairs.benchmark, metric, settings.alpha),
             *layout_findings(layouts, judgement, settings),
         ],

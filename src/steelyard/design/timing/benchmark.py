@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from steelyard.design.judging.budgets import budgets_of
+from steelyard.design.runner.tandem import shortest_ns
 from steelyard.design.timing.disturbance import Repeats
 from steelyard.design.timing.pairing import Pairing
 from steelyard.model.launches import DISTURBED, ROLES, TRIED, WARM_UP, LaunchRow
@@ -48,7 +49,12 @@ def resumed(number: int, header: Weighing, rows: Sequence[LaunchRow]) -> OpenBen
     """A benchmark where an earlier session left it: at its beginning, if there was none."""
     metric, benchmark = timed(header.settings.metrics)[0], header.benchmarks[number]
     repeats = Repeats(metric, header.machine.cores_logical)
-    pairing = Pairing(header.settings, is_judged=bool(benchmark.ended), by_process=benchmark.clock == "process")
+    pairing = Pairing(
+        header.settings,
+        shortest_ns(header.machine.offers),
+        is_judged=bool(benchmark.ended),
+        by_process=benchmark.clock == "process",
+    )
     found = OpenBenchmark(number, repeats, control=header.benchmarks[number].control, pairing=pairing)
     if header.stop[number] == "failed":
         found.stop = "failed"

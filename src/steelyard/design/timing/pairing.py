@@ -25,8 +25,6 @@ from steelyard.stats.summary import quartile_deviation
 
 # So many first pairs are looked at together, whether their target is one for tandem; then each by itself.
 FIRST_PAIRS = 12
-# Below that the scheduler's slices of some ms are no longer many in a launch, and nothing is gained.
-SHORTEST_NS = 20_000_000
 # A target that spends more of its time than this, and that many ns, without a processor or waiting for one waits for
 # something else.
 MOST_WAITING, LEAST_WAITING_NS = 0.1, 2_000_000
@@ -54,11 +52,15 @@ _MEASURED = (_USED, ROLES.index(TRIED))
 class Pairing:
     """How the pairs of one benchmark run; what was measured of them is noted here first."""
 
-    def __init__(self, settings: Settings, *, is_judged: bool = False, by_process: bool = False) -> None:
-        """`is_judged` tells that pairs have been judged before as many are there as for the first look.
+    def __init__(
+        self, settings: Settings, shortest_ns: int, *, is_judged: bool = False, by_process: bool = False
+    ) -> None:
+        """Nothing that takes less than `shortest_ns` of processor time a launch is tried in tandem.
 
-        What is timed `by_process` is known to be one for tandem, and to be far less noisy there.
+        `is_judged` tells that pairs have been judged before as many are there as for the first look. What is timed
+        `by_process` is known to be one for tandem, and to be far less noisy there.
         """
+        self._shortest_ns = shortest_ns
         self._settings, self._is_judged, self._by_process = settings, is_judged, by_process
         self._metric = next(iter(timed(settings.metrics)), "")
         self._is_asked = settings.pairing == "tandem"
@@ -140,9 +142,9 @@ class Pairing:
 
     def _is_short(self) -> bool:
         if self._in_turn:
-            return False  # no slices, but samples are what takes turns
+            return False  # its samples are what takes turns
         launches = [row.cpu_ns or 0 for pair in self._pairs for row in pair]
-        return bool(launches) and float(np.median(launches)) < SHORTEST_NS
+        return bool(launches) and float(np.median(launches)) < self._shortest_ns
 
     def _unfit(self) -> str | None:
         """Why the target is none for tandem, going by its launches so far."""
