@@ -86,7 +86,7 @@ def _pairing(noise: Noise, found: _Kinds) -> Condition:
     told = ", ".join(f"of a {_NAMES[work]} {one.part:.2g}" for work, one in costs.items())
     evidence = f"in tandem a verdict takes so many times as long: {told}"
     if noise.pairing == "tandem":
-        return slight("pairing", evidence, "--pairing auto, for programs of 20 ms and more (steelyard docs tandem)")
+        return slight("pairing", evidence, "--pairing auto, for programs of one thread (steelyard docs tandem)")
     if any(one.is_less for one in costs.values()):
         return fine("pairing", f"{evidence}: --pairing auto finds out what your program gains")
     return fine("pairing", f"{evidence}; that is no clear gain")

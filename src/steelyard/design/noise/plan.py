@@ -16,7 +16,7 @@ LONGEST: Final = 0.1
 # Of the time of each kind of work, by how long a launch takes in ms. Most is for what is weighed most, and for what
 # takes few pairs only because it is long there is little: the curve through all tells the rest.
 _ADJACENT = {1.0: 0.05, 3.0: 0.07, 10.0: 0.15, 30.0: 0.2, 100.0: 0.25, 300.0: 0.1, 1000.0: 0.02}
-# Below 20 ms the turns of the scheduler are not short against a launch (docs/tandem.md).
+# Where the turns are the scheduler's own, shorter launches gain nothing (docs/tandem.md).
 _TANDEM = {30.0: 0.08, 100.0: 0.12}
 _PINNED_MS, _PINNED = 10.0, 0.04
 BESIDE_MS: Final = 20.0
