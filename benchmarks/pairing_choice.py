@@ -1,7 +1,7 @@
 """What `--pairing auto` takes beside pairs one after the other, in made-up noise; its false alarms; its intervals.
 
-    python benchmarks/pairing_choice.py [--weighings N] [--again N] [--kinds A,B] [--seed S]
-    python benchmarks/pairing_choice.py --alarms [--weighings N] [--kinds A,B] [--seed S]
+    python benchmarks/pairing_choice.py [--weighings N] [--again N] [--kinds A,B] [--begins-beside] [--seed S]
+    python benchmarks/pairing_choice.py --alarms [--weighings N] [--kinds A,B] [--begins-beside] [--seed S]
 
 Whole weighings without a machine: the tool's own choice of how each pair runs (`Pairing`), and its own looks. Pairs in
 tandem have other noise of the same kind, so many times as large, in the same phases, and take a little longer. All ways
@@ -34,9 +34,8 @@ from tests.world import measured
 
 from benchmarks.simulation import SYNTHETIC, FloatArray, table, weigh_once
 from steelyard.design.runner.draws import draw_places
-from steelyard.design.runner.tandem import shortest_ns
 from steelyard.design.timing.pairing import Pairing
-from steelyard.model.launches import NUMBERS, USED, LaunchRow
+from steelyard.model.launches import NUMBERS, USED, WARM_UP, LaunchRow
 from steelyard.model.records import Settings
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.paired import Judgement
@@ -116,11 +115,17 @@ class Pairs:
     """The time until each was there, with all that was tried before."""
 
 
-def pairs_of(noise: Noise, way: Way, ms: float, judged: int, seed: int) -> Pairs:
+def pairs_of(noise: Noise, way: Way, place: Place, judged: int, seed: int) -> Pairs:
     """Run pairs until so many are judged."""
     settings = Settings(seed=seed, margin=MARGIN, alpha=ALPHA, metrics=["active"], pairing=way, warm_up=0)
-    pairing, sides, ways, spent = Pairing(settings, shortest_ns({})), list[FloatArray](), list[bool](), list[float]()
-    time, alone = 0.0, 0
+    pairing, sides, ways, spent = (
+        Pairing(settings, {"short_turns": place.begins_beside}),
+        list[FloatArray](),
+        list[bool](),
+        list[float](),
+    )
+    time, alone, ms = 0.0, 0, place.ms
+    pairing.note(_rows(seed, len(noise.tandem), WARM_UP, np.array([ms, ms]), tandem=False))
     for at in range(len(noise.tandem)):
         chosen = pairing.choose()
         # What was tried moves no other pair to another place in time, so that all ways have the same ones.
@@ -166,6 +171,8 @@ class Place:
     change: float
     size: float
     ms: float = LONG_MS
+    begins_beside: bool = False
+    """Whether `auto` begins in tandem, as it does with short turns."""
 
 
 @dataclass
@@ -189,7 +196,7 @@ def taken(place: Place, weighings: int, seed: int, all_times: tuple[float, ...] 
         stops: dict[tuple[bool, ...], int] = {}  # alike for all of them where no judged pair was in tandem
         for (times, one), way in product(found.items(), WAYS):
             mine = noise.weighed(place.change, times, place.size)
-            pairs = pairs_of(mine, way, place.ms, MOST_PAIRS, number)
+            pairs = pairs_of(mine, way, place, MOST_PAIRS, number)
             ways = tuple(pairs.tandem)
             stop = stops.get(ways) or judged_of(pairs, ALPHA, roughly=True).look.pairs
             if not any(ways):
@@ -203,7 +210,7 @@ def taken(place: Place, weighings: int, seed: int, all_times: tuple[float, ...] 
 
 def times_table(asked: argparse.Namespace) -> None:
     """Time by noise."""
-    places = [Place(kind, *one) for kind, one in product(asked.kinds, PLACES)]
+    places = [Place(kind, *one, begins_beside=asked.begins_beside) for kind, one in product(asked.kinds, PLACES)]
     places.append(Place("quiet", 0.01, 1.5, SHORT_MS))
     with ProcessPoolExecutor(asked.jobs) as pool:
         each = pool.map(partial(taken, weighings=asked.weighings, seed=asked.seed), places)
@@ -238,7 +245,7 @@ def holds(place: Place, times: float, weighings: int, seed: int) -> tuple[int, i
     truth, looks = log1p(place.change), plan_looks(FEWER_PAIRS, ended=True)
     for number in range(weighings):
         noise = Noise.of(place.kind, (seed, number, 1), 2 * FEWER_PAIRS)
-        pairs = pairs_of(noise.weighed(place.change, times, place.size), "auto", place.ms, FEWER_PAIRS, number)
+        pairs = pairs_of(noise.weighed(place.change, times, place.size), "auto", place, FEWER_PAIRS, number)
         d, levels = pairs.sides[:, 1] - pairs.sides[:, 0], pairs.sides.mean(axis=1)
         rejected += tested(d, levels, looks, [Hypothesis(truth, LIKELY_ALPHA)], keep=False)[0].rejected
         ended += pairs.tandem[-1]
@@ -254,7 +261,13 @@ def alarms_table(asked: argparse.Namespace) -> None:
     with ProcessPoolExecutor(asked.jobs) as pool:
         for change in TRUE_CHANGES:
             jobs = [
-                pool.submit(holds, Place(kind, change, 1.5), times, asked.weighings, asked.seed)
+                pool.submit(
+                    holds,
+                    Place(kind, change, 1.5, begins_beside=asked.begins_beside),
+                    times,
+                    asked.weighings,
+                    asked.seed,
+                )
                 for kind, times in product(asked.kinds, AA_TIMES)
             ]
             rejected, ended, covered = (sum(one) for one in zip(*(job.result() for job in jobs), strict=True))
@@ -272,6 +285,7 @@ def main() -> None:
     parser.add_argument("--weighings", type=int, default=100, help="of each place")
     parser.add_argument("--again", type=int, default=150, help="of each place that is over the bar")
     parser.add_argument("--kinds", type=lambda text: text.split(","), default=list(KINDS))
+    parser.add_argument("--begins-beside", action="store_true", help="as with short turns")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     asked = parser.parse_args()

@@ -17,6 +17,7 @@ from steelyard.design.timing.trial import (
     ENOUGH_TO_CHOOSE,
     FEWEST_TRIED,
     FIRST_AFTER,
+    FOR_EACH_ALONE,
     FOR_EACH_TRIED,
     LOOKS_BACK,
     MOST_TRIED,
@@ -472,10 +473,80 @@ def test_a_failure_is_told_rather_than_the_wait_for_what_failed(machine: Machine
         assert "./new failed with exit status 3" in said.sentence
 
 
-def chosen(way: Literal["tandem", "auto"], seed: int, swapped: list[bool]) -> list[tuple[bool, str, list[int]]]:
+@pytest.fixture
+def turning(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """A machine whose launch server can make turns short."""
+    monkeypatch.setattr(ScriptedServer, "offers", {**OFFERS, "short_turns": True})
+    return machine
+
+
+def test_with_short_turns_auto_begins_in_tandem(turning: Machine) -> None:
+    turning.change = 0.02
+    record = turning.weighed("--pairing", "auto")
+    assert record["verdict"] == "slower"
+    assert ways(record)[ALONE] == ways(record, TRIED)[ALONE] == 0
+    assert ways(record, "warm-up")[BESIDE] == 0
+
+
+@pytest.mark.parametrize(
+    "warm_up",
+    [{"others_ns": 20_000_000, "user_ns": 65_000_000}, {"cpu_ns": 30_000_000}, {"wall_ns": 18_000_000}],
+    ids=["threads", "waits", "short"],
+)
+def test_what_the_warm_up_does_not_show_to_be_one_for_it_begins_one_after_the_other(
+    turning: Machine, warm_up: dict[str, int]
+) -> None:
+    if "wall_ns" in warm_up:
+        turning.ms = 18
+    else:
+        turning.at = {1: warm_up}
+    assert ways(turning.weighed("--pairing", "auto", "--pairs", "15")) == {ALONE: 30, BESIDE: 0}
+
+
+def test_without_a_warm_up_nothing_is_known_and_auto_begins_one_after_the_other(turning: Machine) -> None:
+    assert ways(turning.weighed("--pairing", "auto", "--pairs", "15", "--warmup", "0")) == {ALONE: 30, BESIDE: 0}
+
+
+def test_what_is_far_noisier_in_tandem_goes_on_one_after_the_other(turning: Machine) -> None:
+    turning.noise = {ALONE: 0.003, BESIDE: 0.05}
+    record = turning.weighed("--pairing", "auto", "--margin", "0.1%", "--pairs", "60")
+    tried = 2 * FEWEST_TRIED
+    assert ways(record, TRIED) == {ALONE: tried, BESIDE: 0}
+    assert ways(record)[BESIDE] == tried * FOR_EACH_ALONE
+    assert ways(record)[ALONE] > 0
+    said = notes(record)["tried"]
+    assert re.search("tried one after the other spread by .* in tandem by .*, so it went on one after the other$", said)
+
+
+def test_what_stays_in_tandem_says_what_was_tried(turning: Machine) -> None:
+    record = turning.weighed("--pairing", "auto", "--margin", "0.02%", "--pairs", "60")
+    assert ways(record)[ALONE] == 0
+    assert ways(record, TRIED) == {ALONE: 2 * FEWEST_TRIED, BESIDE: 0}
+    assert "so it went on" not in notes(record)["tried"]
+
+
+def test_what_has_too_little_of_the_caches_leaves_tandem_before_it_is_judged(turning: Machine) -> None:
+    turning.crowded = 1.5
+    turning.noise = {ALONE: 0.003, BESIDE: 0.003}
+    record = turning.weighed("--pairing", "auto")
+    assert ways(record)[BESIDE] == 0
+    assert "share the caches of a processor" in notes(record)["adjacent"]
+
+
+def test_what_fails_in_tandem_is_weighed_one_after_the_other(turning: Machine) -> None:
+    turning.others[BESIDE] = {"exit_code": 1}
+    record = turning.weighed("--pairing", "auto", "--pairs", "15")
+    assert ways(record) == {ALONE: 30, BESIDE: 0}
+    assert "failed with exit status 1" in notes(record)["adjacent"]
+
+
+def chosen(
+    way: Literal["tandem", "auto"], seed: int, swapped: list[bool], *, short_turns: bool
+) -> list[tuple[bool, str, list[int]]]:
     """What is chosen pair by pair on a noisy machine; of swapped pairs each side has what the other one had."""
     settings = Settings(seed=seed, margin=0.005, alpha=0.01, metrics=["active"], pairing=way, warm_up=1)
-    pairing, random = Pairing(settings, 0), np.random.default_rng(seed)
+    offers = {"short_turns": short_turns}
+    pairing, random = Pairing(settings, offers), np.random.default_rng(seed)
     answers, pairs = [Chosen(tandem=False)], list[tuple[LaunchRow, LaunchRow]]()
     for number, swap in enumerate(swapped):
         newest = answers[-1]
@@ -490,19 +561,23 @@ def chosen(way: Literal["tandem", "auto"], seed: int, swapped: list[bool]) -> li
         pairs.append((rows[0], rows[1]))
         pairing.note(pairs[-1])
         answers.append(pairing.choose())
-    again = Pairing(settings, 0)
+    again = Pairing(settings, offers)
     again.note(*pairs)  # as whoever goes on with a record does
     now = again.choose()
     assert (now.tandem, now.role) == (answers[-1].tandem, answers[-1].role)
     return [(answer.tandem, answer.role, answer.left) for answer in answers]
 
 
-@pytest.mark.parametrize(("way", "pairs"), [("tandem", 40), ("auto", 70)])
-def test_no_choice_knows_which_side_a_launch_was_of(way: Literal["tandem", "auto"], pairs: int) -> None:
+@pytest.mark.parametrize(
+    ("way", "pairs", "short_turns"), [("tandem", 40, False), ("auto", 70, False), ("auto", 70, True)]
+)
+def test_no_choice_knows_which_side_a_launch_was_of(
+    way: Literal["tandem", "auto"], pairs: int, short_turns: bool
+) -> None:
     outcomes = set()
     for seed in range(40):
         coins = np.random.default_rng(seed + 1000).random(pairs) < 0.5
-        answers = chosen(way, seed, [bool(coin) for coin in coins])
-        assert answers == chosen(way, seed, [False] * pairs)
+        answers = chosen(way, seed, [bool(coin) for coin in coins], short_turns=short_turns)
+        assert answers == chosen(way, seed, [False] * pairs, short_turns=short_turns)
         outcomes.add(answers[-1][0])
     assert outcomes == {False, True}

@@ -1,27 +1,45 @@
-"""When pairs are tried in tandem, and what they say."""
+"""When pairs are tried in the other way, and what they say."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from steelyard.design.timing.trial import FEWEST_TRIED, FIRST_AFTER, FOR_EACH_TRIED, LOOKS_BACK, MOST_TRIED, Ran, Trial
+from steelyard.design.timing.trial import (
+    FEWEST_TRIED,
+    FIRST_AFTER,
+    FIRST_ALONE_AFTER,
+    FOR_EACH_ALONE,
+    FOR_EACH_TRIED,
+    LOOKS_BACK,
+    MOST_TRIED,
+    Ran,
+    Trial,
+)
 
 
-def trial(adjacent: int, tandem: int, *, times: float = 1.0, seconds: float = 1.0) -> Trial:
-    """One after the other sizes of 0.01, with a spread of half of that; in tandem the same, so many times as large."""
-    sizes = 0.01 * (1 + 0.5 * np.linspace(-1, 1, adjacent)), times * 0.01 * (1 + 0.5 * np.linspace(-1, 1, tandem))
-    return Trial([Ran(float(size), 1.0) for size in sizes[0]], [Ran(float(size), seconds) for size in sizes[1]])
+def trial(judged: int, other: int, *, times: float = 1.0, seconds: float = 1.0) -> Trial:
+    """As it began sizes of 0.01, with a spread of half of that; the other way the same, so many times as large."""
+    sizes = 0.01 * (1 + 0.5 * np.linspace(-1, 1, judged)), times * 0.01 * (1 + 0.5 * np.linspace(-1, 1, other))
+    ran = [Ran(float(size), 1.0) for size in sizes[0]], [Ran(float(size), seconds) for size in sizes[1]]
+    return Trial(False, *ran)
 
 
-def test_no_more_than_one_for_so_many_is_tried() -> None:
-    found, due = Trial(), []
+@pytest.mark.parametrize(
+    ("begins_beside", "when"),
+    [
+        (False, [FIRST_AFTER, 2 * FOR_EACH_TRIED, 3 * FOR_EACH_TRIED, 4 * FOR_EACH_TRIED]),
+        (True, [FIRST_ALONE_AFTER, FIRST_ALONE_AFTER, 3 * FOR_EACH_ALONE, 4 * FOR_EACH_ALONE]),
+    ],
+)
+def test_no_more_than_one_for_so_many_is_tried(begins_beside: bool, when: list[int]) -> None:
+    found, due = Trial(begins_beside), []
     for judged in range(1, 120):
-        found.adjacent.append(Ran(0.01, 1.0))
+        found.judged.append(Ran(0.01, 1.0))
         while found.is_due:
             due.append(judged)
-            found.tandem.append(Ran(0.01, 1.0))
-    assert due[:4] == [FIRST_AFTER, 2 * FOR_EACH_TRIED, 3 * FOR_EACH_TRIED, 4 * FOR_EACH_TRIED]
+            found.other.append(Ran(0.01, 1.0))
+    assert due[:4] == when
 
 
 @pytest.mark.parametrize("tried", range(1, MOST_TRIED + 1))
@@ -50,5 +68,5 @@ def test_what_was_chosen_is_asked_now_and_then_whether_it_still_is_better() -> N
 
 def test_a_change_of_every_pair_is_no_spread() -> None:
     found = trial(100, MOST_TRIED)
-    moved = Trial([Ran(one.size + 0.5, 1.0) for one in found.adjacent], found.tandem)
+    moved = Trial(False, [Ran(one.size + 0.5, 1.0) for one in found.judged], found.other)
     assert moved.part() == pytest.approx(found.part())

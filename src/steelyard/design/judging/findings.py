@@ -183,14 +183,16 @@ def _tried(record: Weighing | Run, benchmark: int, metric: str) -> Finding | Non
     if len(tried) < FEWEST_TO_SPREAD or metric != timed(record.settings.metrics)[0]:  # it was chosen by the first one
         return None
     used, pair = launches.complete_pairs(benchmark)[:, 0], np.asarray(launches.pair)
-    before = ~launches.in_tandem()[used] & (pair[used] < pair[tried].max())
-    alone, beside = _sizes(launches, benchmark, metric, USED)[before], _sizes(launches, benchmark, metric, TRIED)
-    if len(alone) < FEWEST_TO_SPREAD or not np.isfinite([*alone, *beside]).all():
+    tandem = launches.in_tandem()
+    tried_beside = bool(tandem[tried[0]])
+    before = (tandem[used] != tried_beside) & (pair[used] < pair[tried].max())
+    judged, others = _sizes(launches, benchmark, metric, USED)[before], _sizes(launches, benchmark, metric, TRIED)
+    if len(judged) < FEWEST_TO_SPREAD or not np.isfinite([*judged, *others]).all():
         return None
-    spreads = percent(median_distance(beside)), percent(median_distance(alone))
-    message = f"{len(tried)} pairs that were tried in tandem spread by {spreads[0]}, "
-    message += f"those one after the other by {spreads[1]}"
-    message += ", so it went on in tandem" if launches.in_tandem()[used[-1]] else ""
+    way, other = ("in tandem", "one after the other") if tried_beside else ("one after the other", "in tandem")
+    message = f"{len(tried)} pairs that were tried {way} spread by {percent(median_distance(others))}, "
+    message += f"those {other} by {percent(median_distance(judged))}"
+    message += f", so it went on {way}" if tandem[used[-1]] == tried_beside else ""
     return Finding(code="tried", message=message)
 
 

@@ -60,10 +60,11 @@ class MetricPairs:
         return len(self.launches.complete_pairs(self.benchmark, self.role))
 
     def alike(self, pairs: int) -> int | None:
-        """How many of the first `pairs` pairs ran in tandem, if the newest one did, and not all; else None."""
+        """How many of the first `pairs` pairs ran as the newest one did, in tandem or not; None if all did."""
         baseline = self.launches.complete_pairs(self.benchmark, self.role)[:pairs, 0]
         tandem = self.launches.in_tandem()[baseline]
-        return int(tandem.sum()) if len(tandem) and tandem[-1] and not tandem.all() else None
+        alike = tandem == tandem[-1:]
+        return None if alike.all() else int(alike.sum())
 
     def layouts(self) -> npt.NDArray[np.int64]:
         """Which layout each complete pair is of, shape (pairs,)."""

@@ -23,7 +23,12 @@ _SHORTEST_NS, _SHORTEST_BY_SHORT_TURNS_NS = 20_000_000, 5_000_000
 
 def shortest_ns(offers: Mapping[str, bool]) -> int:
     """The least processor time of launches that may gain by a partner, by what the launch server offers."""
-    return _SHORTEST_BY_SHORT_TURNS_NS if offers.get("short_turns", False) else _SHORTEST_NS
+    return _SHORTEST_BY_SHORT_TURNS_NS if has_short_turns(offers) else _SHORTEST_NS
+
+
+def has_short_turns(offers: Mapping[str, bool]) -> bool:
+    """Whether the launch server can make turns short here."""
+    return offers.get("short_turns", False)
 
 
 def obstacle(settings: Settings) -> str | None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from steelyard.design.judging.budgets import budgets_of
-from steelyard.design.runner.tandem import shortest_ns
 from steelyard.design.timing.disturbance import Repeats
 from steelyard.design.timing.pairing import Pairing
 from steelyard.model.launches import DISTURBED, ROLES, TRIED, WARM_UP, LaunchRow
@@ -51,7 +50,7 @@ def resumed(number: int, header: Weighing, rows: Sequence[LaunchRow]) -> OpenBen
     repeats = Repeats(metric, header.machine.cores_logical)
     pairing = Pairing(
         header.settings,
-        shortest_ns(header.machine.offers),
+        header.machine.offers,
         is_judged=bool(benchmark.ended),
         by_process=benchmark.clock == "process",
     )

@@ -7,7 +7,7 @@ alarm likelier.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import expm1, hypot, log1p, sqrt
 
@@ -15,9 +15,19 @@ import numpy as np
 
 from steelyard.design.findings import adjacent_finding
 from steelyard.design.judging.lockstep import in_step
-from steelyard.design.runner.tandem import keeps_step, obstacle, out_of_step
+from steelyard.design.runner.tandem import has_short_turns, keeps_step, obstacle, out_of_step, shortest_ns
 from steelyard.design.timing.trial import ENOUGH_TO_CHOOSE, Ran, Trial
-from steelyard.model.launches import IN_TANDEM, ROLES, TRIED, USED, FloatArray, Launches, LaunchRow, worked_alone
+from steelyard.model.launches import (
+    IN_TANDEM,
+    ROLES,
+    TRIED,
+    USED,
+    WARM_UP,
+    FloatArray,
+    Launches,
+    LaunchRow,
+    worked_alone,
+)
 from steelyard.model.metrics import timed
 from steelyard.model.records import Finding, Settings
 from steelyard.stats.looks import FIRST_LOOK
@@ -30,6 +40,8 @@ FIRST_PAIRS = 12
 MOST_WAITING, LEAST_WAITING_NS = 0.1, 2_000_000
 # Beside its like a program has half of the caches. Where it takes so much longer there, a change may, too.
 MOST_CROWDED = 0.2
+# In short turns all programs of one thread that took longer than this spread by less (docs/tandem.md).
+SURE_NS = 20_000_000
 
 
 @dataclass
@@ -45,7 +57,7 @@ class Chosen:
 
 
 _Pair = tuple[LaunchRow, LaunchRow]
-_USED = ROLES.index(USED)
+_USED, _WARM_UP = ROLES.index(USED), ROLES.index(WARM_UP)
 _MEASURED = (_USED, ROLES.index(TRIED))
 
 
@@ -53,14 +65,14 @@ class Pairing:
     """How the pairs of one benchmark run; what was measured of them is noted here first."""
 
     def __init__(
-        self, settings: Settings, shortest_ns: int, *, is_judged: bool = False, by_process: bool = False
+        self, settings: Settings, offers: Mapping[str, bool], *, is_judged: bool = False, by_process: bool = False
     ) -> None:
-        """Nothing that takes less than `shortest_ns` of processor time a launch is tried in tandem.
+        """What the launch server `offers` tells how long launches have to be.
 
         `is_judged` tells that pairs have been judged before as many are there as for the first look. What is timed
         `by_process` is known to be one for tandem, and to be far less noisy there.
         """
-        self._shortest_ns = shortest_ns
+        self._shortest_ns, self._has_short_turns = shortest_ns(offers), has_short_turns(offers)
         self._settings, self._is_judged, self._by_process = settings, is_judged, by_process
         self._metric = next(iter(timed(settings.metrics)), "")
         self._is_asked = settings.pairing == "tandem"
@@ -69,7 +81,7 @@ class Pairing:
             self._way = "tandem"
         self._in_turn = self._way != "adjacent" and keeps_step(settings)
         self._pairs: list[_Pair] = []
-        self._trial = Trial()
+        self._trial: Trial | None = None
         self._left, self._findings = list[int](), list[Finding]()
 
     @property
@@ -79,7 +91,7 @@ class Pairing:
 
     def may_improve(self, pairs: int) -> bool:
         """Whether so many pairs in all are enough to tell that others to come run in tandem, and vary less."""
-        return self._way == "auto" and pairs > ENOUGH_TO_CHOOSE
+        return self._way == "auto" and not self._begun().begins_beside and pairs > ENOUGH_TO_CHOOSE
 
     @property
     def may_give_up(self) -> bool:
@@ -96,9 +108,12 @@ class Pairing:
     def choose(self) -> Chosen:
         """How the next pair runs."""
         left, findings, self._left, self._findings = self._left, self._findings, [], []
-        if self._way == "auto" and self._trial.is_due:
-            return Chosen(True, TRIED, left, findings)
-        return Chosen(self._way == "tandem", USED, left, findings)
+        if self._way != "auto":
+            return Chosen(self._way == "tandem", USED, left, findings)
+        trial = self._begun()
+        if trial.is_due:
+            return Chosen(not trial.begins_beside, TRIED, left, findings)
+        return Chosen(trial.begins_beside, USED, left, findings)
 
     def give_up(self, why: str) -> Chosen:
         """Go on one after the other, as a pair in tandem failed."""
@@ -122,23 +137,41 @@ class Pairing:
         if len(used) < FIRST_LOOK and not self._is_judged:
             self._left = [pair[0].pair for pair in used if _is_tandem(pair)]
 
+    def _begun(self) -> Trial:
+        """The trial, which begins in the way that the warm-up launches say."""
+        if self._trial is None:
+            self._trial = Trial(begins_beside=self._is_surely_better_beside())
+        return self._trial
+
+    def _is_surely_better_beside(self) -> bool:
+        rows = [row for pair in self._pairs if pair[0].role == _WARM_UP for row in pair]
+        if not rows or not self._has_short_turns or self._settings.harness is not None:
+            return False
+        is_one_for_it = all(worked_alone(row) and _waiting(row) <= MOST_WAITING for row in rows)
+        return is_one_for_it and float(np.median([row.cpu_ns or 0 for row in rows])) >= SURE_NS
+
     def _compare(self, pair: _Pair) -> None:
         """Have one more pair tell which way is the better one."""
-        ran = self._trial.tandem if _is_tandem(pair) else self._trial.adjacent
-        ran.append(Ran(self._size(pair), _seconds(pair)))
-        if not _is_tandem(pair):
-            return
-        is_better = self._trial.is_better(chosen=self._way == "tandem")
-        if is_better is None:
-            return
-        rise, error = self._rise() if is_better else (0.0, 0.0)
-        if rise - error > log1p(MOST_CROWDED):
-            self._settle(
-                f"beside its like the program took {expm1(rise):.0%} longer, as the two share the caches of a "
-                "processor, and a change may weigh otherwise there"
-            )
-        else:
-            self._way = "tandem" if is_better else "adjacent"
+        trial, is_tandem = self._begun(), _is_tandem(pair)
+        ways = ("tandem", "adjacent") if trial.begins_beside else ("adjacent", "tandem")
+        is_other = is_tandem != trial.begins_beside
+        (trial.other if is_other else trial.judged).append(Ran(self._size(pair), _seconds(pair)))
+        is_better = trial.is_better(chosen=self._way == ways[1]) if is_other else None
+        is_asked = is_other or len(trial.judged) <= FIRST_PAIRS if trial.begins_beside else is_better
+        if is_asked and (crowded := self._crowded()):
+            self._settle(crowded)
+        elif is_better is not None:
+            self._way = ways[is_better]
+
+    def _crowded(self) -> str | None:
+        """What speaks against tandem where two have too little of the caches."""
+        rise, error = self._rise()
+        if rise - error <= log1p(MOST_CROWDED):
+            return None
+        return (
+            f"beside its like the program took {expm1(rise):.0%} longer, as the two share the caches of a processor, "
+            "and a change may weigh otherwise there"
+        )
 
     def _is_short(self) -> bool:
         if self._in_turn:
@@ -187,7 +220,11 @@ class Pairing:
     def _rise(self) -> tuple[float, float]:
         """The logarithm of how much longer the program takes beside its like, and how far off that may be by chance."""
         beside = self._tandem()
-        alone = [pair for pair in self._measured() if not _is_tandem(pair)]
+        # Where few others ran alone, the warm-up tells it, too: its launches take longer, if anything.
+        among = self._pairs if self._begun().begins_beside else self._measured()
+        alone = [pair for pair in among if not _is_tandem(pair)]
+        if not beside or not alone:
+            return 0.0, 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             levels = [np.log(np.concatenate(self._values(pairs))) for pairs in (beside, alone)]
         medians, errors = [np.median(one) for one in levels], [_error_of_median(one) for one in levels]

@@ -1,4 +1,4 @@
-"""Which way of running pairs takes less time to a verdict, told from a few in tandem that are tried between the others.
+"""Which way of running pairs takes less time to a verdict, told from a few of the other way that are tried in between.
 
 What is tried is not judged. Among the judged pairs the first few of a noisier way cost far more than their time, and
 nobody knows yet which way that is; so set apart, they cost a known part of the time, whatever they come to.
@@ -15,10 +15,11 @@ import numpy as np
 from steelyard.stats.summary import median_distance
 
 # Pairs that are judged for each one that is tried. A twelfth, which takes some 5 % longer beside its like, is less than
-# the tenth that a weighing may lose by it (benchmarks/pairing_choice.py).
-FOR_EACH_TRIED = 12
+# the tenth that a weighing may lose by it (benchmarks/pairing_choice.py). Those that begin in tandem need far fewer
+# pairs already, and can afford to know sooner.
+FOR_EACH_TRIED, FOR_EACH_ALONE = 12, 7
 # What ends with fewer pairs has nothing to gain.
-FIRST_AFTER = 20
+FIRST_AFTER, FIRST_ALONE_AFTER = 20, 14
 # Two pairs of the noisier way lie next to each other too often to be believed; what eight leave open is about the same.
 FEWEST_TRIED, MOST_TRIED = 3, 8
 # Judged pairs beside which that many are tried.
@@ -27,7 +28,7 @@ ENOUGH_TO_CHOOSE = FOR_EACH_TRIED * FEWEST_TRIED
 UNCERTAINTY = 2.4
 # What the other way may take of this one's time to be worth a change.
 CLEARLY_LESS = 0.8
-# Having so many pairs in tandem, whoever chose by a few sees whether that still holds.
+# Having so many pairs of the way that was chosen by a few, one sees whether that still holds.
 LOOKS_BACK = (6, 8, 12, 24, 48)
 
 
@@ -42,20 +43,25 @@ class Ran(NamedTuple):
 class Trial:
     """The pairs of one benchmark by their way, in the order in which they ran."""
 
-    adjacent: list[Ran] = field(default_factory=list)
-    tandem: list[Ran] = field(default_factory=list)
+    begins_beside: bool
+    """Whether those that are judged begin in tandem, so that what is tried runs one after the other."""
+    judged: list[Ran] = field(default_factory=list)
+    """Of the way that it began with."""
+    other: list[Ran] = field(default_factory=list)
 
     @property
     def is_due(self) -> bool:
         """Whether the next pair is one to be tried."""
-        return len(self.adjacent) >= max(FIRST_AFTER, FOR_EACH_TRIED * (len(self.tandem) + 1))
+        if self.begins_beside:
+            return len(self.judged) >= max(FIRST_ALONE_AFTER, FOR_EACH_ALONE * (len(self.other) + 1))
+        return len(self.judged) >= max(FIRST_AFTER, FOR_EACH_TRIED * (len(self.other) + 1))
 
     def is_better(self, *, chosen: bool) -> bool | None:
-        """Whether to go on in tandem, or one after the other for good; None where nothing changes by the newest pair.
+        """Whether to go on in the other way, or as it began for good; None if the newest pair changes nothing.
 
-        Once tandem is `chosen`, only whether it still is the better way.
+        Once the other way is `chosen`, only whether it still is the better one.
         """
-        tried = len(self.tandem)
+        tried = len(self.other)
         if chosen:
             return False if tried in LOOKS_BACK and self.part() > 1 else None
         if tried < FEWEST_TRIED:
@@ -66,8 +72,8 @@ class Trial:
         return False if tried >= MOST_TRIED or part > CLEARLY_LESS * uncertain else None
 
     def part(self) -> float:
-        """What a verdict takes in tandem of the time that it takes one after the other."""
-        return _cost(self.tandem) / _cost(self.adjacent)
+        """What a verdict takes in the other way of the time that it takes in that of the beginning."""
+        return _cost(self.other) / _cost(self.judged)
 
 
 def _cost(pairs: list[Ran]) -> float:
