@@ -1,0 +1,144 @@
+"""How far two launches of one program differ, one after the other and in tandem, for programs that everybody has.
+
+    python benchmarks/tandem_programs.py [--pairs N] [--programs A,B]
+
+Compressors, text tools, CPython, a compiler and git beside loops and walks through memory, 4 to 130 ms long. A pair of
+each way in turn, in an order that is drawn, with one place in memory and one hash seed for a pair, as in a weighing:
+one after the other, in tandem with the scheduler's turns, and with short ones. `longer` is what a launch takes more
+beside its like, `time` what a verdict needs with short turns of what it needs one after the other: the square of the
+spread times the seconds of a pair. What is not installed is left out, and said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from math import log
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import numpy as np
+
+from benchmarks.simulation import table
+from benchmarks.tandem import SOURCE
+from benchmarks.tandem_estimate import active
+from steelyard.measure.launch import TURN_NS, Launcher
+from steelyard.model.launch_spec import MAPPING_PAGES
+from steelyard.model.launches import LaunchSpec
+from steelyard.stats.summary import quartile_deviation
+
+ALONE, SCHEDULERS, SHORT = WAYS = ("one after the other", "the scheduler's turns", "short turns")
+HEADER = ("program", "ms", *WAYS, "longer", "time")
+SUM = "total = 0\nfor number in range(700_000): total += number * number % 7"
+DICT = "texts = {number: str(number) for number in range(150_000)}\nprint(sum(map(len, texts.values())))"
+JSON = "import json\nrows = [{'a': n, 'b': [n] * 5} for n in range(8000)]\nfor _ in '123': json.loads(json.dumps(rows))"
+HASH = "my %h; for my $i (1..150000) { $h{$i % 977} .= $i % 7 } print length join q(), map { $h{$_} } sort keys %h"
+COUNT = "{ lengths[$1 % 1000] += length($0) } END { for (key in lengths) total += lengths[key]; print total }"
+
+
+class Ran(NamedTuple):
+    """A pair: its log-ratio, what a launch took and what both took together, ns."""
+
+    ratio: float
+    launch_ns: float
+    pair_ns: float
+
+
+def commands(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """What is launched, built or written to a folder."""
+    (folder / "work.c").write_text(SOURCE)
+    work = str(folder / "work")
+    subprocess.run(["cc", "-O2", "-o", work, str(folder / "work.c")], check=True)
+    drawn = random.Random(1)
+    words = ["".join(drawn.choices("abcdefghijklmnopqrstuvwxyz", k=drawn.randint(2, 9))) for _ in range(5000)]
+    text, few, many = (str(folder / name) for name in ("text", "few", "many"))
+    Path(text).write_text(" ".join(drawn.choices(words, k=150_000)))
+    for name, lines in ((few, 40_000), (many, 200_000)):
+        Path(name).write_text("".join(f"{drawn.getrandbits(200):x}\n" for _ in range(lines)))
+    yield "loop of 10 ms", [work, "10000000"]
+    yield "loop of 45 ms", [work, "45000000"]
+    for kib in (256, 700, 4096):
+        yield f"walk through {kib} KiB", [work, "45000000", str(kib)]
+    yield "walk through 20 MiB", [work, "10000000", "20480"]
+    for name, script in (("sum", SUM), ("dict", DICT), ("JSON", JSON), ("start", "pass")):
+        yield f"CPython: {name}", [sys.executable, "-S", "-c", script]
+    yield "perl", ["perl", "-e", HASH]
+    yield from ((name, [name, *options, "-c", text]) for name, *options in (("gzip",), ("xz", "-1", "-T1"), ("bzip2",)))
+    yield "sort of few lines", ["sort", "--parallel=1", few]
+    yield "sort of many lines", ["sort", "--parallel=1", many]
+    yield "awk", ["awk", COUNT, few]
+    yield "sed", ["sed", "-E", r"s/[a-f]+([0-9])/x\1/g", few]
+    yield "grep", ["grep", "-cE", "(a.*b){3}c$|f", few]
+    yield "sha256sum", ["sha256sum", *[text] * 5]
+    yield "git log", ["git", "-C", str(Path(__file__).parent), "log", "--stat", "-n", "30"]
+    compiler = subprocess.run(["cc", "-print-prog-name=cc1"], capture_output=True, text=True, check=True).stdout.strip()
+    preprocessed = folder / "work.i"
+    subprocess.run(["cc", "-E", "-include", "stdlib.h", "-o", preprocessed, folder / "work.c"], check=True)
+    yield "cc1", [compiler, "-quiet", "-O2", "-fpreprocessed", "-o", os.devnull, str(preprocessed)]
+
+
+def drawn_for_a_pair(spec: LaunchSpec) -> LaunchSpec:
+    """A launch with its place in memory and its seeds."""
+    seed = random.randrange(1, 2**31)
+    env = (*spec.env, b"PYTHONHASHSEED=%d" % seed, b"PERL_HASH_SEED=%d" % seed)
+    return replace(spec, env=env, mapping_pages=random.randrange(MAPPING_PAGES))
+
+
+def pair(launcher: Launcher, spec: LaunchSpec, way: str) -> Ran:
+    """One pair of one way."""
+    if way == ALONE:
+        both = launcher.launch(spec), launcher.launch(spec)
+        pair_ns = sum(one.wall_ns for one in both)
+    else:
+        turn_ns = TURN_NS if way == SHORT else None
+        both = launcher.launch_together(spec, spec, second_begins=bool(random.randrange(2)), turn_ns=turn_ns)
+        pair_ns = max(one.wall_ns for one in both)
+    if any(one.exit_code for one in both):
+        raise SystemExit(f"{spec.argv} failed: {both[0].stderr!r}")
+    return Ran(random.choice((-1, 1)) * log(active(both[1]) / active(both[0])), active(both[0]), pair_ns)
+
+
+def row(label: str, ran: dict[str, list[Ran]]) -> list[str]:
+    """For the table."""
+    each = {way: np.array(ran[way]) for way in WAYS}
+    spread = {way: quartile_deviation(values[:, 0]) for way, values in each.items()}
+    _, takes, lasts = (np.array([np.median(each[way][:, column]) for way in (ALONE, SHORT)]) for column in range(3))
+    time = (spread[SHORT] / spread[ALONE]) ** 2 * lasts[1] / lasts[0]
+    spreads = [f"{spread[way]:.2%}" for way in WAYS]
+    return [label, f"{takes[0] / 1e6:.0f}", *spreads, f"{takes[1] / takes[0] - 1:+.0%}", f"{time:.2f}"]
+
+
+def main(asked: argparse.Namespace) -> None:
+    """A pair of each way of every program in turn, then the table."""
+    with tempfile.TemporaryDirectory() as name, Launcher() as launcher:
+        specs: dict[str, LaunchSpec] = {}
+        for label, words in commands(Path(name)):
+            program = shutil.which(words[0])
+            if program is None:
+                print(f"left out, as it is not installed: {label}")
+            elif asked.programs is None or label in asked.programs:
+                argv = tuple(map(os.fsencode, words))
+                specs[label] = LaunchSpec(program=os.fsencode(program), argv=argv, env=(b"LC_ALL=C",))
+        ran: defaultdict[str, dict[str, list[Ran]]] = defaultdict(lambda: {way: [] for way in WAYS})
+        for _ in range(asked.pairs):
+            for label, spec in specs.items():
+                for way in random.sample(WAYS, len(WAYS)):
+                    ran[label][way].append(pair(launcher, drawn_for_a_pair(spec), way))
+        print(table(HEADER, [row(label, each) for label, each in ran.items()]))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="The spread of pairs of ordinary programs, by their way.")
+    parser.add_argument("--pairs", type=int, default=45, help="of each way")
+    parser.add_argument("--programs", type=lambda text: text.split(","), help="all")
+    main(parser.parse_args())
