@@ -157,8 +157,10 @@ class Pairing:
         is_other = is_tandem != trial.begins_beside
         (trial.other if is_other else trial.judged).append(Ran(self._size(pair), _seconds(pair)))
         is_better = trial.is_better(chosen=self._way == ways[1]) if is_other else None
-        is_asked = is_other or len(trial.judged) <= FIRST_PAIRS if trial.begins_beside else is_better
-        if is_asked and (crowded := self._crowded()):
+        looks = is_better is True
+        if trial.begins_beside:  # nobody has looked yet, and few pairs are lost by an early end
+            looks = is_other or len(trial.judged) <= FIRST_PAIRS
+        if looks and (crowded := self._crowded()):
             self._settle(crowded)
         elif is_better is not None:
             self._way = ways[is_better]
