@@ -30,7 +30,7 @@ import numpy as np
 
 from benchmarks.simulation import table
 from benchmarks.tandem import Program, amounts_of, listed, programs
-from steelyard.measure.launch import Launcher
+from steelyard.measure.launch import TURN_NS, Launcher
 from steelyard.model.launch_spec import MAPPING_PAGES
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.stats.signed_rank import estimate
@@ -67,7 +67,6 @@ class Cell:
             before, after = both[first], both[1 - first]
             self.ratios[way].append(log(active(after) / active(before)))
             self.levels[way].append(active(before))
-            # Of the last way, which is one in tandem or that of all.
             if way == way_of(self.turns[-1]):
                 self.cpu_ratios.append(log((after.cpu_ns or 0) / (before.cpu_ns or 1)))
         self.loads.append(os.getloadavg()[0])
@@ -167,7 +166,7 @@ if __name__ == "__main__":
     parser.add_argument(
         "--turns",
         type=lambda text: text.split(","),
-        default=(SCHEDULERS, "0.3"),
+        default=(SCHEDULERS, str(TURN_NS / 1e6)),
         help="in tandem, ms; 0: the scheduler's",
     )
     parser.add_argument("--minutes", type=float, default=math.inf)
