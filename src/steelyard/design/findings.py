@@ -123,9 +123,10 @@ def cold_finding(names: Sequence[str], of: int) -> list[Finding]:
     ]
 
 
-def adjacent_finding(why: str) -> Finding:
+def adjacent_finding(why: str, remedy: str | None = None) -> Finding:
     """Say why pairs were not weighed in tandem, or not any more."""
-    return Finding(code="adjacent", message=f"{why}, so the launches of a pair ran one after the other")
+    message = f"{why}, so the launches of a pair ran one after the other"
+    return Finding(code="adjacent", message=message, remedy=remedy)
 
 
 def own_starts_finding(why: str) -> Finding:

@@ -531,6 +531,8 @@ def test_what_has_too_little_of_the_caches_leaves_tandem_before_it_is_judged(tur
     record = turning.weighed("--pairing", "auto")
     assert ways(record)[BESIDE] == 0
     assert "share the caches of a processor" in notes(record)["adjacent"]
+    (remedy,) = (found["remedy"] for found in record["findings"] if found["code"] == "adjacent")
+    assert remedy.startswith("--pairing tandem ")
 
 
 def test_what_fails_in_tandem_is_weighed_one_after_the_other(turning: Machine) -> None:

@@ -129,9 +129,9 @@ class Pairing:
         elif not self._is_asked and not self._by_process and pair[0].role in _MEASURED:
             self._compare(pair)
 
-    def _settle(self, why: str | None) -> None:
+    def _settle(self, why: str | None, remedy: str | None = None) -> None:
         self._way = "adjacent"
-        self._findings += [adjacent_finding(why)] if why else []
+        self._findings += [adjacent_finding(why, remedy)] if why else []
         used = [pair for pair in self._pairs if pair[0].role == _USED]
         # Once a look may have judged them they stay: the looks at others would spend its part of alpha again.
         if len(used) < FIRST_LOOK and not self._is_judged:
@@ -161,7 +161,7 @@ class Pairing:
         if trial.begins_beside:  # nobody has looked yet, and few pairs are lost by an early end
             looks = is_other or len(trial.judged) <= FIRST_PAIRS
         if looks and (crowded := self._crowded()):
-            self._settle(crowded)
+            self._settle(crowded, "--pairing tandem weighs it so all the same: as it runs beside its like")
         elif is_better is not None:
             self._way = ways[is_better]
 
