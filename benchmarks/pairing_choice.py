@@ -118,12 +118,8 @@ class Pairs:
 def pairs_of(noise: Noise, way: Way, place: Place, judged: int, seed: int) -> Pairs:
     """Run pairs until so many are judged."""
     settings = Settings(seed=seed, margin=MARGIN, alpha=ALPHA, metrics=["active"], pairing=way, warm_up=0)
-    pairing, sides, ways, spent = (
-        Pairing(settings, {"short_turns": place.begins_beside}),
-        list[FloatArray](),
-        list[bool](),
-        list[float](),
-    )
+    pairing = Pairing(settings, {"short_turns": place.begins_beside})
+    sides, ways, spent = list[FloatArray](), list[bool](), list[float]()
     time, alone, ms = 0.0, 0, place.ms
     pairing.note(_rows(seed, len(noise.tandem), WARM_UP, np.array([ms, ms]), tandem=False))
     for at in range(len(noise.tandem)):

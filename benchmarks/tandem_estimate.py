@@ -37,6 +37,7 @@ from steelyard.stats.signed_rank import estimate
 from steelyard.stats.summary import quartile_deviation
 
 NAMES = ("loop of 45 ms", "loop of 15 ms", "4 MiB of memory", "CPython", "gzip")
+HEADER = ("program", "change", "way", "pairs", "load", "read", "spread of a pair", "standard deviation", "longer")
 ALONE = "one after the other"
 # By the length of a turn, ms; the scheduler's own is some ms long.
 SCHEDULERS = "0"
@@ -62,7 +63,7 @@ class Cell:
         """A pair of each way."""
         ways = {ALONE: self._alone} | {way_of(turn): partial(self._beside, float(turn)) for turn in self.turns}
         for way in random.sample([*ways], len(ways)):
-            first, specs = random.randrange(2), self._placed()
+            first, specs = random.randrange(2), drawn_for_a_pair(self.specs)
             both = ways[way](launcher, (specs[first], specs[1 - first]))
             before, after = both[first], both[1 - first]
             self.ratios[way].append(log(active(after) / active(before)))
@@ -79,12 +80,6 @@ class Cell:
     ) -> tuple[Measured, Measured]:
         begins = bool(random.randrange(2))
         return launcher.launch_together(*specs, second_begins=begins, turn_ns=round(turn_ms * 1e6) or None)
-
-    def _placed(self) -> list[LaunchSpec]:
-        """Both, with their memory in one place and one hash seed, as in a weighing."""
-        pages = random.randrange(MAPPING_PAGES)
-        env = (b"PYTHONHASHSEED=%d" % random.randrange(1, 2**32),)
-        return [replace(spec, mapping_pages=pages, env=env) for spec in self.specs]
 
     def rows(self, label: str, change: float) -> Iterator[list[str]]:
         """For a table, one for each way."""
@@ -110,10 +105,15 @@ class Cell:
             str(len(self.cpu_ratios)),
             loads,
             shown(self.cpu_ratios),
-        ] + 3 * ["-"]
+            *3 * ["-"],
+        ]
 
 
-HEADER = ("program", "change", "way", "pairs", "load", "read", "spread of a pair", "standard deviation", "longer")
+def drawn_for_a_pair(specs: Sequence[LaunchSpec]) -> list[LaunchSpec]:
+    """Both launches with their memory in one place and one hash seed, as in a weighing."""
+    pages, seed = random.randrange(MAPPING_PAGES), random.randrange(1, 2**31)
+    drawn = (b"PYTHONHASHSEED=%d" % seed, b"PERL_HASH_SEED=%d" % seed)
+    return [replace(spec, mapping_pages=pages, env=(*spec.env, *drawn)) for spec in specs]
 
 
 def active(measured: Measured) -> float:

@@ -20,7 +20,6 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 from math import log
 from pathlib import Path
 from typing import NamedTuple
@@ -31,9 +30,8 @@ import numpy as np
 
 from benchmarks.simulation import table
 from benchmarks.tandem import SOURCE
-from benchmarks.tandem_estimate import active
+from benchmarks.tandem_estimate import active, drawn_for_a_pair
 from steelyard.measure.launch import TURN_NS, Launcher
-from steelyard.model.launch_spec import MAPPING_PAGES
 from steelyard.model.launches import LaunchSpec
 from steelyard.stats.summary import quartile_deviation
 
@@ -87,15 +85,9 @@ def commands(folder: Path) -> Iterator[tuple[str, list[str]]]:
     yield "cc1", [compiler, "-quiet", "-O2", "-fpreprocessed", "-o", os.devnull, str(preprocessed)]
 
 
-def drawn_for_a_pair(spec: LaunchSpec) -> LaunchSpec:
-    """A launch with its place in memory and its seeds."""
-    seed = random.randrange(1, 2**31)
-    env = (*spec.env, b"PYTHONHASHSEED=%d" % seed, b"PERL_HASH_SEED=%d" % seed)
-    return replace(spec, env=env, mapping_pages=random.randrange(MAPPING_PAGES))
-
-
-def pair(launcher: Launcher, spec: LaunchSpec, way: str) -> Ran:
+def pair(launcher: Launcher, program: LaunchSpec, way: str) -> Ran:
     """One pair of one way."""
+    (spec,) = drawn_for_a_pair([program])
     if way == ALONE:
         both = launcher.launch(spec), launcher.launch(spec)
         pair_ns = sum(one.wall_ns for one in both)
@@ -133,7 +125,7 @@ def main(asked: argparse.Namespace) -> None:
         for _ in range(asked.pairs):
             for label, spec in specs.items():
                 for way in random.sample(WAYS, len(WAYS)):
-                    ran[label][way].append(pair(launcher, drawn_for_a_pair(spec), way))
+                    ran[label][way].append(pair(launcher, spec, way))
         print(table(HEADER, [row(label, each) for label, each in ran.items()]))
 
 

@@ -52,9 +52,8 @@ class Trial:
     @property
     def is_due(self) -> bool:
         """Whether the next pair is one to be tried."""
-        if self.begins_beside:
-            return len(self.judged) >= max(FIRST_ALONE_AFTER, FOR_EACH_ALONE * (len(self.other) + 1))
-        return len(self.judged) >= max(FIRST_AFTER, FOR_EACH_TRIED * (len(self.other) + 1))
+        first, each = (FIRST_ALONE_AFTER, FOR_EACH_ALONE) if self.begins_beside else (FIRST_AFTER, FOR_EACH_TRIED)
+        return len(self.judged) >= max(first, each * (len(self.other) + 1))
 
     def is_better(self, *, chosen: bool) -> bool | None:
         """Whether to go on in the other way, or as it began for good; None if the newest pair changes nothing.
