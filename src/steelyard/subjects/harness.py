@@ -93,7 +93,8 @@ class Harness(Protocol):
 
     tells: frozenset[str] = frozenset()
     """Which times of a sample it can tell that hold no wait for a processor: cpu, active, also by the processor time of
-    its launch. By these launches are weighed that run beside each other without taking turns."""
+    its launch or by a clock that stands still. By these launches are weighed that run beside each other without taking
+    turns."""
 
     keeps_step: bool = False
     """Whether samples can be taken in turn with those of the launch beside it; a program that cannot takes them alone,

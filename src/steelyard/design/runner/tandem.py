@@ -31,6 +31,12 @@ def has_short_turns(offers: Mapping[str, bool]) -> bool:
     return offers.get("short_turns", False)
 
 
+def gains_beside(settings: Settings) -> bool:
+    """Whether samples of a suite's harness spread by less beside their like, where turns are short (docs/tandem.md)."""
+    by_still_clock = settings.harness is not None and settings.clock == "still"
+    return by_still_clock and "active" in harness_named(settings.harness or "").tells
+
+
 def obstacle(settings: Settings) -> str | None:
     """Why nothing can run in tandem with these settings, with the way out; None where it can."""
     told = _told(settings)

@@ -68,7 +68,7 @@ def targets_of(
     """
     settings, limited = record.settings, with_time_limit(record)
     launches = _Launches(record, _subjects(record, copies), limited, shared)
-    keeps_step = launches.harness is not None and launches.harness.keeps_step
+    keeps_step = any(harness is not None and harness.keeps_step for harness in launches.harnesses)
     shell = command_subject(":", "shell", "shell", shell=True) if _times_a_shell(record) else None
     return Targets(
         launches.of,
@@ -95,7 +95,8 @@ class _Launches:
         self, record: Weighing | Run, subjects: Mapping[Place, Subject], limited: Settings, shared: Mapping[str, str]
     ) -> None:
         settings = record.settings
-        self.harness = None if settings.harness is None else harness_named(settings.harness)
+        # One each, as both sides may run at the same time.
+        self.harnesses = [None if settings.harness is None else harness_named(settings.harness) for _ in range(2)]
         self._record, self._settings, self._subjects = record, settings, subjects
         self._makers = {place: launch_maker(subject, limited, shared) for place, subject in subjects.items()}
         self._names = {place: called(record, place[0], one.name, place[2]) for place, one in subjects.items()}
@@ -120,12 +121,13 @@ class _Launches:
         # What is tried before the first pair, or watched beside it, is of the first layout.
         place = benchmark, side, draw.layout or self._first_layout
         spec, work, start = self._makers[place](draw), None, None
-        if self.harness is not None:
+        harness = self.harnesses[side]
+        if harness is not None:
             work = work_of(self._record, benchmark, draw.hash_seed)
             # The sides alternate, so that each sample follows one of the other side and finds the same caches.
             work = replace(work, orders=order * work.samples)
-            start = self.harness.starting(spec, work) if work.by_process else None
-            spec = self.harness.running(spec, work)
+            start = harness.starting(spec, work) if work.by_process else None
+            spec = harness.running(spec, work)
         if self._settings.heap_shuffle:
             spec = scattered(spec, draw.hash_seed)
             start = start and replace(start, spec=scattered(start.spec, draw.hash_seed))
@@ -134,7 +136,7 @@ class _Launches:
             spec,
             side,
             self._subjects[place].program,
-            self.harness,
+            harness,
             work,
             self._needs_cpu,
             self._settings.ignore_failure,

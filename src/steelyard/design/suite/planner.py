@@ -11,6 +11,7 @@ from steelyard.design.findings import not_measured_finding, other_work_finding, 
 from steelyard.design.judging.budgets import fewest_pairs
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.tandem import gains_beside, has_short_turns
 from steelyard.design.runner.target import LIST_REMEDY, STATEMENT_REMEDY, listing_target, read_list
 from steelyard.design.runner.targets import of_first_layout, with_time_limit
 from steelyard.design.suite.pilot_time import PilotTime
@@ -74,7 +75,7 @@ class Planner:
         trials.try_all(benchmarks)
         if trials.shares_starts:
             settings = settings.model_copy(update={"starts": "shared"})
-        if selection.any_pairing and trials.times_processes and isinstance(self.record, Weighing):
+        if selection.any_pairing and isinstance(self.record, Weighing) and self._is_better_beside(trials):
             settings = settings.model_copy(update={"pairing": "auto"})
         tried = [_as_tried(one, trials, selection) for one in benchmarks if one.entry in trials.known]
         findings += [*trials.findings, *trials.failures.values()]
@@ -108,6 +109,11 @@ class Planner:
             times_processes=may_time_processes(settings, self._harness),
             shares_starts=shares_starts,
         )
+
+    def _is_better_beside(self, trials: Trials) -> bool:
+        """Whether benchmarks are known to be weighed sooner beside their like, of whatever kind they are."""
+        short_turns = has_short_turns(self.record.machine.offers)
+        return trials.times_processes or (short_turns and gains_beside(self.record.settings))
 
     def lists(self) -> list[list[Listed]]:
         """What each subject lists."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from steelyard.design.findings import adjacent_finding
 from steelyard.design.judging.lockstep import in_step
-from steelyard.design.runner.tandem import has_short_turns, keeps_step, obstacle, out_of_step, shortest_ns
+from steelyard.design.runner.tandem import gains_beside, has_short_turns, keeps_step, obstacle, out_of_step, shortest_ns
 from steelyard.design.timing.trial import ENOUGH_TO_CHOOSE, Ran, Trial
 from steelyard.model.launches import (
     IN_TANDEM,
@@ -145,7 +145,9 @@ class Pairing:
 
     def _is_surely_better_beside(self) -> bool:
         rows = [row for pair in self._pairs if pair[0].role == _WARM_UP for row in pair]
-        if not rows or not self._has_short_turns or self._settings.harness is not None:
+        if not rows or not self._has_short_turns:
+            return False
+        if self._settings.harness is not None and not gains_beside(self._settings):
             return False
         is_one_for_it = all(worked_alone(row) and _waiting(row) <= MOST_WAITING for row in rows)
         return is_one_for_it and float(np.median([row.cpu_ns or 0 for row in rows])) >= SURE_NS

@@ -58,6 +58,7 @@ class Criterion(StillHarness):
     """Drives executables with criterion's main; how many iterations they run is theirs to choose."""
 
     fixes_loops = False
+    tells = frozenset({"active"})
     most_amounts = 4
     samples_a_launch = _SAMPLES
 

@@ -79,6 +79,7 @@ class Divan(StillHarness):
     """Drives executables with Divan's main. What a launch gives is one sample, the median of those that it took."""
 
     samples_a_launch = 1
+    tells = frozenset({"active"})
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Whether the program knows Divan's environment variables."""
