@@ -1,9 +1,11 @@
 """False alarms of suites of ten benchmarks, weighed against themselves, live.
 
-    python benchmarks/identical_suites.py [pytest-benchmark|protocol|go] [--weighings N] [--own-starts] [--keep FOLDER]
+    python benchmarks/identical_suites.py [pytest-benchmark|protocol|go|criterion] [--weighings N] [--own-starts]
+        [--keep FOLDER]
 
 Those of pytest-benchmark, and of our own fixture by the protocol, share their starts; those of Go are timed by their
-processes.
+processes; five of the program of criterion's tests, which is to be built before (`pytest
+tests/subjects/adapters/test_criterion.py`), run in tandem by a clock that stands still.
 
 Each weighing is one run of the installed `steelyard` with one command on both sides, a margin of next to nothing and 16
 pairs. Every benchmark is judged by itself with several alphas, as in `live_identical.py`; those of one weighing share
@@ -24,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.live_identical import HEADER, NO_MARGIN, Seen, row, seen
 from benchmarks.processes import STEELYARD, run, with_own_store
 from benchmarks.simulation import table
+from benchmarks.still_clock import cargo_built
 from benchmarks.suites import GO_WORK, PYTHON_WORK, built_go, pytest_command
 from steelyard.model.files import load
 from steelyard.model.records import Weighing
@@ -62,11 +65,14 @@ func BenchmarkAll(b *testing.B) {{
 }}
 """
 PAIRS = 16
+CRITERION = ("work", "new", "base", "sum", "group/flat/2000")
 
 
-def suite_of(harness: str, folder: Path) -> str:
-    """The command of one that this harness drives."""
-    return str(built_go(folder, GO)) if harness == "go" else pytest_command(folder, PYTEST, harness)
+def suite_of(harness: str, folder: Path) -> tuple[str, tuple[str, ...]]:
+    """The command of one that this harness drives, and which of its benchmarks are weighed (all, if none is named)."""
+    if harness == "criterion":
+        return str(cargo_built("criterion")), CRITERION
+    return str(built_go(folder, GO)) if harness == "go" else pytest_command(folder, PYTEST, harness), ()
 
 
 def main(words: argparse.Namespace) -> None:
@@ -74,11 +80,12 @@ def main(words: argparse.Namespace) -> None:
     cells: dict[str, list[Seen]] = defaultdict(list)
     words.keep.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
-        command = suite_of(words.harness, Path(name))
+        command, only = suite_of(words.harness, Path(name))
         for number in range(words.weighings):
             kept = words.keep / f"{os.getpid()}-{number}.json.gz"
             options = ["--pairs", str(PAIRS), "--margin", f"{NO_MARGIN:.3%}", "--json", str(kept)]
             options += ["--own-starts"] if words.own_starts else []
+            options += [word for pattern in only for word in ("-b", pattern)]
             line = [STEELYARD, "compare", "--harness", words.harness, command, command, *options]
             run(line, with_own_store(Path(name)), accept=(0, 1))
             record = load(kept)
@@ -98,7 +105,7 @@ def main(words: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "harness", nargs="?", choices=("pytest-benchmark", "protocol", "go"), default="pytest-benchmark"
+        "harness", nargs="?", choices=("pytest-benchmark", "protocol", "go", "criterion"), default="pytest-benchmark"
     )
     parser.add_argument("--weighings", type=int, default=20)
     parser.add_argument("--own-starts", action="store_true")

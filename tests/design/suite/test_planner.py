@@ -395,6 +395,25 @@ class TestTheClock:
         monkeypatch.setattr(ProtocolHarness, "stands_still", False)
         assert plan(machine(baseline=ONE, candidate=ONE), header()).settings.clock is None
 
+    @pytest.mark.parametrize(
+        ("tells", "short_turns", "any_pairing", "pairing"),
+        [
+            ({"active"}, True, True, "auto"),
+            ({"active"}, True, False, "adjacent"),
+            ({"active"}, False, True, "adjacent"),
+            ({"cpu"}, True, True, "adjacent"),
+        ],
+    )
+    def test_what_tells_its_own_time_by_it_is_weighed_beside_its_like_where_turns_are_short(
+        self, monkeypatch: pytest.MonkeyPatch, tells: set[str], short_turns: bool, any_pairing: bool, pairing: str
+    ) -> None:
+        monkeypatch.setattr(ProtocolHarness, "tells", frozenset(tells))
+        asked = header()
+        offers = asked.machine.model_copy(update={"offers": {"short_turns": short_turns}})
+        suites = machine(baseline=ONE, candidate=ONE)
+        planned = plan(suites, asked.model_copy(update={"machine": offers}), Selection(any_pairing=any_pairing))
+        assert planned.settings.pairing == pairing
+
     def test_trials_and_launches_know_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         works: list[Work] = []
         running = ProtocolHarness.running

@@ -32,6 +32,7 @@ from steelyard.model.launches import (
     LaunchRow,
     LaunchSpec,
     Measured,
+    Sample,
 )
 from steelyard.model.records import Settings
 from tests.world import OFFERS, Killed, ScriptedServer, ScriptedWorld, ctrl_c, kill, measured, program_of
@@ -505,6 +506,21 @@ def test_what_the_warm_up_does_not_show_to_be_one_for_it_begins_one_after_the_ot
 
 def test_without_a_warm_up_nothing_is_known_and_auto_begins_one_after_the_other(turning: Machine) -> None:
     assert ways(turning.weighed("--pairing", "auto", "--pairs", "15", "--warmup", "0")) == {ALONE: 30, BESIDE: 0}
+
+
+@pytest.mark.parametrize(
+    ("harness", "clock", "begins_beside"),
+    [("criterion", "still", True), ("criterion", None, False), ("google-benchmark", "still", False)],
+)
+def test_a_suite_begins_in_tandem_where_its_samples_gain_by_it(
+    harness: str, clock: Literal["still"] | None, begins_beside: bool
+) -> None:
+    settings = Settings(harness=harness, clock=clock, metrics=["active"], pairing="auto", warm_up=1)
+    pairing, sample = Pairing(settings, {"short_turns": True}), Sample(1000, 1_000_000, None, 0, None)
+    places = draw_places(1, 0, 0, "warm-up")
+    rows = [LaunchRow._make((*place, *numbers(measured(50)), 0, (sample,), ())) for place in places]
+    pairing.note((rows[0], rows[1]))
+    assert pairing.choose().tandem is begins_beside
 
 
 def test_what_is_far_noisier_in_tandem_goes_on_one_after_the_other(turning: Machine) -> None:
