@@ -1,17 +1,16 @@
-"""Suites of harnesses that tell elapsed time alone, by the clock that stands still: pairs in tandem, and one by one.
+"""Suites of criterion and Divan, by the clock that stands still: pairs in tandem, and one after the other.
 
-    python benchmarks/tandem_suites.py [HARNESS ...] [--pairs N] [--weighings N] [--loads quiet,bursts,neighbour]
+    python benchmarks/tandem_suites.py [criterion|divan ...] [--pairs N] [--weighings N] [--loads quiet,bursts]
 
-A suite is of four benchmarks: a loop, a walk over 256 KiB and one over 4 MiB in a random order, and an allocation; of
-each, one as it is and one with 3 % more of the work where a variable of the environment says so, so that both sides are
-one file. Shown are of each benchmark the change that is read and the spread of a pair in both ways, and how much longer
-it takes beside its like; criterion's and Divan's are the programs of the adapters' tests, to be built before.
+The programs are those of the adapters' tests, to be built before (`pytest tests/subjects/adapters/test_criterion.py
+tests/subjects/adapters/test_divan.py`). One of criterion's, `work`, does 3 % more of its loop where a variable of the
+environment says so, which takes less than that. Shown are of each benchmark the change that is read and the spread of
+a pair in both ways, and how much longer it takes beside its like.
 """
 
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import tempfile
 from collections import defaultdict
@@ -32,111 +31,20 @@ from steelyard.stats.summary import quartile_deviation
 
 HEADER = ("harness", "benchmark", "load", "pairs", "one by one", "in tandem", "spread", "in tandem", "longer by")
 WAYS = ("adjacent", "tandem")
-WORK = r"""
-#include <cstdint>
-#include <cstdlib>
-#include <numeric>
-#include <random>
-#include <string>
-#include <vector>
-static const bool more = std::getenv("PLANTED") != nullptr;
-static std::uint64_t loop(long rounds) {
-    std::uint64_t state = 1;
-    for (long round = 0; round < rounds; round++) state = state * 6364136223846793005u + 1;
-    return state;
-}
-struct Walk {
-    std::vector<std::uint32_t> next;
-    explicit Walk(std::size_t bytes) : next(bytes / 4) {
-        std::iota(next.begin(), next.end(), 0u);
-        std::mt19937 random(1);
-        for (std::size_t one = next.size() - 1; one > 0; one--) std::swap(next[one], next[random() % one]);
-    }
-    std::uint64_t walked(long steps) const {
-        std::uint32_t place = 0;
-        for (long step = 0; step < steps; step++) place = next[place];
-        return place;
-    }
-};
-static std::uint64_t allocated(long times) {
-    std::vector<std::string> all;
-    for (long time = 0; time < times; time++) all.emplace_back(100 + time % 100, 'x');
-    return all.size();
-}
-static const Walk small(256 << 10), large(4 << 20);
-static long as_is(long n) { return n; }
-static long planted(long n) { return more ? n * 103 / 100 : n; }
-"""
-CASES = (
-    ("loop", "loop({}(10000))"),
-    ("small", "small.walked({}(10000))"),
-    ("large", "large.walked({}(10000))"),
-    ("allocated", "allocated({}(1000))"),
-)
-PYPERF = """
-import os
-import pyperf
-MORE = 1.03 if "PLANTED" in os.environ else 1
-VALUES = list(range(200_000))
-def loop(rounds):
-    state = 1
-    for _ in range(rounds):
-        state = state * 31 % 65537
-    return state
-def walked(steps):
-    return sum(VALUES[one * 7919 % 200_000] for one in range(steps))
-runner = pyperf.Runner()
-for name, function in (("loop", loop), ("walked", walked)):
-    runner.bench_func(name + " as_is", function, 5000)
-    runner.bench_func(name + " planted", function, int(5000 * MORE))
-"""
 
 
-def google_benchmark(folder: Path) -> list[str]:
-    """Compiled against the system's."""
-    text = "#include <benchmark/benchmark.h>\n" + WORK
-    for name, call in CASES:
-        for kind in ("as_is", "planted"):
-            body = f"for (auto one : all) benchmark::DoNotOptimize({call.format(kind)});"
-            text += f"static void {name}_{kind}(benchmark::State& all) {{ {body} }}\nBENCHMARK({name}_{kind});\n"
-    return [_compiled(folder, text + "BENCHMARK_MAIN();\n", "-lbenchmark", "-lpthread")]
-
-
-def catch2(folder: Path) -> list[str]:
-    """Compiled against the system's single header."""
-    text = "#define CATCH_CONFIG_MAIN\n#define CATCH_CONFIG_ENABLE_BENCHMARKING\n#include <catch2/catch.hpp>\n" + WORK
-    for name, call in CASES:
-        bodies = (f'BENCHMARK("{name}_{kind}") {{ return {call.format(kind)}; }};' for kind in ("as_is", "planted"))
-        text += f'TEST_CASE("{name}") {{ {" ".join(bodies)} }}\n'
-    return [_compiled(folder, text)]
-
-
-def pyperf(folder: Path) -> list[str]:
-    """Run by this Python."""
-    (folder / "bench.py").write_text(PYPERF)
-    return [f"{sys.executable} {folder / 'bench.py'}"]
-
-
-def criterion(folder: Path) -> list[str]:
+def criterion() -> list[str]:
     """Of the adapter's tests: `work` is the planted one."""
-    del folder
     return [str(cargo_built("criterion")), "work", "new", "base", "group/flat/2000"]
 
 
-def divan(folder: Path) -> list[str]:
+def divan() -> list[str]:
     """Of the adapter's tests; nothing is planted."""
-    del folder
     return [str(cargo_built("divan")), "*plain", "*generic*"]
 
 
-SUITES: dict[str, Callable[[Path], list[str]]] = {
-    "google-benchmark": google_benchmark,
-    "catch2": catch2,
-    "pyperf": pyperf,
-    "criterion": criterion,
-    "divan": divan,
-}
-"""Each makes its suite in a folder: the command, and the benchmarks of it that are weighed (all, if none is named)."""
+SUITES: dict[str, Callable[[], list[str]]] = {"criterion": criterion, "divan": divan}
+"""What is weighed of each: the command, and its benchmarks."""
 
 
 def main(words: argparse.Namespace) -> None:
@@ -145,7 +53,7 @@ def main(words: argparse.Namespace) -> None:
         for harness in words.harness or SUITES:
             folder = Path(name) / harness
             folder.mkdir()
-            command, *only = SUITES[harness](folder)
+            command, *only = SUITES[harness]()
             for noise in words.loads.split(","):
                 rows = _rows(folder, harness, noise, command, only, words)
                 print(table(HEADER, rows) + "\n", flush=True)
@@ -192,20 +100,12 @@ def _weighed(
     return {one.name: np.log(np.stack(values)) for one, values in zip(found.benchmarks, sides, strict=True)}
 
 
-def _compiled(folder: Path, text: str, *libraries: str) -> str:
-    (folder / "suite.cpp").write_text(text)
-    suite = folder / "suite"
-    words = ["c++", "-std=c++17", "-O2", "-o", str(suite), str(folder / "suite.cpp"), *libraries]
-    subprocess.run(words, check=True)
-    return str(suite)
-
-
 def _words() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Suites by the clock that stands still, in tandem and one by one.")
     parser.add_argument("harness", nargs="*", choices=[*SUITES, []], help="all, if none is given")
     parser.add_argument("--pairs", type=int, default=30, metavar="N", help="of each benchmark in a weighing")
     parser.add_argument("--weighings", type=int, default=2, metavar="N", help="in each way")
-    parser.add_argument("--loads", default="quiet,bursts", help="of quiet, bursts, neighbour")
+    parser.add_argument("--loads", default="quiet,bursts", help="of quiet, bursts")
     return parser.parse_args()
 
 
