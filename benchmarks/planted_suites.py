@@ -1,6 +1,6 @@
 """A change of 3 % in one of several benchmarks, in suites of other harnesses: whether it is found, and alone.
 
-    python benchmarks/planted_suites.py [SUITE ...] [--weighings N] [--quiet]
+    python benchmarks/planted_suites.py [SUITE ...] [--weighings N] [--max-time SECONDS] [--quiet]
 
 The suites are written here, of five benchmarks, and of pytest's twelve, which share their starts; criterion's
 is the program of the adapter's tests, to be built before (`pytest tests/subjects/adapters/test_criterion.py`). The
@@ -140,6 +140,7 @@ def main(words: argparse.Namespace) -> None:
         for _ in range(words.weighings):
             for harness, suite in suites.items():
                 options = [word for pattern in suite.benchmarks for word in ("-b", pattern)]
+                options += [] if words.max_time is None else ["--max-time", words.max_time]
                 with nullcontext() if words.quiet else Bursts():
                     found = weigh_suite(Path(name), harness, [suite.command, suite.planted], options)
                 tallies[harness].add(*found)
@@ -150,6 +151,7 @@ def _words() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="A change of 3 % in suites of other harnesses.")
     parser.add_argument("harness", nargs="*", choices=[*SUITES, []], help="all, if none is given")
     parser.add_argument("--weighings", type=int, default=5, metavar="N", help="of each suite")
+    parser.add_argument("--max-time", metavar="SECONDS", help="of a weighing, in the place of the tool's own choice")
     parser.add_argument("--quiet", action="store_true", help="no bursts around")
     return parser.parse_args()
 
