@@ -25,6 +25,7 @@ from benchmarks.processes import STEELYARD, run, stoppable, with_own_store
 from benchmarks.simulation import table
 from benchmarks.still_clock import cargo_built
 from benchmarks.tandem import load_of
+from benchmarks.tandem_estimate import shown
 from steelyard.model.files import load
 from steelyard.model.launches import FloatArray
 from steelyard.stats.summary import quartile_deviation
@@ -76,9 +77,7 @@ def _cells(ways: dict[str, list[FloatArray]]) -> list[str]:
     for way in WAYS:
         logs = np.concatenate(ways[way], axis=1)
         differences = logs[1] - logs[0]
-        error = 1.253 * quartile_deviation(differences) / np.sqrt(differences.size)
-        center = np.median(differences)
-        changes.append(f"{100 * np.expm1(center):+.2f} ± {200 * error:.2f} %")
+        changes.append(shown(differences.tolist()))
         spreads.append(f"{100 * quartile_deviation(differences):.2f} %")
         levels.append(np.median(logs[0]))
         pairs.append(str(differences.size))

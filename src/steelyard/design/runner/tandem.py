@@ -33,8 +33,9 @@ def has_short_turns(offers: Mapping[str, bool]) -> bool:
 
 def gains_beside(settings: Settings) -> bool:
     """Whether samples of a suite's harness spread by less beside their like, where turns are short (docs/tandem.md)."""
-    by_still_clock = settings.harness is not None and settings.clock == "still"
-    return by_still_clock and "active" in harness_named(settings.harness or "").tells
+    if settings.harness is None or settings.clock != "still":
+        return False
+    return "active" in harness_named(settings.harness).tells
 
 
 def obstacle(settings: Settings) -> str | None:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from steelyard.design.findings import unshelled
 from steelyard.design.runner.draws import draw_pair
+from steelyard.design.runner.tandem import keeps_step
 from steelyard.design.runner.target import COMMAND_REMEDY, HARNESS_REMEDY, Hooks, Shared, Target, shared_target
 from steelyard.measure.heap import scattered
 from steelyard.model.launches import Draw, LaunchSpec
@@ -68,13 +69,12 @@ def targets_of(
     """
     settings, limited = record.settings, with_time_limit(record)
     launches = _Launches(record, _subjects(record, copies), limited, shared)
-    keeps_step = any(harness is not None and harness.keeps_step for harness in launches.harnesses)
     shell = command_subject(":", "shell", "shell", shell=True) if _times_a_shell(record) else None
     return Targets(
         launches.of,
         hooks_of(settings, shared, record.subjects) if hooks is None else hooks,
         None if shell is None else launch_spec(shell, limited, shared, draw_pair(settings.seed, 0, 0)),
-        launches.in_turn if keeps_step else None,
+        launches.in_turn if keeps_step(settings) else None,
         launches.shared if settings.starts == "shared" else None,
     )
 
@@ -95,8 +95,8 @@ class _Launches:
         self, record: Weighing | Run, subjects: Mapping[Place, Subject], limited: Settings, shared: Mapping[str, str]
     ) -> None:
         settings = record.settings
-        # One each, as both sides may run at the same time.
-        self.harnesses = [None if settings.harness is None else harness_named(settings.harness) for _ in range(2)]
+        # One for each side: both may run at the same time, and some write to a folder of their harness.
+        self._harnesses = [None if settings.harness is None else harness_named(settings.harness) for _ in range(2)]
         self._record, self._settings, self._subjects = record, settings, subjects
         self._makers = {place: launch_maker(subject, limited, shared) for place, subject in subjects.items()}
         self._names = {place: called(record, place[0], one.name, place[2]) for place, one in subjects.items()}
@@ -121,7 +121,7 @@ class _Launches:
         # What is tried before the first pair, or watched beside it, is of the first layout.
         place = benchmark, side, draw.layout or self._first_layout
         spec, work, start = self._makers[place](draw), None, None
-        harness = self.harnesses[side]
+        harness = self._harnesses[side]
         if harness is not None:
             work = work_of(self._record, benchmark, draw.hash_seed)
             # The sides alternate, so that each sample follows one of the other side and finds the same caches.
