@@ -8,6 +8,7 @@ this Python, as a user would: one process a weighing, default settings.
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
 import subprocess
@@ -86,4 +87,6 @@ def _row(cell: Cell) -> list[object]:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    parser = argparse.ArgumentParser(description="Whole weighings on this machine, with bursts of other work around.")
+    parser.add_argument("weighings", nargs="?", type=int, default=200, help="of each change")
+    main(parser.parse_args().weighings)

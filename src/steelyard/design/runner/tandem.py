@@ -31,11 +31,16 @@ def has_short_turns(offers: Mapping[str, bool]) -> bool:
     return offers.get("short_turns", False)
 
 
-def gains_beside(settings: Settings) -> bool:
-    """Whether samples of a suite's harness spread by less beside their like, where turns are short (docs/tandem.md)."""
-    if settings.harness is None or settings.clock != "still":
+def gains_beside(settings: Settings, offers: Mapping[str, bool]) -> bool:
+    """Whether long launches are known to spread by less beside their like (docs/tandem.md).
+
+    Where turns are short those of commands do, and samples of a suite's harness that tell a time without the partner's.
+    """
+    if not has_short_turns(offers):
         return False
-    return "active" in harness_named(settings.harness).tells
+    if settings.harness is None:
+        return True
+    return settings.clock == "still" and "active" in harness_named(settings.harness).tells
 
 
 def obstacle(settings: Settings) -> str | None:

@@ -11,7 +11,7 @@ from steelyard.design.findings import not_measured_finding, other_work_finding, 
 from steelyard.design.judging.budgets import fewest_pairs
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
-from steelyard.design.runner.tandem import gains_beside, has_short_turns
+from steelyard.design.runner.tandem import gains_beside
 from steelyard.design.runner.target import LIST_REMEDY, STATEMENT_REMEDY, listing_target, read_list
 from steelyard.design.runner.targets import of_first_layout, with_time_limit
 from steelyard.design.suite.pilot_time import PilotTime
@@ -112,8 +112,7 @@ class Planner:
 
     def _is_better_beside(self, trials: Trials) -> bool:
         """Whether benchmarks are known to be weighed sooner beside their like, of whatever kind they are."""
-        short_turns = has_short_turns(self.record.machine.offers)
-        return trials.times_processes or (short_turns and gains_beside(self.record.settings))
+        return trials.times_processes or gains_beside(self.record.settings, self.record.machine.offers)
 
     def lists(self) -> list[list[Listed]]:
         """What each subject lists."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from steelyard.design.findings import adjacent_finding
 from steelyard.design.judging.lockstep import in_step
-from steelyard.design.runner.tandem import gains_beside, has_short_turns, keeps_step, obstacle, out_of_step, shortest_ns
+from steelyard.design.runner.tandem import gains_beside, keeps_step, obstacle, out_of_step, shortest_ns
 from steelyard.design.timing.trial import ENOUGH_TO_CHOOSE, Ran, Trial
 from steelyard.model.launches import (
     IN_TANDEM,
@@ -72,7 +72,7 @@ class Pairing:
         `is_judged` tells that pairs have been judged before as many are there as for the first look. What is timed
         `by_process` is known to be one for tandem, and to be far less noisy there.
         """
-        self._shortest_ns, self._has_short_turns = shortest_ns(offers), has_short_turns(offers)
+        self._shortest_ns, self._gains_beside = shortest_ns(offers), gains_beside(settings, offers)
         self._settings, self._is_judged, self._by_process = settings, is_judged, by_process
         self._metric = next(iter(timed(settings.metrics)), "")
         self._is_asked = settings.pairing == "tandem"
@@ -145,9 +145,7 @@ class Pairing:
 
     def _is_surely_better_beside(self) -> bool:
         rows = [row for pair in self._pairs if pair[0].role == _WARM_UP for row in pair]
-        if not rows or not self._has_short_turns:
-            return False
-        if self._settings.harness is not None and not gains_beside(self._settings):
+        if not rows or not self._gains_beside:
             return False
         is_one_for_it = all(worked_alone(row) and _waiting(row) <= MOST_WAITING for row in rows)
         return is_one_for_it and float(np.median([row.cpu_ns or 0 for row in rows])) >= SURE_NS
