@@ -145,6 +145,19 @@ def test_where_nobody_would_wait_the_margin_is_named_that_would_do() -> None:
     assert "--margin" not in sentences.budget(verdict(verdict="undecided", margin_needed=0.45), SETTINGS, "time")
 
 
+def test_another_way_of_pairing_is_named_beside_the_budget_where_it_may_need_far_less() -> None:
+    noisy = [Finding(code="adjacent-noise", message="pairs vary by 3 %")]
+    text = sentences.budget(UNDECIDED.model_copy(update={"findings": noisy}), Settings(max_time_s=30), "time")
+    assert text.endswith("--max-time 31; perhaps far sooner: --pairing auto (see the note)")
+    far = verdict(verdict="undecided", pairs_needed=900, seconds_needed=5e4, margin_needed=0.0123, findings=noisy)
+    assert sentences.budget(far, SETTINGS, None) == (
+        "more pairs would take 13 h 53 min; --pairing auto may need far fewer (see the note); "
+        "--margin 1.8% would be decided in as many pairs"
+    )
+    hopeless = verdict(verdict="undecided", seconds_needed=5e4, pairs_needed=900, interval=None, findings=noisy)
+    assert "smaller input" not in sentences.budget(hopeless, SETTINGS, None)
+
+
 def test_no_budget_sees_through_a_coarse_clock() -> None:
     coarse = Finding(code="coarse-clock", message="ticks")
     text = sentences.budget(verdict(verdict="undecided", margin_needed=0.1, findings=[coarse]), SETTINGS, "futile")

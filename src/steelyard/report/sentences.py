@@ -267,7 +267,12 @@ def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None) ->
     pairs, seconds = _rounded_up(verdict.pairs_needed), verdict.seconds_needed
     amount = f"about {figures.count(pairs, 'pair')}" + ("" if seconds is None else f", {figures.seconds(seconds)},")
     does = "would decide" if verdict.interval is not None or verdict.pairs >= FEWEST_WITH_NOISE else _TELLS
-    return f"{amount} {does}{_options(pairs, seconds, settings, reason)}"
+    sooner = "; perhaps far sooner: --pairing auto (see the note)" if _may_gain_beside(verdict) else ""
+    return f"{amount} {does}{_options(pairs, seconds, settings, reason)}{sooner}"
+
+
+def _may_gain_beside(verdict: Verdict) -> bool:
+    return any(finding.code == "adjacent-noise" for finding in verdict.findings)
 
 
 def _is_too_coarse(verdict: Verdict) -> bool:
@@ -281,7 +286,7 @@ def _instead(verdict: Verdict, settings: Settings) -> str:
     why = f"no sensible budget would decide it at your margin of {figures.percent(_margin(verdict, settings))}"
     if verdict.pairs_needed is not None and verdict.seconds_needed is not None:
         why = f"more pairs would take {figures.seconds(verdict.seconds_needed)}"
-    ways = []
+    ways = ["--pairing auto may need far fewer (see the note)"] if _may_gain_beside(verdict) else []
     margin = TO_SPARE * (math.inf if verdict.margin_needed is None else verdict.margin_needed)
     if margin <= MOST_MARGIN:
         ways.append(f"--margin {_rounded_up(1e4 * margin) / 100:g}% would be decided in as many pairs")

@@ -45,6 +45,13 @@ def test_short_turns_make_it_worth_a_try_for_shorter_launches() -> None:
     assert not found(record)
 
 
+@pytest.mark.parametrize(("ms", "is_told"), [(45.0, True), (12.0, False)])
+def test_short_turns_make_it_worth_a_try_for_long_launches_that_vary_little(ms: float, is_told: bool) -> None:
+    record = weighed(launches(ms=ms, noise=0.005))
+    offering = record.machine.model_copy(update={"offers": {"short_turns": True}})
+    assert bool(found(record.model_copy(update={"machine": offering}))) is is_told
+
+
 @pytest.mark.parametrize(
     ("script", "settings"),
     [

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from steelyard.design.judging.pairs import MetricPairs
-from steelyard.design.runner.tandem import keeps_step, obstacle, shortest_ns
-from steelyard.design.timing.pairing import MOST_WAITING
+from steelyard.design.runner.tandem import gains_beside, keeps_step, obstacle, shortest_ns
+from steelyard.design.timing.pairing import MOST_WAITING, SURE_NS
 from steelyard.model.records import Finding, Weighing
 from steelyard.report.figures import percent
 from steelyard.stats.paired import Judgement
 from steelyard.stats.summary import centre
 
-# Of most programs pairs in tandem spread by less (docs/tandem.md, docs/addresses.md).
+# Pairs of most programs that vary by more do so by less in tandem, whatever its turns (docs/tandem.md).
 _NOISY = 0.01
 
 
@@ -25,7 +25,7 @@ def beside_finding(record: Weighing, pairs: MetricPairs, metric: str, judgement:
         return []
     baseline, candidate = pairs.first(judgement.look.pairs)
     spread = centre(candidate / baseline).spread
-    if spread <= _NOISY:
+    if spread <= _NOISY and not _gains_for_sure(record, pairs):
         return []
     return [
         Finding(
@@ -34,6 +34,13 @@ def beside_finding(record: Weighing, pairs: MetricPairs, metric: str, judgement:
             remedy="--pairing auto runs both at once where that needs less time; they must not be in each other's way",
         )
     ]
+
+
+def _gains_for_sure(record: Weighing, pairs: MetricPairs) -> bool:
+    """Whether pairs that vary by little would vary by less in tandem."""
+    used = pairs.launches.complete_pairs(pairs.benchmark)
+    is_long = np.median(pairs.launches.column("cpu_ns")[used]) >= SURE_NS
+    return bool(is_long) and gains_beside(record.settings, record.machine.offers)
 
 
 def _is_for_tandem(record: Weighing, pairs: MetricPairs) -> bool:
