@@ -272,11 +272,15 @@ def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None) ->
 
 
 def _may_gain_beside(verdict: Verdict) -> bool:
-    return any(finding.code == "adjacent-noise" for finding in verdict.findings)
+    return _has(verdict, "adjacent-noise")
 
 
 def _is_too_coarse(verdict: Verdict) -> bool:
-    return any(finding.code == "coarse-clock" for finding in verdict.findings)
+    return _has(verdict, "coarse-clock")
+
+
+def _has(verdict: Verdict, code: str) -> bool:
+    return any(finding.code == code for finding in verdict.findings)
 
 
 def _instead(verdict: Verdict, settings: Settings) -> str:
