@@ -38,6 +38,7 @@ PLAIN = Measured(
     pressure_ns=0,
     steal_ns=0,
     lost_ns=None,
+    written_blocks=0,
     exit_code=0,
     signal=None,
 )

@@ -57,4 +57,4 @@ _CPU = f"{TOP}/cpu,cpuacct"
 )
 def test_which_groups_limit_us(tmp_path: Path, mounted: str, membership: str, folders: list[str]) -> None:
     tree = made(tmp_path, {"proc/self/mountinfo": mounted, "proc/self/cgroup": membership})
-    assert [str(path) for path in limiting(tree)] == folders
+    assert [str(path) for path in limiting(tree, "cpu")] == folders

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from steelyard.measure.launch import Launcher
+from steelyard.measure.launch import LEAD_NS, Launcher
 from steelyard.model.errors import MeasurementError, UsageError
 from tests.measure.launching import BUSY, SLEEPER, alarm, program, sh
 
@@ -17,11 +17,24 @@ def test_both_run_meanwhile_and_each_has_its_own_numbers(launcher: Launcher) -> 
         sh(BUSY + b"; echo one", stdout=10), sh(BUSY + b"; echo other; exit 3", stdout=10), second_begins=False
     )
     assert (one.stdout, one.exit_code, other.stdout, other.exit_code) == (b"one\n", 0, b"other\n", 3)
-    assert one.start_ns == other.start_ns
+    assert other.start_ns - one.start_ns > 0.9 * LEAD_NS
     for each in (one, other):
         assert each.cpu_ns is not None
         assert each.delay_ns is not None
         assert each.delay_ns > each.cpu_ns / 4  # beside the other, and at times behind others
+
+
+def test_of_two_in_step_neither_leads(launcher: Launcher) -> None:
+    specs = [replace(sh(b"true"), lockstep=True, results=1000)] * 2
+    one, other = launcher.launch_together(specs[0], specs[1], second_begins=True)
+    assert one.start_ns == other.start_ns
+
+
+def test_one_that_ends_before_its_lead_is_over_has_its_own_time(launcher: Launcher) -> None:
+    begun = time.monotonic()
+    both = launcher.launch_together(sh(b"true"), sh(b"true"), second_begins=True, lead_ns=10**10)
+    assert time.monotonic() - begun < 5
+    assert all(one.wall_ns < 10**9 for one in both)
 
 
 def test_each_has_the_time_of_both(launcher: Launcher) -> None:

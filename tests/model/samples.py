@@ -40,6 +40,7 @@ def row(pair: int = 0, side: int = 0, **changes: Any) -> LaunchRow:
         pressure_ns=11,
         steal_ns=12,
         lost_ns=None,
+        written_blocks=None,
         exit_code=0,
         signal=None,
         overhead_ns=0,

@@ -131,7 +131,9 @@ def test_rows_from_before_there_were_harnesses_have_no_samples(path: Path) -> No
     rows = [row(0, 0), row(0, 1)]
     path.write_text(
         path.read_text()
-        + "".join(f"{json.dumps(without(each[: len(COLUMNS)], 'layout', 'lost_ns'))}\n" for each in rows)
+        + "".join(
+            f"{json.dumps(without(each[: len(COLUMNS)], 'layout', 'lost_ns', 'written_blocks'))}\n" for each in rows
+        )
     )
     assert load(path).launches == Launches.of_rows(rows)
 
@@ -141,7 +143,9 @@ def test_rows_from_before_there_were_layouts_have_none(path: Path) -> None:
     rows = [row(0, 0, samples=samples), row(0, 1, samples=samples)]
     write(path, [])
     lines = [
-        json.dumps([*without(each[: len(COLUMNS)], "layout", "lost_ns"), [one.kept() for one in samples]])
+        json.dumps(
+            [*without(each[: len(COLUMNS)], "layout", "lost_ns", "written_blocks"), [one.kept() for one in samples]]
+        )
         for each in rows
     ]
     path.write_text(path.read_text() + "".join(f"{line}\n" for line in lines))
@@ -151,7 +155,7 @@ def test_rows_from_before_there_were_layouts_have_none(path: Path) -> None:
 def test_rows_from_before_threads_were_followed_do_not_tell_what_they_lost(path: Path) -> None:
     rows = [row(0, 0, layout=1), row(0, 1, layout=1)]
     write(path, [], HEADER.model_copy(update={"settings": Settings(layouts=1)}))
-    lines = [json.dumps([*without(each[: len(COLUMNS)], "lost_ns"), []]) for each in rows]
+    lines = [json.dumps([*without(each[: len(COLUMNS)], "lost_ns", "written_blocks"), []]) for each in rows]
     path.write_text(path.read_text() + "".join(f"{line}\n" for line in lines))
     assert load(path).launches == Launches.of_rows(rows)
 
@@ -369,7 +373,7 @@ def test_lines_that_are_read_together_are_those_that_are_read_alone(
 
 def test_launches_of_the_first_version_and_later_ones_stand_in_one_journal(path: Path) -> None:
     head, *lines = mixed(2).split(b"\n")
-    old = json.dumps(without(row(7, 0)[: len(COLUMNS)], "layout", "lost_ns")).encode()
+    old = json.dumps(without(row(7, 0)[: len(COLUMNS)], "layout", "lost_ns", "written_blocks")).encode()
     path.write_bytes(b"\n".join([head, old, *lines]))
     assert load(path).launches.rows()[0] == row(7, 0)
     assert len(load(path).launches) == 3

@@ -253,7 +253,7 @@ def test_a_launch_that_took_no_time_is_refused() -> None:
 def test_only_what_a_machine_may_not_tell_can_be_missing(name: str) -> None:
     damaged = columns(row()) | {name: [None]}
     optional = {"cpu_ns", "delay_ns", "timeslices", "others_ns", "pressure_ns", "steal_ns"}
-    optional |= {"lost_ns", "exit_code", "signal"}
+    optional |= {"lost_ns", "written_blocks", "exit_code", "signal"}
     if name in optional:
         assert Launches.model_validate(damaged)
     else:

@@ -53,6 +53,7 @@ def row(pair: int, side: int, wall_ns: int, *, benchmark: int = 0, order: int = 
         pressure_ns=None,
         steal_ns=0,
         lost_ns=None,
+        written_blocks=0,
         exit_code=0,
         signal=None,
         overhead_ns=0,

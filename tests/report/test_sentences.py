@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE
 from steelyard.model.records import Finding, Settings, Side, StopReason
 from steelyard.report import sentences
 
@@ -146,7 +147,9 @@ def test_where_nobody_would_wait_the_margin_is_named_that_would_do() -> None:
 
 
 def test_another_way_of_pairing_is_named_beside_the_budget_where_it_may_need_far_less() -> None:
-    noisy = [Finding(code="adjacent-noise", message="pairs vary by 3 %")]
+    noisy, writing = ([Finding(code=code, message="pairs vary by 3 %")] for code in (NOISY_ALONE, WRITING_ALONE))
+    told = sentences.budget(UNDECIDED.model_copy(update={"findings": writing}), Settings(max_time_s=30), "time")
+    assert told.endswith("; perhaps far sooner: --pairing tandem (see the note)")
     text = sentences.budget(UNDECIDED.model_copy(update={"findings": noisy}), Settings(max_time_s=30), "time")
     assert text.endswith("--max-time 31; perhaps far sooner: --pairing auto (see the note)")
     far = verdict(verdict="undecided", pairs_needed=900, seconds_needed=5e4, margin_needed=0.0123, findings=noisy)

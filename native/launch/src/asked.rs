@@ -24,6 +24,9 @@ pub struct Pair {
     /// scheduler.
     #[serde(default)]
     pub turn_ns: Option<u64>,
+    /// How long the one that is let go first has the processor to itself, unless it ends before.
+    #[serde(default)]
+    pub lead_ns: u64,
 }
 
 /// What the driver may ask for in a line.

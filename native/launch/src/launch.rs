@@ -203,6 +203,7 @@ fn report(
         pressure_ns: growth.pressure_ns,
         steal_ns: growth.steal_ns,
         lost_ns: None,
+        written_blocks: Some(count(usage.ru_oublock)),
         exit_code: ended.exit_code,
         signal: ended.signal,
         timed_out: outcome.timed_out,

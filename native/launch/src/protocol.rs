@@ -240,6 +240,8 @@ pub struct Report {
     pub steal_ns: Option<u64>,
     /// What the target as a whole lost by waiting for CPUs.
     pub lost_ns: Option<u64>,
+    /// Blocks of 512 bytes that it gave the kernel to write to what keeps files.
+    pub written_blocks: Option<u64>,
     /// The exit code, if it exited.
     pub exit_code: Option<i32>,
     /// The signal, if one killed it.
@@ -300,6 +302,7 @@ impl Report {
             self.pressure_ns,
             self.steal_ns,
             self.lost_ns,
+            self.written_blocks,
             known(self.exit_code),
             known(self.signal),
         ];

@@ -1,7 +1,7 @@
 //! Two launches at the same time on one processor, so that whatever slows that down hits both alike.
 //!
-//! The scheduler slices them: each waits while the other runs, which its `delay` tells. Both stand ready
-//! before one is let go, or the one that was started first would have run alone for a while.
+//! The scheduler slices them: each waits while the other runs, which its `delay` tells. Both stand ready before one is
+//! let go, or how long that one runs alone would be left to chance.
 
 use crate::asked::Pair;
 use crate::channel::Channel;
@@ -63,7 +63,7 @@ pub fn run(
     let counters = (means.gauges.read(), means.gauges.own_delay_ns());
     // That of the launch before: it would wake us for nothing.
     let _ = means.child_signal.take();
-    let running = released([first, second], pair.second_begins, means);
+    let running = released([first, second], pair, means);
     let turns = pair.turn_ns.and_then(Turns::of);
     if turns.is_some() {
         pinned.join(&cpus);
@@ -116,15 +116,20 @@ fn standing(gated: &Gated) -> Schedule {
 }
 
 /// Lets both go. Nobody waits until they are executing their targets: the one may have ended before the other is.
-fn released<'a>(mut both: [Ready<'a>; 2], second_begins: bool, means: &Means) -> Vec<Running<'a>> {
+fn released<'a>(mut both: [Ready<'a>; 2], pair: &Pair, means: &Means) -> Vec<Running<'a>> {
     let already: Vec<_> = both.iter().map(|one| standing(&one.gated)).collect();
-    let order = if second_begins { [1, 0] } else { [0, 1] };
-    let start_ns = sys::now_ns();
-    for place in order {
-        // One that is gone is told of at its end.
-        let _ = both[place].gated.open();
+    let (leader, follower) = if pair.second_begins { (1, 0) } else { (0, 1) };
+    let mut starts_ns = [sys::now_ns(); 2];
+    // One that is gone is told of at its end.
+    let _ = both[leader].gated.open();
+    if pair.lead_ns > 0 {
+        // Its end is told of by whoever waits for both, and must not be seen late.
+        let mut its_end = [sys::poll_entry(Some(means.child_signal.as_fd()))];
+        let _ = sys::poll(&mut its_end, Some(pair.lead_ns));
+        starts_ns[follower] = sys::now_ns();
     }
-    let running = |(one, already): (Ready<'a>, Schedule)| {
+    let _ = both[follower].gated.open();
+    let running = |((one, already), start_ns): ((Ready<'a>, Schedule), u64)| {
         let started = Started {
             pid: one.gated.pid,
             start_ns,
@@ -139,5 +144,9 @@ fn released<'a>(mut both: [Ready<'a>; 2], second_begins: bool, means: &Means) ->
             wait: wait.of_two(one.gated.executing(), one.socket),
         }
     };
-    both.into_iter().zip(already).map(running).collect()
+    both.into_iter()
+        .zip(already)
+        .zip(starts_ns)
+        .map(running)
+        .collect()
 }

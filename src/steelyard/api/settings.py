@@ -104,8 +104,7 @@ def settings_of(
 
     judging, weighing, suite = options.judging, options.weighing, options.suite
     _check_numbers(judging, options.launch, judged=judged)
-    metrics, pairing = metric_names(judging.metric), _pairing(weighing.pairing)
-    is_harness = suite.harness is not None
+    metrics, is_harness = metric_names(judging.metric), suite.harness is not None
     if weighing.own_starts and not is_harness:
         raise UsageError("--own-starts is for the benchmarks of a harness: say of which with --harness auto")
     settings = Settings(
@@ -113,7 +112,7 @@ def settings_of(
         **_judged_by(judging, judged=judged),
         metrics=metrics,
         reference_output=weighing.reference_output,
-        pairing=pairing,
+        pairing=_pairing(weighing.pairing, usual="auto" if judged and not is_harness else "adjacent"),
         counting=count_settings(
             options.counting, metrics, commands, world, harness=is_harness, control=weighing.control
         ),
@@ -230,9 +229,10 @@ def _family(name: str) -> Any:
     return name
 
 
-def _pairing(name: str | None) -> Any:
+def _pairing(name: str | None, usual: str) -> Any:
+    """How launches of a pair run; of a harness, of whose benchmarks nothing is known yet, as is `usual` until then."""
     if name is None:
-        return "adjacent"
+        return usual
     if name not in ("adjacent", "tandem", "auto"):
         raise UsageError(f"--pairing {name!r} is not known: choose from adjacent, tandem, auto")
     return name

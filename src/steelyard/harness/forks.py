@@ -112,6 +112,7 @@ def _numbers(told: tuple[int, int, int] | None, status: int, used: struct_rusage
         "major_faults": used.ru_majflt,
         "voluntary_switches": used.ru_nvcsw,
         "involuntary_switches": used.ru_nivcsw,
+        "written_blocks": used.ru_oublock,
         "others_ns": None if cpu is None else max(0, user + system - cpu),
         "exit_code": os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
         "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from steelyard.machine.hierarchies import limiting
 from steelyard.machine.readings import Tree, whole
 from steelyard.model.machine import MachineFacts
 
@@ -88,7 +89,7 @@ def read_facts(root: Path = Path("/"), offers: dict[str, bool] | None = None) ->
         cores_physical=physical,
         caches=caches,
         microcode=microcode,
-        memory_bytes=_asked(lambda: int(psutil.virtual_memory().total)),
+        memory_bytes=_memory(tree, _asked(lambda: int(psutil.virtual_memory().total))),
         kernel=f"{platform.system()} {platform.release()}".strip(),
         libc=" ".join(_asked(platform.libc_ver) or ()).strip(),
         virtualization=_virtualization(tree, processors),
@@ -120,6 +121,13 @@ def _asked(question: Callable[[], Answer]) -> Answer | None:
         return question()
     except (psutil.Error, OSError, RuntimeError, ValueError, LookupError, AttributeError):
         return None
+
+
+def _memory(tree: Tree, total: int | None) -> int | None:
+    """What of the machine's memory this control group, and those above it, may use."""
+    names = ("memory.max", "memory.limit_in_bytes")
+    limits = [tree.number(folder / name) for folder in limiting(tree, "memory") for name in names]
+    return min((limit for limit in (total, *limits) if limit), default=None)
 
 
 def _processors(tree: Tree) -> list[dict[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from steelyard.machine.mounts import mounts
 from steelyard.machine.readings import Tree
@@ -42,12 +43,12 @@ def first_version(tree: Tree, controller: str) -> Hierarchy | None:
     return _hierarchy(tree, "cgroup", controller)
 
 
-def limiting(tree: Tree) -> list[Path]:
-    """The groups whose limits of processor time hold for this process: its own and those above it, in either version.
+def limiting(tree: Tree, controller: Literal["cpu", "memory"]) -> list[Path]:
+    """The groups whose limits of a kind hold for this process: its own and those above it, in either version.
 
     None where no such tree is mounted, or where what is mounted does not show the group of this process.
     """
-    found = (second_version(tree), first_version(tree, "cpu"))
+    found = (second_version(tree), first_version(tree, controller))
     return [folder for one in found if one is not None for folder in one.upwards()]
 
 

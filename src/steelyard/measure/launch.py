@@ -39,6 +39,9 @@ _MOST_LOOKS_LATE = 30_000 // _LONGEST_DEAF_MS
 # long against the some us of a switch. Of the kernel's ticks (every 1, 3.3, 4 or 10 ms) both meet as many: no small
 # number of them is one of pairs of turns, as with 0.2 or 0.4 ms, where all of 4 ms would meet the same of the two.
 TURN_NS = 309_000
+# What runs behind another of its kind finds in the caches what that one has fetched, and catches up with it: so much as
+# that saves it a difference between the two would be hidden. Some ms later that is gone from there (docs/tandem.md).
+LEAD_NS = 5_000_000
 # In characters. What the server has in memory is the least that any target is reported to have used.
 _LONGEST_SERIES = 128 << 10
 _CANCEL = b'{"cancel":true}\n'
@@ -171,22 +174,29 @@ class Launcher:
             self._cancel_wanted = False
 
     def launch_together(
-        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, turn_ns: int | None = TURN_NS
+        self,
+        first: LaunchSpec,
+        second: LaunchSpec,
+        *,
+        second_begins: bool,
+        turn_ns: int | None = TURN_NS,
+        lead_ns: int = LEAD_NS,
     ) -> tuple[Measured, Measured]:
         """Run two launches, neither of which repeats, at the same time on one processor, to the ends of both.
 
-        The process of `first` is made first; when both stand ready, `second_begins` says which is let go first. The
-        processor is the one of `cpus`, the same for both, or the server's choice; in `lockstep` there may be more. It
-        changes hands after `turn_ns`, where the kernel can do that, or when the scheduler sees fit (None); in lockstep
-        when a sample ends. Each may take as long as both together, as it has half of a processor. Their `wall_ns` holds
-        the wait for the partner, which `delay_ns` tells.
+        The process of `first` is made first; when both stand ready, `second_begins` says which is let go first, and has
+        the processor to itself for `lead_ns`, but not in `lockstep`. That is the one of `cpus`, the same for both, or
+        the server's choice; in lockstep there may be more. It changes hands after `turn_ns`, where the kernel can do
+        that, or when the scheduler sees fit (None); in lockstep when a sample ends. Each may take as long as both
+        together, as it has half of a processor. Their `wall_ns` holds the wait for the partner, which `delay_ns` tells.
         Raises as `launch`, and then nothing of either is left.
         """
         longest_ns = _sum_or_none((first.timeout_ns, second.timeout_ns))
         requests = [f"{{{_fields(spec, longest_ns)}}}" for spec in (first, second)]
         pair = f'"first":{requests[0]},"second":{requests[1]},"second_begins":{json.dumps(second_begins)}'
         lockstep = first.lockstep and second.lockstep
-        pair += f',"lockstep":{json.dumps(lockstep)},"turn_ns":{json.dumps(None if lockstep else turn_ns)}'
+        turns, lead = (None, 0) if lockstep else (turn_ns, lead_ns)
+        pair += f',"lockstep":{json.dumps(lockstep)},"turn_ns":{json.dumps(turns)},"lead_ns":{lead}'
         try:
             reply = self._ask(f'"together":{{{pair}}}', longest_ns)
         finally:

@@ -43,10 +43,12 @@ _ROWS: Final = re.compile(rb"(?:\[N(?:\[N(?:\[N\]N)*+\]N){0,2}+\]\n)++".replace(
 _AT_ONCE: Final = 4 << 20
 _NO_SAMPLES: Final[list[Any]] = []
 _NO_COUNTERS: Final[list[Any]] = []
-# How long a launch's line is: with counters, without, before there was `lost_ns`, before layouts, and before harnesses.
-_LENGTHS: Final = {len(LaunchRow._fields) - lacking for lacking in range(5)}
-_LAYOUT: Final = COLUMNS.index("layout")
-_LOST: Final = COLUMNS.index("lost_ns")
+# What came later than the others, the latest one last: where it stands, and what it is where it was not journaled yet.
+_LATER: Final = [
+    (COLUMNS.index(name), unknown) for name, unknown in (("layout", 0), ("lost_ns", None), ("written_blocks", None))
+]
+# How long a launch's line is, at most without these, and without its lists of samples and of counters.
+_LENGTHS: Final = {len(LaunchRow._fields) - lacking for lacking in range(len(_LATER) + 3)}
 
 
 class Journal:
@@ -305,15 +307,12 @@ def _whole_lines(lines: list[bytes], *, is_end: bool = True) -> Iterator[Any]:
 
 def _as_now(entry: list[Any]) -> list[Any]:
     """A launch with what its line lacks: counters, or what was not journaled once, back to before harnesses."""
-    lacking = len(LaunchRow._fields) - len(entry)
-    if not lacking:
-        return entry
-    *numbers, samples = entry if lacking < 4 else [*entry, _NO_SAMPLES]
-    if lacking > 2:
-        numbers.insert(_LAYOUT, 0)
-    if lacking > 1:
-        numbers.insert(_LOST, None)
-    return [*numbers, samples, _NO_COUNTERS]
+    lists = [part for part in entry[-2:] if isinstance(part, list)]
+    numbers = entry[: len(entry) - len(lists)]
+    lacking = len(COLUMNS) - len(numbers)
+    for place, unknown in _LATER[max(0, len(_LATER) - lacking) :]:
+        numbers.insert(place, unknown)
+    return [*numbers, *lists, *(_NO_SAMPLES, _NO_COUNTERS)[len(lists) :]]
 
 
 class _Columns:

@@ -11,6 +11,8 @@ FORMAT: Final = "steelyard"
 VERSION: Final = 2
 # The code of the finding that both sides are one program.
 IDENTICAL: Final = "identical"
+NOISY_ALONE: Final = "adjacent-noise"
+WRITING_ALONE: Final = "adjacent-files"
 
 VerdictName = Literal["slower", "faster", "same", "undecided"]
 

@@ -147,10 +147,11 @@ class Launches(_Columns):
     @model_validator(mode="before")
     @classmethod
     def _with_later_columns(cls, told: Any) -> Any:
-        """Records from before there were layouts have none in any pair; older ones tell of their main threads only."""
+        """Records from before there were layouts have none in any pair; older ones do not tell what came later."""
         if isinstance(told, dict) and isinstance(told.get("pair"), list | array):
             launches = len(told["pair"])
-            return {"layout": [0] * launches, "lost_ns": [None] * launches, **told}
+            unknown = [None] * launches
+            return {"layout": [0] * launches, "lost_ns": unknown, "written_blocks": unknown, **told}
         return told
 
     @model_validator(mode="after")

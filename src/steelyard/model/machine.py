@@ -18,7 +18,7 @@ class MachineFacts(Record):
     cores_physical: Count | None = None
     caches: dict[str, str] = Field(default_factory=dict, description='level and kind to size, e.g. "L1d": "48K"')
     microcode: str | None = None
-    memory_bytes: Count | None = None
+    memory_bytes: Count | None = Field(default=None, description="as much as the control group may use of it")
     kernel: str = ""
     libc: str = ""
     virtualization: str | None = None

@@ -63,6 +63,9 @@ class Numbers:
         Count | None,
         Column("lost by waiting for processors, all threads and processes as a whole, ns", adds_up=True),
     ]
+    written_blocks: Annotated[
+        Count | None, Column("blocks of 512 bytes that were to be written to files on disks", adds_up=True)
+    ]
     exit_code: Annotated[Count | None, Column("exit status; null if a signal ended it")]
     signal: Annotated[Count | None, Column("the signal that ended it; else null")]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.report import figures, words
 from steelyard.report.plain import one_line
@@ -267,12 +268,15 @@ def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None) ->
     pairs, seconds = _rounded_up(verdict.pairs_needed), verdict.seconds_needed
     amount = f"about {figures.count(pairs, 'pair')}" + ("" if seconds is None else f", {figures.seconds(seconds)},")
     does = "would decide" if verdict.interval is not None or verdict.pairs >= FEWEST_WITH_NOISE else _TELLS
-    sooner = "; perhaps far sooner: --pairing auto (see the note)" if _may_gain_beside(verdict) else ""
+    beside = _beside(verdict)
+    sooner = f"; perhaps far sooner: {beside} (see the note)" if beside else ""
     return f"{amount} {does}{_options(pairs, seconds, settings, reason)}{sooner}"
 
 
-def _may_gain_beside(verdict: Verdict) -> bool:
-    return _has(verdict, "adjacent-noise")
+def _beside(verdict: Verdict) -> str | None:
+    """What has its launches run beside their like, if it may gain by that."""
+    ways = {NOISY_ALONE: "--pairing auto", WRITING_ALONE: "--pairing tandem"}
+    return next((way for code, way in ways.items() if _has(verdict, code)), None)
 
 
 def _is_too_coarse(verdict: Verdict) -> bool:
@@ -290,7 +294,8 @@ def _instead(verdict: Verdict, settings: Settings) -> str:
     why = f"no sensible budget would decide it at your margin of {figures.percent(_margin(verdict, settings))}"
     if verdict.pairs_needed is not None and verdict.seconds_needed is not None:
         why = f"more pairs would take {figures.seconds(verdict.seconds_needed)}"
-    ways = ["--pairing auto may need far fewer (see the note)"] if _may_gain_beside(verdict) else []
+    beside = _beside(verdict)
+    ways = [f"{beside} may need far fewer (see the note)"] if beside else []
     margin = TO_SPARE * (math.inf if verdict.margin_needed is None else verdict.margin_needed)
     if margin <= MOST_MARGIN:
         ways.append(f"--margin {_rounded_up(1e4 * margin) / 100:g}% would be decided in as many pairs")

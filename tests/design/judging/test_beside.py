@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from steelyard.design.judging.judgement import verdicts
+from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE
 from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.records import Finding, Weighing
 from tests.design.scripted import PLAIN, Script, weigh
@@ -28,7 +29,8 @@ def weighed(script: Script, **settings: Any) -> Weighing:
 
 
 def found(record: Weighing) -> list[Finding]:
-    return [finding for finding in verdicts(record)[0].findings if finding.code == "adjacent-noise"]
+    codes = (NOISY_ALONE, WRITING_ALONE)
+    return [finding for finding in verdicts(record)[0].findings if finding.code in codes]
 
 
 def test_what_stays_undecided_and_could_run_in_tandem_is_told_how() -> None:
@@ -38,11 +40,12 @@ def test_what_stays_undecided_and_could_run_in_tandem_is_told_how() -> None:
     assert "--pairing auto" in finding.remedy
 
 
-def test_short_turns_make_it_worth_a_try_for_shorter_launches() -> None:
-    record = weighed(launches(ms=12))
-    offering = record.machine.model_copy(update={"offers": {"short_turns": True}})
-    assert found(record.model_copy(update={"machine": offering}))
-    assert not found(record)
+@pytest.mark.parametrize("pairing", ["auto", "adjacent"])
+def test_what_writes_to_files_is_told_what_runs_it_in_tandem_all_the_same(pairing: str) -> None:
+    (finding,) = found(weighed(launches(written_blocks=8), pairing=pairing))
+    assert finding.code == WRITING_ALONE
+    assert finding.remedy is not None
+    assert "--pairing tandem" in finding.remedy
 
 
 @pytest.mark.parametrize(("ms", "is_told"), [(45.0, True), (12.0, False)])

@@ -90,8 +90,8 @@ def notes(record: dict[str, Any]) -> dict[str, str]:
     return {one["code"]: one["message"] for one in found}
 
 
-def test_one_after_the_other_is_the_default(machine: Machine) -> None:
-    record = machine.weighed("--pairs", "30")
+def test_one_after_the_other_are_all_that_are_to_be(machine: Machine) -> None:
+    record = machine.weighed("--pairing", "adjacent", "--pairs", "30")
     assert ways(record) == {ALONE: 60, BESIDE: 0}
     assert machine.world.pairs_at_once == 0
 
@@ -202,15 +202,6 @@ def test_auto_tries_nothing_for_a_change_that_is_seen_at_once(machine: Machine) 
 def test_auto_leaves_short_programs_as_they_are(machine: Machine) -> None:
     machine.ms = 12
     assert ways(machine.weighed("--pairing", "auto", "--pairs", "100"))[BESIDE] == 0
-
-
-@pytest.mark.parametrize(("ms", "tried"), [(12, True), (4, False)])
-def test_short_turns_are_many_in_shorter_launches(
-    machine: Machine, ms: float, tried: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ScriptedServer, "offers", {**OFFERS, "short_turns": True})
-    machine.ms = ms
-    assert (ways(machine.weighed("--pairing", "auto", "--pairs", "60"), TRIED)[BESIDE] > 0) == tried
 
 
 def test_whoever_reads_what_auto_tried_judges_as_it_was_judged(machine: Machine) -> None:
@@ -487,6 +478,51 @@ def test_with_short_turns_auto_begins_in_tandem(turning: Machine) -> None:
     assert record["verdict"] == "slower"
     assert ways(record)[ALONE] == ways(record, TRIED)[ALONE] == 0
     assert ways(record, "warm-up")[BESIDE] == 0
+
+
+def test_auto_is_the_default(turning: Machine) -> None:
+    record = turning.weighed("--pairs", "15", "--margin", "0.001%")
+    assert record["settings"]["pairing"] == "auto"
+    assert ways(record) == {ALONE: 0, BESIDE: 30}
+
+
+# Of what is known here a quarter is less than two such launches take.
+MUCH_MEMORY = {"max_rss_bytes": 1 << 40}
+
+
+@pytest.mark.parametrize("risk", [{"written_blocks": 8}, MUCH_MEMORY], ids=["files", "memory"])
+def test_two_that_may_be_in_each_others_way_run_one_after_the_other_unasked(
+    turning: Machine, risk: dict[str, int]
+) -> None:
+    turning.at = {1: risk}
+    record = turning.weighed("--pairs", "15")
+    assert ways(record) == {ALONE: 30, BESIDE: 0}
+    assert "adjacent" not in notes(record)
+    turning.others = {ALONE: risk, BESIDE: risk}
+    turning.at = {}
+    assert ways(turning.weighed("--pairs", "15", "--pairing", "tandem"))[ALONE] == 0
+
+
+@pytest.mark.parametrize(("risk", "why"), [({"written_blocks": 8}, "writes to files"), (MUCH_MEMORY, "of the memory")])
+def test_two_that_turn_out_to_be_in_each_others_way_leave_tandem(
+    turning: Machine, risk: dict[str, int], why: str
+) -> None:
+    turning.at = {7: risk}  # behind two of warm-up, the first of the third pair
+    record = turning.weighed("--pairs", "15", "--margin", "0.001%")
+    assert ways(record) == {ALONE: 30, BESIDE: 0}
+    assert ways(record, TRIED)[BESIDE] == 6
+    (found,) = (found for found in record["findings"] if found["code"] == "adjacent")
+    assert why in found["message"]
+    assert found["remedy"].startswith("--pairing tandem ")
+
+
+def test_a_harness_may_write_its_reports_meanwhile() -> None:
+    settings = Settings(harness="criterion", clock="still", metrics=["active"], pairing="auto", warm_up=1)
+    pairing, sample = Pairing(settings, {"short_turns": True}), Sample(1000, 1_000_000, None, 0, None)
+    writing = measured(50, written_blocks=8)
+    rows = [LaunchRow._make((*place, *numbers(writing), 0, (sample,), ())) for place in draw_places(1, 0, 0, "warm-up")]
+    pairing.note((rows[0], rows[1]))
+    assert pairing.choose().tandem
 
 
 @pytest.mark.parametrize(

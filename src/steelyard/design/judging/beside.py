@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from steelyard.design.judging.pairs import MetricPairs
-from steelyard.design.runner.tandem import gains_beside, keeps_step, obstacle, shortest_ns
-from steelyard.design.timing.pairing import MOST_WAITING, SURE_NS
+from steelyard.design.runner.tandem import SHORTEST_NS, gains_beside, keeps_step, obstacle
+from steelyard.design.timing.pairing import MOST_WAITING
+from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE
 from steelyard.model.records import Finding, Weighing
 from steelyard.report.figures import percent
 from steelyard.stats.paired import Judgement
@@ -18,28 +19,35 @@ _NOISY = 0.01
 
 def beside_finding(record: Weighing, pairs: MetricPairs, metric: str, judgement: Judgement) -> list[Finding]:
     """Name the option that tries it, where its pairs are noisy and the benchmark could run so."""
-    settings = record.settings
-    if judgement.verdict != "undecided" or settings.pairing != "adjacent" or metric not in ("active", "cpu"):
+    settings, writes = record.settings, _writes(pairs)
+    if judgement.verdict != "undecided" or metric not in ("active", "cpu") or pairs.launches.in_tandem().any():
         return []
+    if settings.pairing == "auto" and not writes:
+        return []  # it was found to gain nothing
     if obstacle(settings) or not (keeps_step(settings) or _is_for_tandem(record, pairs)):
         return []
     baseline, candidate = pairs.first(judgement.look.pairs)
     spread = centre(candidate / baseline).spread
     if spread <= _NOISY and not _gains_for_sure(record, pairs):
         return []
-    return [
-        Finding(
-            code="adjacent-noise",
-            message=f"pairs vary by {percent(spread)}: what else the machine does may meet one of their launches alone",
-            remedy="--pairing auto runs both at once where that needs less time; they must not be in each other's way",
-        )
-    ]
+    message = f"pairs vary by {percent(spread)}: what else the machine does may meet one of their launches alone"
+    if writes:
+        remedy = "it writes to files: if two at once do not want the same ones, --pairing tandem runs both at once"
+        return [Finding(code=WRITING_ALONE, message=message, remedy=remedy)]
+    remedy = "--pairing auto runs both at once where that needs less time; they must not be in each other's way"
+    return [Finding(code=NOISY_ALONE, message=message, remedy=remedy)]
+
+
+def _writes(pairs: MetricPairs) -> bool:
+    """Whether any launch of a command wrote to files, which keeps it from being run beside its like unasked."""
+    written = pairs.launches.column("written_blocks")
+    return not pairs.launches.samples and bool((written > 0).any())
 
 
 def _gains_for_sure(record: Weighing, pairs: MetricPairs) -> bool:
     """Whether pairs that vary by little would vary by less in tandem."""
     used = pairs.launches.complete_pairs(pairs.benchmark)
-    is_long = np.median(pairs.launches.column("cpu_ns")[used]) >= SURE_NS
+    is_long = np.median(pairs.launches.column("cpu_ns")[used]) >= SHORTEST_NS
     return bool(is_long) and gains_beside(record.settings, record.machine.offers)
 
 
@@ -49,7 +57,7 @@ def _is_for_tandem(record: Weighing, pairs: MetricPairs) -> bool:
     cpu_ns = launches.column("cpu_ns")[used]
     if record.settings.harness is not None or not launches.worked_alone()[used].all():
         return False
-    if np.median(cpu_ns) < shortest_ns(record.machine.offers):
+    if np.median(cpu_ns) < SHORTEST_NS:
         return False
     own_ns = launches.column("wall_ns")[used] - launches.column("delay_ns")[used]
     return bool(np.median(cpu_ns - (1 - MOST_WAITING) * own_ns) >= 0)

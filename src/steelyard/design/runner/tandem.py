@@ -17,13 +17,9 @@ _OF_THE_PARTNER = {
     "migrations": "nothing, as both share one processor: leave it out",
 }
 
-# Turns are to be many in a launch: the scheduler's own of some ms, or those that the launch server makes short.
-_SHORTEST_NS, _SHORTEST_BY_SHORT_TURNS_NS = 20_000_000, 5_000_000
-
-
-def shortest_ns(offers: Mapping[str, bool]) -> int:
-    """The least processor time of launches that may gain by a partner, by what the launch server offers."""
-    return _SHORTEST_BY_SHORT_TURNS_NS if has_short_turns(offers) else _SHORTEST_NS
+# The least processor time of launches that may gain by a partner: what each of them has to itself, while the other one
+# leads or has ended, is to be a small part of it, and the scheduler's turns of some ms are to be many.
+SHORTEST_NS = 20_000_000
 
 
 def has_short_turns(offers: Mapping[str, bool]) -> bool:

@@ -51,6 +51,7 @@ def resumed(number: int, header: Weighing, rows: Sequence[LaunchRow]) -> OpenBen
     pairing = Pairing(
         header.settings,
         header.machine.offers,
+        memory_bytes=header.machine.memory_bytes,
         is_judged=bool(benchmark.ended),
         by_process=benchmark.clock == "process",
     )

@@ -15,7 +15,7 @@ import numpy as np
 
 from steelyard.design.findings import adjacent_finding
 from steelyard.design.judging.lockstep import in_step
-from steelyard.design.runner.tandem import gains_beside, keeps_step, obstacle, out_of_step, shortest_ns
+from steelyard.design.runner.tandem import SHORTEST_NS, gains_beside, keeps_step, obstacle, out_of_step
 from steelyard.design.timing.trial import ENOUGH_TO_CHOOSE, Ran, Trial
 from steelyard.model.launches import (
     IN_TANDEM,
@@ -40,8 +40,8 @@ FIRST_PAIRS = 12
 MOST_WAITING, LEAST_WAITING_NS = 0.1, 2_000_000
 # Beside its like a program has half of the caches. Where it takes so much longer there, a change may, too.
 MOST_CROWDED = 0.2
-# In short turns all programs of one thread that took longer than this spread by less (docs/tandem.md).
-SURE_NS = 20_000_000
+# Two at once that take more of the memory than this may leave too little for what else is there.
+MOST_OF_MEMORY = 0.25
 
 
 @dataclass
@@ -65,15 +65,22 @@ class Pairing:
     """How the pairs of one benchmark run; what was measured of them is noted here first."""
 
     def __init__(
-        self, settings: Settings, offers: Mapping[str, bool], *, is_judged: bool = False, by_process: bool = False
+        self,
+        settings: Settings,
+        offers: Mapping[str, bool],
+        *,
+        memory_bytes: int | None = None,
+        is_judged: bool = False,
+        by_process: bool = False,
     ) -> None:
-        """What the launch server `offers` tells how long launches have to be.
+        """What the launch server `offers` tells whether turns can be short; `memory_bytes` are all that there is.
 
         `is_judged` tells that pairs have been judged before as many are there as for the first look. What is timed
         `by_process` is known to be one for tandem, and to be far less noisy there.
         """
-        self._shortest_ns, self._gains_beside = shortest_ns(offers), gains_beside(settings, offers)
+        self._gains_beside = gains_beside(settings, offers)
         self._settings, self._is_judged, self._by_process = settings, is_judged, by_process
+        self._memory_bytes = memory_bytes
         self._metric = next(iter(timed(settings.metrics)), "")
         self._is_asked = settings.pairing == "tandem"
         self._way: str = "adjacent" if obstacle(settings) else settings.pairing
@@ -124,6 +131,8 @@ class Pairing:
         """Decide whether the newest pair changes how those to come run."""
         if unfit := self._unfit():
             self._settle(unfit if self._is_asked or self._tandem() else None)
+        elif not self._is_asked and (risk := self._risk(pair)):
+            self._settle(risk if self._tandem() else None, "--pairing tandem runs both at once all the same")
         elif self._way == "auto" and self._is_short():
             self._settle(None)
         elif not self._is_asked and not self._by_process and pair[0].role in _MEASURED:
@@ -148,7 +157,7 @@ class Pairing:
         if not rows or not self._gains_beside:
             return False
         is_one_for_it = all(worked_alone(row) and _waiting(row) <= MOST_WAITING for row in rows)
-        return is_one_for_it and float(np.median([row.cpu_ns or 0 for row in rows])) >= SURE_NS
+        return is_one_for_it and float(np.median([row.cpu_ns or 0 for row in rows])) >= SHORTEST_NS
 
     def _compare(self, pair: _Pair) -> None:
         """Have one more pair tell which way is the better one."""
@@ -179,7 +188,7 @@ class Pairing:
         if self._in_turn:
             return False  # its samples are what takes turns
         launches = [row.cpu_ns or 0 for pair in self._pairs for row in pair]
-        return bool(launches) and float(np.median(launches)) < self._shortest_ns
+        return bool(launches) and float(np.median(launches)) < SHORTEST_NS
 
     def _unfit(self) -> str | None:
         """Why the target is none for tandem, going by its launches so far."""
@@ -200,6 +209,16 @@ class Pairing:
         waiting = [max(map(_waiting, pair)) for pair in newest]
         if len(newest) > 1 and np.median(waiting) > MOST_WAITING:
             return "it waits for something else than a processor"
+        return None
+
+    def _risk(self, pair: _Pair) -> str | None:
+        """What two commands at once may do to each other, which nobody asked for."""
+        if self._settings.harness is not None:
+            return None
+        if any(row.written_blocks for row in pair):
+            return "it writes to files, which two at once may both want"
+        if self._memory_bytes and sum(row.max_rss_bytes for row in pair) > MOST_OF_MEMORY * self._memory_bytes:
+            return f"two at once take more than {MOST_OF_MEMORY:.0%} of the memory"
         return None
 
     def _is_shared_by_threads(self) -> bool:
@@ -257,4 +276,6 @@ def _error_of_median(values: FloatArray) -> float:
 
 def _seconds(pair: _Pair) -> float:
     """What a pair took."""
-    return (max if _is_tandem(pair) else sum)(row.wall_ns for row in pair) / 1e9
+    if not _is_tandem(pair):
+        return sum(row.wall_ns for row in pair) / 1e9
+    return (max(row.start_ns + row.wall_ns for row in pair) - min(row.start_ns for row in pair)) / 1e9

@@ -79,7 +79,7 @@ def _ticks(before: Moment, after: Moment) -> dict[str, int]:
 
 def processor_limit(tree: Tree) -> Condition:
     """How much of the processors this control group, or one above it, may use, and whether it was stopped for that."""
-    limits, periods, folders = [], 0, limiting(tree)
+    limits, periods, folders = [], 0, limiting(tree, "cpu")
     if not folders:
         return unknown("processor-limit", "this system shows no control groups, so no limits of theirs either")
     for folder in folders:

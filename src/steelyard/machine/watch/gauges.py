@@ -47,7 +47,7 @@ class Gauges:
         heat = Path(CPUS) / f"cpu{processor or 0}/thermal_throttle/package_throttle_count"
         return cls(
             tree=tree,
-            limits=[*filter(tree.is_there, (folder / "cpu.stat" for folder in limiting(tree)))],
+            limits=[*filter(tree.is_there, (folder / "cpu.stat" for folder in limiting(tree, "cpu")))],
             heat=heat if tree.is_there(heat) else None,
             rates=[*islice(rates, _MOST_RATES)],
             sensor=next((zone / "temp" for zone in sensors if tree.text(zone / "type") in _FAST_SENSORS), None),
