@@ -45,7 +45,7 @@ def usual(**others: Any) -> Settings:
 @pytest.mark.parametrize(
     ("arguments", "others"),
     [
-        (("compare", *TWO), {"longest_time_s": 600.0, "reserve": RESERVE, "addresses": "shared"}),
+        (("compare", *TWO), {"longest_time_s": 600.0, "reserve": RESERVE, "addresses": "shared", "pairing": "auto"}),
         (("run", "true"), {}),
         (("timeit", "pass"), {"harness": "protocol"}),
         (("count", "true"), {"metrics": ["instructions"], "counting": CountSettings(), "warm_up": 0, "seed": 0}),
@@ -124,8 +124,9 @@ def test_what_a_command_does_not_show_cannot_be_given(
         ("--heap", {"heap": 3}),
         ("--heap-shuffle", {"heap_shuffle": True}),
         ("--no-watch", {"watch": False}),
-        ("--harness protocol", {"harness": "protocol"}),
-        ("--harness protocol --heap", {"harness": "protocol", "heap": 1}),
+        ("--harness protocol", {"harness": "protocol", "pairing": "adjacent"}),
+        ("--pairing adjacent", {"pairing": "adjacent"}),
+        ("--harness protocol --heap", {"harness": "protocol", "heap": 1, "pairing": "adjacent"}),
         ("--metric cost", {"metrics": ["cost"], "counting": CountSettings(cache_simulation=True)}),
     ],
 )

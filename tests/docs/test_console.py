@@ -16,6 +16,10 @@ WEIGHINGS = [console for console in SHOWN if console.words[0] == "compare"]
 # What a quiet machine, or a busy one, does not say; and what is drawn from their numbers, of pairs and of functions.
 BY_CHANCE = {"noise", "disturbed", "resolution"}
 DRAWN = {"pairs", "own"}
+# Which way pairs ran is up to the kernel, and to how long the program takes.
+_OF_THE_WAY = re.compile(
+    r" ?(the launches of (a pair|# of # pairs) ran at .*? times shown|# pairs that were tried .*?%)"
+)
 # How each function of the counted program has changed, which is the C library's matter too.
 _OF_A_FUNCTION = re.compile(r"[+-]\d.*")
 # A loop, and one that is a quarter longer.
@@ -49,7 +53,8 @@ def test_a_console_shows_what_the_command_prints(tool: Tool, console: Console) -
 def of_any_program(printed: str) -> dict[str, str]:
     """Its paragraphs, but for lines of a function, and for what is said of large changes beside the percentage."""
     paragraphs = {label: text for label, text in labelled(printed).items() if not _OF_A_FUNCTION.fullmatch(label)}
-    return {label: text.removesuffix(": # times as long") for label, text in paragraphs.items()}
+    shown = {label: _OF_THE_WAY.sub("", text.removesuffix(": # times as long")) for label, text in paragraphs.items()}
+    return {label: text for label, text in shown.items() if text or not paragraphs[label]}
 
 
 def test_what_a_still_clock_left_out_is_told_at_the_end(tool: Tool) -> None:

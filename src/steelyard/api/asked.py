@@ -71,7 +71,8 @@ class Plan(Group):
     reference_output: bool = False
     layouts: int | None = None
     pairing: str | None = None
-    """adjacent, tandem or auto; adjacent, if it is left open, but for what is known to be timed better beside its like.
+    """adjacent, tandem or auto; if it is left open auto for commands, and for suites whose benchmarks are known to be
+    timed better beside their like.
     """
     own_addresses: bool = False
     """Whether the memory of each launch lies where chance has it, also where that of a pair could lie alike."""

@@ -176,8 +176,9 @@ class WeighingOptions(Options, Plan):
         str | None,
         typer.Option(
             metavar="WAY",
-            help="How the launches of a pair run: adjacent, one after the other, as is usual; tandem, at the same "
-            "time on one processor, so that other work hits both alike; auto, as some pairs of each way advise.",
+            help="How the launches of a pair run: adjacent, one after the other; tandem, at the same time on one "
+            "processor, so that other work hits both alike; auto, in tandem where that needs less time, and cannot "
+            "harm: as is usual for commands (steelyard docs tandem).",
         ),
     ] = Plan.pairing
     own_addresses: Annotated[
