@@ -160,7 +160,8 @@ line = socket.socket(fileno=0).makefile("rw")
 poor = dict.fromkeys(["pidfd", "schedstat", "pressure", "steal", "switches"], False)
 print(json.dumps({"hello": "steelyard-launch", "version": "0", **poor}), file=line, flush=True)
 known = ["user_ns", "sys_ns", "max_rss_bytes", "minor_faults", "major_faults", "exit_code"]
-unknown = ["cpu_ns", "delay_ns", "timeslices", "others_ns", "pressure_ns", "steal_ns", "lost_ns", "signal"]
+unknown = ["cpu_ns", "delay_ns", "timeslices", "others_ns", "pressure_ns", "steal_ns", "lost_ns"]
+unknown += ["written_blocks", "signal"]
 counted = dict.fromkeys([*known, "voluntary_switches", "involuntary_switches"], 0)
 for number, request in enumerate(map(json.loads, line)):
     if "journal" in request:

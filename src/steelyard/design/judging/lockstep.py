@@ -27,6 +27,8 @@ def in_step(
     Those keep the geometric mean of their medians; their ratio becomes the centre. `positions` say which launches they
     are of. A pair is in lockstep if all the samples that are judged were taken in turn, which both sides say of each.
     """
+    if not launches.samples:
+        return values
     tables: defaultdict[int, list[tuple[int, list[Sample], list[Sample]]]] = defaultdict(list)
     for pair, (first, second) in enumerate(zip(*positions, strict=True)):
         sides = launches.samples[first], launches.samples[second]

@@ -201,7 +201,8 @@ class Pairing:
         if self._is_shared_by_threads():
             return "other threads or child processes do some of the work"
         if self._in_turn:
-            alone = any(row.samples[-1].order is None for row in rows if row.order >= IN_TANDEM)
+            beside = [row.samples for row in rows if row.order >= IN_TANDEM]
+            alone = any(not samples or samples[-1].order is None for samples in beside)
             return out_of_step(self._settings) if alone else None
         if self._settings.harness is not None and np.isnan(np.concatenate(self._values(newest))).any():
             return f"its samples do not tell {self._metric}"
