@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,27 @@ def test_the_key_is_short_and_survives_what_changes(tree: Tree, monkeypatch: pyt
     assert after.key == before.key
     assert (after.governor, after.aslr, after.memory_bytes) == ("performance", 0, 1)
     assert "99.0" in after.kernel
+
+
+@pytest.mark.parametrize(
+    ("limits", "memory"),
+    [
+        ({"memory.max": "max"}, 1 << 30),
+        ({"memory.max": "1000"}, 1000),
+        ({"memory.max": "1000", "../memory.max": "500"}, 500),
+        ({"memory.max": str(1 << 40)}, 1 << 30),
+    ],
+)
+def test_the_memory_is_what_the_control_groups_may_use(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, limits: dict[str, str], memory: int
+) -> None:
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Memory", (), {"total": 1 << 30})())
+    tree.write("proc/self/cgroup", "0::/a/b\n")
+    tree.write("proc/self/mountinfo", "30 29 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+    tree.write("sys/fs/cgroup/a/b/cgroup.procs", "")
+    for name, limit in limits.items():
+        tree.write(os.path.normpath(f"sys/fs/cgroup/a/b/{name}"), f"{limit}\n")
+    assert read_facts(tree.root).memory_bytes == memory
 
 
 def test_the_key_changes_with_each_stable_fact(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -212,6 +213,16 @@ def test_what_a_pipeline_and_a_child_wait_is_lost_to_the_whole(scheduled: Launch
     ran_ns = measured.user_ns + measured.sys_ns
     assert measured.lost_ns > 0.5 * ran_ns
     assert 0.8 * ran_ns < measured.wall_ns - measured.lost_ns < 1.2 * ran_ns + 20e6
+
+
+def test_what_is_written_to_files_is_told_of_children_too(launcher: Launcher, tmp_path: Path) -> None:
+    kind = subprocess.run(["stat", "-f", "-c", "%T", tmp_path], capture_output=True, text=True, check=True).stdout
+    if kind.strip() == "tmpfs":
+        pytest.skip("what is written in memory is not counted")
+    written = b"echo something > %b/file" % os.fsencode(tmp_path)
+    assert launcher.launch(sh(written)).written_blocks
+    assert launcher.launch(sh(b"(%b); true" % written)).written_blocks
+    assert launcher.launch(sh(b"echo something")).written_blocks == 0
 
 
 def test_sleep_is_no_loss(launcher: Launcher) -> None:

@@ -230,7 +230,7 @@ def _family(name: str) -> Any:
 
 
 def _pairing(name: str | None, usual: str) -> Any:
-    """How launches of a pair run; of a harness, of whose benchmarks nothing is known yet, as is `usual` until then."""
+    """How launches of a pair run, if it is asked for; raises UsageError."""
     if name is None:
         return usual
     if name not in ("adjacent", "tandem", "auto"):

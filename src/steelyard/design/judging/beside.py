@@ -23,7 +23,7 @@ def beside_finding(record: Weighing, pairs: MetricPairs, metric: str, judgement:
     if judgement.verdict != "undecided" or metric not in ("active", "cpu") or pairs.launches.in_tandem().any():
         return []
     if settings.pairing == "auto" and not writes:
-        return []  # it was found to gain nothing
+        return []  # it gains nothing, or is none for it
     if obstacle(settings) or not (keeps_step(settings) or _is_for_tandem(record, pairs)):
         return []
     baseline, candidate = pairs.first(judgement.look.pairs)
