@@ -39,8 +39,8 @@ _MOST_LOOKS_LATE = 30_000 // _LONGEST_DEAF_MS
 # long against the some us of a switch. Of the kernel's ticks (every 1, 3.3, 4 or 10 ms) both meet as many: no small
 # number of them is one of pairs of turns, as with 0.2 or 0.4 ms, where all of 4 ms would meet the same of the two.
 TURN_NS = 309_000
-# What runs behind another of its kind finds in the caches what that one has fetched, and catches up with it: so much as
-# that saves it a difference between the two would be hidden. Some ms later that is gone from there (docs/tandem.md).
+# What runs behind another of its kind gains by what caches and branch predictors keep of that one, and catches up with
+# it: so much of a difference between the two would be hidden. Some ms later little of that is left (docs/tandem.md).
 LEAD_NS = 5_000_000
 # In characters. What the server has in memory is the least that any target is reported to have used.
 _LONGEST_SERIES = 128 << 10
