@@ -3,10 +3,11 @@
     python benchmarks/catching_up.py [--pairs N] [--programs A,B] [--change 0.01] [--leads 0,1,5] [--minutes M]
 
 Of two at once the one behind gains by what caches and branch predictors keep of the other one, and catches up: where
-neither leads by more than that saves, a change is hidden. The programs are those of benchmarks/tandem_programs.py, and a CPython with
-all of its start. A library that is loaded before them computes for some time first, on one side for longer by a part of
-what the program takes: a change that all of the rest comes behind. One pair of each way in turn, in an order that is
-drawn. Shown is the centre of the signed ranks, by `active`, with its 95 % interval, and the spread of a pair.
+neither leads by more than that saves, a change is hidden. The programs are those of benchmarks/tandem_programs.py, and
+a CPython with all of its start. A library that is loaded before them computes for some time first, on one side for
+longer by a part of what the program takes: a change that all of the rest comes behind. One pair of each way in turn, in
+an order that is drawn. Shown is the centre of the signed ranks, by `active`, with its 95 % interval, and the spread of
+a pair.
 """
 
 from __future__ import annotations
