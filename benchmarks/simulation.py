@@ -32,8 +32,7 @@ TRACE_METRICS = ("cpu", "active", "wall")
 @cache
 def trace(name: str, metric: str) -> FloatArray:
     """One metric of a recorded trace in seconds, shape (pairs, 2), sides as they were labelled; not to be changed."""
-    with gzip.open(TRACES / f"{name}.csv.gz", "rt", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = _rows(name)
     values = np.empty((len(rows) // 2, 2))
     for row in rows:
         wall, delay = float(row["wall_s"]), float(row["run_delay_s"])
@@ -41,6 +40,18 @@ def trace(name: str, metric: str) -> FloatArray:
         values[int(row["pair"]), int(row["side"])] = value
     values.flags.writeable = False
     return values
+
+
+def trace_order(name: str) -> npt.NDArray[np.int64]:
+    """In which order the two launches of each pair of a trace ran, (pairs,): 0 where side 0 was the first."""
+    order = {int(row["pair"]): int(row["order"]) for row in _rows(name) if row["side"] == "0"}
+    return np.array([order[pair] for pair in sorted(order)], dtype=np.int64)
+
+
+@cache
+def _rows(name: str) -> list[dict[str, str]]:
+    with gzip.open(TRACES / f"{name}.csv.gz", "rt", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def window_of(values: FloatArray) -> Noise:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks import simulation
+from benchmarks import order, simulation
 from benchmarks.going_on import is_alarm
 from benchmarks.simulation import SYNTHETIC, TRACE_NAMES, Noise, Tally, simulate, trace, window_of
 
 ALPHA, WEIGHINGS, MOST = 0.05, 40, 0.175
 WRONG = ("slower", "faster")
+SIX_EACH = [noise for noise in (*SYNTHETIC.values(), order.phases) for _ in range(6)]
 
 
 def on_trace(
@@ -51,6 +52,21 @@ def test_false_alarms_of_weighings_that_go_on_whenever_they_are_undecided(name: 
     generator = np.random.default_rng(1)
     alarms = [is_alarm(noise(generator, 40), int(generator.integers(8, 21)), ALPHA) for _ in range(WEIGHINGS)]
     assert np.mean(alarms) <= MOST
+
+
+@pytest.mark.parametrize("effect", order.EFFECTS.values())
+def test_false_alarms_where_the_order_makes_a_difference(effect: order.Effect) -> None:
+    generator = np.random.default_rng(2)
+    alarms = [order.is_rejected(*order.dealt(generator, noise, effect, 40, 0.0), [ALPHA])[0] for noise in SIX_EACH]
+    assert np.mean(alarms) <= MOST
+
+
+def test_an_effect_of_the_order_costs_few_pairs() -> None:
+    generator = np.random.default_rng(3)
+    drawn = [order.dealt(generator, SYNTHETIC["quiet"], order.two_percent, 150, 0.01) for _ in range(WEIGHINGS)]
+    ended = [order.judged(*one) for one in drawn]
+    assert np.mean([one.verdict == "slower" for one in ended]) >= 0.95
+    assert np.median([one.look.pairs for one in ended]) <= 50  # 82 where it is left in
 
 
 @pytest.mark.parametrize("metric", ["cpu", "active"])

@@ -4,6 +4,7 @@
 #![warn(missing_docs)]
 
 mod flips;
+mod order;
 mod scores;
 mod sums;
 mod words;
@@ -39,6 +40,24 @@ pub unsafe extern "C" fn steelyard_scores(
     for (&change, row) in from_raw_parts(changes, many).iter().zip(rows) {
         scores.scores(change, row);
     }
+}
+
+/// What the order of each of `pairs` pairs makes of its difference, as the pairs before it tell.
+///
+/// # Safety
+/// `differences` and `orders` have `pairs` numbers, 1 or more, and `found` has room for as many.
+#[no_mangle]
+pub unsafe extern "C" fn steelyard_effects_of_order(
+    differences: *const f64,
+    orders: *const i64,
+    pairs: usize,
+    found: *mut f64,
+) {
+    order::effects(
+        from_raw_parts(differences, pairs),
+        from_raw_parts(orders, pairs),
+        from_raw_parts_mut(found, pairs),
+    );
 }
 
 /// The signed ranks, as `steelyard_scores` has the scores.

@@ -22,6 +22,8 @@ ROLES = (WARM_UP, USED, DISTURBED, TRIED)
 
 IN_TANDEM = 2
 """Added to the `order` of launches that ran at the same time as their partners, on one processor."""
+ORDERS = 4
+"""How many values of `order` there are."""
 
 
 @dataclass_transform(frozen_default=True)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from steelyard.native import library
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 # What goes into two bytes.
 WholeScores = npt.NDArray[np.int16]
 FlipArray = npt.NDArray[np.uint16]
@@ -30,6 +31,7 @@ def _library() -> CDLL:
         raise ImportError(str(error)) from error
     array, number, real = c_void_p, c_size_t, c_double
     signs.steelyard_scores.argtypes = (array, array, number, array, number, array)
+    signs.steelyard_effects_of_order.argtypes = (array, array, number, array)
     signs.steelyard_ranks.argtypes = (array, number, array, number, array)
     signs.steelyard_whole.argtypes = (array, array, number, array, number, array, array)
     signs.steelyard_units.argtypes = (array, number, array)
@@ -37,7 +39,7 @@ def _library() -> CDLL:
     signs.steelyard_sums.argtypes = (array, number, array, number)
     signs.steelyard_as_large.argtypes = (array, number, number, real, c_bool)
     signs.steelyard_look.argtypes = (array, number, number, real, array, number, number, real, array, array, array)
-    for name in ("scores", "ranks", "whole", "units", "scales", "sums"):
+    for name in ("scores", "effects_of_order", "ranks", "whole", "units", "scales", "sums"):
         getattr(signs, f"steelyard_{name}").restype = None
     for name in ("as_large", "look"):
         getattr(signs, f"steelyard_{name}").restype = number
@@ -70,6 +72,20 @@ def signed_scores(d: FloatArray, levels: FloatArray, changes: FloatArray) -> Flo
     """
     found = np.empty((len(changes), len(d)))
     _library().steelyard_scores(_at(d), _at(levels), _pairs(d, levels), _at(changes), len(changes), _at(found))
+    return found
+
+
+def effects_of_order(d: FloatArray, order: IntArray) -> FloatArray:
+    """What the order of each pair makes of its difference, (n,), of differences d (n,) in orders (n,).
+
+    Told from the pairs before it alone, and 0 where these tell nothing. Orders 2k and 2k + 1 are those of either side's
+    launch as the first one; another k is another way to run pairs, with effects of its own.
+    """
+    if len(d) != len(order):
+        raise ValueError(f"{len(d)} differences in {len(order)} orders")
+    found = np.empty(len(d))
+    if len(d):
+        _library().steelyard_effects_of_order(_at(d), _at(order), len(d), _at(found))
     return found
 
 

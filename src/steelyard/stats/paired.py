@@ -222,7 +222,7 @@ def judge(
     ended: bool,
     newest_only: bool = False,
     roughly: bool = False,
-    exact: bool = False,
+    hidden: Callable[[int], float] | None = None,
     members: float = 1,
     layouts: IntArray | None = None,
     budgets: Budgets = ONE_BUDGET,
@@ -232,7 +232,8 @@ def judge(
     `values(n)` gives the positive values of the first n pairs, (baseline, candidate), shape (n,) each. `ended` says
     that the budget ended with these pairs, which makes the last look the final one. `newest_only` judges just the
     newest look, for a caller that has judged the others before; `roughly` is for one that shows the interval to nobody.
-    `exact` values are counts, which no clock rounds.
+    `hidden(n)` is the largest log-ratio that a clock's ticks can hide from the first n pairs, where the values
+    themselves do not tell it.
     `members` is how many benchmarks share alpha for `slower` and `faster` (`stats.family`), `budgets` what the ends of
     earlier budgets have spent of it. `layouts`, (pairs,), says which builds the pairs were of, where the change is to
     hold for any. None if there are too few pairs for any look.
@@ -240,7 +241,8 @@ def judge(
     looks, rules = plan_looks(pairs, ended=ended, budgets=budgets), Rules(margin, alpha, members)
     judgement = None
     for taken in range(len(looks) if newest_only and looks else 1, len(looks) + 1):
-        baseline, candidate = values(looks[taken - 1].pairs)
+        pairs = looks[taken - 1].pairs
+        baseline, candidate = values(pairs)
         if taken < len(looks) and not _tests(*_differences(baseline, candidate), looks[:taken], rules).may_decide:
             continue
         judgement = judge_look(
@@ -248,9 +250,9 @@ def judge(
             candidate,
             looks[:taken],
             rules,
-            quantisation=0.0 if exact else clock_quantisation(baseline, candidate),
+            quantisation=hidden(pairs) if hidden else clock_quantisation(baseline, candidate),
             roughly=roughly,
-            layouts=None if layouts is None else layouts[: looks[taken - 1].pairs],
+            layouts=None if layouts is None else layouts[:pairs],
         )
         if judgement.verdict != "undecided":
             break

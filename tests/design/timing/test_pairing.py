@@ -270,7 +270,7 @@ def test_pairs_of_the_noisier_way_do_not_make_the_other_one_futile(machine: Mach
 
 
 def test_auto_is_not_given_up_before_tandem_was_tried(machine: Machine) -> None:
-    machine.noise = {ALONE: 0.8, BESIDE: 0.001}
+    machine.noise = {ALONE: 0.9, BESIDE: 0.001}
     assert machine.weighed("--pairing", "auto", "--max-time", "7")["verdict"] == "same"
     adjacent = machine.weighed("--pairing", "adjacent", "--max-time", "7")
     assert adjacent["stop"] == ["futile"]

@@ -63,7 +63,7 @@ def look_at(
         ended=ended,
         newest_only=newest_only,
         roughly=newest_only,
-        exact=not METRICS[pairs.metric].rounded,
+        hidden=pairs.hidden_by_clock,
         members=members,
         layouts=pairs.layouts() if settings.layouts else None,
         budgets=budgets,
@@ -173,7 +173,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing:
     smallest = resolution(judgement, settings.margin)
     lacking = needed(judgement, settings, budgets_of(settings, record.benchmarks[pairs.benchmark]), sharing)
     blind = judgement.verdict == "undecided" and judgement.quantisation > HIDES_ALL
-    sides = _sides(baseline, candidate, metric, settings)
+    sides = _sides(pairs.measured(shown), metric, settings)
     change = expm1(judgement.estimate.centre)
     found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement)
     storms = storm_findings((baseline, candidate), judgement.scored, settings.margin)
@@ -214,7 +214,7 @@ def _of_few(record: Weighing, pairs: MetricPairs, sharing: float) -> Verdict:
     baseline, candidate = seen.first(shown)
     metric, differences = seen.used_metric(shown), np.log(candidate) - np.log(baseline)
     budgets = budgets_of(settings, record.benchmarks[pairs.benchmark])
-    sides = _sides(baseline, candidate, metric, settings)
+    sides = _sides(seen.measured(shown), metric, settings)
     return _nothing(record, pairs, data_findings(record, pairs.benchmark, pairs.metric, metric, None)).model_copy(
         update={
             "metric": metric,
@@ -246,8 +246,8 @@ def _nothing(record: Weighing, pairs: MetricPairs, findings: list[Finding]) -> V
     )
 
 
-def _sides(baseline: FloatArray, candidate: FloatArray, metric: str, settings: Settings) -> tuple[Side, Side]:
-    of = [side_of(of_one_process(values, metric, settings.repeat)) for values in (baseline, candidate)]
+def _sides(values: tuple[FloatArray, FloatArray], metric: str, settings: Settings) -> tuple[Side, Side]:
+    of = [side_of(of_one_process(side, metric, settings.repeat)) for side in values]
     return of[0], of[1]
 
 

@@ -13,7 +13,7 @@ from steelyard.model.looks import Look, LookBack
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Verdict, Weighing
 from steelyard.stats.looks import plan_looks
-from steelyard.stats.paired import clock_quantisation, interval_roughly
+from steelyard.stats.paired import interval_roughly
 
 
 def look_back(record: Weighing, verdicts: list[Verdict]) -> Iterator[LookBack | None]:
@@ -33,7 +33,7 @@ def look_back(record: Weighing, verdicts: list[Verdict]) -> Iterator[LookBack | 
 
 
 def _of(pairs: MetricPairs, number: int, verdict: Verdict, record: Weighing) -> LookBack:
-    baseline, candidate = pairs.first(number)
+    baseline, candidate = pairs.measured(number)
     return LookBack(pairs.launches, baseline, candidate, list(_looks(pairs, number, verdict, record)))
 
 
@@ -47,7 +47,7 @@ def _looks(pairs: MetricPairs, number: int, verdict: Verdict, record: Weighing) 
         if look.pairs >= verdict.pairs:
             break
         baseline, candidate = pairs.first(look.pairs)
-        tick = clock_quantisation(baseline, candidate) if METRICS[verdict.metric].rounded else 0.0
-        found = interval_roughly(baseline, candidate, planned[:taken], settings.alpha, tick)
+        hidden = pairs.hidden_by_clock(look.pairs)
+        found = interval_roughly(baseline, candidate, planned[:taken], settings.alpha, hidden)
         yield Look(look.pairs, *map(expm1, (found.centre, found.lower, found.upper)))
     yield Look(verdict.pairs, verdict.change, *verdict.interval)

@@ -10,8 +10,10 @@ import numpy.typing as npt
 
 from steelyard.design.judging.lockstep import in_step
 from steelyard.model.errors import MeasurementError
-from steelyard.model.launches import USED, FloatArray, Launches
-from steelyard.model.metrics import PER_ITERATION
+from steelyard.model.launches import ORDERS, USED, FloatArray, Launches
+from steelyard.model.metrics import METRICS, PER_ITERATION
+from steelyard.stats.order import without_order
+from steelyard.stats.paired import clock_quantisation
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,13 @@ class MetricPairs:
     role: str = USED
 
     def first(self, pairs: int) -> tuple[FloatArray, FloatArray]:
+        """(baseline, candidate) of the first `pairs` pairs, without what the order of a pair's launches makes of them.
+
+        Raises as `measured`.
+        """
+        return without_order(*self.measured(pairs), self._ways[:pairs])
+
+    def measured(self, pairs: int) -> tuple[FloatArray, FloatArray]:
         """(baseline, candidate) of the first `pairs` pairs, positive; raises MeasurementError if undefined for one."""
         used = self.used_metric(pairs)
         sides = self.values if used == self.metric else self._wall if used == "wall" else self._cpu
@@ -38,6 +47,10 @@ class MetricPairs:
                 f"choose another --metric{self._or_no_shell()}"
             )
         return baseline, candidate
+
+    def hidden_by_clock(self, pairs: int) -> float:
+        """The largest log-ratio that the clock's ticks can hide from the first `pairs` pairs; 0 of what is counted."""
+        return clock_quantisation(*self.measured(pairs)) if METRICS[self.metric].rounded else 0.0
 
     def used_metric(self, pairs: int) -> str:
         """The metric itself, or `wall` once a launch among the first pairs was not its main thread's work alone.
@@ -70,6 +83,15 @@ class MetricPairs:
         """Which layout each complete pair is of, shape (pairs,)."""
         baseline = self.launches.complete_pairs(self.benchmark, self.role)[:, 0]
         return np.asarray(self.launches.layout, dtype=np.int64)[baseline]
+
+    @cached_property
+    def _ways(self) -> npt.NDArray[np.int64]:
+        """In which order the launches of each complete pair ran, that of the baseline's, apart for each layout.
+
+        What layouts differ by would seem to be an effect of the order, were they taken together.
+        """
+        baseline = self.launches.complete_pairs(self.benchmark, self.role)[:, 0]
+        return np.asarray(self.launches.order, dtype=np.int64)[baseline] + ORDERS * self.layouts()
 
     @cached_property
     def values(self) -> tuple[FloatArray, FloatArray]:

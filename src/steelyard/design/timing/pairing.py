@@ -31,6 +31,7 @@ from steelyard.model.launches import (
 from steelyard.model.metrics import timed
 from steelyard.model.records import Finding, Settings
 from steelyard.stats.looks import FIRST_LOOK
+from steelyard.stats.native import effects_of_order
 from steelyard.stats.summary import quartile_deviation
 
 # So many first pairs are looked at together, whether their target is one for tandem; then each by itself.
@@ -88,6 +89,7 @@ class Pairing:
             self._way = "tandem"
         self._in_turn = self._way != "adjacent" and keeps_step(settings)
         self._pairs: list[_Pair] = []
+        self._differences, self._orders = list[float](), list[int]()
         self._trial: Trial | None = None
         self._left, self._findings = list[int](), list[Finding]()
 
@@ -253,10 +255,13 @@ class Pairing:
         return float(medians[0] - medians[1]), 2 * hypot(*errors)
 
     def _size(self, pair: _Pair) -> float:
-        """The size of its log-ratio, without the sign."""
+        """The size of its log-ratio, without the sign, and without what the order of its launches makes of it."""
         with np.errstate(divide="ignore", invalid="ignore"):
             baseline, candidate = map(np.log, self._values([pair]))
-        return float(np.nan_to_num(np.abs(candidate - baseline))[0])
+        self._differences.append(float(np.nan_to_num(candidate - baseline)[0]))
+        self._orders.append(min(pair, key=lambda row: row.side).order)
+        effects = effects_of_order(np.array(self._differences), np.array(self._orders, dtype=np.int64))
+        return abs(self._differences[-1] - float(effects[-1]))
 
 
 def _is_tandem(pair: _Pair) -> bool:

@@ -1,0 +1,31 @@
+"""What the order of a pair's two launches makes of them, taken out of each pair by what the pairs before it say.
+
+The launch that runs second finds caches warm, or a boost that is spent; of two in tandem the one that is let go first
+pays for what the other one finds. Which side's launch that is, is a fair coin of each pair, so that this makes neither
+side slower, but pairs of one order differ from those of the other, and are the noisier for that.
+
+As nothing is taken off by what a pair's own coin decides, what is left of a pair lies above the true change as often as
+below it, whatever the order does, and whether that stays the same or not. A sign-flip test of all pairs at once takes
+a little more than that for granted, namely that no pair's size tells of another one's coin. What earlier coins have to
+do with what is taken off later is too little to be seen in simulations (docs/statistics.md, "Order").
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.stats import native
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+def without_order(baseline: FloatArray, candidate: FloatArray, order: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Positive values (n,) of both sides of pairs, in the order in which these ran, each less its half of the effect.
+
+    `order`, (n,), says of each pair in which order its launches ran, as the record does of the baseline's launch: 2k or
+    2k + 1, whichever side was first, with another k for another way to run pairs. The pairs' levels stay as they are.
+    """
+    half = native.effects_of_order(np.log(candidate) - np.log(baseline), order) / 2
+    return baseline * np.exp(half), candidate * np.exp(-half)

@@ -1,0 +1,88 @@
+"""What the order of a pair's launches makes of them, and that it is taken out without a bias."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steelyard.stats import native
+from steelyard.stats.order import without_order
+from steelyard.stats.summary import quartile_deviation
+
+FloatArray = npt.NDArray[np.float64]
+SECOND_COSTS = 0.02
+
+
+def plain_effects(d: FloatArray, order: np.ndarray) -> FloatArray:
+    """Half the distance of the medians of earlier pairs, by what is beyond the noise of that."""
+    found = np.zeros(len(d))
+    for place in range(len(d)):
+        earlier = np.flatnonzero(order[:place] >> 1 == order[place] >> 1)
+        groups = [d[earlier[order[earlier] & 1 == one]] for one in (0, 1)]
+        sizes = np.array([len(group) for group in groups])
+        if sizes.min(initial=2) < 2:
+            continue
+        half = (np.median(groups[0]) - np.median(groups[1])) / 2
+        quartiles = np.array([np.diff(np.quantile(group, (0.25, 0.75)))[0] for group in groups])
+        deviation = (quartiles * sizes).sum() / sizes.sum() / 1.349
+        variance = 2 * 1.57 * deviation**2 * (1 / sizes).sum() / 4 * (1 + 4 / sizes.sum())
+        if half**2 > variance:
+            found[place] = (half - variance / half) * (1 - 2 * (order[place] & 1))
+    return found
+
+
+def launches(generator: np.random.Generator, pairs: int, noise: float = 0.002) -> tuple[FloatArray, FloatArray]:
+    """Values of the first launches and of the second, which take longer."""
+    first, second = np.exp(noise * generator.standard_normal((2, pairs)))
+    return first, second * (1 + SECOND_COSTS)
+
+
+def dealt(generator: np.random.Generator, pairs: int, change: float = 0.0) -> tuple[FloatArray, FloatArray, np.ndarray]:
+    first, second = launches(generator, pairs)
+    order = generator.integers(0, 2, pairs)
+    baseline, candidate = np.where(order == 0, first, second), np.where(order == 0, second, first)
+    return baseline, candidate * (1 + change), order
+
+
+@given(st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 5)), min_size=1, max_size=60))
+def test_it_is_what_the_earlier_pairs_say(pairs: list[tuple[float, int]]) -> None:
+    d, order = np.array([d for d, _ in pairs]), np.array([order for _, order in pairs], dtype=np.int64)
+    assert native.effects_of_order(d, order) == pytest.approx(plain_effects(d, order), abs=1e-9)
+
+
+def test_pairs_vary_by_what_is_left() -> None:
+    baseline, candidate, order = dealt(np.random.default_rng(1), 200)
+    before, after = np.log(candidate / baseline), np.log(np.divide(*without_order(baseline, candidate, order)[::-1]))
+    assert quartile_deviation(before) > SECOND_COSTS
+    assert quartile_deviation(after) < 0.004
+    assert np.median(after) == pytest.approx(0.0, abs=0.001)
+
+
+def test_levels_stay_as_they_are_and_so_does_what_is_no_pair_yet() -> None:
+    baseline, candidate, order = dealt(np.random.default_rng(2), 50)
+    one, other = without_order(baseline, candidate, order)
+    assert one * other == pytest.approx(baseline * candidate, rel=1e-12)
+    assert one[:4].tolist() == baseline[:4].tolist()
+    nothing = np.empty(0)
+    assert [len(side) for side in without_order(nothing, nothing, np.empty(0, dtype=np.int64))] == [0, 0]
+
+
+def test_a_change_of_all_pairs_stays_what_it_is() -> None:
+    baseline, candidate, order = dealt(np.random.default_rng(3), 50)
+    as_is, changed = without_order(baseline, candidate, order), without_order(baseline, candidate * 1.1, order)
+    assert changed[1] / changed[0] == pytest.approx(1.1 * as_is[1] / as_is[0], rel=1e-9)
+
+
+def test_the_same_launches_are_told_whichever_side_they_are_of() -> None:
+    baseline, candidate, order = dealt(np.random.default_rng(4), 50)
+    one, other = without_order(baseline, candidate, order)
+    back = without_order(candidate, baseline, order ^ 1)
+    assert (back[1] / back[0]) == pytest.approx(one / other, rel=1e-12)
+
+
+def test_what_is_not_of_the_same_pairs_is_refused() -> None:
+    with pytest.raises(ValueError, match="3 differences in 2 orders"):
+        native.effects_of_order(np.zeros(3), np.zeros(2, dtype=np.int64))
