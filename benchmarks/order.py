@@ -126,7 +126,7 @@ def dealt(
 def judged(sides: FloatArray, order: IntArray | None) -> Judgement:
     """One weighing, without the order's effect where the order is given."""
     if order is not None:
-        sides = np.stack(without_order(sides[:, 0].copy(), sides[:, 1].copy(), order), axis=1)
+        sides = np.stack(without_order(sides[:, 0], sides[:, 1], order), axis=1)
     return weigh_once(sides, margin=0.005, alpha=0.01, roughly=True)
 
 
@@ -174,7 +174,7 @@ def _of_all(rejected: Mapping[tuple[str, str, int], FloatArray], of_order: str, 
 
 def is_rejected(sides: FloatArray, order: IntArray, alphas: Sequence[float]) -> list[bool]:
     """Whether any look rejects "no change" at each alpha, without the order's effect."""
-    baseline, candidate = map(np.log, without_order(sides[:, 0].copy(), sides[:, 1].copy(), order))
+    baseline, candidate = map(np.log, without_order(sides[:, 0], sides[:, 1], order))
     asked = [Hypothesis(0.0, alpha) for alpha in alphas]
     looks = plan_looks(len(sides), ended=True)
     results = tested(candidate - baseline, (baseline + candidate) / 2, looks, asked, keep=False)

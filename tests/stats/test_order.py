@@ -34,17 +34,12 @@ def plain_effects(d: FloatArray, order: np.ndarray) -> FloatArray:
     return found
 
 
-def launches(generator: np.random.Generator, pairs: int, noise: float = 0.002) -> tuple[FloatArray, FloatArray]:
-    """Values of the first launches and of the second, which take longer."""
-    first, second = np.exp(noise * generator.standard_normal((2, pairs)))
-    return first, second * (1 + SECOND_COSTS)
-
-
-def dealt(generator: np.random.Generator, pairs: int, change: float = 0.0) -> tuple[FloatArray, FloatArray, np.ndarray]:
-    first, second = launches(generator, pairs)
+def dealt(generator: np.random.Generator, pairs: int) -> tuple[FloatArray, FloatArray, np.ndarray]:
+    """Values of both sides, of which the launch that comes second takes longer, and in which order they came."""
+    first, second = np.exp(0.002 * generator.standard_normal((2, pairs)))
+    second *= 1 + SECOND_COSTS
     order = generator.integers(0, 2, pairs)
-    baseline, candidate = np.where(order == 0, first, second), np.where(order == 0, second, first)
-    return baseline, candidate * (1 + change), order
+    return np.where(order == 0, first, second), np.where(order == 0, second, first), order
 
 
 @given(st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 5)), min_size=1, max_size=60))

@@ -1,5 +1,5 @@
 //! What Steelyard's tests compute of every pair, and of every flip of their signs: `steelyard/stats` loads
-//! it (`stats/native.py`). All but the scores are whole numbers, so that every processor finds the same.
+//! it (`stats/native.py`). All but the scores and the order's effects are whole numbers, so that every processor finds the same.
 
 #![warn(missing_docs)]
 

@@ -6,6 +6,8 @@
 //! the pair's own coin is in nothing that is taken off. A change of all differences by as much changes
 //! nothing of it, nor does an exchange of the two sides, but for the sign.
 
+use crate::scores::quantile;
+
 /// Fewer pairs of either order tell nothing.
 const FEWEST: usize = 2;
 /// The variance of a median is larger than that of a mean by this, pi / 2, where the noise is normal.
@@ -68,14 +70,6 @@ fn half_effect([even, odd]: &[Ordered; 2]) -> f64 {
     } else {
         0.0
     }
-}
-
-/// Between the two that are nearest, where it is not one of them.
-fn quantile(ordered: &Ordered, share: f64) -> f64 {
-    let place = share * (ordered.len() - 1) as f64;
-    let below = place as usize;
-    let above = (below + 1).min(ordered.len() - 1);
-    ordered[below] + (place - below as f64) * (ordered[above] - ordered[below])
 }
 
 #[cfg(test)]

@@ -267,7 +267,7 @@ fn usual_size(sizes: &[f64], spare: &mut Vec<f64>) -> f64 {
     }
 }
 
-fn quantile(ordered: &[f64], share: f64) -> f64 {
+pub fn quantile(ordered: &[f64], share: f64) -> f64 {
     let place = share * (ordered.len() - 1) as f64;
     let below = place as usize;
     let above = (below + 1).min(ordered.len() - 1);

@@ -241,8 +241,8 @@ def judge(
     looks, rules = plan_looks(pairs, ended=ended, budgets=budgets), Rules(margin, alpha, members)
     judgement = None
     for taken in range(len(looks) if newest_only and looks else 1, len(looks) + 1):
-        pairs = looks[taken - 1].pairs
-        baseline, candidate = values(pairs)
+        seen = looks[taken - 1].pairs
+        baseline, candidate = values(seen)
         if taken < len(looks) and not _tests(*_differences(baseline, candidate), looks[:taken], rules).may_decide:
             continue
         judgement = judge_look(
@@ -250,9 +250,9 @@ def judge(
             candidate,
             looks[:taken],
             rules,
-            quantisation=hidden(pairs) if hidden else clock_quantisation(baseline, candidate),
+            quantisation=hidden(seen) if hidden else clock_quantisation(baseline, candidate),
             roughly=roughly,
-            layouts=None if layouts is None else layouts[:pairs],
+            layouts=None if layouts is None else layouts[:seen],
         )
         if judgement.verdict != "undecided":
             break

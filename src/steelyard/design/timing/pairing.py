@@ -166,7 +166,7 @@ class Pairing:
         trial, is_tandem = self._begun(), _is_tandem(pair)
         ways = ("tandem", "adjacent") if trial.begins_beside else ("adjacent", "tandem")
         is_other = is_tandem != trial.begins_beside
-        (trial.other if is_other else trial.judged).append(Ran(self._size(pair), _seconds(pair)))
+        (trial.other if is_other else trial.judged).append(Ran(self._note_size(pair), _seconds(pair)))
         is_better = trial.is_better(chosen=self._way == ways[1]) if is_other else None
         looks = is_better is True
         if trial.begins_beside:  # nobody has looked yet, and few pairs are lost by an early end
@@ -254,8 +254,8 @@ class Pairing:
         medians, errors = [np.median(one) for one in levels], [_error_of_median(one) for one in levels]
         return float(medians[0] - medians[1]), 2 * hypot(*errors)
 
-    def _size(self, pair: _Pair) -> float:
-        """The size of its log-ratio, without the sign, and without what the order of its launches makes of it."""
+    def _note_size(self, pair: _Pair) -> float:
+        """Note its log-ratio, and return the size of that without what its order makes of it, as those before tell."""
         with np.errstate(divide="ignore", invalid="ignore"):
             baseline, candidate = map(np.log, self._values([pair]))
         self._differences.append(float(np.nan_to_num(candidate - baseline)[0]))
