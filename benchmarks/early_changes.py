@@ -19,16 +19,15 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.catching_up import Spinning, programs
-from benchmarks.load import Bursts
 from benchmarks.processes import STEELYARD, read_record, run, with_own_store
 from benchmarks.simulation import table
+from benchmarks.tandem import LOADS, load_of
 from steelyard.measure.launch import Launcher
 from steelyard.model.launches import IN_TANDEM
 
@@ -88,7 +87,7 @@ def main(asked: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as name:
         with Launcher() as launcher:
             known = dict(programs(Path(name), launcher, asked.programs))
-        with Bursts() if asked.load == "bursts" else nullcontext():
+        with load_of(asked.load, Path(name)):
             for label, change in itertools.cycle(itertools.product(known, (0.0, asked.change))):
                 if time.monotonic() > end:
                     break
@@ -102,6 +101,6 @@ if __name__ == "__main__":
     parser.add_argument("--minutes", type=float, default=15)
     parser.add_argument("--programs", type=lambda text: text.split(","), default=NAMES)
     parser.add_argument("--change", type=float, default=0.01)
-    parser.add_argument("--load", choices=("none", "bursts"), default="bursts")
+    parser.add_argument("--load", choices=LOADS, default="bursts")
     parser.add_argument("--ways", type=lambda text: text.split(","), default=["auto", "adjacent"])
     main(parser.parse_args())

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.stats import native
-from steelyard.stats.order import without_order
+from steelyard.stats.order import second_takes_longer, without_order
 from steelyard.stats.summary import quartile_deviation
 
 FloatArray = npt.NDArray[np.float64]
@@ -76,6 +76,14 @@ def test_the_same_launches_are_told_whichever_side_they_are_of() -> None:
     one, other = without_order(baseline, candidate, order)
     back = without_order(candidate, baseline, order ^ 1)
     assert (back[1] / back[0]) == pytest.approx(one / other, rel=1e-12)
+
+
+@pytest.mark.parametrize("pairs", range(46, 50))
+def test_what_the_second_launch_takes_longer_is_told(pairs: int) -> None:
+    baseline, candidate, order = dealt(np.random.default_rng(5), pairs)
+    assert second_takes_longer(baseline, candidate, order) == pytest.approx(np.log(1 + SECOND_COSTS), abs=0.002)
+    assert second_takes_longer(candidate, baseline, order ^ 1) == second_takes_longer(baseline, candidate, order)
+    assert second_takes_longer(baseline[:3], candidate[:3], order[:3]) == 0.0
 
 
 def test_what_is_not_of_the_same_pairs_is_refused() -> None:

@@ -29,3 +29,9 @@ def without_order(baseline: FloatArray, candidate: FloatArray, order: IntArray) 
     """
     half = native.effects_of_order(np.log(candidate) - np.log(baseline), order) / 2
     return baseline * np.exp(half), candidate * np.exp(-half)
+
+
+def second_takes_longer(baseline: FloatArray, candidate: FloatArray, order: IntArray) -> float:
+    """By what log-ratio the second launch takes longer than the first, as it is taken out of the last of such pairs."""
+    effect = float(native.effects_of_order(np.log(candidate) - np.log(baseline), order)[-1])
+    return -effect if order[-1] % 2 else effect

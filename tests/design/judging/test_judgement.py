@@ -147,6 +147,24 @@ def test_a_change_in_storms_only_is_shown_beside_the_calm() -> None:
     assert "storms-differ" not in codes(verdicts(weigh(script(slower=0.0), **pairs)[0])[0])
 
 
+@pytest.mark.parametrize(("second", "told"), [(1.02, ["2 % longer"]), (0.97, ["3 % less"]), (1.002, [])])
+def test_what_the_order_of_the_launches_makes_of_a_pair_is_told_where_it_matters(
+    second: float, told: list[str]
+) -> None:
+    plain = noisy(noise=1e-5, wall_ns=50e6)
+
+    def script(number: int, spec: LaunchSpec) -> Measured:
+        measured = plain(number, spec)
+        return replace(measured, wall_ns=int(measured.wall_ns * (second if number % 2 else 1.0)))
+
+    verdict = verdicts(weigh(script, pairing="adjacent", pairs=30)[0])[0]
+    found = [finding.message for finding in verdict.findings if finding.code == "order"]
+    assert [message.split(":")[0] for message in found] == [
+        f"the second launch of a pair takes {each} than the first" for each in told
+    ]
+    assert verdict.verdict == "same"
+
+
 def test_a_failed_first_metric_is_never_a_verdict() -> None:
     record = weigh(scripted(), metrics=["wall"])[0]
     broken = record.model_copy(update={"settings": record.settings.model_copy(update={"metrics": ["major_faults"]})})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from steelyard.design.judging.findings import order_finding
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.launches import IN_TANDEM, Launches, LaunchRow
 from tests.model.samples import row
@@ -42,6 +43,17 @@ def test_in_tandem_the_order_has_an_effect_of_its_own() -> None:
     found = ratios([*alone, *beside])
     assert np.abs(found[8:12]) == pytest.approx(-np.log(1 - COSTS_NS / 10_000_000))
     assert found[12:] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_by_how_much_the_second_takes_longer_is_told_of_the_way_that_pairs_run_now() -> None:
+    alone = [one for pair, order in enumerate(ORDERS) for one in launches(pair, order)]
+    beside = [one for pair, order in enumerate(ORDERS) for one in launches(8 + pair, order, IN_TANDEM, -COSTS_NS)]
+    pairs = MetricPairs(Launches.of_rows([*alone, *beside]), 0, "cpu")
+    of = {number: order_finding(pairs, number, 0.005) for number in (3, 8, 16)}
+    assert of[3] == []
+    assert of[8][0].message.startswith("the second launch of a pair takes 4 % longer than the first: ")
+    assert of[16][0].message.startswith("of two in tandem the one that is let go later takes 4 % less than the first")
+    assert order_finding(pairs, 16, 0.05) == []
 
 
 def test_what_the_clock_hides_is_told_by_what_was_measured() -> None:

@@ -87,6 +87,23 @@ def storm_findings(pairs: tuple[FloatArray, FloatArray], scored: float, margin: 
     ]
 
 
+def order_finding(pairs: MetricPairs, shown: int, margin: float) -> list[Finding]:
+    """That it makes a difference which launch of these pairs is the first, where that is as large as what matters."""
+    longer = pairs.second_takes_longer(shown)
+    if abs(longer) < log_margin(margin):
+        return []
+    baseline = pairs.launches.complete_pairs(pairs.benchmark, pairs.role)[shown - 1, 0]
+    in_tandem = bool(pairs.launches.in_tandem()[baseline])
+    which = "of two in tandem the one that is let go later" if in_tandem else "the second launch of a pair"
+    return [
+        Finding(
+            code="order",
+            message=f"{which} takes {percent(abs(expm1(longer)))} {'longer' if longer > 0 else 'less'} than the first: "
+            "which side's that is, is drawn for each pair, and what it makes of a pair is taken out of it",
+        )
+    ]
+
+
 def _fallback(record: Weighing | Run, asked: str, shown: str) -> Finding | None:
     if asked == shown:
         return None

@@ -19,6 +19,7 @@ from steelyard.design.judging.disturbers import disturbers
 from steelyard.design.judging.findings import (
     data_findings,
     medians_findings,
+    order_finding,
     storm_findings,
     with_true_fallbacks,
     withheld,
@@ -195,6 +196,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing:
             *found,
             *medians_findings(change, judgement.verdict, sides, settings.margin),
             *storms,
+            *order_finding(pairs, shown, settings.margin),
             *beside_finding(record, pairs, metric, judgement),
             *waits_finding(record.launches, pairs.benchmark, metric, settings.alpha),
             *layout_findings(layouts, judgement, settings),

@@ -12,7 +12,7 @@ from steelyard.design.judging.lockstep import in_step
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import ORDERS, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION
-from steelyard.stats.order import without_order
+from steelyard.stats.order import second_takes_longer, without_order
 from steelyard.stats.paired import clock_quantisation
 
 
@@ -47,6 +47,13 @@ class MetricPairs:
                 f"choose another --metric{self._or_no_shell()}"
             )
         return baseline, candidate
+
+    def second_takes_longer(self, pairs: int) -> float:
+        """By what log-ratio the second launch of a pair takes longer than the first, as is taken out of the last one.
+
+        Raises as `measured`.
+        """
+        return second_takes_longer(*self.measured(pairs), self._ways[:pairs])
 
     def hidden_by_clock(self, pairs: int) -> float:
         """The largest log-ratio that the clock's ticks can hide from the first `pairs` pairs; 0 of what is counted."""
