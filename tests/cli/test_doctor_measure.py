@@ -17,7 +17,7 @@ from steelyard.model.launches import LaunchSpec, Measured
 from steelyard.model.noise import Counted
 from tests.design.noise.machine import Machine, is_loop
 from tests.in_process import InProcess
-from tests.world import ScriptedWorld, ctrl_c, measured
+from tests.world import OFFERS, ScriptedServer, ScriptedWorld, ctrl_c, measured
 
 
 def slowed(told: dict[str, Any], work: str) -> float:
@@ -81,7 +81,8 @@ def test_a_quiet_machine_takes_the_fewest(world: ScriptedWorld) -> None:
     assert pairs(told, "loop", 20) < 20
     codes = ("noise-loop", "noise-memory", "pairing", "pinning", "neighbours", "clock-step")
     assert {condition(told, code)["severity"] for code in codes} == {"fine"}
-    assert (told["noise"]["pairing"], told["noise"]["cpu"]) == ("adjacent", None)
+    assert told["noise"]["pairing"] == {"loop": "adjacent", "memory": "adjacent"}
+    assert told["noise"]["cpu"] is None
     page = (ROOT / "docs/doctor.md").read_text()
     assert all(f"`{one['code']}`" in page for one in told["conditions"])
 
@@ -90,9 +91,29 @@ def test_tandem_and_a_processor_are_advised_where_they_help(world: ScriptedWorld
     noisy, calm = Machine(relative=0.02), Machine(relative=0.004)
     world.script = lambda spec, number: (calm if world.is_paired or spec.cpus == (1,) else noisy)(spec, number)
     told = found(world)
-    assert (told["noise"]["pairing"], told["noise"]["cpu"]) == ("tandem", 1)
-    assert "--pairing auto" in condition(told, "pairing")["remedy"]
+    assert told["noise"]["pairing"] == {"loop": "tandem", "memory": "tandem"}
+    assert told["noise"]["cpu"] == 1
+    assert "commands are weighed so by themselves" in condition(told, "pairing")["evidence"]
     assert condition(told, "pinning")["remedy"] == "--cpu 1"
+
+
+@pytest.mark.parametrize(
+    ("longer", "noise", "way"), [(1.0, 0.004, "tandem"), (1.3, 0.004, "adjacent"), (1.0, 0.04, "adjacent")]
+)
+def test_with_short_turns_pairs_are_told_of_the_way_that_commands_begin_in(
+    world: ScriptedWorld, monkeypatch: pytest.MonkeyPatch, longer: float, noise: float, way: str
+) -> None:
+    monkeypatch.setattr(ScriptedServer, "offers", {**OFFERS, "short_turns": True})
+    alone, beside = Machine(relative=0.004), Machine(relative=noise)
+
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        one = (beside if world.is_paired else alone)(spec, number)
+        return replace(one, wall_ns=round(one.wall_ns * (longer if world.is_paired else 1)))
+
+    world.script = script
+    told = found(world)
+    assert told["noise"]["pairing"] == {"loop": way, "memory": way}
+    assert ("a loop of 20 ms, in tandem, need" in condition(told, "noise-loop")["evidence"]) == (way == "tandem")
 
 
 def test_what_disturbs_is_told_of_what_it_disturbs(world: ScriptedWorld) -> None:

@@ -61,7 +61,7 @@ FOUND = Noise(
         expected("memory", 10, 0.01, 2000),
         expected("memory", 10, 0.001, 200_000),
     ],
-    pairing="adjacent",
+    pairing={"loop": "adjacent", "memory": "adjacent"},
     cpu=None,
 )
 

@@ -76,5 +76,7 @@ class Noise(_Measured):
     spreads: list[Spread]
     beside: list[Beside]
     expected: list[Expected]
-    pairing: Way = Field(description="the way of pairing that is worth taking here")
+    pairing: dict[Work, Way] = Field(
+        description="in which way commands of one thread that take 20 ms or more and write no files are weighed here"
+    )
     cpu: int | None = Field(description="the processor that is worth taking; null where the scheduler does as well")

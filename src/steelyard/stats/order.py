@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats import native
+from steelyard.stats import native, rank_sum
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -31,7 +31,14 @@ def without_order(baseline: FloatArray, candidate: FloatArray, order: IntArray) 
     return baseline * np.exp(half), candidate * np.exp(-half)
 
 
-def second_takes_longer(baseline: FloatArray, candidate: FloatArray, order: IntArray) -> float:
-    """By what log-ratio the second launch takes longer than the first, as it is taken out of the last of such pairs."""
-    effect = float(native.effects_of_order(np.log(candidate) - np.log(baseline), order)[-1])
-    return -effect if order[-1] % 2 else effect
+def second_takes_longer(baseline: FloatArray, candidate: FloatArray, order: IntArray, level: float) -> float | None:
+    """By what log-ratio the second launch of pairs like the last one takes longer than the first.
+
+    Told from both orders of all of these, by the rank-sum test; None unless that finds a difference at this level.
+    """
+    alike = order >> 1 == order[-1] >> 1
+    d, second_is_candidate = (np.log(candidate) - np.log(baseline))[alike], order[alike] % 2 == 0
+    if second_is_candidate.all() or not second_is_candidate.any():
+        return None
+    between = rank_sum.shift(d[~second_is_candidate], d[second_is_candidate], level)
+    return between.centre / 2 if between.p_value <= level else None

@@ -8,6 +8,7 @@ import pytest
 from steelyard.design.judging.findings import order_finding
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.launches import IN_TANDEM, Launches, LaunchRow
+from steelyard.model.records import Settings
 from tests.model.samples import row
 
 # Whose launch comes first, and what the second one takes longer.
@@ -49,11 +50,12 @@ def test_by_how_much_the_second_takes_longer_is_told_of_the_way_that_pairs_run_n
     alone = [one for pair, order in enumerate(ORDERS) for one in launches(pair, order)]
     beside = [one for pair, order in enumerate(ORDERS) for one in launches(8 + pair, order, IN_TANDEM, -COSTS_NS)]
     pairs = MetricPairs(Launches.of_rows([*alone, *beside]), 0, "cpu")
-    of = {number: order_finding(pairs, number, 0.005) for number in (3, 8, 16)}
+    usual = Settings(alpha=0.05)
+    of = {number: order_finding(pairs, number, usual) for number in (3, 8, 16)}
     assert of[3] == []
     assert of[8][0].message.startswith("the second launch of a pair takes 4 % longer than the first: ")
     assert of[16][0].message.startswith("of two in tandem the one that is let go later takes 4 % less than the first")
-    assert order_finding(pairs, 16, 0.05) == []
+    assert order_finding(pairs, 16, Settings(alpha=0.05, margin=0.05)) == []
 
 
 def test_what_the_clock_hides_is_told_by_what_was_measured() -> None:

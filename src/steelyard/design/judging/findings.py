@@ -87,10 +87,10 @@ def storm_findings(pairs: tuple[FloatArray, FloatArray], scored: float, margin: 
     ]
 
 
-def order_finding(pairs: MetricPairs, shown: int, margin: float) -> list[Finding]:
-    """That it makes a difference which launch of these pairs is the first, where that is as large as what matters."""
-    longer = pairs.second_takes_longer(shown)
-    if abs(longer) < log_margin(margin):
+def order_finding(pairs: MetricPairs, shown: int, settings: Settings) -> list[Finding]:
+    """That it makes a difference which launch of these pairs is the first, where that is sure, and matters."""
+    longer = pairs.second_takes_longer(shown, settings.alpha)
+    if longer is None or abs(longer) < log_margin(settings.margin):
         return []
     baseline = pairs.launches.complete_pairs(pairs.benchmark, pairs.role)[shown - 1, 0]
     in_tandem = bool(pairs.launches.in_tandem()[baseline])

@@ -196,7 +196,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing:
             *found,
             *medians_findings(change, judgement.verdict, sides, settings.margin),
             *storms,
-            *order_finding(pairs, shown, settings.margin),
+            *order_finding(pairs, shown, settings),
             *beside_finding(record, pairs, metric, judgement),
             *waits_finding(record.launches, pairs.benchmark, metric, settings.alpha),
             *layout_findings(layouts, judgement, settings),

@@ -48,12 +48,12 @@ class MetricPairs:
             )
         return baseline, candidate
 
-    def second_takes_longer(self, pairs: int) -> float:
-        """By what log-ratio the second launch of a pair takes longer than the first, as is taken out of the last one.
+    def second_takes_longer(self, pairs: int, level: float) -> float | None:
+        """By what log-ratio the second launch of a pair takes longer than the first; None if that is not sure.
 
-        Raises as `measured`.
+        Of the first `pairs` pairs, those that ran as the last one did. Raises as `measured`.
         """
-        return second_takes_longer(*self.measured(pairs), self._ways[:pairs])
+        return second_takes_longer(*self.measured(pairs), self._ways[:pairs], level)
 
     def hidden_by_clock(self, pairs: int) -> float:
         """The largest log-ratio that the clock's ticks can hide from the first `pairs` pairs; 0 of what is counted."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
 
+from steelyard.design.judging.findings import CROWDED_FROM
 from steelyard.design.noise.spreads import Kind
 from steelyard.model.noise import Spread, Way, Work
 
@@ -19,32 +20,61 @@ _LONG_MS = 50.0
 
 @dataclass(frozen=True)
 class Cost:
-    """What a verdict takes one way, as a part of the time that it takes the usual way; and of how many pairs each."""
+    """What a verdict takes one way, as a part of the time that it takes one after the other; of how many pairs each."""
 
     part: float
     pairs: int
     usual_pairs: int
+    is_crowded: bool = False
+    """Whether launches take so much longer that way that `auto` leaves it."""
 
     @property
     def is_less(self) -> bool:
         """Whether it is clearly less, as far as so few pairs tell."""
-        error = _TAILS * sqrt(2 / self.pairs + 2 / self.usual_pairs)
-        return self.part < _WORTH and log(max(self.part, 1e-9)) < -_ERRORS * error
+        return self.part < _WORTH and self._log < -self._chance
+
+    @property
+    def is_more(self) -> bool:
+        """Whether it is clearly more."""
+        return self.part > 1 / _WORTH and self._log > self._chance
+
+    @property
+    def _log(self) -> float:
+        return log(max(self.part, 1e-9))
+
+    @property
+    def _chance(self) -> float:
+        """What chance makes of it."""
+        return _ERRORS * _TAILS * sqrt(2 / self.pairs + 2 / self.usual_pairs)
 
 
-def pairing_of(kinds: Mapping[tuple[Work, Way], Kind]) -> Way:
-    """Tandem, where a loop or a walk clearly needs less time that way, and neither needs more."""
-    costs = tandem_costs(kinds).values()
-    return "tandem" if any(one.is_less for one in costs) and all(one.part < 1 for one in costs) else "adjacent"
+def pairing_of(kinds: Mapping[tuple[Work, Way], Kind], *, begins_beside: bool) -> dict[Work, Way]:
+    """The way in which `auto`, the default of commands, goes on with programs of some length.
+
+    Where it `begins_beside` it stays in tandem unless that takes clearly more time; else it changes if that takes less.
+    """
+    costs = tandem_costs(kinds)
+    gains = any(one.is_less for one in costs.values()) and all(one.part < 1 for one in costs.values())
+    beside = {
+        work for work, one in costs.items() if not one.is_crowded and (not one.is_more if begins_beside else gains)
+    }
+    return {work: "tandem" if work in beside else "adjacent" for work, _ in kinds}
 
 
 def tandem_costs(kinds: Mapping[tuple[Work, Way], Kind]) -> dict[Work, Cost]:
     """What verdicts take in tandem, of programs of some length."""
     return {
-        work: Cost(_cost(kind) / _cost(usual), kind.pairs, usual.pairs)
+        work: Cost(_cost(kind) / _cost(usual), kind.pairs, usual.pairs, _rise(kind, usual) > CROWDED_FROM)
         for (work, way), kind in kinds.items()
         if way == "tandem" and (usual := kinds.get((work, "adjacent"))) is not None
     }
+
+
+def _rise(kind: Kind, usual: Kind) -> float:
+    """By what share launches take longer than the usual ones, of the longest programs that both were measured with."""
+    lengths = {one.wanted_ms: one.median_ns for one in usual.spreads}
+    both = [one for one in kind.spreads if one.wanted_ms in lengths]
+    return both[-1].median_ns / lengths[both[-1].wanted_ms] - 1 if both else 0.0
 
 
 def _cost(kind: Kind) -> float:

@@ -18,6 +18,9 @@ LONGEST: Final = 0.1
 _ADJACENT = {1.0: 0.05, 3.0: 0.07, 10.0: 0.15, 30.0: 0.2, 100.0: 0.25, 300.0: 0.1, 1000.0: 0.02}
 # Where the turns are the scheduler's own, shorter launches gain nothing (docs/tandem.md).
 _TANDEM = {30.0: 0.08, 100.0: 0.12}
+# Where they are short, most of what is weighed, and is as long, runs so.
+_ADJACENT_BESIDE = _ADJACENT | {30.0: 0.12, 100.0: 0.15, 300.0: 0.08}
+_TANDEM_SHORT = {20.0: 0.1, 30.0: 0.1, 100.0: 0.2}
 _PINNED_MS, _PINNED = 10.0, 0.04
 BESIDE_MS: Final = 20.0
 _BESIDE = 0.06
@@ -53,15 +56,17 @@ def plan(
     shortest_ms: Mapping[Work, float],
     *,
     tells_waits: bool,
+    begins_beside: bool,
 ) -> list[Task]:
     """Everything that is measured, where programs of each kind cannot be shorter than is said.
 
     Of the `processors` that may be used, as many as share a core are in one of the `cores`. Nothing is weighed in
-    tandem by a system that does not tell what a launch waited.
+    tandem by a system that does not tell what a launch waited. Where commands begin in tandem, more is measured so.
     """
     ordered = sorted(processors)
-    ways: Sequence[tuple[Way, Mapping[float, float]]] = [("adjacent", _ADJACENT)]
-    ways = [*ways, ("tandem", _TANDEM)] if tells_waits else ways
+    adjacent, tandem = (_ADJACENT_BESIDE, _TANDEM_SHORT) if begins_beside else (_ADJACENT, _TANDEM)
+    ways: Sequence[tuple[Way, Mapping[float, float]]]
+    ways = [("adjacent", adjacent), ("tandem", tandem)] if tells_waits else [("adjacent", _ADJACENT)]
     tasks: list[Task] = []
     for work in get_args(Work):
         tasks += [

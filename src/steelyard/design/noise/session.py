@@ -19,6 +19,7 @@ from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.pool import WorkerPool
 from steelyard.design.runner.runner import LaunchServer, Runner
+from steelyard.design.runner.tandem import has_short_turns
 from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart
 from steelyard.model.noise import Beside, Counted, Noise, Work
@@ -36,6 +37,7 @@ def measure_noise(world: World, watch: Watch, announce: Callable[[], None]) -> N
     """
     started, timer = world.clock(), world.timer()
     measuring, meanwhile = _measured(world, watch, announce)
+    begins_beside = has_short_turns(measuring.launcher.offers)
     found = spreads(measuring)
     if not found:
         raise InterruptedBeforeStart(_NOTHING)
@@ -53,7 +55,7 @@ def measure_noise(world: World, watch: Watch, announce: Callable[[], None]) -> N
             if isinstance(turn.task, Two) and turn.alone_ns
         ],
         expected=[one for kind in of_kinds.values() for one in kind.expected(measuring.seed)],
-        pairing=pairing_of(of_kinds),
+        pairing=pairing_of(of_kinds, begins_beside=begins_beside),
         cpu=processor_of(found),
     )
 
@@ -74,8 +76,9 @@ def _measured(world: World, watch: Watch, announce: Callable[[], None]) -> tuple
         except Interrupted:
             raise InterruptedBeforeStart(_NOTHING) from None
         processors, tells_waits = world.processors(), launcher.offers.get("schedstat", False)
+        begins_beside = has_short_turns(launcher.offers)
         shortest = {work: _SHORTEST * rate.start_ns / 1e6 for work, rate in rates.items()}
-        tasks = plan(processors, world.cores(), shortest, tells_waits=tells_waits)
+        tasks = plan(processors, world.cores(), shortest, tells_waits=tells_waits, begins_beside=begins_beside)
         measuring = Measuring(
             tasks, probes, rates, launcher, runner, pool, world.clock, watch, world.new_seed(), len(processors)
         )

@@ -50,7 +50,7 @@ def pressure(before: Moment, after: Moment) -> Condition:
     told = f"some task waited for a processor for {_percent(min(max(share, 0.0), 1.0))} of the time"
     if share < _WAITING:
         return fine("pressure", told)
-    remedy = "--pairing auto weighs beside such work; --max-time gives it more pairs"
+    remedy = "--max-time gives it more pairs; of suites --pairing auto weighs beside such work"
     return (serious if share > _MUCH_WAITING else slight)("pressure", told, remedy)
 
 
