@@ -93,14 +93,14 @@ def test_tandem_and_a_processor_are_advised_where_they_help(world: ScriptedWorld
     told = found(world)
     assert told["noise"]["pairing"] == {"loop": "tandem", "memory": "tandem"}
     assert told["noise"]["cpu"] == 1
-    assert "commands are weighed so by themselves" in condition(told, "pairing")["evidence"]
+    assert "longer commands are weighed so by themselves" in condition(told, "pairing")["evidence"]
     assert condition(told, "pinning")["remedy"] == "--cpu 1"
 
 
 @pytest.mark.parametrize(
     ("longer", "noise", "way"), [(1.0, 0.004, "tandem"), (1.3, 0.004, "adjacent"), (1.0, 0.04, "adjacent")]
 )
-def test_with_short_turns_pairs_are_told_of_the_way_that_commands_begin_in(
+def test_with_short_turns_commands_stay_in_tandem_unless_that_is_clearly_worse(
     world: ScriptedWorld, monkeypatch: pytest.MonkeyPatch, longer: float, noise: float, way: str
 ) -> None:
     monkeypatch.setattr(ScriptedServer, "offers", {**OFFERS, "short_turns": True})
@@ -113,7 +113,6 @@ def test_with_short_turns_pairs_are_told_of_the_way_that_commands_begin_in(
     world.script = script
     told = found(world)
     assert told["noise"]["pairing"] == {"loop": way, "memory": way}
-    assert ("a loop of 20 ms, in tandem, need" in condition(told, "noise-loop")["evidence"]) == (way == "tandem")
 
 
 def test_what_disturbs_is_told_of_what_it_disturbs(world: ScriptedWorld) -> None:

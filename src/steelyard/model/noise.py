@@ -77,6 +77,6 @@ class Noise(_Measured):
     beside: list[Beside]
     expected: list[Expected]
     pairing: dict[Work, Way] = Field(
-        description="in which way commands of one thread that take 20 ms or more and write no files are weighed here"
+        description="in which way commands of one thread that take 40 ms or more and write no files are weighed here"
     )
     cpu: int | None = Field(description="the processor that is worth taking; null where the scheduler does as well")

@@ -480,6 +480,14 @@ def test_with_short_turns_auto_begins_in_tandem(turning: Machine) -> None:
     assert ways(record, "warm-up")[BESIDE] == 0
 
 
+def test_short_commands_begin_one_after_the_other_and_try_tandem_later(turning: Machine) -> None:
+    turning.ms = 30
+    record = turning.weighed("--pairs", "60", "--margin", "0.001%")
+    assert ways(record)[ALONE] >= 40
+    assert ways(record, TRIED)[ALONE] == 0
+    assert ways(record, TRIED)[BESIDE] > 0
+
+
 def test_auto_is_the_default(turning: Machine) -> None:
     record = turning.weighed("--pairs", "15", "--margin", "0.001%")
     assert record["settings"]["pairing"] == "auto"

@@ -43,13 +43,11 @@ def findings(noise: Noise) -> list[Condition]:
 
 def _resolution(noise: Noise, work: Work) -> Condition:
     code = f"noise-{work}"
-    way = noise.pairing.get(work, "adjacent")
-    told = {one.change: one for one in noise.expected if (one.work, one.pairing, one.ms) == (work, way, TOLD_MS)}
+    told = {one.change: one for one in noise.expected if (one.work, one.pairing, one.ms) == (work, "adjacent", TOLD_MS)}
     if not told:
         return unknown(code, "it was not measured")
-    program = f"{_NAMES[work]} of {TOLD_MS:.0f} ms{', in tandem,' if way == 'tandem' else ''}"
     evidence = (
-        f"{100 * CHANGES[0]:g} % changes of a {program} need {_pairs(told[CHANGES[0]])}, "
+        f"{100 * CHANGES[0]:g} % changes of a {_NAMES[work]} of {TOLD_MS:.0f} ms need {_pairs(told[CHANGES[0]])}, "
         f"{100 * CHANGES[1]:g} % {_pairs(told[CHANGES[1]])}"
     )
     pairs = told[CHANGES[0]].pairs
@@ -88,7 +86,7 @@ def _pairing(noise: Noise, found: _Kinds) -> Condition:
     told = ", ".join(f"of a {_NAMES[work]} {one.part:.2g}" for work, one in costs.items())
     evidence = f"in tandem a verdict takes so many times as long: {told}"
     if "tandem" in noise.pairing.values():
-        return fine("pairing", f"{evidence}; commands are weighed so by themselves where they gain by it")
+        return fine("pairing", f"{evidence}; longer commands are weighed so by themselves where they gain by it")
     return fine("pairing", f"{evidence}; that is no clear gain")
 
 

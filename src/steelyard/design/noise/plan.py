@@ -19,8 +19,8 @@ _ADJACENT = {1.0: 0.05, 3.0: 0.07, 10.0: 0.15, 30.0: 0.2, 100.0: 0.25, 300.0: 0.
 # Where the turns are the scheduler's own, shorter launches gain nothing (docs/tandem.md).
 _TANDEM = {30.0: 0.08, 100.0: 0.12}
 # Where they are short, most of what is weighed, and is as long, runs so.
-_ADJACENT_BESIDE = _ADJACENT | {30.0: 0.12, 100.0: 0.15, 300.0: 0.08}
-_TANDEM_SHORT = {20.0: 0.1, 30.0: 0.1, 100.0: 0.2}
+_ADJACENT_BESIDE = _ADJACENT | {100.0: 0.15, 300.0: 0.08}
+_TANDEM_SHORT = {30.0: 0.12, 100.0: 0.25}
 _PINNED_MS, _PINNED = 10.0, 0.04
 BESIDE_MS: Final = 20.0
 _BESIDE = 0.06

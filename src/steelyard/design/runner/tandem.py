@@ -20,6 +20,9 @@ _OF_THE_PARTNER = {
 # The least processor time of launches that may gain by a partner: what each of them has to itself, while the other one
 # leads or has ended, is to be a small part of it, and the scheduler's turns of some ms are to be many.
 SHORTEST_NS = 20_000_000
+# Commands of less than this are noisier in tandem on most machines, by what each has to itself, so that they begin one
+# after the other (docs/tandem.md).
+BEGINS_BESIDE_NS = 40_000_000
 
 
 def has_short_turns(offers: Mapping[str, bool]) -> bool:
