@@ -6,8 +6,8 @@ Of two at once the one behind gains by what caches and branch predictors keep of
 neither leads by more than that saves, a change is hidden. The programs are those of benchmarks/tandem_programs.py, and
 a CPython with all of its start. A library that is loaded before them computes for some time first, on one side for
 longer by a part of what the program takes: a change that all of the rest comes behind. One pair of each way in turn, in
-an order that is drawn. Shown is the centre of the signed ranks, by `active`, with its 95 % interval, and the spread of
-a pair.
+an order that is drawn. Shown is the centre of the signed ranks, by `active`, with its 95 % interval, the spread of a
+pair, and what the unchanged side takes.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import log
 from pathlib import Path
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -90,8 +91,15 @@ def _cpu_ns(launcher: Launcher, spec: LaunchSpec, *, least: bool = False) -> flo
     return float(min(found) if least else np.median(found))
 
 
-def log_ratio(launcher: Launcher, program: Spinning, change: float, lead_ms: float | None) -> float:
-    """Of one pair: in tandem with a lead, or one after the other."""
+class Ran(NamedTuple):
+    """A pair: its log-ratio, and what the unchanged side took, ms."""
+
+    ratio: float
+    ms: float
+
+
+def run(launcher: Launcher, program: Spinning, change: float, lead_ms: float | None) -> Ran:
+    """One pair: in tandem with a lead, or one after the other."""
     specs, first = drawn_for_a_pair([program.longer_by(0), program.longer_by(change)]), random.randrange(2)
     one, other = specs[first], specs[1 - first]
     if lead_ms is None:
@@ -99,27 +107,37 @@ def log_ratio(launcher: Launcher, program: Spinning, change: float, lead_ms: flo
     else:
         begins = bool(random.randrange(2))
         both = launcher.launch_together(one, other, second_begins=begins, lead_ns=round(lead_ms * 1e6))
-    return log(active(both[1 - first]) / active(both[first]))
+    unchanged, changed = active(both[first]), active(both[1 - first])
+    return Ran(log(changed / unchanged), unchanged / 1e6)
 
 
 def main(asked: argparse.Namespace) -> None:
     """A pair of each way of every program in turn, then the tables."""
     end = time.monotonic() + 60 * asked.minutes
     ways = {ALONE: None} | {f"a lead of {lead:g} ms": lead for lead in asked.leads}
-    ratios: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    pairs: defaultdict[tuple[str, str], list[Ran]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as name, Launcher() as launcher:
         known = dict(programs(Path(name), launcher, asked.programs))
         for _ in range(asked.pairs):
             for label, program in known.items():
                 for way in random.sample([*ways], len(ways)):
-                    ratios[label, way].append(log_ratio(launcher, program, asked.change, ways[way]))
+                    pairs[label, way].append(run(launcher, program, asked.change, ways[way]))
             if time.monotonic() > end:
                 break
-    takes = {label: f"{program.takes_ns / 1e6:.0f}" for label, program in known.items()}
-    read = [[label, takes[label], *(shown(ratios[label, way]) for way in ways)] for label in known]
-    print(f"{asked.change:+.1%} is read as:\n\n{table(('program', 'ms', *ways), read)}\n")
+    ratios = {place: [one.ratio for one in found] for place, found in pairs.items()}
+    read = [[label, *(shown(ratios[label, way]) for way in ways)] for label in known]
+    print(f"{asked.change:+.1%} is read as:\n\n{table(('program', *ways), read)}\n")
     spread = [[label, *(f"{quartile_deviation(np.array(ratios[label, way])):.2%}" for way in ways)] for label in known]
-    print(f"A pair spreads by:\n\n{table(('program', *ways), spread)}")
+    print(f"A pair spreads by:\n\n{table(('program', *ways), spread)}\n")
+    takes = [
+        [
+            label,
+            *(f"{np.median([one.ms for one in pairs[label, way]]):.1f}" for way in ways),
+            f"{one.takes_ns / 1e6:.1f}",
+        ]
+        for label, one in known.items()
+    ]
+    print(f"The unchanged side takes, ms:\n\n{table(('program', *ways, 'to plant by'), takes)}")
 
 
 if __name__ == "__main__":
