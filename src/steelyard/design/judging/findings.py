@@ -94,7 +94,7 @@ def order_finding(pairs: MetricPairs, shown: int, settings: Settings) -> list[Fi
         return []
     baseline = pairs.launches.complete_pairs(pairs.benchmark, pairs.role)[shown - 1, 0]
     in_tandem = bool(pairs.launches.in_tandem()[baseline])
-    which = "of two in tandem the one that is let go later" if in_tandem else "the second launch of a pair"
+    which = "of two at once the one that begins later" if in_tandem else "the second launch of a pair"
     return [
         Finding(
             code="order",
