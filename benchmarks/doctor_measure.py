@@ -35,7 +35,7 @@ from benchmarks.processes import STEELYARD, read_record, run, with_own_store
 from benchmarks.simulation import table
 from steelyard.design.noise.probes import Probes, Rate
 from steelyard.design.runner.runner import Runner
-from steelyard.design.runner.tandem import BEGINS_BESIDE_NS
+from steelyard.design.runner.tandem import COMMANDS_GAIN_FROM_NS
 from steelyard.measure import native
 from steelyard.measure.launch import Launcher
 from steelyard.model.launches import Draw
@@ -117,7 +117,7 @@ def weigh(cell: Cell, two: Sequence[str], folder: Path) -> None:
 
 def predicted(noise: Mapping[str, Any], work: str, ms: float) -> Mapping[str, Any]:
     """What it said of the kind and length that is nearest, run as a command is by default."""
-    way = noise["pairing"][work] if ms * 1e6 >= BEGINS_BESIDE_NS else "adjacent"
+    way = noise["pairing"][work] if ms * 1e6 >= COMMANDS_GAIN_FROM_NS else "adjacent"
     kind = [one for one in noise["expected"] if (one["work"], one["pairing"], one["change"]) == (work, way, CHANGE)]
     return min(kind, key=lambda one: abs(log(one["ms"] / ms)))
 

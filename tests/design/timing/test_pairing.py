@@ -562,7 +562,7 @@ def test_a_suite_begins_in_tandem_where_its_samples_gain_by_it(
     settings = Settings(harness=harness, clock=clock, metrics=["active"], pairing="auto", warm_up=1)
     pairing, sample = Pairing(settings, {"short_turns": True}), Sample(1000, 1_000_000, None, 0, None)
     places = draw_places(1, 0, 0, "warm-up")
-    rows = [LaunchRow._make((*place, *numbers(measured(50)), 0, (sample,), ())) for place in places]
+    rows = [LaunchRow._make((*place, *numbers(measured(30)), 0, (sample,), ())) for place in places]
     pairing.note((rows[0], rows[1]))
     assert pairing.choose().tandem is begins_beside
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from steelyard.design.judging.pairs import MetricPairs
-from steelyard.design.runner.tandem import BEGINS_BESIDE_NS, SHORTEST_NS, gains_beside, keeps_step, obstacle
+from steelyard.design.runner.tandem import SHORTEST_NS, gains_beside, gains_from_ns, keeps_step, obstacle
 from steelyard.design.timing.pairing import MOST_WAITING
 from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE
 from steelyard.model.records import Finding, Weighing
@@ -47,7 +47,7 @@ def _writes(pairs: MetricPairs) -> bool:
 def _gains_for_sure(record: Weighing, pairs: MetricPairs) -> bool:
     """Whether pairs that vary by little would vary by less in tandem."""
     used = pairs.launches.complete_pairs(pairs.benchmark)
-    is_long = np.median(pairs.launches.column("cpu_ns")[used]) >= BEGINS_BESIDE_NS
+    is_long = np.median(pairs.launches.column("cpu_ns")[used]) >= gains_from_ns(record.settings)
     return bool(is_long) and gains_beside(record.settings, record.machine.offers)
 
 

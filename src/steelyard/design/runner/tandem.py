@@ -20,9 +20,9 @@ _OF_THE_PARTNER = {
 # The least processor time of launches that may gain by a partner: what each of them has to itself, while the other one
 # leads or has ended, is to be a small part of it, and the scheduler's turns of some ms are to be many.
 SHORTEST_NS = 20_000_000
-# Commands of less than this are noisier in tandem on most machines, by what each has to itself, so that they begin one
+# Commands of less than this may well be noisier in tandem, by what each has to itself, so that they begin one
 # after the other (docs/tandem.md).
-BEGINS_BESIDE_NS = 40_000_000
+COMMANDS_GAIN_FROM_NS = 40_000_000
 
 
 def has_short_turns(offers: Mapping[str, bool]) -> bool:
@@ -40,6 +40,11 @@ def gains_beside(settings: Settings, offers: Mapping[str, bool]) -> bool:
     if settings.harness is None:
         return True
     return settings.clock == "still" and "active" in harness_named(settings.harness).tells
+
+
+def gains_from_ns(settings: Settings) -> int:
+    """From which processor time on launches that gain begin beside their like; those of suites all do that may."""
+    return COMMANDS_GAIN_FROM_NS if settings.harness is None else SHORTEST_NS
 
 
 def obstacle(settings: Settings) -> str | None:

@@ -16,9 +16,9 @@ import numpy as np
 from steelyard.design.findings import adjacent_finding
 from steelyard.design.judging.lockstep import in_step
 from steelyard.design.runner.tandem import (
-    BEGINS_BESIDE_NS,
     SHORTEST_NS,
     gains_beside,
+    gains_from_ns,
     keeps_step,
     obstacle,
     out_of_step,
@@ -166,7 +166,8 @@ class Pairing:
         if not rows or not self._gains_beside:
             return False
         is_one_for_it = all(worked_alone(row) and _waiting(row) <= MOST_WAITING for row in rows)
-        return is_one_for_it and float(np.median([row.cpu_ns or 0 for row in rows])) >= BEGINS_BESIDE_NS
+        cpu_ns = float(np.median([row.cpu_ns or 0 for row in rows]))
+        return is_one_for_it and cpu_ns >= gains_from_ns(self._settings)
 
     def _compare(self, pair: _Pair) -> None:
         """Have one more pair tell which way is the better one."""
