@@ -12,6 +12,7 @@ from steelyard.design.judging.budgets import elsewhere
 from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.lockstep import says_order
 from steelyard.design.judging.pairs import MetricPairs
+from steelyard.design.runner.tandem import MOST_CROWDED
 from steelyard.model.counters import EVENTS, part
 from steelyard.model.launches import ROLES, TRIED, USED, FloatArray, Launches
 from steelyard.model.metrics import METRICS, NOISY_METRIC, timed
@@ -152,10 +153,6 @@ def with_true_fallbacks(record: Weighing | Run, found: list[_Derived]) -> list[_
     ]
 
 
-# Its like beside it leaves a program half of the caches: so much slower there, it is not the program that runs alone.
-CROWDED_FROM = 0.2
-
-
 def _shell_left_in(launches: Launches, benchmark: int, shown: str) -> Finding | None:
     """That the start of a shell could not be taken out of elapsed time."""
     own = np.asarray(launches.benchmark) == benchmark
@@ -183,7 +180,7 @@ def _tandem(launches: Launches, benchmark: int, shown: str) -> Finding | None:
         like = "samples in turn, each behind one of the other side"
     message = f"{which} ran at the same time on one processor: {like}"
     rise = _rise(launches, mine & ~tandem, used, shown)
-    if rise <= CROWDED_FROM:
+    if rise <= MOST_CROWDED:
         return Finding(code="tandem", message=f"{message}, and so are the times shown")
     return Finding(
         code="tandem",

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
 
-from steelyard.design.judging.findings import CROWDED_FROM
 from steelyard.design.noise.spreads import Kind
+from steelyard.design.runner.tandem import MOST_CROWDED
 from steelyard.model.noise import Spread, Way, Work
 
 # Less than this part of the time is worth an option.
@@ -20,7 +20,7 @@ _LONG_MS = 50.0
 
 @dataclass(frozen=True)
 class Cost:
-    """What a verdict takes one way, as a part of the time that it takes one after the other; of how many pairs each."""
+    """What a verdict takes one way, as a part of the time that it takes the usual way; and of how many pairs each."""
 
     part: float
     pairs: int
@@ -64,7 +64,7 @@ def pairing_of(kinds: Mapping[tuple[Work, Way], Kind], *, begins_beside: bool) -
 def tandem_costs(kinds: Mapping[tuple[Work, Way], Kind]) -> dict[Work, Cost]:
     """What verdicts take in tandem, of programs of some length."""
     return {
-        work: Cost(_cost(kind) / _cost(usual), kind.pairs, usual.pairs, _rise(kind, usual) > CROWDED_FROM)
+        work: Cost(_cost(kind) / _cost(usual), kind.pairs, usual.pairs, _rise(kind, usual) > MOST_CROWDED)
         for (work, way), kind in kinds.items()
         if way == "tandem" and (usual := kinds.get((work, "adjacent"))) is not None
     }

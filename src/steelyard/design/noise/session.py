@@ -37,7 +37,6 @@ def measure_noise(world: World, watch: Watch, announce: Callable[[], None]) -> N
     """
     started, timer = world.clock(), world.timer()
     measuring, meanwhile = _measured(world, watch, announce)
-    begins_beside = has_short_turns(measuring.launcher.offers)
     found = spreads(measuring)
     if not found:
         raise InterruptedBeforeStart(_NOTHING)
@@ -55,7 +54,7 @@ def measure_noise(world: World, watch: Watch, announce: Callable[[], None]) -> N
             if isinstance(turn.task, Two) and turn.alone_ns
         ],
         expected=[one for kind in of_kinds.values() for one in kind.expected(measuring.seed)],
-        pairing=pairing_of(of_kinds, begins_beside=begins_beside),
+        pairing=pairing_of(of_kinds, begins_beside=has_short_turns(measuring.launcher.offers)),
         cpu=processor_of(found),
     )
 
@@ -76,9 +75,9 @@ def _measured(world: World, watch: Watch, announce: Callable[[], None]) -> tuple
         except Interrupted:
             raise InterruptedBeforeStart(_NOTHING) from None
         processors, tells_waits = world.processors(), launcher.offers.get("schedstat", False)
-        begins_beside = has_short_turns(launcher.offers)
         shortest = {work: _SHORTEST * rate.start_ns / 1e6 for work, rate in rates.items()}
-        tasks = plan(processors, world.cores(), shortest, tells_waits=tells_waits, begins_beside=begins_beside)
+        beside = has_short_turns(launcher.offers)
+        tasks = plan(processors, world.cores(), shortest, tells_waits=tells_waits, begins_beside=beside)
         measuring = Measuring(
             tasks, probes, rates, launcher, runner, pool, world.clock, watch, world.new_seed(), len(processors)
         )

@@ -23,6 +23,9 @@ SHORTEST_NS = 20_000_000
 # Commands of less than this may well be noisier in tandem, by what each has to itself, so that they begin one
 # after the other (docs/tandem.md).
 COMMANDS_GAIN_FROM_NS = 40_000_000
+# Beside its like a program has half of the caches. Where it takes so much longer there, it is not the program that runs
+# alone, and a change may take longer, too.
+MOST_CROWDED = 0.2
 
 
 def has_short_turns(offers: Mapping[str, bool]) -> bool:

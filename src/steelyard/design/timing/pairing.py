@@ -16,6 +16,7 @@ import numpy as np
 from steelyard.design.findings import adjacent_finding
 from steelyard.design.judging.lockstep import in_step
 from steelyard.design.runner.tandem import (
+    MOST_CROWDED,
     SHORTEST_NS,
     gains_beside,
     gains_from_ns,
@@ -46,8 +47,6 @@ FIRST_PAIRS = 12
 # A target that spends more of its time than this, and that many ns, without a processor or waiting for one waits for
 # something else.
 MOST_WAITING, LEAST_WAITING_NS = 0.1, 2_000_000
-# Beside its like a program has half of the caches. Where it takes so much longer there, a change may, too.
-MOST_CROWDED = 0.2
 # Two at once that take more of the memory than this may leave too little for what else is there.
 MOST_OF_MEMORY = 0.25
 
